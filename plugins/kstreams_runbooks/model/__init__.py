@@ -1,0 +1,1 @@
+"""Values: frozen dataclasses that need only the standard library."""

@@ -1,0 +1,175 @@
+"""What was read: every reading says when, from where, and of which start of which instance.
+
+A reading that could not be taken is a `Missing`, never a zero, so a decision has to look at it.
+Units: times are Unix milliseconds, offsets are log offsets (ends are exclusive), sizes are bytes.
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal, NewType
+
+Topic = NewType("Topic", str)
+GroupId = NewType("GroupId", str)
+Offset = NewType("Offset", int)
+Millis = NewType("Millis", int)
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A reading that is not there, and why."""
+
+    missing: str
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """When a reading was taken, and from where (an address, never a secret)."""
+
+    at_ms: int
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionReading:
+    """Offsets of one partition for one group: `committed` and the ends are next offsets (exclusive).
+
+    `stable` is the last stable offset (LSO): what a read_committed consumer can read up to.
+    """
+
+    topic: str
+    partition: int
+    committed: int | Missing
+    log_start: int | Missing
+    stable: int | Missing
+    end: int | Missing
+
+    @property
+    def name(self) -> str:
+        """`topic-partition`, as Kafka prints it."""
+        return f"{self.topic}-{self.partition}"
+
+
+@dataclass(frozen=True, slots=True)
+class MemberReading:
+    """One member of a group as its coordinator knows it (one per stream thread)."""
+
+    member_id: str
+    client_id: str
+    host: str
+    instance_id: str | None = None
+    partitions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GroupReading:
+    """A group: `type` is classic, consumer, streams, share or unknown; `state` in the broker's words (Stable, Empty)."""
+
+    taken: Taken
+    group_id: str
+    type: str
+    state: str
+    members: tuple[MemberReading, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicReading:
+    """One topic: `topic_id` changes when it is deleted and created again."""
+
+    name: str
+    topic_id: str
+    partitions: int
+    configs: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerReading:
+    """The cluster's brokers: release, finalized features, and the two settings that change what is safe."""
+
+    taken: Taken
+    version: str | Missing
+    features: tuple[tuple[str, int], ...] | Missing
+    auto_create_topics: bool | Missing
+    brokers: int
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """One start of one instance: a JVM's start time and, where the reader sees it, its process id."""
+
+    started_at_ms: int
+    pid: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StreamsReading:
+    """What an instance's own Kafka Streams client says of itself (its JMX beans): never the process's view.
+
+    `restoring` is the number of active tasks that still restore; `restore_remaining` the records they have to go
+    (-1 where Streams does not know yet). Both are `Missing` in releases that have no such metric.
+    """
+
+    taken: Taken
+    start: Start
+    client_id: str
+    application_id: str
+    state: str
+    version: str
+    alive_threads: int | Missing
+    failed_threads: int | Missing
+    restoring: int | Missing
+    restore_remaining: int | Missing
+    topology: str | Missing
+
+
+ProcessState = Literal["running", "stopped", "starting", "failed", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """What a deployer says of one instance.
+
+    `release` and `settings` are what is declared for it; `applied` says whether the running process was started after
+    they were last written (False: it still runs with what stood there before).
+    """
+
+    taken: Taken
+    instance: str
+    process: ProcessState
+    started_at_ms: int | None
+    pid: int | None
+    release: str | Missing
+    settings: tuple[tuple[str, str], ...]
+    applied: bool | Missing
+
+    def setting(self, name: str) -> str | None:
+        """Value of one declared setting, None where it is unset."""
+        return dict(self.settings).get(name)
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceReading:
+    """One declared instance: its deployment and what its Streams client says, each possibly missing."""
+
+    instance: str
+    deployment: Deployment | Missing
+    streams: StreamsReading | Missing
+
+
+@dataclass(frozen=True, slots=True)
+class ApplicationReading:
+    """Everything that was read of one application at one time; `taken.at_ms` is when the reading began."""
+
+    taken: Taken
+    application: str
+    cluster: str
+    broker: BrokerReading | Missing
+    group: GroupReading | Missing
+    topics: tuple[TopicReading, ...] | Missing
+    partitions: tuple[PartitionReading, ...] | Missing
+    instances: tuple[InstanceReading, ...] = field(default=())
+
+    def instance(self, name: str) -> InstanceReading | Missing:
+        """Reading of one declared instance."""
+        for reading in self.instances:
+            if reading.instance == name:
+                return reading
+        return Missing(f"instance {name} was not read")

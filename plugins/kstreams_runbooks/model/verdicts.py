@@ -1,0 +1,42 @@
+"""What a decision answers: a finding (one rule that fired) and a verdict (what to do now)."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+
+class Outcome(StrEnum):
+    """What a verdict tells a runbook to do."""
+
+    PROCEED = "proceed"
+    WAIT = "wait"
+    REFUSE = "refuse"
+    INCONCLUSIVE = "inconclusive"
+
+
+Severity = Literal["info", "warning", "danger"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One rule that fired on one object: `message` has the observed value and the limit; `source` is public."""
+
+    id: str
+    severity: Severity
+    object: str
+    message: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One answer: the outcome, the sentences that explain it (worst first), the findings behind it."""
+
+    outcome: Outcome
+    reasons: tuple[str, ...]
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """`outcome: reasons`, one line for a log."""
+        return f"{self.outcome}: {'; '.join(self.reasons)}" if self.reasons else str(self.outcome)
