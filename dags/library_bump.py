@@ -1,0 +1,51 @@
+"""# Library bump
+Takes an application to another Kafka Streams release, in one or two rolling bounces.
+
+1. **observe, check**: versions, broker, every instance RUNNING, the group stable. Nothing is changed.
+2. **plan, approve_plan**: the path, what each bounce costs, how to go back.
+3. **bounce 1** sets `upgrade.from` where the path needs it: one instance first, a bake time, then the rest.
+4. **prove_every_member, approve_bounce_2**: every member of the group runs the new release. After this there is no
+   plain way back.
+5. **bounce 2** unsets `upgrade.from`. Where one bounce suffices, it says "not needed".
+6. **verify, conclude**: what was planned is what runs; one outcome, with the evidence.
+
+Dry run is the default: it reads, checks, plans and says what it would do.
+
+| step | clear it? | meanwhile | way back |
+|---|---|---|---|
+| observe, check, plan | always safe | the application runs as before | nothing was changed |
+| approve_plan | always safe, asks again | the application runs as before | reject |
+| bounce_1_first | always safe, goes on from what it sees | the other instances process | old release, one restart |
+| bounce_1_rest | always safe, goes on from what it sees | all but one instance process | old release, one restart each |
+| prove_every_member | always safe | both formats can be read | as above |
+| approve_bounce_2 | always safe, asks again | as above | reject: the new release stays, with `upgrade.from` |
+| bounce_2_first, bounce_2_rest | always safe, goes on from what it sees | all but one instance process | none that is plain: a downgrade |
+| verify, conclude | always safe | the application runs | as above |
+"""
+
+from kstreams_runbooks.steps.approve import ApprovePlan
+from kstreams_runbooks.steps.bounce import BounceOperator
+from kstreams_runbooks.steps.bump import check, observe, plan, prove_every_member, verify
+from kstreams_runbooks.steps.conclude import conclude
+from kstreams_runbooks.steps.runbook import runbook, target_release
+
+with runbook("library_bump", doc=__doc__, params={"target": target_release()}, tags=("version",)):
+    (
+        observe()
+        >> check()
+        >> plan()
+        >> ApprovePlan(task_id="approve_plan", bounce=1)
+        >> BounceOperator(task_id="bounce_1_first", number=1, canary=True, approval="approve_plan")
+        >> BounceOperator(task_id="bounce_1_rest", number=1, canary=False, approval="approve_plan")
+        >> prove_every_member()
+        # The point of no return: an instance without upgrade.from writes what 3.4 cannot read.
+        >> ApprovePlan(task_id="approve_bounce_2", bounce=2)
+        >> BounceOperator(
+            task_id="bounce_2_first", number=2, canary=True, approval="approve_bounce_2", after=("every_member_runs",)
+        )
+        >> BounceOperator(
+            task_id="bounce_2_rest", number=2, canary=False, approval="approve_bounce_2", after=("every_member_runs",)
+        )
+        >> verify()
+        >> conclude()
+    )

@@ -1,0 +1,66 @@
+"""Who may approve, and what they read before they do."""
+
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+from kstreams_runbooks.model.declared import DeclaredApplication
+from kstreams_runbooks.model.plan import Plan
+from kstreams_runbooks.model.verdicts import Outcome, Verdict
+
+
+def may_approve(declared: DeclaredApplication, requested_by: str, responder: str, emergency_reason: str | None) -> Verdict:
+    """Whether a response counts. WAIT means: ask again, somebody else has to answer.
+
+    An emergency reason lets the requester approve alone, if they are an approver; it stands in the evidence.
+    """
+    if responder not in declared.approvers:
+        return Verdict(
+            Outcome.WAIT,
+            (f"{responder} is no approver of {declared.name} (approvers: {', '.join(declared.approvers) or 'none'})",),
+        )
+    if declared.four_eyes and responder == requested_by and not emergency_reason:
+        return Verdict(
+            Outcome.WAIT,
+            (
+                f"{responder} asked for this run, and {declared.name} wants four eyes: another of "
+                f"{', '.join(declared.approvers)} has to approve, or give an emergency reason",
+            ),
+        )
+    note = f" in an emergency: {emergency_reason}" if emergency_reason else ""
+    return Verdict(Outcome.PROCEED, (f"approved by {responder}{note}",))
+
+
+def approval_body(
+    plan: Plan, declared: DeclaredApplication, stage: str, now: str, requested_by: str, asked_again: str, expires_at_ms: int
+) -> str:
+    """What the person reads, 15 lines at most, in Markdown. `stage` is the approval's task id, `now` what was observed."""
+    second = stage != "approve_plan"
+    todo = [plan.bounces[-1]] if second else list(plan.bounces)
+    will = "; ".join(f"{bounce.sentence}, {len(plan.facts.instances)} instances one after another" for bounce in todo)
+    gap = max(cost.gap_s[1] for cost in plan.costs)
+    risks = [f"{finding.severity}: {finding.message}" for finding in plan.findings if finding.severity != "info"]
+    undo = plan.undo[-1] if second else plan.undo[0]
+    who = ", ".join(name for name in declared.approvers if not (declared.four_eyes and name == requested_by))
+    lines = [
+        f"**{asked_again}**" if asked_again else "",
+        f"**Now:** {now}",
+        f"**Will do:** {will}",
+        f"**Expected gap:** {plan.costs[0].gap_s[0]}–{gap} s per instance; {plan.costs[0].why}",
+        f"**Worst case:** a new instance does not come up: the run stops, the other {len(plan.facts.instances) - 1} keep "
+        "processing, this one's partitions wait until you undo",
+        f"**Undo:** {undo}",
+        f"**Risks:** {' / '.join(risks) or 'none found'}",
+        f"**Reject means:** {'every instance stays on the new release with upgrade.from set' if second else 'nothing is changed'}"
+        ", the run ends failed",
+        f"**Expires:** {_when(expires_at_ms, declared.zone)}",
+        f"**Asked by:** {requested_by}; **may approve:** {who}",
+        f"**Plan digest:** `{plan.digest}`",
+    ]
+    return "\n\n".join(line for line in lines if line)
+
+
+def _when(at_ms: int, zone: str) -> str:
+    at = datetime.fromtimestamp(at_ms / 1000, UTC)
+    local = at.astimezone(ZoneInfo(zone))
+    utc = f"{at:%Y-%m-%d %H:%M} UTC"
+    return utc if zone in {"UTC", "Etc/UTC"} else f"{utc} ({local:%H:%M} {zone})"

@@ -1,0 +1,155 @@
+"""The gate after each restarted instance: ready, still coming, or never going to be.
+
+A gate looks at Streams' own state and at committed offsets, never at the process: an instance in ERROR keeps its JVM,
+and an instance that is RUNNING in a stable group may still process nothing.
+"""
+
+from collections.abc import Iterator
+
+from kstreams_runbooks.decide.lag import standing_still, total_lag
+from kstreams_runbooks.decide.members import members_of
+from kstreams_runbooks.model.gates import Expectation
+from kstreams_runbooks.model.readings import ApplicationReading, Deployment, GroupReading, Missing, StreamsReading
+from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.model.versions import Release
+
+# Kafka Streams does not leave these states by itself (KafkaStreams.State, Javadoc).
+_DEAD_STATES = frozenset({"ERROR", "PENDING_ERROR", "NOT_RUNNING"})
+
+# Restore metrics of tasks exist from this release on (KIP-869); before it RUNNING itself says that restoring is done.
+_FIRST_WITH_RESTORE_METRICS = Release("3.5")
+
+
+def gate(samples: tuple[ApplicationReading, ...], expected: Expectation) -> Verdict:
+    """Proceed after `expected.good_readings` good readings in a row; refuse at once where waiting cannot help.
+
+    `samples` are consecutive readings, oldest first. A reading is good only together with the one before it, because
+    progress is a difference: n good readings take n intervals.
+    """
+    if not samples:
+        return Verdict(Outcome.WAIT, ("no reading yet",))
+    last = samples[-1]
+    if fatal := tuple(_never(last, expected)):
+        return Verdict(Outcome.REFUSE, fatal)
+    missing = tuple(_unread(last, expected))
+    if missing:
+        return Verdict(Outcome.INCONCLUSIVE, missing)
+    if troubles := _troubles_of_pair(samples, len(samples) - 1, expected):
+        return Verdict(Outcome.WAIT, troubles)
+    good = 0
+    for index in range(len(samples) - 1, 0, -1):
+        if tuple(_unread(samples[index], expected)) or _troubles_of_pair(samples, index, expected):
+            break
+        good += 1
+    if good < expected.good_readings:
+        return Verdict(Outcome.WAIT, (f"good reading {good} of {expected.good_readings} in a row",))
+    lag = total_lag(last.partitions) if not isinstance(last.partitions, Missing) else None
+    return Verdict(
+        Outcome.PROCEED,
+        (
+            f"{expected.instance} runs {expected.bounce.release}, RUNNING, group stable, every partition advances, "
+            f"lag {lag.records if lag else 0:,} (limit {expected.max_lag:,}), {good} good readings in a row",
+        ),
+    )
+
+
+def _never(reading: ApplicationReading, expected: Expectation) -> Iterator[str]:
+    """What no waiting mends."""
+    instance = reading.instance(expected.instance)
+    if isinstance(instance, Missing):
+        return
+    deployment, streams = instance.deployment, instance.streams
+    if isinstance(deployment, Deployment) and deployment.process in {"stopped", "failed"}:
+        yield f"{expected.instance}: its process is {deployment.process} (expected running); read its log"
+    if isinstance(streams, StreamsReading) and streams.start != expected.previous and streams.state in _DEAD_STATES:
+        yield (
+            f"{expected.instance}: Streams is in {streams.state} on {streams.version} although its process lives "
+            "(expected RUNNING); it does not come back by itself: read its log"
+        )
+
+
+def _unread(reading: ApplicationReading, expected: Expectation) -> Iterator[str]:
+    """Readings without which nobody can say."""
+    instance = reading.instance(expected.instance)
+    if isinstance(instance, Missing):
+        yield instance.missing
+        return
+    if isinstance(instance.streams, Missing):
+        yield f"{expected.instance}: {instance.streams.missing}"
+    if isinstance(instance.deployment, Missing):
+        yield f"{expected.instance}: {instance.deployment.missing}"
+    if isinstance(reading.group, Missing):
+        yield f"group of {reading.application}: {reading.group.missing}"
+    if isinstance(reading.partitions, Missing):
+        yield f"offsets of {reading.application}: {reading.partitions.missing}"
+    else:
+        yield from total_lag(reading.partitions).unknown
+
+
+def _troubles_of_pair(samples: tuple[ApplicationReading, ...], index: int, expected: Expectation) -> tuple[str, ...]:
+    """Why the reading at `index` is not a good one; empty for a good one."""
+    if index == 0:
+        return ("first reading: progress shows from the second on",)
+    return tuple(_troubles(samples[index - 1], samples[index], expected))
+
+
+def _troubles(before: ApplicationReading, now: ApplicationReading, expected: Expectation) -> Iterator[str]:
+    instance = now.instance(expected.instance)
+    if isinstance(instance, Missing) or isinstance(instance.streams, Missing):
+        return
+    streams, bounce = instance.streams, expected.bounce
+    age = now.taken.at_ms - before.taken.at_ms
+    if age > expected.max_age_ms:
+        yield f"the reading before is {age / 1000:.0f} s older (limit {expected.max_age_ms / 1000:.0f} s)"
+    if streams.start == expected.previous:
+        yield f"{expected.instance}: still the start from before the restart"
+    if streams.version != bounce.release:
+        yield f"{expected.instance}: reports {streams.version} (expected {bounce.release})"
+    yield from _settings(instance.deployment, expected)
+    if streams.state != "RUNNING":
+        yield f"{expected.instance}: {streams.state} (expected RUNNING)"
+    yield from _threads(streams, expected.instance)
+    yield from _restore(streams, expected.instance)
+    if isinstance(now.group, GroupReading):
+        if now.group.state.upper() != "STABLE":
+            yield f"group {now.group.group_id}: {now.group.state} (expected Stable)"
+        if not members_of(now.group, streams.client_id):
+            yield f"group {now.group.group_id}: no member of {expected.instance} yet"
+    if isinstance(now.partitions, tuple):
+        lag = total_lag(now.partitions).records
+        if lag > expected.max_lag:
+            yield f"lag {lag:,} records (limit {expected.max_lag:,})"
+        if isinstance(before.partitions, tuple) and (stuck := standing_still(before.partitions, now.partitions)):
+            yield f"no progress on {', '.join(stuck)}"
+    if isinstance(before.partitions, Missing):
+        yield "the reading before has no offsets: progress shows from the next one on"
+
+
+def _settings(deployment: Deployment | Missing, expected: Expectation) -> Iterator[str]:
+    if isinstance(deployment, Missing):
+        return
+    if deployment.applied is not True:
+        why = deployment.applied.missing if isinstance(deployment.applied, Missing) else "started before they were written"
+        yield f"{expected.instance}: its settings are not in effect: {why}"
+    if dict(deployment.settings) != dict(expected.bounce.settings):
+        yield f"{expected.instance}: settings {dict(deployment.settings)} (expected {dict(expected.bounce.settings)})"
+
+
+def _threads(streams: StreamsReading, instance: str) -> Iterator[str]:
+    if isinstance(streams.failed_threads, Missing) or isinstance(streams.alive_threads, Missing):
+        yield f"{instance}: its threads cannot be read"
+        return
+    if streams.failed_threads:
+        yield f"{instance}: {streams.failed_threads} failed threads (limit 0)"
+    if not streams.alive_threads:
+        yield f"{instance}: no stream thread alive"
+
+
+def _restore(streams: StreamsReading, instance: str) -> Iterator[str]:
+    if isinstance(streams.restoring, Missing):
+        if Release.parse(streams.version) >= _FIRST_WITH_RESTORE_METRICS:
+            yield f"{instance}: restore progress cannot be read: {streams.restoring.missing}"
+        return
+    if streams.restoring:
+        left = streams.restore_remaining
+        yield f"{instance}: {streams.restoring} tasks restore" + ("" if isinstance(left, Missing) else f", {left} records left")

@@ -1,0 +1,81 @@
+"""Who is in the group: every member belongs to a declared instance, and every instance runs what it should."""
+
+from kstreams_runbooks.model.plan import Bounce
+from kstreams_runbooks.model.readings import (
+    ApplicationReading,
+    GroupReading,
+    InstanceReading,
+    MemberReading,
+    Missing,
+    StreamsReading,
+)
+from kstreams_runbooks.model.verdicts import Outcome, Verdict
+
+
+def members_of(group: GroupReading, client_id: str) -> tuple[MemberReading, ...]:
+    """Members that one Streams client brought into the group.
+
+    A thread's consumer is named `<client id>-StreamThread-<n>-consumer` (Kafka Streams docs, "client.id"); the dash
+    keeps `orders-1` from claiming the threads of `orders-10`.
+    """
+    return tuple(member for member in group.members if member.client_id.startswith(f"{client_id}-"))
+
+
+def owner_of(member: MemberReading, instances: tuple[InstanceReading, ...]) -> InstanceReading | None:
+    """The declared instance whose Streams client the member belongs to, None for a member that nobody declared."""
+    for instance in instances:
+        streams = instance.streams
+        if isinstance(streams, StreamsReading) and member.client_id.startswith(f"{streams.client_id}-"):
+            return instance
+    return None
+
+
+def every_member_runs(reading: ApplicationReading, bounces: tuple[Bounce, ...]) -> Verdict:
+    """Every member of the group, declared or not, runs the release and the settings of one of `bounces`.
+
+    A member whose release cannot be read is inconclusive: it may be the one that still writes the old format.
+    """
+    group = reading.group
+    if isinstance(group, Missing):
+        return Verdict(Outcome.INCONCLUSIVE, (f"group of {reading.application}: {group.missing}",))
+    if not group.members:
+        return Verdict(Outcome.INCONCLUSIVE, (f"group {group.group_id} has no members: nothing proves what runs",))
+    wrong = [_wrong(instance, bounces) for instance in reading.instances]
+    refused = tuple(reason for outcome, reason in filter(None, wrong) if outcome is Outcome.REFUSE)
+    unread = [reason for outcome, reason in filter(None, wrong) if outcome is Outcome.INCONCLUSIVE]
+    unread += [
+        f"member {member.client_id} on {member.host} belongs to no declared instance that could be read: its release "
+        "is unknown; declare the instance or stop it"
+        for member in group.members
+        if owner_of(member, reading.instances) is None
+    ]
+    if refused:
+        return Verdict(Outcome.REFUSE, refused + tuple(unread))
+    if unread:
+        return Verdict(Outcome.INCONCLUSIVE, tuple(unread))
+    return Verdict(
+        Outcome.PROCEED,
+        (f"all {len(group.members)} members of {group.group_id} run {bounces[-1].release}, on {len(reading.instances)} instances",),
+    )
+
+
+def _wrong(instance: InstanceReading, bounces: tuple[Bounce, ...]) -> tuple[Outcome, str] | None:
+    name, streams, deployment = instance.instance, instance.streams, instance.deployment
+    if isinstance(streams, Missing):
+        return Outcome.INCONCLUSIVE, f"{name}: {streams.missing}"
+    if isinstance(deployment, Missing):
+        return Outcome.INCONCLUSIVE, f"{name}: {deployment.missing}"
+    if streams.version not in {bounce.release for bounce in bounces}:
+        return Outcome.REFUSE, f"{name} runs {streams.version} (planned {bounces[-1].release})"
+    if isinstance(deployment.applied, Missing):
+        return Outcome.INCONCLUSIVE, f"{name}: {deployment.applied.missing}"
+    if not deployment.applied:
+        return Outcome.REFUSE, f"{name} was started before its settings were last written: restart it"
+    if dict(deployment.settings) not in [dict(bounce.settings) for bounce in bounces]:
+        planned = " or ".join(_settings(dict(bounce.settings)) for bounce in bounces)
+        return Outcome.REFUSE, f"{name} has {_settings(dict(deployment.settings))} (planned {planned})"
+    return None
+
+
+def _settings(settings: dict[str, str]) -> str:
+    return ", ".join(f"{key}={value}" for key, value in sorted(settings.items())) or "no setting of a runbook"

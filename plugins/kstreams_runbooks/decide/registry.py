@@ -1,0 +1,17 @@
+"""Every decision that leaves evidence, by name, so that it can be made again from what was kept."""
+
+from collections.abc import Callable
+from typing import Any
+
+from kstreams_runbooks.decide.approval import may_approve
+from kstreams_runbooks.decide.bump_plan import bump_plan
+from kstreams_runbooks.decide.check import ready_for_bump
+from kstreams_runbooks.decide.conclusion import conclusion
+from kstreams_runbooks.decide.gate import gate
+from kstreams_runbooks.decide.members import every_member_runs
+from kstreams_runbooks.decide.verification import bump_verified
+
+DECISIONS: dict[str, Callable[..., Any]] = {
+    function.__name__: function
+    for function in (ready_for_bump, bump_plan, may_approve, gate, every_member_runs, bump_verified, conclusion)
+}

@@ -1,0 +1,69 @@
+"""Which instance may be touched next in a rolling bounce."""
+
+from kstreams_runbooks.model.plan import Bounce, Plan
+from kstreams_runbooks.model.readings import ApplicationReading, Deployment, InstanceReading, Missing
+
+_WELL = frozenset({"RUNNING", "REBALANCING", "CREATED"})
+
+
+def in_place(instance: InstanceReading, bounce: Bounce) -> bool:
+    """Whether the instance lives on the bounce's release with its settings in effect (its gate may still be open).
+
+    An instance whose Streams client has died is not in place: its process lives, but it never comes back by itself.
+    """
+    deployment, streams = instance.deployment, instance.streams
+    if isinstance(deployment, Missing) or deployment.process not in {"running", "starting"}:
+        return False
+    if deployment.release != bounce.release or dict(deployment.settings) != dict(bounce.settings):
+        return False
+    if deployment.applied is not True:
+        return False
+    return isinstance(streams, Missing) or (streams.version == bounce.release and streams.state in _WELL)
+
+
+def others_unwell(reading: ApplicationReading, name: str) -> tuple[str, ...]:
+    """Why `name` may not be stopped now: another instance is not RUNNING. Empty where `name` itself is down already.
+
+    Starting what is down harms nobody; stopping a second instance does.
+    """
+    own = reading.instance(name)
+    if isinstance(own, InstanceReading) and _down(own):
+        return ()
+    unwell = []
+    for instance in reading.instances:
+        if instance.instance == name:
+            continue
+        if isinstance(instance.streams, Missing):
+            unwell.append(f"{instance.instance}: {instance.streams.missing}")
+        elif instance.streams.state != "RUNNING":
+            unwell.append(f"{instance.instance} is in {instance.streams.state} (expected RUNNING)")
+    return tuple(unwell)
+
+
+def beyond(instance: InstanceReading, bounce: Bounce, plan: Plan) -> bool:
+    """Whether the instance is already in a later bounce of the plan: a rerun leaves it there."""
+    return any(later.number > bounce.number and in_place(instance, later) for later in plan.bounces)
+
+
+def left_behind(reading: ApplicationReading, name: str, bounce: Bounce, plan: Plan) -> str:
+    """Why `name` may not be brought to this bounce: it still runs the old release while another is past this bounce.
+
+    Then two record formats are in use already, and only a person can say what that did. Empty where all is well.
+    """
+    own = reading.instance(name)
+    ahead = [other.instance for other in reading.instances if beyond(other, bounce, plan)]
+    if not ahead or isinstance(own, Missing) or isinstance(own.streams, Missing):
+        return ""
+    if own.streams.version == bounce.release:
+        return ""
+    return (
+        f"{name} runs {own.streams.version} while {', '.join(ahead)} is past bounce {bounce.number}: "
+        "the results have to be looked at first; stop it"
+    )
+
+
+def _down(instance: InstanceReading) -> bool:
+    deployment = instance.deployment
+    if isinstance(deployment, Deployment) and deployment.process in {"stopped", "failed"}:
+        return True
+    return not isinstance(instance.streams, Missing) and instance.streams.state in {"ERROR", "NOT_RUNNING"}

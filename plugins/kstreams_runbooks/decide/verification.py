@@ -1,0 +1,60 @@
+"""The last look at a library bump: what was planned is what runs, and nothing else has changed."""
+
+from collections.abc import Iterator
+
+from kstreams_runbooks.decide.lag import total_lag
+from kstreams_runbooks.decide.members import every_member_runs
+from kstreams_runbooks.model.plan import Plan
+from kstreams_runbooks.model.readings import ApplicationReading, Missing, PartitionReading
+from kstreams_runbooks.model.verdicts import Outcome, Verdict
+
+
+def bump_verified(before: ApplicationReading, after: ApplicationReading, plan: Plan) -> Verdict:
+    """Whether the bump ended as planned: releases and settings, topics with the ids of the plan, no offset gone back.
+
+    `before` is the reading that the plan was made from.
+    """
+    members = every_member_runs(after, plan.bounces[-1:])
+    if isinstance(after.partitions, Missing):
+        return Verdict(Outcome.INCONCLUSIVE, (f"offsets of {plan.application}: {after.partitions.missing}",))
+    if isinstance(after.topics, Missing):
+        return Verdict(Outcome.INCONCLUSIVE, (f"topics of {plan.application}: {after.topics.missing}",))
+    changed = (*_topics(plan, after), *_offsets(before, after.partitions))
+    if changed:
+        return Verdict(Outcome.REFUSE, changed)
+    if members.outcome is not Outcome.PROCEED:
+        return members
+    lag = total_lag(after.partitions)
+    if lag.unknown:
+        return Verdict(Outcome.INCONCLUSIVE, lag.unknown)
+    limit = plan.limit("max_lag")
+    if lag.records > limit:
+        return Verdict(Outcome.REFUSE, (f"lag {lag.records:,} records (limit {limit:,.0f}); clear `verify` later",))
+    return Verdict(
+        Outcome.PROCEED,
+        (*members.reasons, f"lag {lag.records:,} (limit {limit:,.0f})", "no topic recreated, no committed offset gone back"),
+    )
+
+
+def _topics(plan: Plan, after: ApplicationReading) -> Iterator[str]:
+    now = {topic.name: topic for topic in after.topics} if not isinstance(after.topics, Missing) else {}
+    for name, topic_id, partitions in plan.facts.topics:
+        topic = now.get(name)
+        if topic is None:
+            yield f"topic {name}: gone (id {topic_id} in the plan)"
+        elif topic.topic_id != topic_id:
+            yield f"topic {name}: recreated (id {topic.topic_id}, in the plan {topic_id}); its records are lost"
+        elif topic.partitions != partitions:
+            yield f"topic {name}: {topic.partitions} partitions (in the plan {partitions})"
+
+
+def _offsets(before: ApplicationReading, after: tuple[PartitionReading, ...]) -> Iterator[str]:
+    then = {p.name: p for p in before.partitions} if not isinstance(before.partitions, Missing) else {}
+    for partition in after:
+        earlier = then.get(partition.name)
+        if earlier is None or isinstance(earlier.committed, Missing):
+            continue
+        if isinstance(partition.committed, Missing):
+            yield f"{partition.name}: committed offset gone ({earlier.committed} in the plan's reading)"
+        elif partition.committed < earlier.committed:
+            yield f"{partition.name}: committed went back from {earlier.committed} to {partition.committed}"

@@ -1,0 +1,23 @@
+"""What a decision needs to know of a fleet entry: a value, so that a decision can be made again later from the evidence."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredApplication:
+    """The parts of an application's declaration that decisions look at."""
+
+    name: str
+    cluster: str
+    application_id: str
+    instances: tuple[str, ...]
+    releases: tuple[str, ...]
+    static_membership: bool
+    uses: tuple[str, ...]
+    production: bool
+    four_eyes: bool
+    automatic_approval: bool
+    operators: tuple[str, ...]
+    approvers: tuple[str, ...]
+    zone: str
+    limits: tuple[tuple[str, float], ...]

@@ -1,0 +1,1 @@
+"""Building blocks of the DAGs: the only place of the package that knows Airflow."""

@@ -1,0 +1,125 @@
+"""Asking a person: a plan with its digest, who may answer, and a ledger entry that later writes rely on."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from airflow.providers.standard.exceptions import HITLRejectException, HITLTimeoutError
+from airflow.providers.standard.operators.hitl import ApprovalOperator
+from airflow.sdk import Param
+
+from kstreams_runbooks.decide.approval import approval_body, may_approve
+from kstreams_runbooks.errors import Refused
+from kstreams_runbooks.model.ledger import Approval
+from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.steps.bump import described
+from kstreams_runbooks.steps.reporting import reported
+from kstreams_runbooks.steps.run import Run, now_ms
+
+_HOUR_MS = 3_600_000
+_EMERGENCY = "emergency_reason"
+
+
+class ApprovePlan(ApprovalOperator):
+    """Asks for approval of the stored plan; asks again where the answer came from somebody who may not give it."""
+
+    def __init__(self, *, bounce: int, **kwargs: Any) -> None:
+        super().__init__(
+            subject="(written when the task runs)",
+            fail_on_reject=True,
+            retries=0,
+            params={
+                _EMERGENCY: Param(
+                    None,
+                    type=["null", "string"],
+                    title="Emergency reason",
+                    description="Only if nobody else can approve: lets the requester approve alone; is kept and notified.",
+                )
+            },
+            **kwargs,
+        )
+        self.bounce = bounce
+
+    def execute(self, context: Mapping[str, Any]) -> Any:
+        """Ask, unless there is nothing to ask."""
+        with reported(context, "asks a person") as run:
+            plan = run.plan()
+            if plan.bounce(self.bounce) is None:
+                run.say(f"nothing to ask: bounce {self.bounce} is not needed")
+                return None
+            if run.dry_run:
+                run.say(f"would ask {', '.join(run.declared.approvers)} to approve plan {plan.digest}")
+                return None
+            if run.declared.automatic_approval:
+                self._approved(run, "automatic approval (fleet entry)", None)
+                return None
+            return self._ask(run, context, "")
+
+    def execute_complete(self, context: Mapping[str, Any], event: dict[str, Any]) -> Any:
+        """Judge the answer: who gave it, and to which plan."""
+        with reported(context, "an answer came") as run:
+            given = (event.get("params_input") or {}).get(_EMERGENCY)
+            if given is not None and not isinstance(given, str):
+                return self._ask(run, context, f"the emergency reason has to be text, not {given!r}")
+            try:
+                answer = super().execute_complete(context, event)
+            except HITLTimeoutError:
+                raise Refused(
+                    f"{self.task_id}: no answer within {run.limit('approval_timeout_h'):.0f} h; trigger a new run"
+                ) from None
+            except HITLRejectException:
+                raise Refused(f"{self.task_id}: rejected by {_responder(event)}") from None
+            verdict = run.decide(
+                may_approve,
+                declared=run.declared,
+                requested_by=run.record.requested_by,
+                responder=_responder(event),
+                emergency_reason=(given or "").strip() or None,
+            )
+            run.say(verdict.sentence)
+            if verdict.outcome is not Outcome.PROCEED:
+                return self._ask(run, context, "; ".join(verdict.reasons))
+            self._approved(run, _responder(event), (given or "").strip() or None)
+            return {"chosen_options": answer["chosen_options"], "by": _responder(event)}
+
+    def _ask(self, run: Run, context: Mapping[str, Any], asked_again: str) -> Any:
+        plan = run.plan()
+        hours = run.limit("approval_timeout_h")
+        self.response_timeout = timedelta(hours=hours)
+        second = self.bounce > 1
+        self.subject = (
+            f"[{run.record.application} @ {run.record.cluster}] approve "
+            + (f"bounce {self.bounce}, the point of no return" if second else f"library bump to {dict(plan.change)['target']}")
+        )
+        self.body = approval_body(
+            plan=plan,
+            declared=run.declared,
+            stage=self.task_id,
+            now="; ".join(described(run.read())),
+            requested_by=run.record.requested_by,
+            asked_again=asked_again,
+            expires_at_ms=now_ms() + int(hours * _HOUR_MS),
+        )
+        run.ledger.remember(run.key, "digest_shown", plan.digest)
+        return super().execute(context)
+
+    def _approved(self, run: Run, by: str, emergency_reason: str | None) -> None:
+        run.ledger.approve(
+            Approval(
+                run_key=run.key,
+                task_id=self.task_id,
+                digest=run.plan().digest,
+                by=by,
+                at_ms=now_ms(),
+                expires_at_ms=now_ms() + int(run.limit("approval_expiry_h") * _HOUR_MS),
+                emergency_reason=emergency_reason,
+            )
+        )
+        run.say(f"plan {run.plan().digest} approved by {by}, valid for {run.limit('approval_expiry_h'):.0f} h")
+
+
+def _responder(event: Mapping[str, Any]) -> str:
+    user = event.get("responded_by_user")
+    if isinstance(user, Mapping):
+        return str(user.get("name") or user.get("id"))
+    return str(getattr(user, "name", None) or getattr(user, "id", None) or user)

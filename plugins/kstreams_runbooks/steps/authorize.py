@@ -1,0 +1,58 @@
+"""A write never trusts the graph: what has to stand in the ledger before anything is changed."""
+
+from kstreams_runbooks.errors import WriteRefused
+from kstreams_runbooks.steps.run import Run, now_ms
+
+
+def authorize(run: Run, approval_task: str, after: tuple[str, ...]) -> None:
+    """Refuse unless the current plan is approved, the approval has not expired, and the gates before it have passed.
+
+    `approval_task` is the task whose approval covers this write; `after` names decisions whose newest verdict in this
+    run has to say proceed. Takes or renews the run's holds. Marking a task successful by hand changes none of it.
+    """
+    plan = run.plan()
+    approval = run.ledger.approval(run.key, approval_task)
+    if approval is None:
+        raise WriteRefused(
+            f"{run.task_id}: no approval of {approval_task} in the ledger (marked successful by hand does not count); "
+            f"clear {approval_task} and what follows it"
+        )
+    if approval.digest != plan.digest:
+        raise WriteRefused(
+            f"{run.task_id}: {approval_task} was given for plan {approval.digest}, the plan is now {plan.digest}; "
+            f"clear {approval_task} and what follows it"
+        )
+    if approval.expires_at_ms < now_ms():
+        raise WriteRefused(
+            f"{run.task_id}: the approval by {approval.by} expired {(now_ms() - approval.expires_at_ms) / 60_000:.0f} min "
+            f"ago; clear {approval_task} and what follows it"
+        )
+    for name in after:
+        verdicts = run.ledger.evidence(run.key, kind="verdict", name=name)
+        outcome = verdicts[-1].payload["result"]["outcome"] if verdicts else "never reached"
+        if outcome != "proceed":
+            raise WriteRefused(
+                f"{run.task_id}: {name} is {outcome} in the ledger (expected proceed); marked successful by hand does "
+                "not count: clear that task and what follows it"
+            )
+    take_hold(run)
+
+
+def take_hold(run: Run) -> None:
+    """Reserve the application for this run, or renew what it holds; Refused names the run that holds it."""
+    run.ledger.take_hold(
+        run.key,
+        (f"application:{run.record.cluster}:{run.record.application}",),
+        cluster=run.record.cluster,
+        limit=run.cluster.max_concurrent_runs,
+        at_ms=now_ms(),
+        is_finished=_finished,
+    )
+
+
+def _finished(run_key: str) -> bool:
+    """Whether Airflow has no such run any more, or it has ended: its hold is then free."""
+    from airflow.sdk.execution_time.task_runner import RuntimeTaskInstance
+
+    dag_id, _, run_id = run_key.partition("/")
+    return RuntimeTaskInstance.get_dr_count(dag_id=dag_id, run_ids=[run_id], states=["queued", "running"]) == 0

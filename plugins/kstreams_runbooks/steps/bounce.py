@@ -1,0 +1,225 @@
+"""One rolling bounce as a resumable operator that holds the loop.
+
+Each time it runs, it looks at every instance, takes the first that is not yet where the plan wants it, restarts it in
+one function, and defers to the gate. Nothing is remembered but what stands in the ledger as evidence, so clearing the
+task in any state is safe. Mapped tasks cannot do this: a bad release would take every instance down.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from airflow.sdk import BaseOperator
+
+from kstreams_runbooks.act.groups import GroupWriter
+from kstreams_runbooks.act.instance import restart
+from kstreams_runbooks.decide.members import members_of
+from kstreams_runbooks.decide.rolling import beyond, in_place, left_behind, others_unwell
+from kstreams_runbooks.errors import Inconclusive, Refused
+from kstreams_runbooks.ledger.codec import decode, encode
+from kstreams_runbooks.model.gates import Expectation
+from kstreams_runbooks.model.ledger import Card
+from kstreams_runbooks.model.plan import Bounce, Plan
+from kstreams_runbooks.model.readings import (
+    ApplicationReading,
+    Deployment,
+    GroupReading,
+    InstanceReading,
+    MemberReading,
+    Missing,
+    Start,
+    StreamsReading,
+)
+from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.steps.authorize import authorize
+from kstreams_runbooks.steps.gate_trigger import gate_trigger
+from kstreams_runbooks.steps.reporting import reported
+from kstreams_runbooks.steps.run import Run, now_ms
+
+
+class BounceOperator(BaseOperator):
+    """Brings the first instance (`canary`) or all of them to bounce `number` of the plan, one after another."""
+
+    def __init__(self, *, number: int, canary: bool, approval: str, after: tuple[str, ...] = (), **kwargs: Any) -> None:
+        super().__init__(retries=0, **kwargs)
+        self.number = number
+        self.canary = canary
+        self.approval = approval
+        self.after = after
+
+    def execute(self, context: Mapping[str, Any]) -> None:
+        """Restart what is not in place; safe to run again in any state."""
+        which = "the first instance, then bakes" if self.canary else "every instance that is not there yet"
+        with reported(context, f"bounce {self.number}: {which}") as run:
+            plan = run.plan()
+            bounce = plan.bounce(self.number)
+            if bounce is None:
+                run.say(f"bounce {self.number} is not needed: one bounce suffices on this path")
+            elif run.dry_run:
+                _rehearse(run, self._instances(plan), bounce)
+            else:
+                self._roll(run, plan, bounce)
+
+    def resume(self, context: Mapping[str, Any], event: dict[str, Any]) -> None:
+        """Go on after a gate."""
+        with reported(context, "the gate answered") as run:
+            sentence = "; ".join(event["reasons"])
+            run.say(f"{event['outcome']}: {sentence}")
+            if event["outcome"] == Outcome.INCONCLUSIVE:
+                raise Inconclusive(sentence)
+            if event["outcome"] != Outcome.PROCEED:
+                raise Refused(sentence)
+            plan = run.plan()
+            bounce = plan.bounce(self.number)
+            if bounce is not None:
+                self._roll(run, plan, bounce)
+
+    def _instances(self, plan: Plan) -> tuple[str, ...]:
+        return plan.facts.instances[:1] if self.canary else plan.facts.instances
+
+    def _roll(self, run: Run, plan: Plan, bounce: Bounce) -> None:
+        for name in self._instances(plan):
+            reading = run.read()
+            instance = reading.instance(name)
+            if isinstance(instance, Missing):
+                raise Inconclusive(instance.missing)
+            if beyond(instance, bounce, plan):
+                run.say(f"{name}: already past bounce {bounce.number}")
+                continue
+            if _gate_passed(run, bounce, instance):
+                continue
+            authorize(run, self.approval, self.after)
+            previous = self._bring(run, bounce, reading, instance)
+            expected = Expectation(
+                instance=name,
+                bounce=bounce,
+                previous=previous,
+                max_lag=int(plan.limit("max_lag")),
+                good_readings=int(plan.limit("gate_good_readings")),
+                max_age_ms=int(plan.limit("max_reading_age_s") * 1000),
+            )
+            bake_s = plan.limit("bake_s") if name == plan.facts.instances[0] else 0.0
+            self.defer(trigger=gate_trigger(run, expected, bake_s), method_name="resume")
+        run.say(f"bounce {self.number}: {', '.join(self._instances(plan))} in place")
+
+    def _bring(
+        self, run: Run, bounce: Bounce, reading: ApplicationReading, instance: InstanceReading
+    ) -> Start | None:
+        """Restart one instance unless it is in place; returns the start that is no longer to be taken for ready."""
+        name = instance.instance
+        if in_place(instance, bounce):
+            run.say(f"{name}: already runs {bounce.release} as planned; only its gate is left")
+            return None
+        if unwell := others_unwell(reading, name):
+            raise Refused(f"{name} is not touched: {'; '.join(unwell)}; mend that first, then clear {run.task_id}")
+        if why := left_behind(reading, name, bounce, run.plan()):
+            raise Refused(why)
+        members = _members(run, reading, instance)
+        card = _card(run, bounce, instance, members)
+        run.ledger.write_card(card)
+        run.ledger.mark_written(run.key, now_ms())
+        run.say(f"{name}: stops, {bounce.sentence}, starts")
+        times = restart(
+            run.deployer,
+            name,
+            bounce.release,
+            dict(bounce.settings),
+            remove_members=(lambda: _remove(run, members)) if members else None,
+            log=run.say,
+        )
+        run.keep("write", "restart", {"instance": name, "bounce": bounce.number, "times": encode(times)})
+        return _previous_start(instance) or _start_on_card(card)
+
+
+def _rehearse(run: Run, instances: tuple[str, ...], bounce: Bounce) -> None:
+    """What a real run would do, through clients that only record it."""
+    for name in instances:
+        restart(run.deployer, name, bounce.release, dict(bounce.settings), remove_members=None, log=run.say)
+    for line in run.deployer.would_write:
+        run.say(f"would: {line}")
+    run.keep("write", "rehearsed", {"would_write": list(run.deployer.would_write)})
+
+
+def _gate_passed(run: Run, bounce: Bounce, instance: InstanceReading) -> bool:
+    """Whether a gate of this run has passed for the start that runs now, and the instance is still well."""
+    if isinstance(instance.streams, Missing) or not in_place(instance, bounce):
+        return False
+    for kept in run.ledger.evidence(run.key, kind="verdict", name="gate"):
+        inputs, result = kept.payload["inputs"], kept.payload["result"]
+        expected = decode(Expectation, inputs["expected"])
+        if result["outcome"] != Outcome.PROCEED or (expected.instance, expected.bounce) != (instance.instance, bounce):
+            continue
+        last = decode(ApplicationReading, inputs["samples"][-1]).instance(instance.instance)
+        if (
+            isinstance(last, InstanceReading)
+            and isinstance(last.streams, StreamsReading)
+            and last.streams.start == instance.streams.start
+        ):
+            return True
+    return False
+
+
+def _members(run: Run, reading: ApplicationReading, instance: InstanceReading) -> tuple[MemberReading, ...]:
+    """Members to remove once the instance is down: none under static membership.
+
+    Where the instance is down already, the ones that stood on its last card.
+    """
+    if run.plan().facts.static_membership:
+        return ()
+    if isinstance(instance.streams, StreamsReading) and isinstance(reading.group, GroupReading):
+        return members_of(reading.group, instance.streams.client_id)
+    known = {member.member_id for member in reading.group.members} if isinstance(reading.group, GroupReading) else set()
+    for card in reversed(run.ledger.cards(run.key)):
+        if card.object == instance.instance:
+            kept = decode(tuple[MemberReading, ...], card.facts["members"])
+            return tuple(member for member in kept if member.member_id in known)
+    return ()
+
+
+def _remove(run: Run, members: tuple[MemberReading, ...]) -> None:
+    group = run.application.application_id
+    GroupWriter(run.kafka, dry_run=run.dry_run).remove_members(group, members)
+    run.say(f"group {group}: {len(members)} members of the stopped instance removed, nothing waits for its session timeout")
+
+
+def _card(run: Run, bounce: Bounce, instance: InstanceReading, members: tuple[MemberReading, ...]) -> Card:
+    deployment, streams = instance.deployment, instance.streams
+    before = next((card for card in run.ledger.cards(run.key) if card.object == instance.instance), None)
+    facts = {
+        "bounce": bounce.number,
+        "release": encode(deployment.release) if isinstance(deployment, Deployment) else None,
+        "settings": dict(deployment.settings) if isinstance(deployment, Deployment) else {},
+        "previous": encode(streams.start) if isinstance(streams, StreamsReading) else None,
+        "members": encode(members),
+        "by_hand": [],
+    }
+    if before is not None and before.facts["bounce"] == bounce.number:
+        # A rerun of the same bounce: the way back leads to what ran before the first try, not to a half-way point.
+        facts |= {"release": before.facts["release"], "settings": before.facts["settings"]}
+    final = run.plan().bounces[-1].number == bounce.number and bounce.number > 1
+    facts["by_hand"] = run.deployer.by_hand(instance.instance, str(facts["release"]), dict(facts["settings"]))
+    return Card(
+        run_key=run.key,
+        seq=len(run.ledger.cards(run.key)) + 1,
+        task_id=run.task_id,
+        step=f"bounce {bounce.number}",
+        object=instance.instance,
+        what=f"{instance.instance}: {bounce.sentence}",
+        undo=f"{instance.instance} back to {facts['release']}"
+        + "".join(f" with {key}={value}" for key, value in dict(facts["settings"]).items()),
+        cost="one restart of this instance" + ("" if final else "; local state is cleared if the release is older than 4.3"),
+        data_affected=final,
+        point_of_no_return=final,
+        facts=facts,
+        at_ms=now_ms(),
+        done=False,
+    )
+
+
+def _previous_start(instance: InstanceReading) -> Start | None:
+    return instance.streams.start if isinstance(instance.streams, StreamsReading) else None
+
+
+def _start_on_card(card: Card) -> Start | None:
+    kept = card.facts.get("previous")
+    return replace(decode(Start, kept)) if kept else None

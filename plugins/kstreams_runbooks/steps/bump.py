@@ -1,0 +1,140 @@
+"""The observing steps of a library bump: observe, check, plan, prove, verify."""
+
+from kstreams_runbooks.decide.bump_plan import bump_plan, running_releases
+from kstreams_runbooks.decide.check import ready_for_bump
+from kstreams_runbooks.decide.members import every_member_runs
+from kstreams_runbooks.decide.verification import bump_verified
+from kstreams_runbooks.errors import Inconclusive, Refused
+from kstreams_runbooks.ledger.codec import decode, encode
+from kstreams_runbooks.model.readings import ApplicationReading, Missing
+from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.rules import upgrade_path_rules
+from kstreams_runbooks.steps.authorize import take_hold
+from kstreams_runbooks.steps.code import code_digest
+from kstreams_runbooks.steps.run import Run, now_ms
+from kstreams_runbooks.steps.task import step
+
+
+@step("reads broker, group, offsets, topics and every instance; changes nothing")
+def observe(run: Run) -> None:
+    """Read everything and keep it."""
+    reading = run.read()
+    run.keep("reading", "application", reading)
+    for line in described(reading):
+        run.say(line)
+    if run.ledger.recall(run.key, "releases_at_start") is None:
+        run.ledger.remember(run.key, "releases_at_start", encode(running_releases(reading)))
+
+
+@step("judges the reading; changes nothing")
+def check(run: Run) -> None:
+    """Refuse or be inconclusive before anything is planned, and reserve the application."""
+    if run.record.wrote_at_ms:
+        run.say("this run has already changed something: each step looks for itself where it stands")
+        return
+    reading = run.observed()
+    verdict = run.decide(
+        ready_for_bump,
+        reading=reading,
+        declared=run.declared,
+        age_ms=now_ms() - reading.taken.at_ms,
+        max_age_ms=int(run.limit("max_reading_age_s") * 1000),
+    )
+    for finding in verdict.findings:
+        run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
+    demand(run, verdict)
+    if not run.dry_run:
+        take_hold(run)
+
+
+@step("derives the bounces and their cost; changes nothing")
+def plan(run: Run) -> None:
+    """Make the plan and keep it; a run that has written anything keeps the plan it has."""
+    if run.record.wrote_at_ms:
+        run.say(f"this run has already changed something: plan {run.plan().digest} stays")
+        return
+    checked = run.ledger.evidence(run.key, kind="verdict", name=ready_for_bump.__name__)
+    if not checked:
+        raise Refused("`check` has not run; clear it and what follows it")
+    judged = decode(Verdict, checked[-1].payload["result"])
+    demand(run, judged)
+    made = run.decide(
+        bump_plan,
+        reading=run.observed(),
+        declared=run.declared,
+        target=str(run.record.params["target"]),
+        rules=upgrade_path_rules(),
+        releases_at_start=decode(
+            tuple[tuple[str, str], ...], run.ledger.recall(run.key, "releases_at_start")
+        ),
+        findings=judged.findings,
+        limits=run.declared.limits,
+        code=code_digest(run.record.dag_id),
+    )
+    shown = run.ledger.recall(run.key, "digest_shown")
+    if shown is not None and shown != made.digest:
+        raise Refused(
+            f"the plan changed: {shown} was shown for approval, the world now makes {made.digest}; "
+            f"trigger a new run of {run.record.dag_id} for {run.record.application}"
+        )
+    run.ledger.store_plan(run.key, made.digest, encode(made))
+    for bounce in made.bounces:
+        run.say(bounce.sentence)
+    for cost in made.costs:
+        run.say(f"{cost.instance}: expected gap {cost.gap_s[0]}–{cost.gap_s[1]} s ({cost.why})")
+    for line in made.undo:
+        run.say(f"undo {line}")
+    run.say(f"plan {made.digest}")
+
+
+@step("reads the group and every instance; changes nothing")
+def prove_every_member(run: Run) -> None:
+    """Show that every member of the group runs the new release, declared or not."""
+    bounces = run.plan().bounces
+    if run.dry_run:
+        run.say("would show that every member of the group runs the new release")
+        return
+    reading = run.read()
+    run.keep("reading", "application", reading)
+    demand(run, run.decide(every_member_runs, reading=reading, bounces=bounces))
+
+
+@step("compares what runs now with the plan; changes nothing")
+def verify(run: Run) -> None:
+    """Show that the plan is what runs, and that nothing else changed."""
+    made = run.plan()
+    if run.dry_run:
+        run.keep("verdict", "rehearsed", {"result": encode(Verdict(Outcome.PROCEED, ("every step was rehearsed",)))})
+        run.say("every step was rehearsed, nothing was changed")
+        return
+    reading = run.read()
+    run.keep("reading", "application", reading)
+    demand(run, run.decide(bump_verified, before=run.observed(), after=reading, plan=made))
+
+
+def demand(run: Run, verdict: Verdict) -> None:
+    """Go on only with proceed; say the verdict either way."""
+    run.say(verdict.sentence)
+    if verdict.outcome is Outcome.INCONCLUSIVE:
+        raise Inconclusive("; ".join(verdict.reasons))
+    if verdict.outcome is not Outcome.PROCEED:
+        raise Refused("; ".join(verdict.reasons))
+
+
+def described(reading: ApplicationReading) -> list[str]:
+    """One line per thing that was read."""
+    lines = []
+    for instance in reading.instances:
+        streams, deployment = instance.streams, instance.deployment
+        runs = streams.missing if isinstance(streams, Missing) else f"{streams.state} on {streams.version}"
+        declared = deployment.missing if isinstance(deployment, Missing) else f"declared {deployment.release}"
+        lines.append(f"{instance.instance}: {runs}, {declared}")
+    group = reading.group
+    lines.append(
+        f"group: {group.missing}"
+        if isinstance(group, Missing)
+        else f"group {group.group_id}: {group.type}, {group.state}, {len(group.members)} members"
+    )
+    broker = reading.broker
+    lines.append(f"broker: {broker.missing}" if isinstance(broker, Missing) else f"broker {broker.version}")
+    return lines

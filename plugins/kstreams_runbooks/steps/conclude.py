@@ -1,0 +1,62 @@
+"""The last step of every runbook: one outcome, from what was written and proven."""
+
+from typing import Any
+
+from airflow.sdk import get_current_context, task
+
+from kstreams_runbooks.decide.conclusion import RunFacts, RunOutcome, conclusion
+from kstreams_runbooks.errors import Refused
+from kstreams_runbooks.ledger.codec import decode
+from kstreams_runbooks.model.verdicts import Verdict
+from kstreams_runbooks.steps.reporting import reported
+from kstreams_runbooks.steps.run import Run, now_ms
+
+_VERIFIED = ("bump_verified", "rehearsed")
+
+
+@task(task_id="conclude", trigger_rule="all_done", retries=0)
+def conclude() -> None:
+    """Write how the run ended, give its holds back, and fail the run unless it completed."""
+    with reported(get_current_context(), "judges how the run ended") as run:
+        outcome = run.decide(conclusion, facts=facts_of(run))
+        run.ledger.conclude(run.key, str(outcome.outcome), outcome.sentence, now_ms())
+        run.ledger.release_holds(run.key)
+        run.say(f"{outcome.outcome.upper()}: {outcome.sentence}")
+        if not outcome.outcome.succeeded:
+            for line in way_back(run):
+                run.say(line)
+            raise Refused(f"{outcome.outcome}: {outcome.sentence}")
+        if outcome.outcome is RunOutcome.DRY_RUN:
+            run.say(f"the evidence: kstreams-runbooks evidence {run.record.run_id}")
+
+
+def facts_of(run: Run) -> RunFacts:
+    """What the ledger says of the run; a verdict of `verify` counts only if nothing was written after it."""
+    kept = run.ledger.evidence(run.key)
+    writes = [piece for piece in kept if piece.kind == "write" and piece.name != "rehearsed"]
+    last_write = writes[-1].id if writes else 0
+    verified = [piece for piece in kept if piece.name in _VERIFIED and piece.kind == "verdict" and piece.id > last_write]
+    verdicts = [piece for piece in kept if piece.kind == "verdict" and "outcome" in _result(piece.payload)]
+    failures = [piece for piece in kept if piece.kind == "failure" and piece.task_id != run.task_id]
+    done = verified[-1].id if verified else 0
+    return RunFacts(
+        dry_run=run.dry_run,
+        wrote=tuple(dict.fromkeys(card.what for card in run.ledger.cards(run.key))),
+        verified=decode(Verdict, verified[-1].payload["result"]) if verified else None,
+        last=decode(Verdict, verdicts[-1].payload["result"]) if verdicts else None,
+        failures=tuple(piece.payload["sentence"] for piece in failures if piece.id > done),
+    )
+
+
+def way_back(run: Run) -> list[str]:
+    """The undo cards from last to first, with the commands that a person can run."""
+    lines = []
+    for card in reversed(run.ledger.cards(run.key)):
+        lines.append(f"undo {card.seq}: {card.undo} ({card.cost})" + (" — PAST THE POINT OF NO RETURN" if card.point_of_no_return else ""))
+        lines += [f"    {command}" for command in card.facts.get("by_hand", [])]
+    return lines
+
+
+def _result(payload: Any) -> dict[str, Any]:
+    result = payload.get("result") if isinstance(payload, dict) else None
+    return result if isinstance(result, dict) else {}

@@ -1,0 +1,28 @@
+"""Airflow connections as librdkafka configuration."""
+
+import json
+from typing import Any
+
+from airflow.sdk.bases.hook import BaseHook
+from airflow.sdk.exceptions import AirflowNotFoundException, AirflowRuntimeError
+
+from kstreams_runbooks.errors import BadInput
+
+
+def kafka_config(connection_id: str) -> dict[str, Any]:
+    """librdkafka settings of an Airflow connection of type kafka (its extra field, as the provider's form writes it).
+
+    BadInput where the connection is absent, of another type, or names no bootstrap servers.
+    """
+    try:
+        connection = BaseHook.get_connection(connection_id)
+    except (AirflowNotFoundException, AirflowRuntimeError) as error:
+        raise BadInput(
+            f"Airflow connection {connection_id}: not found; create it (type kafka) or correct the cluster entry"
+        ) from error
+    if connection.conn_type != "kafka":
+        raise BadInput(f"Airflow connection {connection_id}: type {connection.conn_type} (expected kafka)")
+    config: dict[str, Any] = json.loads(connection.extra or "{}")
+    if not config.get("bootstrap.servers"):
+        raise BadInput(f"Airflow connection {connection_id}: no bootstrap.servers in its extra field; set it")
+    return config

@@ -1,0 +1,143 @@
+"""One run of a runbook as its steps see it: who asked for what, the ledger, and what can be read."""
+
+import logging
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar
+
+from kstreams_runbooks.deployers import Deployer, make_deployer
+from kstreams_runbooks.errors import Refused
+from kstreams_runbooks.fleet import Application, Cluster, load_fleet
+from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.ledger.codec import decode, encode, encode_call
+from kstreams_runbooks.model.declared import DeclaredApplication
+from kstreams_runbooks.model.ledger import RunRecord
+from kstreams_runbooks.model.plan import Plan
+from kstreams_runbooks.model.readings import ApplicationReading
+from kstreams_runbooks.observe import ClusterReader, read_application
+from kstreams_runbooks.steps.connections import kafka_config
+
+log = logging.getLogger("kstreams_runbooks.run")
+
+_T = TypeVar("_T")
+
+
+def now_ms() -> int:
+    """Wall clock in Unix milliseconds."""
+    return time.time_ns() // 1_000_000
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run at one of its steps. Everything but the ledger's record is found out again from what can be observed."""
+
+    record: RunRecord
+    task_id: str
+    try_number: int
+    ledger: Ledger = field(repr=False)
+
+    @classmethod
+    def begin(cls, context: Mapping[str, Any]) -> "Run":
+        """The run of an Airflow context; its record is written at the first step and read at every later one."""
+        ti, dag_run, params = context["ti"], context["dag_run"], dict(context["params"])
+        ledger = Ledger.open()
+        name = str(params.get("application") or "")
+        application = load_fleet().application(name)
+        record = ledger.start_run(
+            RunRecord(
+                run_key=f"{ti.dag_id}/{ti.run_id}",
+                dag_id=ti.dag_id,
+                run_id=ti.run_id,
+                application=name,
+                cluster=application.cluster,
+                requested_by=getattr(dag_run, "triggering_user_name", None) or "unknown",
+                dry_run=bool(params.get("dry_run", True)),
+                reason=params.get("reason") or "",
+                params=params,
+                started_at_ms=now_ms(),
+            )
+        )
+        return cls(record, ti.task_id, ti.try_number, ledger)
+
+    @classmethod
+    def again(cls, run_key: str, task_id: str, try_number: int) -> "Run":
+        """The same run from a process that has no context: the triggerer."""
+        ledger = Ledger.open()
+        return cls(ledger.run(run_key), task_id, try_number, ledger)
+
+    @property
+    def key(self) -> str:
+        """`dag_id/run_id`."""
+        return self.record.run_key
+
+    @property
+    def dry_run(self) -> bool:
+        """Whether nothing may be changed."""
+        return self.record.dry_run
+
+    @cached_property
+    def application(self) -> Application:
+        """The fleet entry; BadInput where it is unknown or disabled."""
+        return load_fleet().application(self.record.application)
+
+    @cached_property
+    def cluster(self) -> Cluster:
+        """The cluster entry."""
+        return load_fleet().cluster(self.record.cluster)
+
+    @cached_property
+    def declared(self) -> DeclaredApplication:
+        """The fleet entry as decisions see it, with the limits that the form overrode."""
+        return self.application.declared(self.record.params.get("limits") or {})
+
+    @cached_property
+    def kafka(self) -> dict[str, Any]:
+        """librdkafka configuration of the cluster's connection."""
+        return kafka_config(self.cluster.connection)
+
+    @cached_property
+    def deployer(self) -> Deployer:
+        """The deployer, which does nothing but record in a dry run."""
+        return make_deployer(self.application, dry_run=self.dry_run)
+
+    def limit(self, name: str) -> float:
+        """One limit of this run."""
+        return dict(self.declared.limits)[name]
+
+    def read(self) -> ApplicationReading:
+        """Everything about the application, now."""
+        with ClusterReader(self.kafka) as reader:
+            return read_application(self.application, reader, self.deployer)
+
+    def say(self, message: str) -> None:
+        """One line of the task's log, beginning with whom it is about."""
+        dry = "DRY RUN " if self.dry_run else ""
+        log.info("[%s @ %s] %s%s", self.record.application, self.record.cluster, dry, message)
+
+    def keep(self, kind: str, name: str, payload: Any) -> int:
+        """One piece of evidence."""
+        return self.ledger.record(self.key, self.task_id, self.try_number, kind, name, encode(payload), now_ms())
+
+    def decide(self, function: Callable[..., _T], **inputs: Any) -> _T:
+        """Decide, and keep what it was decided from."""
+        result = function(**inputs)
+        self.keep("verdict", function.__name__, encode_call(function, inputs, result))
+        return result
+
+    def observed(self) -> ApplicationReading:
+        """The reading that `observe` kept."""
+        readings = self.ledger.evidence(self.key, kind="reading", task_id="observe")
+        if not readings:
+            raise Refused("no reading of this run: `observe` has not run; clear it and what follows it")
+        reading: ApplicationReading = decode(ApplicationReading, readings[-1].payload)
+        return reading
+
+    def plan(self) -> Plan:
+        """The stored plan; Refused where there is none."""
+        stored = self.ledger.plan(self.key)
+        if stored is None:
+            raise Refused("this run has no plan: `plan` has not run; clear it and what follows it")
+        plan: Plan = decode(Plan, stored)
+        return plan

@@ -1,0 +1,85 @@
+"""What every runbook DAG shares: its form, its defaults, its page."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from airflow.sdk import DAG, Param
+
+from kstreams_runbooks.fleet import application_names
+
+_LIMITS = {
+    "max_lag": ("Lag limit", "records", "a gate stays shut above it"),
+    "gate_good_readings": ("Good readings", "readings", "how many in a row open a gate"),
+    "gate_interval_s": ("Gate interval", "seconds", "between two readings"),
+    "gate_ceiling_s": ("Gate ceiling", "seconds", "a gate gives up after it"),
+    "bake_s": ("Bake time", "seconds", "how long the first instance has to stay good"),
+}
+
+
+def runbook(dag_id: str, *, doc: str, params: dict[str, Param], tags: tuple[str, ...]) -> DAG:
+    """A DAG that is triggered by a person: the form, the page, one line about who is affected."""
+    return DAG(
+        dag_id=dag_id,
+        doc_md=doc,
+        schedule=None,
+        start_date=datetime(2026, 1, 1),  # noqa: DTZ001 - only a lower bound, Airflow adds UTC
+        catchup=False,
+        max_active_runs=16,
+        # An approval may wait for its 8 h and be asked again; a run older than this has been forgotten.
+        dagrun_timeout=timedelta(days=2),
+        params={**_who(), **params, **_how()},
+        tags=["kafka-streams", "runbook", *tags],
+        render_template_as_native_obj=False,
+    )
+
+
+def target_release() -> Param:
+    """The release that an application is taken to."""
+    return Param(
+        type="string",
+        title="Target release",
+        description="A release that the application's fleet entry declares, such as 4.3.1.",
+        pattern=r"^\d+\.\d+\.\d+(\.\d+)?$",
+    )
+
+
+def _who() -> dict[str, Param]:
+    return {
+        "application": Param(
+            type="string",
+            title="Application",
+            description="Which application of the fleet. There is no default on purpose.",
+            minLength=1,
+            examples=list(application_names()),
+        )
+    }
+
+
+def _how() -> dict[str, Any]:
+    return {
+        "dry_run": Param(
+            True,
+            type="boolean",
+            title="Dry run",
+            description="Reads, checks and plans, and says what it would do. Nothing is changed, nobody is asked.",
+        ),
+        "reason": Param(
+            "", type="string", title="Reason or ticket", description="Stands in the approval and in the evidence."
+        ),
+        **{
+            name: Param(
+                None,
+                type=["null", "number"],
+                minimum=0,
+                title=title,
+                section="Limits",
+                description=f"In {unit}: {what}. Empty: the application's own limit.",
+            )
+            for name, (title, unit, what) in _LIMITS.items()
+        },
+    }
+
+
+def given_limits(params: dict[str, Any]) -> dict[str, float]:
+    """Limits that the form overrode."""
+    return {name: float(params[name]) for name in _LIMITS if params.get(name) is not None}
