@@ -8,7 +8,9 @@ from kstreams_runbooks.model.plan import Plan
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 
 
-def may_approve(declared: DeclaredApplication, requested_by: str, responder: str, emergency_reason: str | None) -> Verdict:
+def may_approve(
+    declared: DeclaredApplication, requested_by: str, responder: str, emergency_reason: str | None
+) -> Verdict:
     """Whether a response counts. WAIT means: ask again, somebody else has to answer.
 
     An emergency reason lets the requester approve alone, if they are an approver; it stands in the evidence.
@@ -31,7 +33,13 @@ def may_approve(declared: DeclaredApplication, requested_by: str, responder: str
 
 
 def approval_body(
-    plan: Plan, declared: DeclaredApplication, stage: str, now: str, requested_by: str, asked_again: str, expires_at_ms: int
+    plan: Plan,
+    declared: DeclaredApplication,
+    stage: str,
+    now: str,
+    requested_by: str,
+    asked_again: str,
+    expires_at_ms: int,
 ) -> str:
     """What the person reads, 15 lines at most, in Markdown. `stage` is the approval's task id, `now` what was observed."""
     second = stage != "approve_plan"

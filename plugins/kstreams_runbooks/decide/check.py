@@ -85,7 +85,7 @@ def _group(group: GroupReading, reading: ApplicationReading, declared: DeclaredA
         return
     if group.state.upper() != "STABLE":
         yield f"group {group.group_id}: {group.state} (expected Stable); wait until it is"
-    if len([member for member in group.members if owner_of(member, reading.instances) is None]) and not any(
+    if [member for member in group.members if owner_of(member, reading.instances) is None] and not any(
         isinstance(instance.streams, Missing) for instance in reading.instances
     ):
         strangers = [member for member in group.members if owner_of(member, reading.instances) is None]

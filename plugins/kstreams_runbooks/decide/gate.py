@@ -129,7 +129,11 @@ def _settings(deployment: Deployment | Missing, expected: Expectation) -> Iterat
     if isinstance(deployment, Missing):
         return
     if deployment.applied is not True:
-        why = deployment.applied.missing if isinstance(deployment.applied, Missing) else "started before they were written"
+        why = (
+            deployment.applied.missing
+            if isinstance(deployment.applied, Missing)
+            else "started before they were written"
+        )
         yield f"{expected.instance}: its settings are not in effect: {why}"
     if dict(deployment.settings) != dict(expected.bounce.settings):
         yield f"{expected.instance}: settings {dict(deployment.settings)} (expected {dict(expected.bounce.settings)})"
@@ -152,4 +156,6 @@ def _restore(streams: StreamsReading, instance: str) -> Iterator[str]:
         return
     if streams.restoring:
         left = streams.restore_remaining
-        yield f"{instance}: {streams.restoring} tasks restore" + ("" if isinstance(left, Missing) else f", {left} records left")
+        yield f"{instance}: {streams.restoring} tasks restore" + (
+            "" if isinstance(left, Missing) else f", {left} records left"
+        )

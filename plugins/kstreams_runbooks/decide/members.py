@@ -55,7 +55,9 @@ def every_member_runs(reading: ApplicationReading, bounces: tuple[Bounce, ...]) 
         return Verdict(Outcome.INCONCLUSIVE, tuple(unread))
     return Verdict(
         Outcome.PROCEED,
-        (f"all {len(group.members)} members of {group.group_id} run {bounces[-1].release}, on {len(reading.instances)} instances",),
+        (
+            f"all {len(group.members)} members of {group.group_id} run {bounces[-1].release}, on {len(reading.instances)} instances",
+        ),
     )
 
 

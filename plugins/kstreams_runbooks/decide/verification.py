@@ -32,7 +32,11 @@ def bump_verified(before: ApplicationReading, after: ApplicationReading, plan: P
         return Verdict(Outcome.REFUSE, (f"lag {lag.records:,} records (limit {limit:,.0f}); clear `verify` later",))
     return Verdict(
         Outcome.PROCEED,
-        (*members.reasons, f"lag {lag.records:,} (limit {limit:,.0f})", "no topic recreated, no committed offset gone back"),
+        (
+            *members.reasons,
+            f"lag {lag.records:,} (limit {limit:,.0f})",
+            "no topic recreated, no committed offset gone back",
+        ),
     )
 
 

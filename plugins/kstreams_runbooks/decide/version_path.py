@@ -16,7 +16,9 @@ class VersionPath:
     rule: UpgradePathRule
 
 
-def version_path(rules: Iterable[UpgradePathRule], running: Release, target: Release, uses: frozenset[str]) -> VersionPath:
+def version_path(
+    rules: Iterable[UpgradePathRule], running: Release, target: Release, uses: frozenset[str]
+) -> VersionPath:
     """Bounces from `running` to `target` for an application that uses `uses` (unknown counts as used).
 
     Refused where no row covers the pair: a path that nobody has shown is never guessed. BadInput where both are equal.

@@ -22,7 +22,9 @@ class Bounce:
     def sentence(self) -> str:
         """What this bounce does, for a person."""
         extra = ", ".join(f"{key}={value}" for key, value in self.settings)
-        return f"bounce {self.number}: {self.release} with {extra}" if extra else f"bounce {self.number}: {self.release}"
+        return (
+            f"bounce {self.number}: {self.release} with {extra}" if extra else f"bounce {self.number}: {self.release}"
+        )
 
 
 @dataclass(frozen=True, slots=True)

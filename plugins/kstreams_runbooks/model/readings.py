@@ -14,10 +14,23 @@ Millis = NewType("Millis", int)
 
 
 @dataclass(frozen=True, slots=True)
+class Start:
+    """One start of one instance: a JVM's start time and, where the reader sees it, its process id."""
+
+    started_at_ms: int
+    pid: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Missing:
-    """A reading that is not there, and why."""
+    """A reading that is not there, and why.
+
+    `start` says of which start of the instance it is missing, where that much could be read: a JVM whose Streams
+    client is gone still tells when it was started.
+    """
 
     missing: str
+    start: Start | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +63,19 @@ class PartitionReading:
 
 @dataclass(frozen=True, slots=True)
 class MemberReading:
-    """One member of a group as its coordinator knows it (one per stream thread)."""
+    """One member of a group as its coordinator knows it (one per stream thread).
+
+    Classic and consumer groups tell the member's `partitions` (`topic-partition`), streams groups its active `tasks`
+    (`subtopology_partition`) and the `process_id` that the threads of one Streams client share.
+    """
 
     member_id: str
     client_id: str
     host: str
     instance_id: str | None = None
     partitions: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
+    process_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +108,6 @@ class BrokerReading:
     features: tuple[tuple[str, int], ...] | Missing
     auto_create_topics: bool | Missing
     brokers: int
-
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """One start of one instance: a JVM's start time and, where the reader sees it, its process id."""
-
-    started_at_ms: int
-    pid: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,9 +87,10 @@ class ApprovePlan(ApprovalOperator):
         hours = run.limit("approval_timeout_h")
         self.response_timeout = timedelta(hours=hours)
         second = self.bounce > 1
-        self.subject = (
-            f"[{run.record.application} @ {run.record.cluster}] approve "
-            + (f"bounce {self.bounce}, the point of no return" if second else f"library bump to {dict(plan.change)['target']}")
+        self.subject = f"[{run.record.application} @ {run.record.cluster}] approve " + (
+            f"bounce {self.bounce}, the point of no return"
+            if second
+            else f"library bump to {dict(plan.change)['target']}"
         )
         self.body = approval_body(
             plan=plan,

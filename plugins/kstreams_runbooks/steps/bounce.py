@@ -102,9 +102,7 @@ class BounceOperator(BaseOperator):
             self.defer(trigger=gate_trigger(run, expected, bake_s), method_name="resume")
         run.say(f"bounce {self.number}: {', '.join(self._instances(plan))} in place")
 
-    def _bring(
-        self, run: Run, bounce: Bounce, reading: ApplicationReading, instance: InstanceReading
-    ) -> Start | None:
+    def _bring(self, run: Run, bounce: Bounce, reading: ApplicationReading, instance: InstanceReading) -> Start | None:
         """Restart one instance unless it is in place; returns the start that is no longer to be taken for ready."""
         name = instance.instance
         if in_place(instance, bounce):
@@ -179,7 +177,9 @@ def _members(run: Run, reading: ApplicationReading, instance: InstanceReading) -
 def _remove(run: Run, members: tuple[MemberReading, ...]) -> None:
     group = run.application.application_id
     GroupWriter(run.kafka, dry_run=run.dry_run).remove_members(group, members)
-    run.say(f"group {group}: {len(members)} members of the stopped instance removed, nothing waits for its session timeout")
+    run.say(
+        f"group {group}: {len(members)} members of the stopped instance removed, nothing waits for its session timeout"
+    )
 
 
 def _card(run: Run, bounce: Bounce, instance: InstanceReading, members: tuple[MemberReading, ...]) -> Card:
@@ -207,7 +207,8 @@ def _card(run: Run, bounce: Bounce, instance: InstanceReading, members: tuple[Me
         what=f"{instance.instance}: {bounce.sentence}",
         undo=f"{instance.instance} back to {facts['release']}"
         + "".join(f" with {key}={value}" for key, value in dict(facts["settings"]).items()),
-        cost="one restart of this instance" + ("" if final else "; local state is cleared if the release is older than 4.3"),
+        cost="one restart of this instance"
+        + ("" if final else "; local state is cleared if the release is older than 4.3"),
         data_affected=final,
         point_of_no_return=final,
         facts=facts,

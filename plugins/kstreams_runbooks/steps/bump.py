@@ -64,9 +64,7 @@ def plan(run: Run) -> None:
         declared=run.declared,
         target=str(run.record.params["target"]),
         rules=upgrade_path_rules(),
-        releases_at_start=decode(
-            tuple[tuple[str, str], ...], run.ledger.recall(run.key, "releases_at_start")
-        ),
+        releases_at_start=decode(tuple[tuple[str, str], ...], run.ledger.recall(run.key, "releases_at_start")),
         findings=judged.findings,
         limits=run.declared.limits,
         code=code_digest(run.record.dag_id),

@@ -35,7 +35,9 @@ def facts_of(run: Run) -> RunFacts:
     kept = run.ledger.evidence(run.key)
     writes = [piece for piece in kept if piece.kind == "write" and piece.name != "rehearsed"]
     last_write = writes[-1].id if writes else 0
-    verified = [piece for piece in kept if piece.name in _VERIFIED and piece.kind == "verdict" and piece.id > last_write]
+    verified = [
+        piece for piece in kept if piece.name in _VERIFIED and piece.kind == "verdict" and piece.id > last_write
+    ]
     verdicts = [piece for piece in kept if piece.kind == "verdict" and "outcome" in _result(piece.payload)]
     failures = [piece for piece in kept if piece.kind == "failure" and piece.task_id != run.task_id]
     done = verified[-1].id if verified else 0
@@ -52,7 +54,10 @@ def way_back(run: Run) -> list[str]:
     """The undo cards from last to first, with the commands that a person can run."""
     lines = []
     for card in reversed(run.ledger.cards(run.key)):
-        lines.append(f"undo {card.seq}: {card.undo} ({card.cost})" + (" — PAST THE POINT OF NO RETURN" if card.point_of_no_return else ""))
+        lines.append(
+            f"undo {card.seq}: {card.undo} ({card.cost})"
+            + (" — PAST THE POINT OF NO RETURN" if card.point_of_no_return else "")
+        )
         lines += [f"    {command}" for command in card.facts.get("by_hand", [])]
     return lines
 

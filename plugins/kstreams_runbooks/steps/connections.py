@@ -10,7 +10,7 @@ from kstreams_runbooks.errors import BadInput
 
 
 def kafka_config(connection_id: str) -> dict[str, Any]:
-    """librdkafka settings of an Airflow connection of type kafka (its extra field, as the provider's form writes it).
+    """Librdkafka settings of an Airflow connection of type kafka (its extra field, as the provider's form writes it).
 
     BadInput where the connection is absent, of another type, or names no bootstrap servers.
     """

@@ -28,15 +28,17 @@ def reported(context: Mapping[str, Any], what: str) -> Iterator[Run]:
     try:
         run = Run.begin(context)
     except RunbookError as error:
-        log.error("[%s] REFUSED, nothing was changed: %s", context["params"].get("application"), error)  # noqa: TRY400
+        log.error("[%s] REFUSED, nothing was changed: %s", context["params"].get("application"), error)
         raise _exit(error) from None
     run.say(f"{run.task_id}: {what}")
     try:
         yield run
     except RunbookError as error:
         run.keep("failure", type(error).__name__, {"sentence": str(error), "exit_code": error.exit_code})
-        refused = "" if run.record.wrote_at_ms or run.ledger.run(run.key).wrote_at_ms else "REFUSED, nothing was changed: "
-        log.error("[%s @ %s] %s%s", run.record.application, run.record.cluster, refused, error)  # noqa: TRY400
+        refused = (
+            "" if run.record.wrote_at_ms or run.ledger.run(run.key).wrote_at_ms else "REFUSED, nothing was changed: "
+        )
+        log.error("[%s @ %s] %s%s", run.record.application, run.record.cluster, refused, error)
         raise _exit(error) from None
 
 

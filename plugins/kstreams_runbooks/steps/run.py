@@ -94,7 +94,7 @@ class Run:
 
     @cached_property
     def kafka(self) -> dict[str, Any]:
-        """librdkafka configuration of the cluster's connection."""
+        """Librdkafka configuration of the cluster's connection."""
         return kafka_config(self.cluster.connection)
 
     @cached_property

@@ -1,0 +1,122 @@
+"""The same decisions for a terminal: JSON on stdout alone, messages on stderr, the exit codes of the error tree."""
+
+import json
+import sys
+from typing import Any, NoReturn
+
+import click
+
+from kstreams_runbooks.environment import load_demo_environment
+from kstreams_runbooks.errors import EXIT_CODES, RunbookError
+from kstreams_runbooks.traffic.commands import generate_traffic, verify_traffic
+
+SCHEMA_VERSION = 1
+
+_EPILOG = "Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items()) + "."
+
+
+@click.group(epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+def cli() -> None:
+    """Kafka Streams upgrade runbooks: evidence, snapshots, the fleet, and the judge of test traffic."""
+
+
+@cli.command()
+@click.argument("run")
+@click.option("--format", "form", type=click.Choice(["json", "markdown"]), default="markdown", show_default=True)
+@click.option(
+    "--recheck", is_flag=True, help="Decide again from the raw readings; exit 0 only if every answer is equal."
+)
+def evidence(run: str, form: str, recheck: bool) -> None:
+    """Plan, approvals, raw readings and verdicts of RUN (a run id, or dag_id/run_id)."""
+    from kstreams_runbooks.evidence import as_document, as_markdown, rechecked
+    from kstreams_runbooks.ledger import Ledger
+
+    ledger = Ledger.open()
+    record = ledger.run(run)
+    document = as_document(ledger, record)
+    if recheck:
+        document["recheck"] = rechecked(ledger, record)
+    if form == "json":
+        _print(document)
+    else:
+        click.echo(as_markdown(document))
+    if recheck and document["recheck"]["different"]:
+        click.echo(f"{len(document['recheck']['different'])} decisions come out differently today", err=True)
+        sys.exit(1)
+
+
+@cli.command()
+@click.argument("application")
+@click.option("--format", "form", type=click.Choice(["json"]), default="json", show_default=True)
+@click.option(
+    "--quiesced", is_flag=True, help="Include committed offsets: only with traffic stopped do they stand still."
+)
+def snapshot(application: str, form: str, quiesced: bool) -> None:  # noqa: ARG001 - one format so far
+    """Everything of APPLICATION that a dry run must not change."""
+    from kstreams_runbooks.deployers import make_deployer
+    from kstreams_runbooks.fleet import load_fleet
+    from kstreams_runbooks.observe import ClusterReader
+    from kstreams_runbooks.observe.snapshot import snapshot as take
+    from kstreams_runbooks.steps.connections import kafka_config
+
+    fleet = load_fleet()
+    entry = fleet.application(application)
+    config = kafka_config(fleet.cluster(entry.cluster).connection)
+    with ClusterReader(config) as reader:
+        _print(take(entry, reader, make_deployer(entry, dry_run=True), quiesced=quiesced))
+
+
+@cli.command()
+@click.option("--format", "form", type=click.Choice(["json", "text"]), default="text", show_default=True)
+def fleet(form: str) -> None:
+    """Declared applications and clusters, and every problem of their files (exit 2 if there is one)."""
+    from kstreams_runbooks.fleet import load_fleet
+
+    loaded = load_fleet()
+    document = {
+        "applications": {
+            name: {"cluster": entry.cluster, "owner": entry.owner} for name, entry in loaded.applications.items()
+        },
+        "clusters": sorted(loaded.clusters),
+        "problems": [str(problem) for problem in loaded.problems],
+    }
+    if form == "json":
+        _print(document)
+    else:
+        for name, entry in loaded.applications.items():
+            click.echo(f"{name} @ {entry.cluster}, owner {entry.owner}")
+    for problem in loaded.problems:
+        click.echo(str(problem), err=True)
+    if loaded.problems:
+        sys.exit(2)
+
+
+@cli.command()
+def migrate_ledger() -> None:
+    """Bring the ledger's schema up to date (SQLite does it by itself)."""
+    from kstreams_runbooks.ledger import migrate
+
+    click.echo(migrate(), err=True)
+
+
+cli.add_command(verify_traffic)
+cli.add_command(generate_traffic)
+
+
+def _print(document: dict[str, Any]) -> None:
+    click.echo(json.dumps({"schema_version": SCHEMA_VERSION, **document}, indent=2, sort_keys=True))
+
+
+def main() -> NoReturn:
+    """Entry point: one sentence and an exit code for every error of our own tree."""
+    load_demo_environment()
+    try:
+        cli(standalone_mode=True)
+    except RunbookError as error:
+        click.echo(str(error), err=True)
+        sys.exit(error.exit_code)
+    sys.exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,25 @@
+"""The environment of a demo that is up: lets the terminal command find its fleet, its ledger and its broker."""
+
+import os
+from pathlib import Path
+
+import click
+
+_CHECKOUT = Path(__file__).resolve().parents[2]
+
+
+def load_demo_environment() -> None:
+    """Set what `RUN_DIR/env` (default `.run/env` of the checkout) says, unless the caller has set the fleet's folder.
+
+    `make demo` writes that file and `make demo-down` removes it; without a demo nothing happens.
+    """
+    if "KSTREAMS_RUNBOOKS_CONFIG" in os.environ:
+        return
+    file = Path(os.environ.get("RUN_DIR", _CHECKOUT / ".run")) / "env"
+    if not file.is_file():
+        return
+    for line in file.read_text(encoding="utf-8").splitlines():
+        name, separator, value = line.strip().removeprefix("export ").partition("=")
+        if separator and name and not name.startswith("#"):
+            os.environ.setdefault(name, value.strip("'\""))
+    click.echo(f"using the demo of {file.parent}", err=True)

@@ -1,0 +1,85 @@
+"""What a run leaves behind, as one document: what was planned, who approved, what was read, what was decided."""
+
+from typing import Any
+
+from kstreams_runbooks.decide.registry import DECISIONS
+from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.ledger.codec import call_again, encode
+from kstreams_runbooks.model.ledger import Evidence, RunRecord
+
+
+def as_document(ledger: Ledger, record: RunRecord) -> dict[str, Any]:
+    """Everything the ledger has of one run; times are Unix milliseconds."""
+    kept = ledger.evidence(record.run_key)
+    return {
+        "run": encode(record),
+        "plan": ledger.plan(record.run_key),
+        "approvals": [encode(approval) for approval in ledger.approvals(record.run_key)],
+        "cards": [encode(card) for card in ledger.cards(record.run_key)],
+        **{
+            name: [_piece(piece) for piece in kept if piece.kind == kind]
+            for name, kind in (
+                ("readings", "reading"),
+                ("verdicts", "verdict"),
+                ("writes", "write"),
+                ("failures", "failure"),
+            )
+        },
+    }
+
+
+def _piece(piece: Evidence) -> dict[str, Any]:
+    return {
+        "id": piece.id,
+        "task": piece.task_id,
+        "try": piece.try_number,
+        "name": piece.name,
+        "at_ms": piece.at_ms,
+        "payload": piece.payload,
+    }
+
+
+def rechecked(ledger: Ledger, record: RunRecord) -> dict[str, Any]:
+    """Every decision of the run made again on the inputs that were kept: how many are equal, and which are not."""
+    equal, different = 0, []
+    for piece in ledger.evidence(record.run_key, kind="verdict"):
+        function = DECISIONS.get(piece.payload.get("decision", ""))
+        if function is None:
+            continue
+        today = call_again(function, piece.payload)
+        if today == piece.payload["result"]:
+            equal += 1
+        else:
+            different.append({"id": piece.id, "name": piece.name, "then": piece.payload["result"], "today": today})
+    return {"equal": equal, "different": different}
+
+
+def as_markdown(document: dict[str, Any]) -> str:
+    """The same for a person: a timeline without the raw readings, which the JSON has."""
+    run = document["run"]
+    lines = [
+        f"# {run['dag_id']} of {run['application']} @ {run['cluster']}",
+        "",
+        f"- run: `{run['run_id']}`{' (dry run)' if run['dry_run'] else ''}, asked by {run['requested_by']}",
+        f"- outcome: **{run['outcome'] or 'not concluded yet'}** {run['outcome_sentence'] or ''}",
+        f"- plan: `{run['plan_digest'] or 'none'}`",
+    ]
+    lines += [
+        f"- {approval['task_id']}: approved by {approval['by']} for plan `{approval['digest']}`"
+        + (f", in an emergency: {approval['emergency_reason']}" if approval["emergency_reason"] else "")
+        for approval in document["approvals"]
+    ]
+    lines += ["", "| task | decision | outcome | why |", "|---|---|---|---|"]
+    for verdict in document["verdicts"]:
+        result = verdict["payload"].get("result", {})
+        why = "; ".join(result.get("reasons", ())) or result.get("sentence", "")
+        lines.append(f"| {verdict['task']} | {verdict['name']} | {result.get('outcome', '')} | {why} |")
+    if document["cards"]:
+        lines += ["", "| undo | what was done | way back | cost |", "|---|---|---|---|"]
+        lines += [f"| {card['seq']} | {card['what']} | {card['undo']} | {card['cost']} |" for card in document["cards"]]
+    lines += [f"- failed: {failure['payload']['sentence']}" for failure in document["failures"]]
+    if "recheck" in document:
+        again = document["recheck"]
+        lines += ["", f"Decided again: {again['equal']} equal, {len(again['different'])} different."]
+    lines += ["", f"{len(document['readings'])} raw readings: `--format json`."]
+    return "\n".join(lines)

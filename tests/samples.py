@@ -1,0 +1,129 @@
+"""Readings of a small healthy application, for tests of pure decisions: change one thing, see one answer."""
+
+from dataclasses import replace
+from typing import Any
+
+from kstreams_runbooks.model.declared import DeclaredApplication
+from kstreams_runbooks.model.gates import Expectation
+from kstreams_runbooks.model.plan import Bounce
+from kstreams_runbooks.model.readings import (
+    ApplicationReading,
+    BrokerReading,
+    Deployment,
+    GroupReading,
+    InstanceReading,
+    MemberReading,
+    Missing,
+    PartitionReading,
+    Start,
+    StreamsReading,
+    Taken,
+    TopicReading,
+)
+
+NEW = "4.3.1"
+OLD = "3.4.1"
+BOUNCE_1 = Bounce(1, NEW, (("upgrade.from", "3.4"),))
+BOUNCE_2 = Bounce(2, NEW, ())
+
+
+def instance(
+    name: str, *, release: str = OLD, settings: tuple[tuple[str, str], ...] = (), **streams: Any
+) -> InstanceReading:
+    """One instance that runs `release` well; keyword arguments change what its Streams client says."""
+    taken = Taken(1_000, "test")
+    client = StreamsReading(
+        taken=taken,
+        start=Start(500, 41),
+        client_id=f"{name}-client",
+        application_id="orders",
+        state="RUNNING",
+        version=release,
+        alive_threads=1,
+        failed_threads=0,
+        restoring=0,
+        restore_remaining=0,
+        topology="Topologies:",
+    )
+    deployment = Deployment(taken, name, "running", 500, 41, release, settings, applied=True)
+    return InstanceReading(name, deployment, replace(client, **streams))
+
+
+def down(name: str, *, release: str = OLD) -> InstanceReading:
+    """One instance whose process is gone."""
+    deployment = Deployment(
+        Taken(1_000, "test"), name, "stopped", None, None, release, (), applied=Missing("not running")
+    )
+    return InstanceReading(name, deployment, Missing("connection refused"))
+
+
+def member(name: str, *, static: bool = True, thread: int = 1) -> MemberReading:
+    """One stream thread of an instance in the group."""
+    return MemberReading(
+        f"{name}-{thread}",
+        f"{name}-client-StreamThread-{thread}-consumer",
+        "/127.0.0.1",
+        f"{name}-{thread}" if static else None,
+    )
+
+
+def partition(committed: int | Missing = 100, stable: int | Missing = 100, number: int = 0) -> PartitionReading:
+    """One partition with the committed offset and the last stable offset."""
+    return PartitionReading("orders", number, committed, 0, stable, stable)
+
+
+def reading(
+    *instances: InstanceReading,
+    at_ms: int = 1_000,
+    partitions: tuple[PartitionReading, ...] | Missing | None = None,
+    group: GroupReading | Missing | None = None,
+    auto_create: bool | Missing = False,
+) -> ApplicationReading:
+    """The application with these instances (two healthy old ones by default)."""
+    taken = Taken(at_ms, "test")
+    instances = instances or (instance("orders-1"), instance("orders-2"))
+    members = tuple(member(one.instance) for one in instances if isinstance(one.streams, StreamsReading))
+    return ApplicationReading(
+        taken=taken,
+        application="orders",
+        cluster="demo",
+        broker=BrokerReading(taken, "4.3", (("metadata.version", 29),), auto_create, 1),
+        group=group or GroupReading(taken, "orders", "classic", "Stable", members),
+        topics=(TopicReading("orders", "id-1", 1),),
+        partitions=(partition(),) if partitions is None else partitions,
+        instances=instances,
+    )
+
+
+def declared(**changes: Any) -> DeclaredApplication:
+    """The fleet entry of the application above."""
+    entry = DeclaredApplication(
+        name="orders",
+        cluster="demo",
+        application_id="orders",
+        instances=("orders-1", "orders-2"),
+        releases=(OLD, NEW),
+        static_membership=True,
+        uses=("foreign_key_joins", "table_aggregations"),
+        production=False,
+        four_eyes=True,
+        automatic_approval=False,
+        operators=("oncall",),
+        approvers=("approver", "admin"),
+        zone="Europe/Berlin",
+        limits=(("max_lag", 1000.0), ("bake_s", 10.0)),
+    )
+    return replace(entry, **changes)
+
+
+def expectation(**changes: Any) -> Expectation:
+    """Bounce 1 of `orders-1`, whose start before the restart was another one."""
+    expected = Expectation(
+        instance="orders-1",
+        bounce=BOUNCE_1,
+        previous=Start(100, 40),
+        max_lag=1_000,
+        good_readings=3,
+        max_age_ms=30_000,
+    )
+    return replace(expected, **changes)

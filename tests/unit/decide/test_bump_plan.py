@@ -1,0 +1,145 @@
+"""The plan and its digest, and the check before it."""
+
+from dataclasses import replace
+
+import pytest
+from kstreams_runbooks.decide.bump_plan import bump_plan, running_releases
+from kstreams_runbooks.decide.check import ready_for_bump
+from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
+from kstreams_runbooks.model.plan import Plan
+from kstreams_runbooks.model.readings import ApplicationReading, GroupReading, Missing, Taken, TopicReading
+from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.rules import upgrade_path_rules
+from samples import BOUNCE_1, NEW, OLD, declared, down, instance, member, partition, reading
+
+
+def plan_of(
+    now: ApplicationReading, target: str = NEW, limits: tuple[tuple[str, float], ...] = (("max_lag", 1000.0),)
+) -> Plan:
+    return bump_plan(now, declared(), target, upgrade_path_rules(), running_releases(now), (), limits, "code")
+
+
+def test_the_digest_survives_offsets_starts_and_time() -> None:
+    """A rerun of an unchanged world makes the same digest."""
+    later = replace(reading(partitions=(partition(committed=5),)), taken=Taken(99_000, "elsewhere"))
+    assert plan_of(reading()).digest == plan_of(later).digest
+
+
+@pytest.mark.parametrize(
+    "world",
+    [
+        replace(reading(), topics=(TopicReading("orders", "id-2", 1),)),
+        replace(reading(), topics=(TopicReading("orders", "id-1", 2),)),
+        replace(reading(), group=replace(reading().group, type="consumer")),
+    ],
+)
+def test_the_digest_changes_with_the_facts_it_binds(world: ApplicationReading) -> None:
+    """A recreated topic, other partition counts, another group type: another plan."""
+    assert plan_of(world).digest != plan_of(reading()).digest
+
+
+def test_the_digest_changes_with_a_limit() -> None:
+    """What is approved includes the limits."""
+    assert plan_of(reading(), limits=(("max_lag", 5.0),)).digest != plan_of(reading()).digest
+
+
+def test_a_bump_stopped_after_bounce_1_plans_the_second() -> None:
+    """upgrade.from still set: the instance still writes the old format."""
+    halfway = reading(*(instance(f"orders-{n}", release=NEW, settings=BOUNCE_1.settings) for n in (1, 2)))
+    assert [dict(bounce.settings) for bounce in plan_of(halfway).bounces] == [{"upgrade.from": "3.4"}, {}]
+
+
+def test_a_new_release_without_upgrade_from_beside_an_old_one_is_refused() -> None:
+    """The results may be wrong already."""
+    with pytest.raises(Refused, match="orders-1 already runs 4.3.1 without upgrade.from"):
+        plan_of(reading(instance("orders-1", release=NEW), instance("orders-2")))
+
+
+def test_unknown_and_equal_targets_are_bad_input() -> None:
+    """One sentence, before anything is changed."""
+    with pytest.raises(BadInput, match=r"release 9\.9\.9: not declared for orders \(declared 3\.4\.1, 4\.3\.1\)"):
+        plan_of(reading(), "9.9.9")
+    with pytest.raises(BadInput, match="already runs"):
+        plan_of(reading(), OLD)
+
+
+def test_missing_topics_make_no_plan() -> None:
+    """The plan binds topic ids."""
+    with pytest.raises(Inconclusive):
+        plan_of(replace(reading(), topics=Missing("timed out")))
+
+
+def judged(now: ApplicationReading, age_ms: int = 0, **changes: object) -> tuple[Outcome, str]:
+    verdict = ready_for_bump(now, declared(**changes), age_ms, 30_000)
+    return verdict.outcome, " ".join(verdict.reasons)
+
+
+def test_a_healthy_application_is_ready() -> None:
+    """Nothing to say against it."""
+    assert judged(reading())[0] is Outcome.PROCEED
+
+
+@pytest.mark.parametrize(
+    ("now", "sentence"),
+    [
+        (
+            reading(down("orders-1"), down("orders-2")),
+            "application orders: no instance runs (expected 2); start it first",
+        ),
+        (reading(instance("orders-1"), down("orders-2")), "orders-2: its process does not run"),
+        (reading(instance("orders-1", state="REBALANCING"), instance("orders-2")), "REBALANCING (expected RUNNING)"),
+        (reading(instance("orders-1", state="ERROR"), instance("orders-2")), "ERROR (expected RUNNING)"),
+        (reading(instance("orders-1", failed_threads=2), instance("orders-2")), "2 failed threads (limit 0)"),
+        (reading(instance("orders-1", application_id="other"), instance("orders-2")), "application.id other"),
+        (
+            reading(group=GroupReading(Taken(1, "t"), "orders", "streams", "Stable", ())),
+            "is a streams group (KIP-1071)",
+        ),
+        (reading(group=GroupReading(Taken(1, "t"), "orders", "classic", "Empty", ())), "Empty (expected Stable)"),
+        (
+            reading(
+                group=GroupReading(
+                    Taken(1, "t"),
+                    "orders",
+                    "classic",
+                    "Stable",
+                    (member("orders-1"), member("orders-2"), member("rogue")),
+                )
+            ),
+            "member rogue-client-StreamThread-1-consumer on /127.0.0.1 belongs to no declared instance",
+        ),
+    ],
+)
+def test_what_is_wrong_refuses_with_one_sentence(now: ApplicationReading, sentence: str) -> None:
+    """Object, observed, limit, next action."""
+    outcome, said = judged(now)
+    assert outcome is Outcome.REFUSE
+    assert sentence in said
+
+
+def test_an_old_reading_is_refused() -> None:
+    """Nothing is decided from the past."""
+    assert judged(reading(), age_ms=31_000) == (
+        Outcome.REFUSE,
+        "reading of orders: 31 s old (limit 30 s); clear `observe` and what follows it",
+    )
+
+
+def test_a_wrong_declaration_of_membership_is_refused() -> None:
+    """The cost and the handling of members hang on it."""
+    assert "static_membership: false; correct the declaration" in judged(reading(), static_membership=False)[1]
+
+
+def test_missing_readings_are_inconclusive() -> None:
+    """Missing data is never OK."""
+    blind = replace(instance("orders-2"), streams=Missing("metrics of orders-2: connection refused"))
+    assert judged(reading(instance("orders-1"), blind))[0] is Outcome.INCONCLUSIVE
+    assert judged(replace(reading(), broker=Missing("timed out")))[0] is Outcome.INCONCLUSIVE
+    assert judged(reading(partitions=Missing("timed out")))[0] is Outcome.INCONCLUSIVE
+
+
+def test_auto_create_is_a_danger_finding_also_when_unknown() -> None:
+    """Shown in the approval."""
+    for auto_create in (True, Missing("not authorized")):
+        verdict = ready_for_bump(reading(auto_create=auto_create), declared(), 0, 30_000)
+        assert [(finding.id, finding.severity) for finding in verdict.findings] == [("auto-create-enabled", "danger")]

@@ -1,0 +1,149 @@
+"""The gate after a restart."""
+
+from dataclasses import replace
+
+import pytest
+from kstreams_runbooks.decide.gate import gate
+from kstreams_runbooks.model.readings import ApplicationReading, GroupReading, InstanceReading, Missing, Start, Taken
+from kstreams_runbooks.model.verdicts import Outcome
+from samples import BOUNCE_1, NEW, down, expectation, instance, partition, reading
+
+
+def sample(second: int, own: InstanceReading | None = None, **changes: object) -> ApplicationReading:
+    """A good reading taken at `second`, with everything moving."""
+    own = own or instance("orders-1", release=NEW, settings=BOUNCE_1.settings)
+    moving = (partition(committed=second * 100, stable=second * 100 + 50),)
+    return reading(own, instance("orders-2"), at_ms=second * 1000, **{"partitions": moving, **changes})
+
+
+def good(count: int) -> tuple[ApplicationReading, ...]:
+    return tuple(sample(second) for second in range(1, count + 1))
+
+
+def test_three_good_readings_in_a_row_take_three_intervals() -> None:
+    """The first reading shows no progress, so n good ones need n + 1 readings."""
+    outcomes = [gate(good(count), expectation()).outcome for count in range(1, 5)]
+    assert outcomes == [Outcome.WAIT, Outcome.WAIT, Outcome.WAIT, Outcome.PROCEED]
+
+
+def test_flapping_starts_the_count_again() -> None:
+    """Good, bad, good is one good reading."""
+    samples = list(good(6))
+    samples[3] = sample(4, instance("orders-1", release=NEW, settings=BOUNCE_1.settings, state="REBALANCING"))
+    verdict = gate(tuple(samples), expectation())
+    assert verdict.outcome is Outcome.WAIT
+    assert verdict.reasons == ("good reading 2 of 3 in a row",)
+
+
+def test_lag_over_the_limit_keeps_it_shut() -> None:
+    """RUNNING with lag is not ready."""
+    samples = tuple(sample(s, partitions=(partition(committed=s, stable=s + 1_001),)) for s in range(1, 9))
+    verdict = gate(samples, expectation())
+    assert verdict.outcome is Outcome.WAIT
+    assert verdict.reasons == ("lag 1,001 records (limit 1,000)",)
+
+
+def test_running_and_stable_without_progress_keeps_it_shut() -> None:
+    """A static member with an assignment that no longer fits is RUNNING in a stable group and reads nothing."""
+    samples = tuple(sample(s, partitions=(partition(committed=7, stable=9),)) for s in range(1, 9))
+    verdict = gate(samples, expectation())
+    assert verdict.outcome is Outcome.WAIT
+    assert "orders-0 (2 to read, committed stays at 7)" in verdict.reasons[0]
+
+
+def test_a_partition_with_nothing_to_read_need_not_move() -> None:
+    """No traffic is no fault."""
+    samples = tuple(sample(s, partitions=(partition(committed=9, stable=9),)) for s in range(1, 5))
+    assert gate(samples, expectation()).outcome is Outcome.PROCEED
+
+
+@pytest.mark.parametrize("state", ["ERROR", "PENDING_ERROR", "NOT_RUNNING"])
+def test_error_refuses_at_once_although_the_process_lives(state: str) -> None:
+    """An instance in ERROR keeps its JVM and never comes back."""
+    dead = sample(5, instance("orders-1", release=NEW, settings=BOUNCE_1.settings, state=state))
+    verdict = gate((*good(4), dead), expectation())
+    assert verdict.outcome is Outcome.REFUSE
+    assert state in verdict.reasons[0]
+
+
+def test_a_process_that_is_gone_refuses_at_once() -> None:
+    """Nobody waits for what has exited."""
+    assert gate((sample(1, down("orders-1")),), expectation()).outcome is Outcome.REFUSE
+
+
+def test_missing_metrics_are_never_good() -> None:
+    """A reading that is not there is inconclusive, and breaks the row."""
+    blind = replace(sample(4).instances[0], streams=Missing("connection refused"))
+    samples = (*good(3), sample(4, blind), sample(5))
+    assert gate(samples[:4], expectation()).outcome is Outcome.INCONCLUSIVE
+    assert gate(samples, expectation()).outcome is Outcome.WAIT
+
+
+@pytest.mark.parametrize("changes", [{"partitions": Missing("timed out")}, {"group": Missing("timed out")}])
+def test_missing_offsets_or_group_are_inconclusive(changes: dict[str, object]) -> None:
+    """Missing data is never OK."""
+    assert gate((*good(4), sample(5, **changes)), expectation()).outcome is Outcome.INCONCLUSIVE
+
+
+def test_an_unreadable_end_is_not_lag_zero() -> None:
+    """A partition whose last stable offset is unknown may hide anything."""
+    blind = sample(5, partitions=(partition(stable=Missing("NOT_LEADER")),))
+    assert gate((*good(4), blind), expectation()).outcome is Outcome.INCONCLUSIVE
+
+
+def test_a_never_committed_partition_has_its_whole_log_to_read() -> None:
+    """Never committed must not read as lag 0."""
+    never = partition(committed=Missing("never committed"), stable=5_000)
+    verdict = gate((*good(4), sample(5, partitions=(never,))), expectation())
+    assert verdict.reasons[0] == "lag 5,000 records (limit 1,000)"
+
+
+def test_readings_of_the_old_start_do_not_count() -> None:
+    """Readiness is bound to the new start."""
+    old = Start(500, 41)
+    assert gate(good(5), expectation(previous=old)).outcome is Outcome.WAIT
+
+
+@pytest.mark.parametrize(
+    ("own", "reason"),
+    [
+        (instance("orders-1", release="3.4.1", settings=BOUNCE_1.settings), "reports 3.4.1 (expected 4.3.1)"),
+        (instance("orders-1", release=NEW), "settings {}"),
+        (instance("orders-1", release=NEW, settings=BOUNCE_1.settings, failed_threads=1), "1 failed threads (limit 0)"),
+        (instance("orders-1", release=NEW, settings=BOUNCE_1.settings, alive_threads=0), "no stream thread alive"),
+        (instance("orders-1", release=NEW, settings=BOUNCE_1.settings, restoring=2), "2 tasks restore"),
+        (
+            instance("orders-1", release=NEW, settings=BOUNCE_1.settings, restoring=Missing("no such bean")),
+            "restore progress cannot be read",
+        ),
+        (instance("orders-1", release=NEW, settings=BOUNCE_1.settings, client_id="other"), "no member of orders-1"),
+    ],
+)
+def test_each_fault_keeps_it_shut_and_says_so(own: InstanceReading, reason: str) -> None:
+    """Each of these alone is enough."""
+    samples = tuple(sample(s, own) for s in range(1, 6))
+    if own.streams.client_id == "other":
+        group = GroupReading(Taken(1, "test"), "orders", "classic", "Stable", ())
+        samples = tuple(sample(s, own, group=group) for s in range(1, 6))
+    verdict = gate(samples, expectation())
+    assert verdict.outcome is Outcome.WAIT
+    assert reason in " ".join(verdict.reasons)
+
+
+def test_a_rebalancing_group_keeps_it_shut() -> None:
+    """RUNNING is not enough while the group moves."""
+    group = GroupReading(Taken(1, "test"), "orders", "classic", "PreparingRebalance", ())
+    assert gate((*good(4), sample(5, group=group)), expectation()).outcome is Outcome.WAIT
+
+
+def test_a_release_without_restore_metrics_counts_as_restored_when_running() -> None:
+    """Before 3.5 there is no such metric, and RUNNING means that restoring is done."""
+    own = instance("orders-1", settings=BOUNCE_1.settings, restoring=Missing("no such bean"))
+    expected = expectation(bounce=replace(BOUNCE_1, release="3.4.1"))
+    assert gate(tuple(sample(s, own) for s in range(1, 5)), expected).outcome is Outcome.PROCEED
+
+
+def test_a_pause_between_readings_breaks_the_row() -> None:
+    """Readings further apart than the limit are not consecutive."""
+    samples = (*good(3), sample(100))
+    assert "older (limit 30 s)" in gate(samples, expectation()).reasons[0]

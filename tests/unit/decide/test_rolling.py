@@ -1,0 +1,49 @@
+"""Which instance may be touched next."""
+
+from dataclasses import replace
+
+from kstreams_runbooks.decide.bump_plan import bump_plan, running_releases
+from kstreams_runbooks.decide.rolling import beyond, in_place, left_behind, others_unwell
+from kstreams_runbooks.model.readings import Missing
+from kstreams_runbooks.rules import upgrade_path_rules
+from samples import BOUNCE_1, BOUNCE_2, NEW, declared, down, instance, reading
+
+DONE = instance("orders-1", release=NEW, settings=BOUNCE_1.settings)
+PLAN = bump_plan(reading(), declared(), NEW, upgrade_path_rules(), running_releases(reading()), (), (), "code")
+
+
+def test_in_place_needs_release_settings_and_effect() -> None:
+    """Each of them alone is not enough."""
+    assert in_place(DONE, BOUNCE_1)
+    assert not in_place(DONE, BOUNCE_2)
+    assert not in_place(instance("orders-1"), BOUNCE_1)
+    assert not in_place(replace(DONE, deployment=replace(DONE.deployment, applied=False)), BOUNCE_1)
+    assert not in_place(replace(DONE, deployment=replace(DONE.deployment, applied=Missing("?"))), BOUNCE_1)
+    assert not in_place(down("orders-1", release=NEW), BOUNCE_1)
+
+
+def test_a_dead_client_in_a_live_process_is_not_in_place() -> None:
+    """It never comes back by itself, so a rerun restarts it."""
+    assert not in_place(instance("orders-1", release=NEW, settings=BOUNCE_1.settings, state="ERROR"), BOUNCE_1)
+
+
+def test_no_second_instance_is_stopped_while_another_is_unwell() -> None:
+    """But starting one that is down harms nobody."""
+    sick = reading(instance("orders-1", state="ERROR"), instance("orders-2"))
+    assert others_unwell(sick, "orders-2") == ("orders-1 is in ERROR (expected RUNNING)",)
+    assert others_unwell(sick, "orders-1") == ()
+    assert others_unwell(reading(down("orders-1"), down("orders-2")), "orders-1") == ()
+
+
+def test_a_rerun_leaves_an_instance_of_a_later_bounce_alone() -> None:
+    """Going back would be an undo."""
+    later = instance("orders-1", release=NEW)
+    assert beyond(later, BOUNCE_1, PLAN)
+    assert not beyond(DONE, BOUNCE_1, PLAN)
+
+
+def test_an_instance_left_on_the_old_release_stops_the_run() -> None:
+    """Two formats are in use: a person has to look."""
+    mixed = reading(instance("orders-1", release=NEW), instance("orders-2"))
+    assert "orders-2 runs 3.4.1 while orders-1 is past bounce 1" in left_behind(mixed, "orders-2", BOUNCE_1, PLAN)
+    assert left_behind(reading(DONE, instance("orders-2")), "orders-2", BOUNCE_1, PLAN) == ""
