@@ -1,0 +1,87 @@
+"""What holds for every runbook: names of steps, their order, retries, the last step, the form."""
+
+import pytest
+from airflow.dag_processing.dagbag import DagBag
+from airflow.serialization.serialized_objects import DagSerialization
+from conftest import CHECKOUT
+
+# The same task id means the same thing in every DAG (README, "Words").
+KNOWN_STEPS = {
+    "observe",
+    "check",
+    "plan",
+    "approve_plan",
+    "bounce_1_first",
+    "bounce_1_rest",
+    "prove_every_member",
+    "approve_bounce_2",
+    "bounce_2_first",
+    "bounce_2_rest",
+    "verify",
+    "conclude",
+}
+MUTATING = {"bounce_1_first", "bounce_1_rest", "bounce_2_first", "bounce_2_rest"}
+
+
+@pytest.fixture(scope="module")
+def bag() -> DagBag:
+    """Every DAG file of the project."""
+    return DagBag(dag_folder=str(CHECKOUT / "dags"), bundle_name="dags")
+
+
+def test_every_file_parses(bag: DagBag) -> None:
+    """No import error, one DAG per file, named after it."""
+    assert bag.import_errors == {}
+    assert set(bag.dags) == {path.stem for path in (CHECKOUT / "dags").glob("*.py")}
+
+
+def test_steps_are_known_few_and_documented(bag: DagBag) -> None:
+    """At most 18 tasks, each a word that the README explains, and a page that says what clearing it does."""
+    for dag in bag.dags.values():
+        assert set(dag.task_ids) <= KNOWN_STEPS
+        assert len(dag.task_ids) <= 18
+        for task_id in dag.task_ids:
+            assert task_id.removesuffix("_first").removesuffix("_rest")[:8] in dag.doc_md.replace(" ", "_")
+
+
+def test_every_write_stands_behind_an_approval_and_a_plan(bag: DagBag) -> None:
+    """Nothing is changed before somebody said so."""
+    for dag in bag.dags.values():
+        for task_id in MUTATING & set(dag.task_ids):
+            ancestors = {task.task_id for task in dag.get_task(task_id).get_flat_relatives(upstream=True)}
+            assert {"observe", "check", "plan", "approve_plan"} <= ancestors
+        assert "prove_every_member" in {
+            task.task_id for task in dag.get_task("approve_bounce_2").get_flat_relatives(upstream=True)
+        }
+
+
+def test_mutating_steps_never_retry_and_observing_ones_twice(bag: DagBag) -> None:
+    """A write is repeated by a person, never by a scheduler."""
+    for dag in bag.dags.values():
+        for task in dag.tasks:
+            observing = task.task_id in {"observe", "check", "plan", "prove_every_member", "verify"}
+            assert task.retries == (2 if observing else 0), task.task_id
+
+
+def test_conclude_is_the_last_and_always_runs(bag: DagBag) -> None:
+    """No setup or teardown: they would turn a run that was marked failed green."""
+    for dag in bag.dags.values():
+        assert [task.task_id for task in dag.leaves] == ["conclude"]
+        assert dag.get_task("conclude").trigger_rule == "all_done"
+        assert not any(task.is_setup or task.is_teardown for task in dag.tasks)
+
+
+def test_the_form_starts_with_dry_run_and_no_application(bag: DagBag) -> None:
+    """Safe by default."""
+    for dag in bag.dags.values():
+        assert dag.params.get_param("dry_run").value is True
+        assert not dag.params.get_param("application").has_value
+        for name, param in ((name, dag.params.get_param(name)) for name in dag.params):
+            assert param.description, name
+            assert param.schema.get("title"), name
+
+
+def test_every_dag_survives_serialization(bag: DagBag) -> None:
+    """The scheduler and the UI only ever see the serialized form."""
+    for dag in bag.dags.values():
+        assert DagSerialization.from_dict(DagSerialization.to_dict(dag)).task_dict.keys() == dag.task_dict.keys()

@@ -1,0 +1,89 @@
+"""Imports point one way: dags, steps, then what observes, decides, acts and remembers, then values."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+PACKAGE = CHECKOUT / "plugins" / "kstreams_runbooks"
+
+# layer: the layers of the package that it may import
+MAY_IMPORT = {
+    "errors": set(),
+    "model": {"errors"},
+    "rules": {"errors", "model"},
+    "decide": {"errors", "model"},
+    "fleet": {"errors", "model"},
+    "ledger": {"errors", "model"},
+    "deployers": {"errors", "model", "fleet"},
+    "observe": {"errors", "model", "fleet", "deployers"},
+    "act": {"errors", "model", "fleet", "deployers", "observe"},
+    "traffic": {"errors", "model", "observe"},
+    "steps": {"errors", "model", "rules", "decide", "fleet", "ledger", "deployers", "observe", "act"},
+    "evidence": {"decide", "ledger", "model"},
+    "environment": set(),
+    "cli": {"environment", "errors", "evidence", "fleet", "ledger", "deployers", "observe", "steps", "traffic"},
+}
+
+# library: the only layers that may import it
+ONLY_IN = {
+    "airflow": {"steps"},
+    "sqlalchemy": {"ledger"},
+    "alembic": {"ledger"},
+    "pyspark": {"frames"},
+    "confluent_kafka": {"observe", "act", "traffic"},
+    "kafka": {"observe", "act", "traffic"},
+    "httpx": {"observe"},
+}
+
+
+def imports(path: Path) -> set[str]:
+    """Modules that a file imports, also inside functions."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import; Airflow's plugin loader cannot follow it"
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def layer_of(path: Path) -> str:
+    """First name under the package."""
+    return path.relative_to(PACKAGE).with_suffix("").parts[0]
+
+
+FILES = [path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py"]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_point_one_way(path: Path) -> None:
+    """No layer reaches up."""
+    layer = layer_of(path)
+    inside = {name.split(".")[1] for name in imports(path) if name.startswith("kstreams_runbooks.")}
+    assert inside - {layer} <= MAY_IMPORT[layer], f"{layer} imports {inside - {layer} - MAY_IMPORT[layer]}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_each_library_has_its_layers(path: Path) -> None:
+    """Airflow only in steps, SQL only in the ledger, Spark only in frames."""
+    tops = {name.split(".")[0] for name in imports(path)}
+    for library, layers in ONLY_IN.items():
+        assert library not in tops or layer_of(path) in layers, f"{path} imports {library}"
+
+
+def test_decisions_have_no_io_and_no_clock() -> None:
+    """Values in, verdict out."""
+    banned = {"time", "os", "pathlib", "random", "socket", "subprocess", "logging", "asyncio"}
+    for path in (PACKAGE / "decide").glob("*.py"):
+        assert not {name.split(".")[0] for name in imports(path)} & banned, path
+
+
+def test_dags_import_only_steps() -> None:
+    """A DAG file is its verbs."""
+    for path in (CHECKOUT / "dags").glob("*.py"):
+        names = {name for name in imports(path) if not name.startswith("kstreams_runbooks.steps")}
+        assert not names, f"{path} imports {names}"
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= 120
