@@ -1,0 +1,102 @@
+"""Writes to consumer groups."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kstreams_runbooks.errors import Refused, WriteRefused
+from kstreams_runbooks.model.readings import GroupReading, MemberReading, Missing
+from kstreams_runbooks.observe.clients import connect_python, unreachable
+from kstreams_runbooks.observe.cluster import ClusterReader
+
+# Streams groups have no removal of members (KIP-1071); share groups are nobody's Streams application.
+_REMOVABLE = frozenset({"classic", "consumer"})
+_GONE = frozenset({"NoError", "UnknownMemberIdError"})
+
+
+class GroupWriter:
+    """Changes groups of one cluster. `config` is a librdkafka configuration; a dry run is the default.
+
+    In a dry run a call looks, guards, adds one sentence to `would_write` and sends nothing.
+    """
+
+    def __init__(self, config: Mapping[str, Any], *, dry_run: bool = True) -> None:
+        self.would_write: list[str] = []
+        self._config = dict(config)
+        self._dry_run = dry_run
+
+    def remove_members(
+        self, group_id: str, members: Sequence[MemberReading] = (), *, client_id_prefix: str | None = None
+    ) -> tuple[MemberReading, ...]:
+        """Remove exactly these members, or the ones whose client id begins with `client_id_prefix`; returns them.
+
+        A member that is not in the group any more is left out: that is what was wanted. WriteRefused where an id
+        belongs to another client than the one given, for a prefix that does not end in `-` (it would take `orders-1`
+        and `orders-10`), and for a group whose members cannot be removed. Refused where the broker says no to one.
+        """
+        with ClusterReader(self._config) as reader:
+            group = reader.group(group_id)
+        if isinstance(group, Missing):
+            raise Refused(f"members of {group_id} are not removed: {group.missing}")
+        chosen = _chosen(group, members, client_id_prefix)
+        if not chosen:
+            return ()
+        if group.type not in _REMOVABLE:
+            raise WriteRefused(f"group {group_id} is a {group.type} group: its members cannot be removed")
+        if self._dry_run:
+            self.would_write.append(
+                f"remove {len(chosen)} of {len(group.members)} members of group {group_id}: "
+                f"{', '.join(member.client_id for member in chosen)}"
+            )
+            return chosen
+        self._send(group_id, chosen)
+        return chosen
+
+    def _send(self, group_id: str, members: tuple[MemberReading, ...]) -> None:
+        from kafka.admin import MemberToRemove
+        from kafka.errors import BrokerResponseError, KafkaError
+
+        wanted = [MemberToRemove(member.member_id, member.instance_id, "stopped by a runbook") for member in members]
+        client = connect_python(self._config)
+        try:
+            # The call itself succeeds whatever happens to single members: each has its own error.
+            answer = client.remove_group_members(group_id, wanted)
+        except BrokerResponseError as error:
+            raise Refused(f"group {group_id}: the broker removes no member ({type(error).__name__})") from None
+        except (KafkaError, OSError) as error:
+            raise unreachable(self._config, error) from None
+        finally:
+            client.close()
+        failed = {member: error.__name__ for member, error in answer.items() if error.__name__ not in _GONE}
+        unanswered = {member.member_id for member in members} - set(answer)
+        if failed or unanswered:
+            raise Refused(
+                f"group {group_id}: {len(failed) + len(unanswered)} of {len(members)} members not removed: "
+                + ", ".join([*(f"{member} ({error})" for member, error in failed.items()), *sorted(unanswered)])
+            )
+
+
+def _chosen(
+    group: GroupReading, members: Sequence[MemberReading], client_id_prefix: str | None
+) -> tuple[MemberReading, ...]:
+    """Those of the group that are meant."""
+    if bool(members) == bool(client_id_prefix):
+        if not members and client_id_prefix is None:
+            return ()
+        raise WriteRefused(f"group {group.group_id}: give either members or a client id prefix that is not empty")
+    if client_id_prefix:
+        if not client_id_prefix.endswith("-") or client_id_prefix == f"{group.group_id}-":
+            raise WriteRefused(
+                f"group {group.group_id}: client id prefix {client_id_prefix!r} may fit other instances; "
+                "give one client's whole id with a dash behind it"
+            )
+        return tuple(member for member in group.members if member.client_id.startswith(client_id_prefix))
+    present = {member.member_id: member for member in group.members}
+    chosen = tuple(present[member.member_id] for member in members if member.member_id in present)
+    given = {member.member_id: member.client_id for member in members}
+    for member in chosen:
+        if member.client_id != given[member.member_id]:
+            raise WriteRefused(
+                f"group {group.group_id}: member {member.member_id} is {member.client_id} "
+                f"(expected {given[member.member_id]}): not removed"
+            )
+    return chosen

@@ -1,0 +1,115 @@
+"""Stop, settings and start of one instance as one function: what was stopped is started again, whatever happens."""
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import FrameType
+
+from kstreams_runbooks.deployers.protocol import Deployer
+from kstreams_runbooks.errors import Interrupted, Refused, RunbookError
+
+# Airflow tells a task to go by SIGINT or SIGTERM and kills it some seconds later.
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+@dataclass(frozen=True, slots=True)
+class RestartTimes:
+    """When what happened, in Unix ms; `already_stopped` says that the instance was down before this call."""
+
+    stop_requested_ms: int
+    stopped_ms: int
+    started_ms: int
+    already_stopped: bool
+
+
+def restart(
+    deployer: Deployer,
+    instance: str,
+    release: str,
+    settings: Mapping[str, str],
+    *,
+    remove_members: Callable[[], None] | None,
+    log: Callable[[str], None],
+) -> RestartTimes:
+    """Stop one instance, set release and settings, remove its members from the group, start it.
+
+    `remove_members` is called once the process is gone, where membership is not static: the others would wait out the
+    session timeout (45 s by default) for a member that does not come back under its name.
+
+    From the request to stop on, no way out leaves the instance down: an error is raised after it was started again. A
+    SIGTERM or SIGINT (seen in the main thread only) does not break the sequence off, it shortens it: the instance is
+    started with what stands declared at that moment, then Interrupted is raised. A rerun goes on from where this
+    stopped, also from an instance that is down.
+    """
+    with _signals() as told:
+        if told:
+            raise Interrupted(f"{instance}: told to stop before anything was done; nothing was changed")
+        already = _is_stopped(deployer, instance)
+        requested = _now_ms()
+        try:
+            log(f"{instance}: is down already, goes on from there" if already else f"{instance}: stop")
+            deployer.stop(instance)
+            stopped = _now_ms()
+            if not told:
+                log(f"{instance}: down after {stopped - requested} ms; set {_settings(release, settings)}")
+                deployer.apply(instance, release, settings)
+            if remove_members is not None:
+                remove_members()
+            deployer.start(instance)
+        except BaseException as error:
+            _start_again(deployer, instance, error, log)
+            raise
+        started = _now_ms()
+        log(f"{instance}: started {started - requested} ms after it was asked to stop")
+        if told:
+            raise Interrupted(f"{instance}: {told[0]} arrived during its restart; it is started again, clear this step")
+    return RestartTimes(requested, stopped, started, already)
+
+
+def _start_again(deployer: Deployer, instance: str, error: BaseException, log: Callable[[str], None]) -> None:
+    """Start the instance after `error`; Refused, with both reasons, where that fails too."""
+    log(f"{instance}: {type(error).__name__} during its restart: {error}; it is started as it stands declared")
+    try:
+        deployer.start(instance)
+    except RunbookError as second:
+        raise Refused(
+            f"{instance} is DOWN: {error}; and starting it again failed: {second}; start it by hand"
+        ) from error
+
+
+def _is_stopped(deployer: Deployer, instance: str) -> bool:
+    return any(
+        found.instance == instance and found.process in {"stopped", "failed"} and found.pid is None
+        for found in deployer.describe()
+    )
+
+
+@contextmanager
+def _signals() -> Iterator[list[str]]:
+    """Names of the signals that arrived, instead of what they would do; the handlers before are put back."""
+    told: list[str] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield told
+        return
+
+    def note(number: int, _: FrameType | None) -> None:
+        told.append(signal.Signals(number).name)
+
+    before = {number: signal.signal(number, note) for number in _SIGNALS}
+    try:
+        yield told
+    finally:
+        for number, handler in before.items():
+            # None is a handler that was not set from Python: the default is the nearest that can be put back.
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+
+
+def _settings(release: str, settings: Mapping[str, str]) -> str:
+    return ", ".join([f"release={release}", *(f"{key}={value}" for key, value in sorted(settings.items()))])
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,6 @@
+"""Deployers: how an instance is looked at, set, stopped and started, behind one small protocol."""
+
+from kstreams_runbooks.deployers.factory import make_deployer
+from kstreams_runbooks.deployers.protocol import Deployer
+
+__all__ = ["Deployer", "make_deployer"]

@@ -1,0 +1,95 @@
+"""Java properties files: read as java.util.Properties reads them, written so that nobody sees half of one."""
+
+import os
+import re
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+
+_ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
+_LOGICAL_END = re.compile(r"(?<!\\)(?:\\\\)*\\$")
+_MODE = 0o644
+
+
+def parse(text: str) -> dict[str, str]:
+    """Keys and values; comments, blank lines, continuation lines and escapes as in java.util.Properties#load."""
+    found: dict[str, str] = {}
+    for line in _logical_lines(text):
+        key, value = _split(line)
+        found[_unescape(key)] = _unescape(value)
+    return found
+
+
+def dump(values: Mapping[str, str], comment: str = "") -> str:
+    """Text that `parse` and Java read back as `values`, keys sorted."""
+    lines = [f"# {line}" for line in comment.splitlines()]
+    lines += [f"{_escape(key, key=True)}={_escape(value, key=False)}" for key, value in sorted(values.items())]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Replace `path` in one rename, on the disk before it is seen; the mode of an existing file stays."""
+    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else _MODE
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
+    try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+        with os.fdopen(descriptor, "w", encoding="latin-1") as file:
+            os.fchmod(descriptor, mode)
+            file.write(text)
+            file.flush()
+            os.fsync(descriptor)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    directory = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
+
+
+def _logical_lines(text: str) -> list[str]:
+    lines: list[str] = []
+    pending = ""
+    for natural in re.split(r"\r\n|\n|\r", text):
+        line = natural.lstrip(" \t\f")
+        if not pending and (not line or line[0] in "#!"):
+            continue
+        if _LOGICAL_END.search(line):
+            pending += line[:-1]
+            continue
+        lines.append(pending + line)
+        pending = ""
+    return [*lines, pending] if pending else lines
+
+
+def _split(line: str) -> tuple[str, str]:
+    index = 0
+    while index < len(line) and line[index] not in "=: \t\f":
+        index += 2 if line[index] == "\\" else 1
+    key, rest = line[:index], line[index:].lstrip(" \t\f")
+    if rest[:1] in {"=", ":"}:
+        rest = rest[1:].lstrip(" \t\f")
+    return key, rest
+
+
+def _unescape(text: str) -> str:
+    def one(found: re.Match[str]) -> str:
+        code = found[1]
+        return chr(int(code[1:], 16)) if len(code) > 1 else _ESCAPES.get(code, code)
+
+    return re.sub(r"\\(u[0-9A-Fa-f]{4}|.)", one, text)
+
+
+def _escape(text: str, *, key: bool) -> str:
+    escaped = text.replace("\\", "\\\\")
+    for letter, character in _ESCAPES.items():
+        escaped = escaped.replace(character, f"\\{letter}")
+    escaped = re.sub(r"[=:#! ]" if key else r"^[ ]", lambda found: f"\\{found[0]}", escaped)
+    # Latin-1 is what java.util.Properties reads; beyond the basic plane Java wants the two surrogates.
+    return "".join(character if " " <= character <= "~" else _unicode(character) for character in escaped)
+
+
+def _unicode(character: str) -> str:
+    pairs = character.encode("utf-16-be")
+    return "".join(f"\\u{pairs[at : at + 2].hex()}" for at in range(0, len(pairs), 2))

@@ -1,0 +1,50 @@
+"""What every deployer does, and what a runbook relies on.
+
+Small enough that a command or a person can stand behind it. Rules for all of them:
+
+- Every call is safe to repeat: stopping what is stopped, starting what runs, writing what is written already and
+  clearing what is clear change nothing and succeed.
+- Errors are of our own tree, one sentence, never with a credential: BadInput for an unknown instance or release,
+  WriteRefused where a guard says no, Unreachable where the system behind does not answer, Refused where it answered
+  and could not do it.
+- In a dry run the mutating calls run their guards, add one sentence to `would_write` and do nothing.
+"""
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from kstreams_runbooks.model.readings import Deployment
+
+
+class Deployer(Protocol):
+    """Looks at and changes the declared instances of one application."""
+
+    would_write: list[str]
+
+    def describe(self) -> tuple[Deployment, ...]:
+        """Every declared instance, in the declared order: one look, no waiting.
+
+        `applied` may be True only where the running process certainly read what is declared now; a doubt is Missing.
+        """
+
+    def apply(self, instance: str, release: str, settings: Mapping[str, str]) -> None:
+        """Declare release and settings of one instance for its next start: all of it or nothing.
+
+        Afterwards exactly `settings` are set. It may be called while the instance runs: nothing happens to the
+        process, and `applied` is False until it is started again.
+        """
+
+    def stop(self, instance: str) -> None:
+        """Ask the instance to stop and return when its process is gone; Refused where it does not go in time."""
+
+    def start(self, instance: str) -> None:
+        """Start the instance and return when its process is up: ready or not is for a gate to say."""
+
+    def clear_state(self, instance: str) -> None:
+        """Delete the local state of the application, of this instance only; WriteRefused while its process lives."""
+
+    def topology(self, release: str) -> str:
+        """Topology description of a release (`Topology#describe`), without starting an instance."""
+
+    def by_hand(self, instance: str, release: str, settings: Mapping[str, str]) -> list[str]:
+        """Commands with which a person brings one instance to `release` and `settings` without this program."""

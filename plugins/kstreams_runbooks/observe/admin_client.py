@@ -1,0 +1,41 @@
+"""kafka-python's admin client with the one read it lacks: streams groups (KIP-1071).
+
+Imported only where a client is opened: it loads kafka-python.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from kafka.admin import KafkaAdminClient
+from kafka.protocol.api_message import ApiMessage
+
+from kstreams_runbooks.observe import messages
+
+
+class StreamsGroupDescribeRequest(ApiMessage, load_json=messages):  # type: ignore[misc, call-arg]
+    """Describe streams groups, API key 89."""
+
+
+class StreamsGroupDescribeResponse(ApiMessage, load_json=messages):  # type: ignore[misc, call-arg]
+    """The answer; it registers itself as the response class of API key 89."""
+
+
+class AdminClient(KafkaAdminClient):  # type: ignore[misc]
+    """KafkaAdminClient that can describe streams groups and forget where coordinators were."""
+
+    def describe_streams_groups(self, group_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """Streams groups by id, as plain dictionaries with the field names of the protocol in snake case."""
+        described: dict[str, dict[str, Any]] = self._manager.run(self._describe_streams_groups, list(group_ids))
+        return described
+
+    async def _describe_streams_groups(self, group_ids: list[str]) -> dict[str, dict[str, Any]]:
+        described = {}
+        for group_id, coordinator in (await self._find_coordinator_ids(group_ids)).items():
+            request = StreamsGroupDescribeRequest(group_ids=[group_id], include_authorized_operations=False)
+            response = await self._manager.send(request, node_id=coordinator)
+            described.update({group["group_id"]: group for group in response.to_dict()["groups"]})
+        return described
+
+    def forget_coordinators(self) -> None:
+        """Ask for every group's coordinator again: it moves when a broker goes, and the client caches it."""
+        self._manager.cluster._coordinators.clear()  # noqa: SLF001 # there is no public way

@@ -1,0 +1,194 @@
+"""Everything about one application, read at one time."""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Protocol
+
+from kstreams_runbooks.deployers.protocol import Deployer
+from kstreams_runbooks.errors import Inconclusive, RunbookError
+from kstreams_runbooks.model.readings import (
+    ApplicationReading,
+    Deployment,
+    InstanceReading,
+    Missing,
+    PartitionReading,
+    StreamsReading,
+    Taken,
+    TopicReading,
+)
+from kstreams_runbooks.observe.cluster import ClusterReader
+from kstreams_runbooks.observe.metrics import read_streams
+from kstreams_runbooks.observe.topology_topics import TopologyTopics, topology_topics
+
+# More at once gain nothing: an answer takes some 10 ms, and a dead host costs one timeout whatever the number.
+_THREADS = 16
+
+
+class ObservedInstance(Protocol):
+    """What of a declared instance is needed to read it."""
+
+    @property
+    def name(self) -> str:
+        """Name of the instance."""
+
+    @property
+    def metrics(self) -> str:
+        """Jolokia base URL."""
+
+
+class _Instances(Protocol):
+    @property
+    def instances(self) -> Sequence[ObservedInstance]: ...
+
+
+class ObservedApplication(Protocol):
+    """What of a fleet entry is needed to read an application; the fleet's own model fits."""
+
+    @property
+    def name(self) -> str:
+        """Name of the fleet entry."""
+
+    @property
+    def cluster(self) -> str:
+        """Name of the cluster entry."""
+
+    @property
+    def application_id(self) -> str:
+        """application.id, which is also the group id."""
+
+    @property
+    def inputs(self) -> Sequence[str]:
+        """Declared input topics."""
+
+    @property
+    def outputs(self) -> Sequence[str]:
+        """Declared output topics."""
+
+    @property
+    def control(self) -> Sequence[str]:
+        """Declared control topics."""
+
+    @property
+    def deployer(self) -> _Instances:
+        """Deployer settings, with the instances."""
+
+
+def read_application(
+    application: ObservedApplication,
+    reader: ClusterReader,
+    deployer: Deployer,
+    *,
+    now: Callable[[], float] = time.time,
+) -> ApplicationReading:
+    """One reading of brokers, group, topics, offsets and every declared instance.
+
+    The instances' metrics are read in threads while the deployer and the brokers are asked. What cannot be read is
+    Missing in its place; only an unreachable broker raises (Unreachable). `now` gives seconds since the epoch.
+    """
+    taken = Taken(int(now() * 1000), f"{application.name} @ {application.cluster}")
+    declared = application.deployer.instances
+    with ThreadPoolExecutor(max_workers=min(_THREADS, len(declared) + 1), thread_name_prefix="metrics") as pool:
+        deployments = pool.submit(_deployments, deployer)
+        metrics = {
+            instance.name: pool.submit(read_streams, instance.metrics, application_id=application.application_id)
+            for instance in declared
+        }
+        broker = reader.broker()
+        group = reader.group(application.application_id)
+        names = reader.topic_names()
+        found = deployments.result()
+        instances = tuple(
+            InstanceReading(instance.name, _deployment(found, instance.name), metrics[instance.name].result())
+            for instance in declared
+        )
+    named = _topology(instances, deployer, application.application_id, names)
+    topics = _topics(application, reader, named, names)
+    return ApplicationReading(
+        taken=taken,
+        application=application.name,
+        cluster=application.cluster,
+        broker=broker,
+        group=group,
+        topics=topics,
+        partitions=_partitions(application.application_id, reader, named, topics, names),
+        instances=instances,
+    )
+
+
+def _deployments(deployer: Deployer) -> dict[str, Deployment] | Missing:
+    try:
+        return {deployment.instance: deployment for deployment in deployer.describe()}
+    except RunbookError as error:
+        return Missing(str(error))
+
+
+def _deployment(found: dict[str, Deployment] | Missing, name: str) -> Deployment | Missing:
+    if isinstance(found, Missing):
+        return found
+    return found.get(name, Missing(f"the deployer does not know instance {name}"))
+
+
+def _topology(
+    instances: Iterable[InstanceReading], deployer: Deployer, application_id: str, names: frozenset[str]
+) -> TopologyTopics | Missing:
+    """Topics of every topology that runs; where none runs, of the release that the first instance is set to.
+
+    In the middle of a roll two releases may run: the union of both is what the group has to commit.
+    """
+    readings = [instance.streams for instance in instances if isinstance(instance.streams, StreamsReading)]
+    texts = {reading.topology for reading in readings if isinstance(reading.topology, str)}
+    if not texts:
+        described = _described(instances, deployer)
+        if isinstance(described, Missing):
+            return described
+        texts = {described}
+    found = [topology_topics(text, application_id, names) for text in sorted(texts)]
+    return TopologyTopics(
+        external=frozenset().union(*(one.external for one in found)),
+        internal=frozenset().union(*(one.internal for one in found)),
+        patterns=frozenset().union(*(one.patterns for one in found)),
+        changelogs=frozenset().union(*(one.changelogs for one in found)),
+    )
+
+
+def _described(instances: Iterable[InstanceReading], deployer: Deployer) -> str | Missing:
+    for instance in instances:
+        deployment = instance.deployment
+        if isinstance(deployment, Deployment) and isinstance(deployment.release, str):
+            try:
+                return deployer.topology(deployment.release)
+            except RunbookError as error:
+                return Missing(f"no running instance tells its topology, and describing it failed: {error}")
+    return Missing("no running instance tells its topology, and no instance has a release set")
+
+
+def _topics(
+    application: ObservedApplication, reader: ClusterReader, named: TopologyTopics | Missing, names: frozenset[str]
+) -> tuple[TopicReading, ...] | Missing:
+    wanted = {*application.inputs, *application.outputs, *application.control}
+    if isinstance(named, TopologyTopics):
+        wanted |= named.sources(names) | named.changelogs
+    else:
+        # Without a topology the prefix is all there is. It may fit a neighbour's topics too: it only ever shows them.
+        wanted |= {name for name in names if name.startswith(f"{application.application_id}-")}
+    try:
+        return reader.topics(wanted & names)
+    except Inconclusive as error:
+        return Missing(str(error))
+
+
+def _partitions(
+    group_id: str,
+    reader: ClusterReader,
+    named: TopologyTopics | Missing,
+    topics: tuple[TopicReading, ...] | Missing,
+    names: frozenset[str],
+) -> tuple[PartitionReading, ...] | Missing:
+    """Offsets on topology times cluster, never on what the group happens to have committed."""
+    if isinstance(named, Missing):
+        return named
+    if isinstance(topics, Missing):
+        return topics
+    counts = {topic.name: topic.partitions for topic in topics}
+    return reader.partitions(group_id, {name: counts.get(name, 0) for name in named.sources(names)})

@@ -1,0 +1,101 @@
+"""The two Kafka clients behind one configuration: librdkafka's names are the ones that people write."""
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from kstreams_runbooks.errors import BadInput, Unreachable
+
+# Long enough for a broker that has just become leader, short enough for a person who waits.
+CONNECT_TIMEOUT_MS = 8_000
+REQUEST_TIMEOUT_MS = 8_000
+
+_PYTHON_NAMES = {
+    "client.id": "client_id",
+    "security.protocol": "security_protocol",
+    "sasl.mechanism": "sasl_mechanism",
+    "sasl.mechanisms": "sasl_mechanism",
+    "sasl.username": "sasl_plain_username",
+    "sasl.password": "sasl_plain_password",
+    "sasl.kerberos.service.name": "sasl_kerberos_service_name",
+    "ssl.ca.location": "ssl_cafile",
+    "ssl.certificate.location": "ssl_certfile",
+    "ssl.key.location": "ssl_keyfile",
+    "ssl.key.password": "ssl_password",
+    "ssl.crl.location": "ssl_crlfile",
+}
+_SECURITY = ("sasl.", "ssl.", "security.", "enable.ssl.", "https.")
+
+
+def bootstrap(config: Mapping[str, Any]) -> str:
+    """Bootstrap servers of a librdkafka configuration; BadInput where there are none."""
+    servers = config.get("bootstrap.servers") or config.get("metadata.broker.list")
+    if not servers:
+        raise BadInput("Kafka configuration: no bootstrap.servers; set it in the cluster's connection")
+    return str(servers)
+
+
+def python_config(config: Mapping[str, Any]) -> dict[str, Any]:
+    """kafka-python's configuration for a librdkafka one.
+
+    Settings that do not concern the connection are left out. BadInput for a security setting that kafka-python has no
+    equal for: to leave it out would be to connect in another way than the person asked for.
+    """
+    translated: dict[str, Any] = {
+        "bootstrap_servers": [server.strip() for server in bootstrap(config).split(",")],
+        "bootstrap_timeout_ms": CONNECT_TIMEOUT_MS,
+        "request_timeout_ms": REQUEST_TIMEOUT_MS,
+    }
+    for name, value in config.items():
+        if name == "ssl.endpoint.identification.algorithm":
+            translated["ssl_check_hostname"] = str(value).lower() != "none"
+        elif name in _PYTHON_NAMES:
+            translated[_PYTHON_NAMES[name]] = str(value)
+        elif name.startswith(_SECURITY):
+            raise BadInput(
+                f"Kafka configuration: {name} is not supported; supported are ssl.endpoint.identification.algorithm, "
+                f"{', '.join(sorted(_PYTHON_NAMES))}"
+            )
+    for name in ("security_protocol", "sasl_mechanism"):
+        if name in translated:
+            translated[name] = translated[name].upper()
+    return translated
+
+
+def librdkafka_config(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The configuration as given, made safe for reading.
+
+    librdkafka's admin client is a producer inside, and a producer's metadata request creates the topic it asks for
+    where the broker allows that: a look at the offsets of a deleted topic would bring it back, empty.
+    """
+    bootstrap(config)
+    return {**config, "allow.auto.create.topics": False, "socket.timeout.ms": REQUEST_TIMEOUT_MS}
+
+
+def connect_python(config: Mapping[str, Any]) -> Any:
+    """A connected kafka-python admin client; Unreachable where no broker answers within CONNECT_TIMEOUT_MS."""
+    from kafka.errors import KafkaError
+
+    from kstreams_runbooks.observe.admin_client import AdminClient
+
+    settings = python_config(config)
+    try:
+        return AdminClient(**settings)
+    except (KafkaError, OSError) as error:
+        raise unreachable(config, error) from None
+
+
+def connect_librdkafka(config: Mapping[str, Any]) -> Any:
+    """A librdkafka admin client; it connects when it is first used, and logs to Python's logging, not to stderr."""
+    from confluent_kafka.admin import AdminClient
+
+    return AdminClient(librdkafka_config(config), logger=logging.getLogger("kstreams_runbooks.librdkafka"))
+
+
+def unreachable(config: Mapping[str, Any], error: object) -> Unreachable:
+    """One sentence for a broker that does not answer; names the addresses, never a credential."""
+    seconds = CONNECT_TIMEOUT_MS // 1000
+    return Unreachable(
+        f"Kafka at {bootstrap(config)}: no answer within {seconds} s ({type(error).__name__}); "
+        "is the broker up and reachable from here?"
+    )

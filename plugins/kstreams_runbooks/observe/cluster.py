@@ -1,0 +1,233 @@
+"""What a cluster says of itself, its groups, topics and offsets, read and never written.
+
+One rule for what goes wrong: a broker that does not answer raises Unreachable, because then nothing else can be read
+either; a broker that answers with an error makes that one reading Missing (or, where a reading has no room for it,
+raises Inconclusive), because then the others still count.
+"""
+
+import time
+from collections.abc import Callable, Collection, Mapping
+from contextlib import ExitStack
+from typing import Any, Self, TypeVar
+
+from kstreams_runbooks.errors import Inconclusive
+from kstreams_runbooks.model.readings import (
+    BrokerReading,
+    GroupReading,
+    Missing,
+    PartitionReading,
+    Taken,
+    TopicReading,
+)
+from kstreams_runbooks.observe.clients import bootstrap, connect_librdkafka, connect_python, unreachable
+from kstreams_runbooks.observe.groups import classic_group, consumer_group, streams_group
+from kstreams_runbooks.observe.offsets import read_partitions
+from kstreams_runbooks.observe.read_only import ReadOnly
+
+KafkaAddress = Mapping[str, Any]
+
+_PYTHON_READS = frozenset(
+    {
+        "describe_cluster",
+        "describe_configs",
+        "describe_features",
+        "describe_groups",
+        "describe_streams_groups",
+        "describe_topics",
+        "forget_coordinators",
+        "get_broker_version_data",
+        "list_group_offsets",
+        "list_groups",
+        "list_topics",
+    }
+)
+_LIBRDKAFKA_READS = frozenset({"describe_consumer_groups", "list_offsets"})
+
+# A coordinator or a leader that has just moved answers within one of these; a cluster in trouble does not.
+_ATTEMPTS = 4
+_UNKNOWN_TOPIC = 3
+
+_T = TypeVar("_T")
+
+
+class ClusterReader:
+    """Reads one cluster; a context manager. `config` is a librdkafka configuration and is never printed.
+
+    Unreachable on entry where no broker answers within 8 s.
+    """
+
+    def __init__(self, config: KafkaAddress) -> None:
+        self._config = dict(config)
+        self._closing = ExitStack()
+        self._admin: ReadOnly | None = None
+        self._offsets: ReadOnly | None = None
+
+    def __enter__(self) -> Self:
+        client = connect_python(self._config)
+        self._closing.callback(client.close)
+        self._admin = ReadOnly(client, _PYTHON_READS)
+        self._offsets = ReadOnly(connect_librdkafka(self._config), _LIBRDKAFKA_READS)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._admin = self._offsets = None
+        self._closing.close()
+
+    @property
+    def admin(self) -> ReadOnly:
+        """Admin client of kafka-python; RuntimeError outside of `with`."""
+        if self._admin is None:
+            raise RuntimeError("ClusterReader is used outside of its with block")
+        return self._admin
+
+    @property
+    def librdkafka(self) -> ReadOnly:
+        """Admin client of librdkafka; RuntimeError outside of `with`."""
+        if self._offsets is None:
+            raise RuntimeError("ClusterReader is used outside of its with block")
+        return self._offsets
+
+    def taken(self) -> Taken:
+        """Now, from this cluster."""
+        return Taken(time.time_ns() // 1_000_000, f"kafka {bootstrap(self._config)}")
+
+    def broker(self) -> BrokerReading | Missing:
+        """Brokers: the lowest release among them, finalized features, whether any of them creates topics by itself."""
+        taken = self.taken()
+        nodes = self._ask("describe cluster", lambda: self.admin.describe_cluster()["brokers"])
+        if isinstance(nodes, Missing):
+            return nodes
+        ids = [int(node["broker_id"]) for node in nodes]
+        releases = self._ask(
+            "broker versions", lambda: [self.admin.get_broker_version_data(node).broker_version for node in ids]
+        )
+        features = self._ask("features", self.admin.describe_features)
+        return BrokerReading(
+            taken=taken,
+            version=releases if isinstance(releases, Missing) else ".".join(str(part) for part in min(releases)),
+            features=features if isinstance(features, Missing) else _finalized(features),
+            auto_create_topics=self._auto_create(ids),
+            brokers=len(ids),
+        )
+
+    def _auto_create(self, ids: list[int]) -> bool | Missing:
+        from kafka.admin import ConfigResource, ConfigResourceType
+
+        name = "auto.create.topics.enable"
+        resources = [ConfigResource(ConfigResourceType.BROKER, str(node), {name: None}) for node in ids]
+        answer = self._ask("broker configs", lambda: self.admin.describe_configs(resources, config_filter="all"))
+        if isinstance(answer, Missing):
+            return answer
+        values = [answer.get("broker", {}).get(str(node), {}).get(name, {}).get("value") for node in ids]
+        if None in values:
+            return Missing(f"{name}: not told by every broker (needs DescribeConfigs on the cluster)")
+        return any(str(value).lower() == "true" for value in values)
+
+    def groups(self) -> tuple[tuple[str, str, str], ...]:
+        """(group id, type, state) of every group; type and state are unknown where the broker is too old to tell."""
+        listed = self._answered("list groups", self.admin.list_groups)
+        return tuple(
+            sorted(
+                (
+                    group["group_id"],
+                    (group.get("group_type") or "unknown").lower(),
+                    group.get("group_state") or "Unknown",
+                )
+                for group in listed
+            )
+        )
+
+    def group(self, group_id: str) -> GroupReading | Missing:
+        """One group with its members, whatever its type; Missing where no broker knows it or its members are hidden."""
+        taken = self.taken()
+        try:
+            kind = {name: kind for name, kind, _ in self.groups()}.get(group_id)
+        except Inconclusive as error:
+            return Missing(str(error))
+        if kind is None:
+            return Missing(f"group {group_id} is known to no broker: it never had a member, or its offsets expired")
+        if kind == "streams":
+            described = self._ask(group_id, lambda: self.admin.describe_streams_groups([group_id])[group_id])
+            return described if isinstance(described, Missing) else streams_group(described, taken)
+        if kind == "consumer":
+            future = self._ask(group_id, lambda: self.librdkafka.describe_consumer_groups([group_id])[group_id])
+            return future if isinstance(future, Missing) else consumer_group(group_id, future, taken)
+        if kind in {"classic", "unknown"}:
+            described = self._ask(group_id, lambda: self.admin.describe_groups([group_id])[group_id])
+            return described if isinstance(described, Missing) else classic_group(described, taken)
+        return Missing(f"group {group_id} is a {kind} group: its members are not read")
+
+    def topic_names(self) -> frozenset[str]:
+        """Names of all topics that this reader may see."""
+        return frozenset(self._answered("list topics", self.admin.list_topics))
+
+    def topics(self, names: Collection[str], *, configs: bool = False) -> tuple[TopicReading, ...]:
+        """Topics by name, absent ones left out; with `configs` also what is not at its default, sorted."""
+        if not names:
+            return ()
+        described = self._answered("describe topics", lambda: self.admin.describe_topics(sorted(names)))
+        found = []
+        for topic in described:
+            if topic["error_code"] not in {0, _UNKNOWN_TOPIC}:
+                raise Inconclusive(f"topic {topic['name']}: broker error {topic['error_code']}; may this user see it?")
+            if topic["error_code"] == 0:
+                found.append(topic)
+        settings = self._topic_configs([topic["name"] for topic in found]) if configs else {}
+        return tuple(
+            TopicReading(
+                topic["name"], str(topic["topic_id"]), len(topic["partitions"]), settings.get(topic["name"], ())
+            )
+            for topic in sorted(found, key=lambda topic: str(topic["name"]))
+        )
+
+    def _topic_configs(self, names: list[str]) -> dict[str, tuple[tuple[str, str], ...]]:
+        from kafka.admin import ConfigResource, ConfigResourceType
+
+        if not names:
+            return {}
+        resources = [ConfigResource(ConfigResourceType.TOPIC, name) for name in names]
+        answer = self._answered("topic configs", lambda: self.admin.describe_configs(resources))
+        return {
+            name: tuple(sorted((key, str(config["value"])) for key, config in settings.items()))
+            for name, settings in answer.get("topic", {}).items()
+        }
+
+    def partitions(self, group_id: str, topics: Mapping[str, int]) -> tuple[PartitionReading, ...] | Missing:
+        """Offsets of `group_id` on every partition of `topics` (partition count by name), in four batched calls.
+
+        A count of 0 stands for a topic that is not there: one row that says so for its partition 0. A partition that
+        the group never committed is Missing("never committed"), never 0.
+        """
+        return self._ask(
+            f"offsets of {group_id}", lambda: read_partitions(self.admin, self.librdkafka, group_id, topics)
+        )
+
+    def _answered(self, what: str, call: Callable[[], Any]) -> Any:
+        answer = self._ask(what, call)
+        if isinstance(answer, Missing):
+            raise Inconclusive(answer.missing)
+        return answer
+
+    def _ask(self, what: str, call: Callable[[], _T]) -> _T | Missing:
+        """Answer of `call`; tried again while the cluster moves a coordinator or a leader."""
+        from kafka.errors import BrokerResponseError, KafkaError
+        from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
+
+        retrying = Retrying(
+            retry=retry_if_exception(lambda error: isinstance(error, BrokerResponseError) and error.retriable),
+            stop=stop_after_attempt(_ATTEMPTS),
+            wait=wait_exponential_jitter(initial=0.1, max=1.0),
+            before_sleep=lambda _: self.admin.forget_coordinators(),
+            reraise=True,
+        )
+        try:
+            return retrying(call)
+        except BrokerResponseError as error:
+            return Missing(f"{what}: the broker answered {type(error).__name__} ({error.description})")
+        except (KafkaError, OSError) as error:
+            raise unreachable(self._config, error) from None
+
+
+def _finalized(features: Mapping[str, Mapping[str, Any]]) -> tuple[tuple[str, int], ...]:
+    """Finalized level by feature; a feature that is only supported is left out."""
+    return tuple(sorted((name, level["finalized"][1]) for name, level in features.items() if "finalized" in level))
