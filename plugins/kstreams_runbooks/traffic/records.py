@@ -1,0 +1,177 @@
+"""The records of the orders application as values: what the generator writes and what the judge reads.
+
+Every serialized value is one compact JSON object in UTF-8 that carries `"v":1`. Times are event times in ms since
+the epoch, amounts whole numbers. A field beyond the known ones is ignored, a missing one or one of another type is
+an error.
+"""
+
+import json
+from dataclasses import dataclass, fields
+from typing import Any, Final, Self
+
+VERSION: Final = 1
+
+
+class MalformedRecord(ValueError):
+    """A value that is not a record of the expected kind; the text says what is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Base of all records: the fields of a subclass, in order, are the fields of the JSON object."""
+
+    @property
+    def key(self) -> str:
+        """The key that the record is written under."""
+        raise NotImplementedError
+
+    @classmethod
+    def read(cls, key: str, value: bytes | None) -> Self:
+        """Decode a record as it stands in its topic.
+
+        Raises MalformedRecord as `decode` does, for a tombstone, and where the value names another key.
+        """
+        if value is None:
+            raise MalformedRecord("a tombstone")
+        record = cls.decode(value)
+        if record.key != key:
+            raise MalformedRecord(f"the value is for the key {record.key}, not {key}")
+        return record
+
+    def encode(self) -> bytes:
+        """Serialize to compact JSON, the version first."""
+        document: dict[str, Any] = {"v": VERSION}
+        for name, _ in _kinds(type(self)):
+            document[name] = getattr(self, name)
+        return json.dumps(document, separators=(",", ":")).encode()
+
+    @classmethod
+    def decode(cls, value: bytes) -> Self:
+        """Read a serialized value.
+
+        Raises MalformedRecord if it is not a JSON object of version 1 with every field in its type.
+        """
+        try:
+            document = json.loads(value)
+        except ValueError as error:
+            raise MalformedRecord(f"not JSON: {error}") from error
+        if type(document) is not dict or document.get("v") != VERSION:
+            raise MalformedRecord(f"not a JSON object of version {VERSION}")
+        values = []
+        for name, kind in _kinds(cls):
+            field = document.get(name)
+            # `type is`, not isinstance: JSON's true would pass for an int
+            if type(field) is not kind:
+                raise MalformedRecord(f"field {name} is {field!r}, not {kind.__name__}")
+            values.append(field)
+        return cls(*values)
+
+
+_KINDS: dict[type, tuple[tuple[str, type], ...]] = {}
+
+
+def _kinds(record: type) -> tuple[tuple[str, type], ...]:
+    """Names and types of a record's fields, in order; looked up once per kind of record."""
+    found = _KINDS.get(record)
+    if found is None:
+        found = _KINDS[record] = tuple(
+            (field.name, field.type) for field in fields(record) if isinstance(field.type, type)
+        )
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Order(Record):
+    """Input `orders`, keyed by order id; an order is sent several times, each time as a new event."""
+
+    event: str
+    order: str
+    customer: str
+    amount: int
+    ts: int
+
+    @property
+    def key(self) -> str:
+        """The record's key."""
+        return self.order
+
+
+@dataclass(frozen=True, slots=True)
+class Customer(Record):
+    """Input `customers`, keyed by customer id; `seq` grows with each update."""
+
+    customer: str
+    region: str
+    seq: int
+    ts: int
+
+    @property
+    def key(self) -> str:
+        """The record's key."""
+        return self.customer
+
+
+@dataclass(frozen=True, slots=True)
+class Running(Record):
+    """Output `orders-running`, keyed by customer: one per input event, `count` 1..n, `sum` of the amounts so far."""
+
+    customer: str
+    count: int
+    sum: int
+    event: str
+    amount: int
+
+    @property
+    def key(self) -> str:
+        """The record's key."""
+        return self.customer
+
+
+@dataclass(frozen=True, slots=True)
+class Windowed(Record):
+    """Output `orders-windowed`: events of one customer in one closed window [start, end)."""
+
+    customer: str
+    start: int
+    end: int
+    count: int
+
+    @property
+    def key(self) -> str:
+        """The record's key."""
+        return windowed_key(self.customer, self.start)
+
+
+@dataclass(frozen=True, slots=True)
+class Enriched(Record):
+    """Output `orders-enriched`, keyed by order id: the latest event of an order with the latest of its customer."""
+
+    order: str
+    event: str
+    customer: str
+    amount: int
+    region: str
+    seq: int
+
+    @property
+    def key(self) -> str:
+        """The record's key."""
+        return self.order
+
+
+@dataclass(frozen=True, slots=True)
+class PerCustomer(Record):
+    """Output `orders-per-customer`, keyed by customer: number of distinct orders."""
+
+    customer: str
+    count: int
+
+    @property
+    def key(self) -> str:
+        """The record's key."""
+        return self.customer
+
+
+def windowed_key(customer: str, start: int) -> str:
+    """Return the key of a windowed count; `start` in ms, inclusive."""
+    return f"{customer}@{start}"
