@@ -1,0 +1,46 @@
+"""The declared clusters and applications: loaded, checked, and never in the way of those that are right.
+
+Only `application_names` is imported at once; the rest brings pydantic and YAML and comes when it is first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from kstreams_runbooks.fleet.names import application_names, fleet_dir
+
+if TYPE_CHECKING:
+    from kstreams_runbooks.fleet.declarations import Application, Cluster
+    from kstreams_runbooks.fleet.limits import Limits
+    from kstreams_runbooks.fleet.loading import Fleet, load_fleet
+    from kstreams_runbooks.fleet.problems import Problem
+    from kstreams_runbooks.fleet.supervisord import SupervisordInstance, SupervisordSettings
+
+__all__ = [
+    "Application",
+    "Cluster",
+    "Fleet",
+    "Limits",
+    "Problem",
+    "SupervisordInstance",
+    "SupervisordSettings",
+    "application_names",
+    "fleet_dir",
+    "load_fleet",
+]
+
+_HOME = {
+    "Application": "declarations",
+    "Cluster": "declarations",
+    "Fleet": "loading",
+    "Limits": "limits",
+    "Problem": "problems",
+    "SupervisordInstance": "supervisord",
+    "SupervisordSettings": "supervisord",
+    "load_fleet": "loading",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__} has no attribute {name}")
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -1,0 +1,119 @@
+"""One cluster and one application as their files declare them."""
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import Field, ValidationError, ValidationInfo, field_validator
+
+from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.fleet.limits import Limits
+from kstreams_runbooks.fleet.supervisord import SupervisordSettings
+from kstreams_runbooks.fleet.values import Count, Declaration, KafkaName, People, Topics, Words, YesNoUnknown, Zone
+from kstreams_runbooks.model.declared import DeclaredApplication
+
+# One more deployer is one more member here; `kind` tells them apart.
+DeployerSettings = Annotated[SupervisordSettings, Field(discriminator="kind")]
+
+
+class Cluster(Declaration):
+    """One Kafka cluster."""
+
+    name: Words = Field(description="stem of the file")
+    connection: Words = Field(description="id of the Airflow connection (type kafka) with the bootstrap servers")
+    queue: Words | None = Field(
+        default=None, description="queue of the workers near the cluster; null: the default queue"
+    )
+    max_concurrent_runs: Count = Field(
+        default=1, ge=1, description="runs that may change something in this cluster at the same time"
+    )
+    zone: Zone = Field(default="UTC", description="IANA time zone of its owners")
+
+
+class Application(Declaration):
+    """One Kafka Streams application. Internal topics are not declared: they follow from the running topology."""
+
+    name: Words = Field(description="stem of the file")
+    application_id: KafkaName = Field(
+        description="application.id: the consumer group and the prefix of internal topics"
+    )
+    cluster: Words = Field(description="name of a cluster's file, without .yaml")
+    inputs: Topics = Field(min_length=1, description="topics that it reads and somebody else writes")
+    outputs: Topics = Field(default=(), description="topics that it writes for others")
+    control: Topics = Field(default=(), description="topics whose records change how it processes")
+    deployer: DeployerSettings = Field(description="how its instances are stopped, changed and started")
+    owner: Words = Field(description="team that answers for it")
+    zone: Zone = Field(default="UTC", description="IANA time zone of its owner, for times in approvals")
+    operators: People = Field(default=(), description="logins that may trigger runs")
+    production: bool = Field(default=True, description="whether it is production")
+    automatic_approval: bool = Field(
+        default=False, description="whether plans are approved without a person; never in production"
+    )
+    four_eyes: bool = Field(
+        default_factory=lambda given: given.get("production", True) and not given.get("automatic_approval", False),
+        description="whether another person than the one who triggered has to approve (default: as production)",
+    )
+    approvers: People = Field(
+        default=(), validate_default=True, description="logins that may approve; needed unless approval is automatic"
+    )
+    static_membership: bool = Field(default=False, description="whether its instances set group.instance.id")
+    table_aggregations: YesNoUnknown = Field(
+        default="unknown", description="whether it aggregates a table (KTable.groupBy); unknown counts as yes (KIP-904)"
+    )
+    foreign_key_joins: YesNoUnknown = Field(
+        default="unknown", description="whether it joins tables by foreign key; unknown counts as yes (KIP-213)"
+    )
+    limits: Limits = Field(default_factory=Limits, description="limits that differ from the defaults")
+
+    @field_validator("automatic_approval")
+    @classmethod
+    def _not_in_production(cls, value: bool, info: ValidationInfo) -> bool:
+        if value and info.data.get("production", True):
+            raise ValueError("is only allowed where production is false; remove it, or declare production: false")
+        return value
+
+    @field_validator("four_eyes")
+    @classmethod
+    def _not_both(cls, value: bool, info: ValidationInfo) -> bool:
+        if value and info.data.get("automatic_approval"):
+            raise ValueError("contradicts automatic_approval: true; remove one of them")
+        return value
+
+    @field_validator("approvers")
+    @classmethod
+    def _somebody(cls, value: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        if not value and not info.data.get("automatic_approval"):
+            raise ValueError("is empty, so no plan could ever be approved; name at least one login")
+        return value
+
+    @property
+    def uses(self) -> tuple[str, ...]:
+        """Features that version rules ask for: used, or not known not to be."""
+        return tuple(name for name in ("table_aggregations", "foreign_key_joins") if getattr(self, name) != "no")
+
+    def declared(self, overrides: Mapping[str, float] | None = None) -> DeclaredApplication:
+        """The entry as decisions see it, with the limits that a run's form gives instead; BadInput for a bad one."""
+        return DeclaredApplication(
+            name=self.name,
+            cluster=self.cluster,
+            application_id=self.application_id,
+            instances=tuple(instance.name for instance in self.deployer.instances),
+            releases=tuple(self.deployer.releases),
+            static_membership=self.static_membership,
+            uses=self.uses,
+            production=self.production,
+            four_eyes=self.four_eyes,
+            automatic_approval=self.automatic_approval,
+            operators=self.operators,
+            approvers=self.approvers,
+            zone=self.zone,
+            # Always floats: the plan's digest is taken over their JSON, and 10 and 10.0 are not the same text.
+            limits=tuple((name, float(value)) for name, value in self._limits(overrides or {})),
+        )
+
+    def _limits(self, overrides: Mapping[str, float]) -> Limits:
+        try:
+            return Limits.model_validate({**self.limits.model_dump(), **overrides})
+        except ValidationError as error:
+            from kstreams_runbooks.fleet.problems import explained
+
+            raise BadInput(f"limits of {self.name}: {explained(error, Limits, dict(overrides))}") from None

@@ -1,0 +1,73 @@
+"""Limits of an application's runs: each with its unit and the reason for its default, as forms and docs print them."""
+
+from typing import Self
+
+from pydantic import Field, model_validator
+
+from kstreams_runbooks.fleet.values import Amount, Count, Declaration
+
+
+class Limits(Declaration):
+    """Named values that gates and approvals compare with; every one has a default."""
+
+    max_lag: Count = Field(
+        default=1000,
+        ge=0,
+        title="Lag limit",
+        description="records over all partitions; a gate stays shut above it, because an instance that lags has not "
+        "taken its work up again",
+    )
+    gate_good_readings: Count = Field(
+        default=3,
+        ge=1,
+        title="Good readings",
+        description="consecutive readings that open a gate; one good reading may be an instance that flaps",
+    )
+    gate_interval_s: Amount = Field(
+        default=5.0,
+        gt=0,
+        title="Gate interval",
+        description="seconds between two readings of a gate; longer than the commit interval (100 ms under "
+        "exactly_once_v2, 30 s under at_least_once), so that progress can show in between",
+    )
+    gate_ceiling_s: Amount = Field(
+        default=900.0,
+        gt=0,
+        title="Gate ceiling",
+        description="seconds of wall clock after which a gate gives up; covers a full restore of local state",
+    )
+    bake_s: Amount = Field(
+        default=300.0,
+        ge=0,
+        title="Bake time",
+        description="seconds that the first instance has to stay good before the second is touched; what fails late "
+        "fails on one instance only",
+    )
+    max_reading_age_s: Amount = Field(
+        default=30.0,
+        gt=0,
+        title="Age of a reading",
+        description="seconds; an older reading is never decided on, because the application may have changed since",
+    )
+    approval_timeout_h: Amount = Field(
+        default=8.0,
+        gt=0,
+        title="Time to answer",
+        description="hours that an approval waits for an answer; one working day",
+    )
+    approval_expiry_h: Amount = Field(
+        default=8.0,
+        gt=0,
+        title="Life of an approval",
+        description="hours that an approval holds after it was given, so that a run cleared weeks later asks again",
+    )
+
+    @model_validator(mode="after")
+    def _reachable(self) -> Self:
+        needed = self.gate_good_readings * self.gate_interval_s
+        if needed > self.gate_ceiling_s:
+            raise ValueError(
+                f"gate_ceiling_s is {self.gate_ceiling_s:g} s, but gate_good_readings {self.gate_good_readings} at "
+                f"gate_interval_s {self.gate_interval_s:g} take {needed:g} s: no gate could open; raise the ceiling"
+            )
+        return self

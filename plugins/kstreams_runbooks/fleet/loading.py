@@ -1,0 +1,182 @@
+"""The fleet: every declaration loaded and checked, bad ones set aside with the reason."""
+
+import os
+import threading
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.fleet.declarations import Application, Cluster
+from kstreams_runbooks.fleet.names import fleet_dir, is_declaration
+from kstreams_runbooks.fleet.problems import Problem, nearest
+from kstreams_runbooks.fleet.reading import read_declaration
+
+_RESET_TOOL = "https://issues.apache.org/jira/browse/KAFKA-14922"
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """All declared clusters and applications.
+
+    `applications` and `clusters` have the good ones only, by name. `disabled` says of each bad application what is
+    wrong with it. `problems` are all reasons for that; `warnings` disable nothing.
+    """
+
+    directory: Path
+    applications: Mapping[str, Application]
+    clusters: Mapping[str, Cluster]
+    disabled: Mapping[str, tuple[Problem, ...]]
+    problems: tuple[Problem, ...]
+    warnings: tuple[Problem, ...]
+
+    def application(self, name: str) -> Application:
+        """The application of that name; BadInput where it is unknown or disabled."""
+        if name in self.applications:
+            return self.applications[name]
+        if name in self.disabled:
+            first, *more = self.disabled[name]
+            rest = f" (and {len(more)} more: kstreams-runbooks fleet)" if more else ""
+            raise BadInput(f"application {name} is disabled: {first}{rest}")
+        if not self.applications and not self.disabled:
+            raise BadInput(f"application {name}: unknown; {self.directory / 'applications'} declares none")
+        raise BadInput(f"application {name}: unknown; {nearest(name, [*self.applications, *self.disabled])}")
+
+    def cluster(self, name: str) -> Cluster:
+        """The cluster of that name; BadInput where it is unknown or its file is bad."""
+        if name in self.clusters:
+            return self.clusters[name]
+        file = self.directory / "clusters" / f"{name}.yaml"
+        for problem in self.problems:
+            if problem.file == file:
+                raise BadInput(f"cluster {name} is disabled: {problem}")
+        raise BadInput(f"cluster {name}: unknown; {nearest(name, self.clusters)}")
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    files: tuple[tuple[str, int, int], ...]
+    environment: Mapping[str, str | None]
+    fleet: Fleet
+
+
+_cache: dict[Path, _Loaded] = {}
+_lock = threading.Lock()
+
+
+def load_fleet(config_dir: Path | None = None) -> Fleet:
+    """The fleet of a folder (default: `fleet_dir()`), read again only where a file or a used variable has changed.
+
+    Never raises for what is declared: look at `problems`, or ask for one application.
+    """
+    directory = fleet_dir(config_dir).absolute()
+    with _lock:
+        files = tuple(_signature(directory))
+        known = _cache.get(directory)
+        if known and known.files == files and all(os.environ.get(n) == value for n, value in known.environment.items()):
+            return known.fleet
+        used: dict[str, str | None] = {}
+        fleet = _load(directory, used)
+        _cache[directory] = _Loaded(files, used, fleet)
+        return fleet
+
+
+def _signature(directory: Path) -> Iterator[tuple[str, int, int]]:
+    for folder in ("clusters", "applications"):
+        try:
+            with os.scandir(directory / folder) as entries:
+                for entry in sorted(entries, key=lambda each: each.name):
+                    status = entry.stat()
+                    yield f"{folder}/{entry.name}", status.st_mtime_ns, status.st_size
+        except OSError:
+            continue
+
+
+def _load(directory: Path, used: dict[str, str | None]) -> Fleet:
+    clusters: dict[str, Cluster] = {}
+    applications: dict[str, Application] = {}
+    bad: dict[Path, tuple[Problem, ...]] = {}
+    for file in _declarations(directory / "clusters"):
+        cluster, problems = read_declaration(file, Cluster, os.environ, used)
+        if cluster is None:
+            bad[file] = problems
+        else:
+            clusters[cluster.name] = cluster
+    for file in _declarations(directory / "applications"):
+        application, problems = read_declaration(file, Application, os.environ, used)
+        if application is None:
+            bad[file] = problems
+        elif trouble := _cluster_trouble(file, application, clusters, bad):
+            bad[file] = (trouble,)
+        else:
+            applications[application.name] = application
+    for file, problem in _same_id(directory, applications.values()):
+        bad[file] = (problem,)
+        del applications[file.stem]
+    return Fleet(
+        directory=directory,
+        applications=applications,
+        clusters=clusters,
+        disabled={file.stem: problems for file, problems in bad.items() if file.parent.name == "applications"},
+        problems=tuple(problem for problems in bad.values() for problem in problems),
+        warnings=(*_other_suffix(directory), *_prefixes(directory, applications.values())),
+    )
+
+
+def _declarations(folder: Path) -> list[Path]:
+    if not folder.is_dir():
+        return []
+    return sorted(path for path in folder.iterdir() if is_declaration(path.name))
+
+
+def _cluster_trouble(
+    file: Path, application: Application, clusters: Mapping[str, Cluster], bad: Mapping[Path, tuple[Problem, ...]]
+) -> Problem | None:
+    name = application.cluster
+    if name in clusters:
+        return None
+    cluster_file = file.parents[1] / "clusters" / f"{name}.yaml"
+    if cluster_file in bad:
+        return Problem(file, "cluster", f'"{name}"', f"cannot be used, its file is bad: {bad[cluster_file][0]}")
+    return Problem(file, "cluster", f'"{name}"', f"is not declared in {cluster_file.parent}; {nearest(name, clusters)}")
+
+
+def _same_id(directory: Path, applications: Iterable[Application]) -> Iterator[tuple[Path, Problem]]:
+    """Both of two applications that are one group: nobody can say which of them is meant, and a hold is by name."""
+    by_id: defaultdict[tuple[str, str], list[Application]] = defaultdict(list)
+    for application in applications:
+        by_id[application.cluster, application.application_id].append(application)
+    for (cluster, application_id), same in by_id.items():
+        for application in same if len(same) > 1 else ():
+            others = ", ".join(other.name for other in same if other is not application)
+            reason = f"is also the application_id of {others} on cluster {cluster}; keep one of the files"
+            file = _file(directory, application)
+            yield file, Problem(file, "application_id", f'"{application_id}"', reason)
+
+
+def _prefixes(directory: Path, applications: Iterable[Application]) -> Iterator[Problem]:
+    """The application reset tool takes every internal topic that begins with `<application.id>-` (KAFKA-14922)."""
+    by_id = {(application.cluster, application.application_id): application for application in applications}
+    for (cluster, application_id), longer in by_id.items():
+        parts = application_id.split("-")
+        for end in range(1, len(parts)):
+            shorter = by_id.get((cluster, "-".join(parts[:end])))
+            if shorter is not None:
+                yield Problem(
+                    _file(directory, shorter),
+                    "application_id",
+                    f'"{shorter.application_id}"',
+                    f"begins the application_id {application_id} of {longer.name}: resetting {shorter.name} with "
+                    f"Kafka's tool would also delete internal topics of {longer.name} ({_RESET_TOOL})",
+                )
+
+
+def _other_suffix(directory: Path) -> Iterator[Problem]:
+    for folder in ("clusters", "applications"):
+        for file in sorted((directory / folder).glob("*.yml")):
+            yield Problem(file, "", "", "is not read: only .yaml files are declarations; rename it")
+
+
+def _file(directory: Path, application: Application) -> Path:
+    return directory / "applications" / f"{application.name}.yaml"

@@ -1,0 +1,28 @@
+"""Names of the declared applications without reading a file: what a DAG needs while it is parsed.
+
+No pydantic and no YAML are imported here, because every DAG file pays for it at every parse.
+"""
+
+import os
+from pathlib import Path
+
+_CHECKOUT = Path(__file__).resolve().parents[3]
+
+
+def fleet_dir(given: Path | None = None) -> Path:
+    """Folder of the declarations: `given`, else the environment's KSTREAMS_RUNBOOKS_CONFIG, else the checkout's."""
+    return given or Path(os.environ.get("KSTREAMS_RUNBOOKS_CONFIG") or _CHECKOUT / "config")
+
+
+def application_names(config_dir: Path | None = None) -> tuple[str, ...]:
+    """File stems under `applications/`, sorted: disabled ones too, none where there is no such folder."""
+    try:
+        with os.scandir(fleet_dir(config_dir) / "applications") as entries:
+            return tuple(sorted(entry.name[:-5] for entry in entries if is_declaration(entry.name)))
+    except OSError:
+        return ()
+
+
+def is_declaration(file_name: str) -> bool:
+    """Whether a file is a declaration: `<name>.yaml`, not hidden."""
+    return file_name.endswith(".yaml") and not file_name.startswith(".")

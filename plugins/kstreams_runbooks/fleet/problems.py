@@ -1,0 +1,147 @@
+"""What is wrong with a declaration, in one sentence: file, field, value, reason."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, get_args
+
+from pydantic import BaseModel, ValidationError
+
+_LONGEST_VALUE = 80
+# Follows from another error of the same file, which is reported.
+_CONSEQUENCE = "default_factory_not_called"
+
+_REASONS = {
+    "model_type": "must be a mapping (`key: value` lines)",
+    "model_attributes_type": "must be a mapping (`key: value` lines)",
+    "dict_type": "must be a mapping (`key: value` lines)",
+    "tuple_type": "must be a list",
+    "string_type": "must be text; quote it if it is meant so",
+    "union_tag_not_found": "has no `kind`; it names the deployer",
+    "too_short": "is empty; at least one is needed",
+    "string_too_short": "is empty",
+    "path_type": "must be text: a path",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing wrong with one file. `value` is as written there: a secret from the environment is never in it."""
+
+    file: Path
+    field: str
+    value: str
+    reason: str
+
+    def __str__(self) -> str:
+        """One sentence."""
+        where = f"{self.file}: {self.field}" if self.field else str(self.file)
+        return f"{where}: {self.value} {self.reason}" if self.value else f"{where} {self.reason}"
+
+
+def problems_of(error: ValidationError, model: type[BaseModel], written: Any, file: Path) -> Iterator[Problem]:
+    """Every error of one file, as a sentence; `written` is the document before names were replaced."""
+    for each in error.errors(include_url=False):
+        if each["type"] == _CONSEQUENCE:
+            continue
+        yield Problem(file, field_name(each["loc"], written), _shown(each, written), _reason(each, model))
+
+
+def explained(error: ValidationError, model: type[BaseModel], written: Any) -> str:
+    """The first error without a file: for values that a form gave."""
+    first = next(problems_of(error, model, written, Path()))
+    return f"{first.field}: {first.value} {first.reason}" if first.value else f"{first.field} {first.reason}"
+
+
+def field_name(loc: Iterable[str | int], written: Any) -> str:
+    """`deployer.instances[0].name` for a location, without parts that the document does not have (a union's tag)."""
+    path = ""
+    for part, missing_last in _steps(loc, written):
+        if isinstance(part, int):
+            path += f"[{part}]"
+        elif not missing_last:
+            path += f".{part}" if path else part
+    return path
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """`did you mean a, b?`, or the whole list where nothing is near."""
+    names = sorted(known)
+    near = get_close_matches(name, names, n=3, cutoff=0.6)
+    if near:
+        return f"did you mean {' or '.join(near)}?"
+    return f"known are {', '.join(names)}" if names else "none is known"
+
+
+def _steps(loc: Iterable[str | int], written: Any) -> Iterator[tuple[str | int, bool]]:
+    """Each part of a location and whether to leave it out: a tag or `[key]`, which the document does not have."""
+    parts = tuple(loc)
+    for number, part in enumerate(parts):
+        there = (isinstance(written, Mapping) and part in written) or (
+            isinstance(written, list) and isinstance(part, int) and part < len(written)
+        )
+        last = number == len(parts) - 1
+        yield part, not there and not (last and part != "[key]")
+        if there:
+            written = written[part]
+
+
+def _shown(each: Mapping[str, Any], written: Any) -> str:
+    """The value as the file has it; empty for a mapping, a list and what is not there."""
+    if each["type"] in {"missing", "extra_forbidden"}:
+        return ""
+    if each["loc"] and each["loc"][-1] == "[key]":
+        return ""
+    for part in each["loc"]:
+        if (isinstance(written, Mapping) and part in written) or (isinstance(written, list) and isinstance(part, int)):
+            written = written[part]
+    if isinstance(written, Mapping | list):
+        return ""
+    text = json.dumps(written, ensure_ascii=False, default=str)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
+
+
+def _reason(each: Mapping[str, Any], model: type[BaseModel]) -> str:
+    kind, context = each["type"], each.get("ctx", {})
+    if kind == "extra_forbidden":
+        return f"is not a known key; {nearest(str(each['loc'][-1]), _keys(model, each['loc'][:-1]))}"
+    if kind == "missing":
+        return f"is missing: {_description(model, each['loc'])}"
+    if kind == "value_error":
+        return str(context["error"])
+    if kind == "union_tag_invalid":
+        return f"has the kind {context['tag']!r}, which is none of {context['expected_tags']}"
+    if kind in _REASONS:
+        return _REASONS[kind]
+    message = str(each["msg"])
+    for words in ("Input should be", "String should"):
+        if message.startswith(words):
+            return message.replace(words, "must be" if words.startswith("Input") else "must", 1)
+    return f"is not possible: {message}"
+
+
+def _keys(model: type[BaseModel], loc: Iterable[str | int]) -> Iterable[str]:
+    found = _model_at(model, loc)
+    return [name for name in found.model_fields if name != "name" or found is not model]
+
+
+def _description(model: type[BaseModel], loc: tuple[str | int, ...]) -> str:
+    field = _model_at(model, loc[:-1]).model_fields.get(str(loc[-1]))
+    return (field.description if field else None) or "it has no default"
+
+
+def _model_at(model: type[BaseModel], loc: Iterable[str | int]) -> type[BaseModel]:
+    for part in loc:
+        field = model.model_fields.get(part) if isinstance(part, str) else None
+        if field is not None:
+            model = next(_models(field.annotation), model)
+    return model
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for argument in get_args(annotation):
+        yield from _models(argument)

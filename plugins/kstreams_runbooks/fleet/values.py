@@ -1,0 +1,83 @@
+"""Kinds of field values that several declarations share, each checked where it is read."""
+
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from zoneinfo import ZoneInfo
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+_SHALLOWEST_PATH = 3
+
+
+class Declaration(BaseModel):
+    """Base of what stands in a declaration: an unknown key is an error, a loaded value does not change."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, str_strip_whitespace=True)
+
+
+def _known_zone(zone: str) -> str:
+    try:
+        ZoneInfo(zone)
+    except (OSError, ValueError):
+        # OSError too: ZoneInfoNotFoundError is a KeyError, a folder such as "Europe" an OSError.
+        raise ValueError("is no IANA time zone; give one such as Europe/Berlin or UTC") from None
+    except KeyError:
+        raise ValueError("is no IANA time zone; give one such as Europe/Berlin or UTC") from None
+    return zone
+
+
+def _absolute(path: Path) -> Path:
+    if not path.is_absolute():
+        raise ValueError("must be an absolute path: it is used by another process, in another folder")
+    if ".." in path.parts:
+        raise ValueError("must not contain '..': what is deleted under it has to be plain to see")
+    return path
+
+
+def _deep(path: Path) -> Path:
+    if len(path.parts) < _SHALLOWEST_PATH:
+        raise ValueError(
+            "is too close to the root of the disk: local state is deleted under it; give a folder of its own"
+        )
+    return path
+
+
+def _not_a_flag(value: Any) -> Any:
+    # YAML's `yes` is true, and true would pass for 1.
+    if isinstance(value, bool):
+        raise ValueError("must be a number")  # noqa: TRY004 - pydantic reports a ValueError, a TypeError escapes it
+    return value
+
+
+def _flag_as_word(value: Any) -> Any:
+    # YAML 1.1 reads an unquoted yes or no as a boolean.
+    return {True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else value
+
+
+def _distinct(values: tuple[str, ...]) -> tuple[str, ...]:
+    twice = sorted({value for value in values if values.count(value) > 1})
+    if twice:
+        raise ValueError(f"names {', '.join(twice)} twice; leave one")
+    return values
+
+
+def _release(text: str) -> str:
+    if not re.fullmatch(r"\d+\.\d+\.\d+(\.\d+)?", text):
+        raise ValueError("is no release; give one such as 4.3.1")
+    return text
+
+
+Words = Annotated[str, Field(min_length=1)]
+# Kafka's own rule for topics; an application.id becomes part of topic names.
+KafkaName = Annotated[str, Field(min_length=1, max_length=249, pattern=r"^[a-zA-Z0-9._-]+$")]
+Topics = Annotated[tuple[KafkaName, ...], AfterValidator(_distinct)]
+People = Annotated[tuple[Words, ...], AfterValidator(_distinct)]
+Zone = Annotated[str, AfterValidator(_known_zone)]
+AbsolutePath = Annotated[Path, AfterValidator(_absolute)]
+StatePath = Annotated[Path, AfterValidator(_absolute), AfterValidator(_deep)]
+ReleaseName = Annotated[str, AfterValidator(_release)]
+Count = Annotated[int, BeforeValidator(_not_a_flag)]
+Amount = Annotated[float, BeforeValidator(_not_a_flag)]
+YesNoUnknown = Annotated[Literal["yes", "no", "unknown"], BeforeValidator(_flag_as_word)]
+HttpUrl = Annotated[str, Field(pattern=r"^https?://[^/\s]+")]
