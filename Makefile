@@ -1,0 +1,61 @@
+# `make` prints what there is. Everything runs from .venv, which `setup` makes from the hashed locks.
+.DEFAULT_GOAL := help
+.PHONY: help setup lock lint types test test-unit build demo demo-down bench
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.made-from-the-locks
+LAB := PYTHONPATH=tests $(BIN)/python -m
+
+help: ## This list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | while IFS="$$(printf '\t')" read -r name what; do \
+		printf '  make %-10s %s\n' "$$name" "$$what"; done
+
+setup: $(STAMP) ## Make .venv from the locks; nothing happens while it is up to date
+
+# The project itself is two small files: a .pth to plugins/ and the command. Nothing is built, nothing is fetched for it.
+$(STAMP): requirements.lock requirements-uv.lock Makefile
+	@command -v $(PYTHON) >/dev/null || { echo "Python: no $(PYTHON) at PATH; install Python 3.11 or later, or set PYTHON=…" >&2; exit 2; }
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' || { \
+		echo "Python: $(PYTHON) is $$($(PYTHON) -V 2>&1) (needed: 3.11, 3.12 or 3.13); set PYTHON=… to one" >&2; exit 2; }
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { \
+		echo "Python: $(PYTHON) has no ensurepip; install its venv package (Debian: python3-venv)" >&2; exit 2; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-uv.lock
+	$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements.lock requirements-uv.lock
+	@$(BIN)/python -c 'import pathlib, sysconfig; \
+		pathlib.Path(sysconfig.get_path("purelib"), "kstreams_runbooks.pth").write_text("$(CURDIR)/plugins\n")'
+	@printf '#!/bin/sh\nexec "%s" -m kstreams_runbooks.cli "$$@"\n' '$(CURDIR)/$(BIN)/python' > $(BIN)/kstreams-runbooks
+	@chmod +x $(BIN)/kstreams-runbooks
+	@touch $@
+
+lock: setup ## Resolve pyproject.toml again and write the hashed locks
+	$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url -o requirements.lock
+	echo uv | $(BIN)/uv pip compile - --generate-hashes --no-emit-index-url -o requirements-uv.lock
+
+lint: setup ## ruff: rules and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: setup ## mypy, strict
+	$(BIN)/mypy
+
+test: setup ## Every test, against a real broker, the real application and a real Airflow
+	$(BIN)/python -m pytest
+
+test-unit: setup ## The tests that need nothing but Python
+	$(BIN)/python -m pytest tests/unit
+
+build: setup ## The orders application in both releases, and the broker's jars
+	mvn -q -B -f tests/apps/pom.xml package -DskipTests
+
+demo: setup ## A real library bump under traffic, with its proof; PORT_BASE, RUN_DIR, APPROVE=me, FORMAT=json
+	@$(LAB) lab.demo up
+
+demo-down: setup ## Stop what the demo started, and nothing else
+	@$(LAB) lab.demo down
+
+bench: setup ## Gap per bounced instance beside the same by hand, overhead per task; FORMAT=json
+	@$(LAB) benchmarks.bump

@@ -1,0 +1,224 @@
+"""Airflow's four components: their environment, their start, and what a person does in the UI, over REST."""
+
+import json
+import secrets
+import subprocess
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+from kstreams_runbooks.errors import BadInput, Refused, Unreachable
+
+from lab.settings import Lab
+from lab.supervise import Program, Supervisor, log_tail, until
+
+COMPONENTS = ("airflow-api-server", "airflow-scheduler", "airflow-dag-processor", "airflow-triggerer")
+
+# name: role and password; fixed, for this machine only, printed at the end of the demo
+LOGINS = {
+    "admin": ("admin", "admin"),
+    "oncall": ("op", "oncall"),
+    "approver": ("op", "approver"),
+    "viewer": ("viewer", "viewer"),
+}
+REQUESTER, APPROVER = "oncall", "approver"
+
+_MIGRATE_S = 180
+_HEALTHY_S = 180
+_PARSED_S = 120
+_CALL_S = 20.0
+_FINISHED = frozenset({"success", "failed"})
+_PARTS = ("metadatabase", "scheduler", "dag_processor", "triggerer")
+
+
+def environment(lab: Lab) -> dict[str, str]:
+    """Airflow's settings, secrets included; a name in capitals after AIRFLOW__ is section and key of airflow.cfg."""
+    home, ports = lab.airflow_home, lab.ports
+    settings = {
+        "api__base_url": lab.airflow_url,
+        "api__host": "127.0.0.1",
+        "api__port": str(ports.api),
+        "api__secret_key": secrets.token_hex(16),
+        "api__workers": "1",
+        "api_auth__jwt_secret": secrets.token_hex(32),
+        "core__auth_manager": "airflow.api_fastapi.auth.managers.simple.simple_auth_manager.SimpleAuthManager",
+        "core__dags_are_paused_at_creation": "False",
+        "core__dags_folder": str(lab.checkout / "dags"),
+        "core__execution_api_server_url": f"{lab.airflow_url}/execution/",
+        "core__executor": "LocalExecutor",
+        "core__load_examples": "False",
+        "core__parallelism": "4",
+        "core__plugins_folder": str(lab.checkout / "plugins"),
+        "core__simple_auth_manager_passwords_file": str(home / "passwords.json"),
+        "core__simple_auth_manager_users": ",".join(f"{name}:{role}" for name, (role, _) in LOGINS.items()),
+        "dag_processor__refresh_interval": "10",
+        "database__sql_alchemy_conn": f"sqlite:///{home / 'airflow.db'}",
+        "logging__base_log_folder": str(home / "logs"),
+        "logging__colored_console_log": "False",
+        "logging__trigger_log_server_port": str(ports.triggerer_logs),
+        "logging__worker_log_server_port": str(ports.worker_logs),
+        "usage_data_collection__enabled": "False",
+    }
+    return {"AIRFLOW_HOME": str(home)} | {f"AIRFLOW__{name.upper()}": value for name, value in settings.items()}
+
+
+def programs(lab: Lab) -> tuple[Program, ...]:
+    """The four components under supervisord."""
+    return tuple(
+        Program(name, (str(lab.python), "-m", "airflow", name.removeprefix("airflow-")), kill_group=True)
+        for name in COMPONENTS
+    )
+
+
+def prepare(lab: Lab, environ: Mapping[str, str]) -> None:
+    """Make the database and the logins; nothing is started."""
+    lab.airflow_home.mkdir(parents=True, exist_ok=True)
+    passwords = lab.airflow_home / "passwords.json"
+    passwords.write_text(json.dumps({name: password for name, (_, password) in LOGINS.items()}), encoding="utf-8")
+    lab.logs.mkdir(parents=True, exist_ok=True)
+    log = lab.logs / "airflow-db.log"
+    with log.open("w", encoding="utf-8") as out:
+        code = subprocess.run(
+            [str(lab.python), "-m", "airflow", "db", "migrate"],
+            env=dict(environ),
+            cwd=lab.airflow_home,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            timeout=_MIGRATE_S,
+            check=False,
+        ).returncode
+    if code:
+        raise Unreachable(f"airflow db migrate failed (exit {code}); its last lines ({log}):\n{log_tail(log)}")
+
+
+def wait_healthy(lab: Lab, supervisor: Supervisor) -> float:
+    """Return when all four components say healthy; returns seconds."""
+    said: dict[str, str] = {}
+
+    def healthy() -> bool:
+        supervisor.require_running(*COMPONENTS)
+        try:
+            answer = httpx.get(f"{lab.airflow_url}/api/v2/monitor/health", timeout=_CALL_S, trust_env=False).json()
+        except (httpx.HTTPError, ValueError):
+            return False
+        said.update({part: str((answer.get(part) or {}).get("status")) for part in _PARTS})
+        return all(said[part] == "healthy" for part in _PARTS)
+
+    try:
+        return until(healthy, _HEALTHY_S, "Airflow is healthy", poll_s=0.5)
+    except Unreachable as error:
+        raise Unreachable(f"{error} ({said or 'its API does not answer'}); read {lab.logs}/airflow-*.log") from None
+
+
+@dataclass
+class Airflow:
+    """Airflow's public API as one of the fixed logins; the token is fetched at the first call."""
+
+    url: str
+    login: str = "admin"
+    _client: httpx.Client | None = None
+
+    @classmethod
+    def of(cls, lab: Lab, login: str = "admin") -> "Airflow":
+        """The API of a stack."""
+        return cls(lab.airflow_url, login)
+
+    def trigger(self, dag_id: str, conf: Mapping[str, Any], run_id: str | None = None) -> str:
+        """Trigger a run and return its id; BadInput with Airflow's words where the form refuses it."""
+        body = {"logical_date": None, "conf": dict(conf)} | ({"dag_run_id": run_id} if run_id else {})
+        return str(self.call("POST", f"/dags/{dag_id}/dagRuns", body)["dag_run_id"])
+
+    def run(self, dag_id: str, run_id: str) -> dict[str, Any]:
+        """One run as Airflow sees it."""
+        return self.call("GET", f"/dags/{dag_id}/dagRuns/{run_id}")
+
+    def tasks(self, dag_id: str, run_id: str) -> dict[str, dict[str, Any]]:
+        """Task instances of a run by task id: state, start_date, end_date, try_number."""
+        found = self.call("GET", f"/dags/{dag_id}/dagRuns/{run_id}/taskInstances?limit=100")
+        return {one["task_id"]: one for one in found["task_instances"]}
+
+    def pending(self, dag_id: str = "~", run_id: str = "~") -> list[dict[str, Any]]:
+        """Questions that wait for an answer: task_instance, subject, body, options."""
+        path = f"/dags/{dag_id}/dagRuns/{run_id}/hitlDetails?response_received=false&limit=100"
+        found: list[dict[str, Any]] = self.call("GET", path)["hitl_details"]
+        return [one for one in found if one["task_instance"]["state"] in {"awaiting_input", "deferred"}]
+
+    def answer(
+        self, dag_id: str, run_id: str, task_id: str, option: str = "Approve", params: Mapping[str, Any] | None = None
+    ) -> None:
+        """Answer a question; Refused where this login may not or somebody has answered."""
+        path = f"/dags/{dag_id}/dagRuns/{run_id}/taskInstances/{task_id}/-1/hitlDetails"
+        self.call("PATCH", path, {"chosen_options": [option], "params_input": dict(params or {})})
+
+    def clear(self, dag_id: str, run_id: str, *task_ids: str, downstream: bool = True) -> None:
+        """Clear tasks, as a person does who runs them again."""
+        body = {
+            "dry_run": False,
+            "dag_run_id": run_id,
+            "task_ids": list(task_ids),
+            "include_downstream": downstream,
+            "only_failed": False,
+            "reset_dag_runs": True,
+        }
+        self.call("POST", f"/dags/{dag_id}/clearTaskInstances", body)
+
+    def log(self, dag_id: str, run_id: str, task_id: str, try_number: int = 1) -> list[str]:
+        """Lines of a task's log."""
+        path = f"/dags/{dag_id}/dagRuns/{run_id}/taskInstances/{task_id}/logs/{try_number}"
+        content = self.call("GET", path).get("content") or []
+        return [str(line.get("event", line)) if isinstance(line, dict) else str(line) for line in content]
+
+    def wait_for_dag(self, dag_id: str, limit_s: float = _PARSED_S) -> float:
+        """Return when the DAG is known; Refused with the import error where it has one."""
+
+        def known() -> bool:
+            if self._request("GET", f"/dags/{dag_id}").status_code == httpx.codes.OK:
+                return True
+            for error in self.call("GET", "/importErrors")["import_errors"]:
+                if dag_id in str(error["filename"]):
+                    raise Refused(f"DAG {dag_id} does not load: {error['stack_trace'].strip().splitlines()[-1]}")
+            return False
+
+        return until(known, limit_s, f"DAG {dag_id} is known", poll_s=0.5)
+
+    def wait_finished(self, dag_id: str, run_id: str, limit_s: float) -> str:
+        """Return the state in which a run ended."""
+        state = ""
+
+        def finished() -> bool:
+            nonlocal state
+            state = str(self.run(dag_id, run_id)["state"])
+            return state in _FINISHED
+
+        until(finished, limit_s, f"run {run_id} of {dag_id} ends", poll_s=1)
+        return state
+
+    def call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """One call of the API; BadInput for a 422 or 404, Refused for any other refusal, Unreachable for silence."""
+        answer = self._request(method, path, body)
+        if answer.is_success:
+            return dict(answer.json()) if answer.content else {}
+        said = f"Airflow: {method} {path} as {self.login}: HTTP {answer.status_code} {answer.text[:500]}"
+        wrong = {httpx.codes.UNPROCESSABLE_ENTITY, httpx.codes.NOT_FOUND, httpx.codes.BAD_REQUEST}
+        raise BadInput(said) if answer.status_code in wrong else Refused(said)
+
+    def _request(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> httpx.Response:
+        try:
+            if self._client is None:
+                self._client = self._signed_in()
+            return self._client.request(method, f"/api/v2{path}", json=body)
+        except httpx.HTTPError as error:
+            raise Unreachable(f"Airflow at {self.url}: {type(error).__name__} {error}") from None
+
+    def _signed_in(self) -> httpx.Client:
+        client = httpx.Client(base_url=self.url, timeout=_CALL_S, trust_env=False)
+        for _ in range(3):
+            answer = client.post("/auth/token", json={"username": self.login, "password": LOGINS[self.login][1]})
+            if answer.is_success:
+                client.headers["Authorization"] = f"Bearer {answer.json()['access_token']}"
+                return client
+            time.sleep(0.5)
+        raise Refused(f"Airflow: login {self.login} refused: HTTP {answer.status_code} {answer.text[:200]}")

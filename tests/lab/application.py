@@ -1,0 +1,113 @@
+"""The orders application: its releases, the directories of its instances, and whether they run."""
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kstreams_runbooks.deployers.properties import dump, write_atomically
+from kstreams_runbooks.errors import BadInput, Unreachable
+from kstreams_runbooks.model.readings import Missing, StreamsReading
+from kstreams_runbooks.observe.metrics import read_streams
+
+from lab.settings import Lab
+from lab.supervise import Program, Supervisor, log_tail, until
+
+FROM_RELEASE = "3.4.1"
+TO_RELEASE = "4.3.1"
+
+_BUILD_S = 900
+_RUNNING_S = 120
+
+
+@dataclass(frozen=True)
+class Deployed:
+    """How the application is set up. Without static membership its members come and go under new names.
+
+    `settings` goes into every instance's base.properties, over what is written there otherwise.
+    """
+
+    instances: int = 2
+    release: str = FROM_RELEASE
+    static_membership: bool = True
+    application_id: str = "orders"
+    threads: int = 1
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Instances, which are programs of supervisord too."""
+        return tuple(f"orders-{number}" for number in range(1, self.instances + 1))
+
+
+def build(lab: Lab) -> None:
+    """Compile both releases and fetch the broker's jars; BadInput with Maven's last lines where it fails."""
+    log = lab.run_dir / "logs" / "build.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    command = ["mvn", "-q", "-B", "-f", str(lab.apps / "pom.xml"), "package", "-DskipTests"]
+    with log.open("w", encoding="utf-8") as out:
+        code = subprocess.run(
+            command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, timeout=_BUILD_S, check=False
+        ).returncode
+    if code:
+        raise BadInput(f"Maven could not build tests/apps (exit {code}); its last lines ({log}):\n{log_tail(log)}")
+
+
+def program(lab: Lab, name: str) -> Program:
+    """One instance under supervisord; the launcher becomes the JVM, which closes Streams on SIGTERM."""
+    launcher = lab.apps / "orders" / "bin" / "run-instance"
+    return Program(name, (str(launcher), str(lab.instances / name)), stop_wait_s=40)
+
+
+def write_instances(lab: Lab, deployed: Deployed) -> None:
+    """Make the directory of every instance: the user's settings and the first release."""
+    if not (lab.releases / deployed.release).is_dir():
+        there = ", ".join(sorted(path.name for path in lab.releases.glob("*"))) or "none"
+        raise BadInput(f"release {deployed.release} is not built (there are: {there})")
+    for number, name in enumerate(deployed.names, start=1):
+        directory = lab.instances / name
+        (directory / "state").mkdir(parents=True, exist_ok=True)
+        base = base_properties(lab, deployed, number, name)
+        (directory / "base.properties").write_text(dump(base), encoding="latin-1")
+        write_atomically(directory / "deployment.properties", dump({"release": deployed.release}))
+
+
+def base_properties(lab: Lab, deployed: Deployed, number: int, name: str) -> dict[str, str]:
+    """Settings of one instance that no runbook touches; session and transaction timeouts stay Kafka's defaults."""
+    membership = {"group.instance.id": name} if deployed.static_membership else {}
+    return {
+        "application.id": deployed.application_id,
+        "bootstrap.servers": lab.bootstrap,
+        "metrics.port": str(lab.ports.metrics(number)),
+        "num.stream.threads": str(deployed.threads),
+        "processing.guarantee": "exactly_once_v2",
+        "state.dir": str(lab.instances / name / "state"),
+        # Every update is seen: the judge counts records. The older name is 3.4's.
+        "statestore.cache.max.bytes": "0",
+        "cache.max.bytes.buffering": "0",
+        **membership,
+        **deployed.settings,
+    }
+
+
+def streams(lab: Lab, number: int) -> StreamsReading | Missing:
+    """What the n-th instance's Streams client says of itself."""
+    return read_streams(lab.metrics_url(number))
+
+
+def wait_running(lab: Lab, supervisor: Supervisor, names: Sequence[str], limit_s: float = _RUNNING_S) -> float:
+    """Return when every instance says RUNNING; returns seconds. Unreachable with what each said last otherwise."""
+    said: dict[str, str] = {}
+
+    def running() -> bool:
+        supervisor.require_running(*names)
+        for number, name in enumerate(names, start=1):
+            reading = streams(lab, number)
+            said[name] = reading.missing if isinstance(reading, Missing) else reading.state
+        return all(state == "RUNNING" for state in said.values())
+
+    try:
+        return until(running, limit_s, "instances RUNNING", poll_s=0.3)
+    except Unreachable as error:
+        states = "; ".join(f"{name}: {state}" for name, state in said.items())
+        raise Unreachable(f"{error} ({states or 'no reading yet'}); read {lab.logs}{os.sep}orders-*.log") from None

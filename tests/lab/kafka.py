@@ -1,0 +1,172 @@
+"""The broker of a stack, its topics, and what can be read from them afterwards."""
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, KafkaException, Message, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
+from kstreams_runbooks.errors import Unreachable
+
+from lab.settings import Lab
+from lab.supervise import Program, Supervisor, until
+
+PARTITIONS = 4
+INPUTS = ("orders", "customers")
+OUTPUTS = ("orders-running", "orders-windowed", "orders-enriched", "orders-per-customer")
+
+_READY_S = 60
+_CALL_S = 10
+_BATCH = 5_000
+# Outputs carry event times; when the broker appended them is what shows a gap in processing.
+_CONFIG = {"retention.ms": "-1"}
+_OUTPUT_CONFIG = {**_CONFIG, "message.timestamp.type": "LogAppendTime"}
+_QUIET: dict[str, Any] = {"log_level": 0, "error_cb": lambda _: None}
+
+
+@dataclass(frozen=True)
+class Appended:
+    """One record as a gap is measured from it: where it is, and its Kafka timestamp in Unix ms."""
+
+    partition: int
+    at_ms: int
+
+
+def broker_program(lab: Lab) -> Program:
+    """The broker under supervisord."""
+    launcher = lab.apps / "broker" / "bin" / "run-broker"
+    ports = lab.ports
+    return Program("broker", (str(launcher), str(lab.broker_data), str(ports.broker), str(ports.controller)))
+
+
+def wait_for_broker(lab: Lab, supervisor: Supervisor) -> None:
+    """Return when the broker answers; Unreachable where it ended or takes too long."""
+    admin = AdminClient({"bootstrap.servers": lab.bootstrap, **_QUIET})
+
+    def ready() -> bool:
+        supervisor.require_running("broker")
+        try:
+            return bool(admin.list_topics(timeout=1).brokers)
+        except KafkaException:
+            return False
+
+    until(ready, _READY_S, f"the broker answers at {lab.bootstrap}; read {lab.logs}/broker.log")
+
+
+def create_topics(bootstrap: str, names: Iterable[str] = (*INPUTS, *OUTPUTS), partitions: int = PARTITIONS) -> None:
+    """Create the application's topics; nothing in them is ever deleted by time."""
+    admin = AdminClient({"bootstrap.servers": bootstrap, **_QUIET})
+    topics = [
+        NewTopic(name, num_partitions=partitions, config=_CONFIG if name in INPUTS else _OUTPUT_CONFIG)
+        for name in names
+    ]
+    for future in admin.create_topics(topics, request_timeout=_CALL_S).values():
+        future.result()
+    wanted = {topic.topic for topic in topics}
+    until(lambda: wanted <= set(admin.list_topics(timeout=_CALL_S).topics), _CALL_S, "the topics are there")
+
+
+def records(bootstrap: str, topic: str, *, isolation: str = "read_committed") -> Iterator[Message]:
+    """Every record of a topic from its start to the end that it has when the call is made."""
+    consumer = Consumer(
+        {
+            "bootstrap.servers": bootstrap,
+            "group.id": "lab-reads-only",
+            "enable.auto.commit": False,
+            "enable.partition.eof": False,
+            "isolation.level": isolation,
+            **_QUIET,
+        }
+    )
+    try:
+        partitions = sorted(consumer.list_topics(topic, timeout=_CALL_S).topics[topic].partitions)
+        ends, starts = {}, []
+        for partition in partitions:
+            low, high = consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=_CALL_S)
+            if high > low:
+                ends[partition] = high
+                starts.append(TopicPartition(topic, partition, low))
+        consumer.assign(starts)
+        yield from _until_ends(consumer, topic, ends)
+    finally:
+        consumer.close()
+
+
+def _until_ends(consumer: Consumer, topic: str, ends: dict[int, int]) -> Iterator[Message]:
+    silent_since = time.monotonic()
+    while ends:
+        batch = consumer.consume(_BATCH, timeout=0.5)
+        for message in batch:
+            partition, offset = message.partition(), message.offset()
+            if (
+                message.error() is None
+                and partition is not None
+                and offset is not None
+                and offset < ends.get(partition, 0)
+            ):
+                yield message
+        # Transaction markers take offsets and are never delivered: the position passes them, records do not.
+        for place in consumer.position([TopicPartition(topic, partition) for partition in ends]):
+            if place.offset >= ends[place.partition]:
+                del ends[place.partition]
+        if batch:
+            silent_since = time.monotonic()
+        elif time.monotonic() - silent_since > 2 * _CALL_S:
+            raise Unreachable(f"{topic}: nothing read for {2 * _CALL_S} s, before the end of partitions {sorted(ends)}")
+
+
+def appended(bootstrap: str, topic: str) -> list[Appended]:
+    """Partition and Kafka timestamp of every record of a topic."""
+    return [Appended(one.partition() or 0, one.timestamp()[1]) for one in records(bootstrap, topic)]
+
+
+def per_second(stamps: Sequence[Appended]) -> Counter[int]:
+    """Records per second since 1970."""
+    return Counter(one.at_ms // 1000 for one in stamps)
+
+
+def lag(bootstrap: str, group: str) -> dict[str, int]:
+    """Records between what the group has committed and the last stable offset, by partition; empty when none is left.
+
+    Partitions that the group has never committed do not show here.
+    """
+    admin = AdminClient({"bootstrap.servers": bootstrap, **_QUIET})
+    answer = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)], request_timeout=_CALL_S)
+    committed = answer[group].result().topic_partitions
+    consumer = Consumer(
+        {
+            "bootstrap.servers": bootstrap,
+            "group.id": "lab-reads-only",
+            "isolation.level": "read_committed",
+            **_QUIET,
+        }
+    )
+    try:
+        left = {}
+        for place in committed:
+            _, end = consumer.get_watermark_offsets(TopicPartition(place.topic, place.partition), timeout=_CALL_S)
+            if end > max(place.offset, 0):
+                left[f"{place.topic}-{place.partition}"] = end - max(place.offset, 0)
+        return left
+    finally:
+        consumer.close()
+
+
+def wait_drained(bootstrap: str, group: str, limit_s: float = 120) -> float:
+    """Wait until the group has committed everything that can be read, twice in a row; returns seconds."""
+    seen: dict[str, int] = {}
+    good = 0
+
+    def drained() -> bool:
+        nonlocal seen, good
+        seen = lag(bootstrap, group)
+        good = 0 if seen else good + 1
+        return good > 1
+
+    try:
+        return until(drained, limit_s, "drained", poll_s=0.5)
+    except Unreachable:
+        where = ", ".join(f"{count} on {name}" for name, count in seen.items())
+        raise Unreachable(f"group {group}: records left after {limit_s:.0f} s: {where}") from None

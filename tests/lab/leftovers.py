@@ -1,0 +1,132 @@
+"""Stopping a stack and nothing else: its processes are those of its supervisord's session, whatever they are called."""
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+from kstreams_runbooks.errors import Unreachable
+
+from lab.settings import Lab, Ports
+from lab.supervise import Supervisor, until
+
+# Longest stopwaitsecs of a program, and supervisord's own time around it.
+_SHUTDOWN_S = 100
+_TERM_S = 10
+_OURS = (
+    "airflow",
+    "broker",
+    "instances",
+    "logs",
+    "env",
+    "ledger.db",
+    "ledger.db-shm",
+    "ledger.db-wal",
+    "supervisord.conf",
+    "supervisord.pid",
+    "result.json",
+    "started.json",
+)
+
+
+@dataclass(frozen=True)
+class Started:
+    """What was started: supervisord's process id, which is its session's id too, and when, in seconds since 1970."""
+
+    session: int
+    at: float
+    port_base: int
+
+    def write(self, path: Path) -> None:
+        """Keep it for whoever stops it."""
+        path.write_text(json.dumps(self.__dict__), encoding="utf-8")
+
+    @classmethod
+    def read(cls, path: Path) -> "Started | None":
+        """What was kept; None where nothing was, or nothing readable."""
+        try:
+            return cls(**json.loads(path.read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError):
+            return None
+
+    def processes(self) -> list[psutil.Process]:
+        """Every living process of the session, and those that one of them started and that left it."""
+        found: dict[int, psutil.Process] = {}
+        for process in psutil.process_iter():
+            try:
+                if os.getsid(process.pid) == self.session and process.create_time() >= self.at - 1:
+                    found |= {one.pid: one for one in (process, *process.children(recursive=True))}
+            except (OSError, psutil.Error):
+                continue
+        return [process for process in found.values() if _lives(process)]
+
+
+def stop(lab: Lab) -> bool:
+    """Stop the stack of this run directory; False where none is up. Unreachable where something stays."""
+    started = Started.read(lab.started_file)
+    if started is None:
+        return False
+    known = started.processes()
+    was_up = bool(known)
+    supervisor = Supervisor(Lab(lab.run_dir, Ports(started.port_base), lab.checkout))
+    if any(process.pid == started.session for process in known) and supervisor.answers():
+        supervisor.shutdown()
+        with suppress(Unreachable):
+            until(lambda: not _lives_pid(started.session), _SHUTDOWN_S, "supervisord has ended")
+    # What is left lost its parent before, for example to a SIGKILL.
+    left = [process for process in {*known, *started.processes()} if _lives(process)]
+    for process in left:
+        _quietly(process.terminate)
+    _, left = psutil.wait_procs(left, timeout=_TERM_S)
+    for process in left:
+        _quietly(process.kill)
+    _, left = psutil.wait_procs(left, timeout=_TERM_S)
+    if left:
+        raise Unreachable(f"still there after SIGKILL: {', '.join(str(process.pid) for process in left)}")
+    lab.environment_file.unlink(missing_ok=True)
+    lab.started_file.unlink(missing_ok=True)
+    return was_up
+
+
+def clear(lab: Lab) -> None:
+    """Delete what an earlier stack left in the run directory, and only what a stack writes."""
+    for name in _OURS:
+        path = lab.run_dir / name
+        if path.is_dir():
+            _delete(path)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _delete(path: Path) -> None:
+    # A JVM that is just gone may still have a file deleted under our hands.
+    for _ in range(3):
+        shutil.rmtree(path, ignore_errors=True)
+        if not path.exists():
+            return
+        time.sleep(0.2)
+    shutil.rmtree(path)
+
+
+def _lives(process: psutil.Process) -> bool:
+    try:
+        return bool(process.is_running()) and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False
+
+
+def _lives_pid(pid: int) -> bool:
+    try:
+        return _lives(psutil.Process(pid))
+    except psutil.Error:
+        return False
+
+
+def _quietly(action: Callable[[], None]) -> None:
+    with suppress(psutil.Error):
+        action()

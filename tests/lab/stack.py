@@ -1,0 +1,186 @@
+"""One stack, whole or in part: what is started, in which order, and that all of it goes away again."""
+
+import shlex
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lab import airflow, application, kafka, leftovers, prerequisites
+from lab.airflow import Airflow
+from lab.application import Deployed
+from lab.settings import Lab
+from lab.supervise import Program, Supervisor, inherited
+
+TRAFFIC = "traffic"
+DEFAULT_RATE = 400
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a stack has. `deployed` None leaves the application out; `built` says that Maven has run already."""
+
+    deployed: Deployed | None = field(default_factory=Deployed)
+    airflow: bool = True
+    traffic_rate: int = DEFAULT_RATE
+    seed: int = 1
+    built: bool = False
+
+    @classmethod
+    def broker_only(cls) -> "Parts":
+        """A broker and nothing else."""
+        return cls(deployed=None, airflow=False)
+
+    @classmethod
+    def broker_and_application(cls, deployed: Deployed | None = None) -> "Parts":
+        """Without Airflow."""
+        return cls(deployed=deployed or Deployed(), airflow=False)
+
+
+class Stack:
+    """A stack that is up. Traffic is declared but not started: whoever needs it starts it."""
+
+    def __init__(self, lab: Lab, parts: Parts, say: Callable[[str], None] = lambda _: None) -> None:
+        self.lab = lab
+        self.parts = parts
+        self.supervisor = Supervisor(lab)
+        self.seconds: dict[str, float] = {}
+        self._say = say
+        self._environment: dict[str, str] = {}
+
+    def up(self) -> None:
+        """Start everything and wait for it; BadInput before anything is started where the machine lacks something."""
+        lab, parts = self.lab, self.parts
+        leftovers.stop(lab)
+        instances = parts.deployed.instances if parts.deployed else 0
+        ports = prerequisites.ports_of(lab.ports, broker=True, instances=instances, airflow=parts.airflow)
+        prerequisites.require(ports, build=not parts.built, base=lab.ports.base)
+        leftovers.clear(lab)
+        lab.logs.mkdir(parents=True)
+        settings = lab.fleet_environment() | (airflow.environment(lab) if parts.airflow else {})
+        self._environment = inherited() | settings
+        _write_environment(lab.environment_file, settings)
+        if parts.airflow:
+            # Airflow makes its database while Maven builds.
+            with self._in_background("airflow-db", lambda: airflow.prepare(lab, self._environment)):
+                self._build()
+        else:
+            self._build()
+        self._launch()
+        self._wait()
+
+    def down(self) -> None:
+        """Stop everything that was started."""
+        leftovers.stop(self.lab)
+
+    def start_traffic(self) -> None:
+        """Start the generator."""
+        self.supervisor.start(TRAFFIC)
+
+    def stop_traffic(self) -> None:
+        """Stop the generator and wait until it is gone."""
+        self.supervisor.stop(TRAFFIC)
+
+    def api(self, login: str = "admin") -> Airflow:
+        """Airflow's API as one of the fixed logins."""
+        return Airflow.of(self.lab, login)
+
+    def environment(self) -> dict[str, str]:
+        """Environment of every program, for a command that is to see what they see."""
+        return dict(self._environment)
+
+    def _build(self) -> None:
+        if not self.parts.built:
+            with self._timed("build the application"):
+                application.build(self.lab)
+
+    def _launch(self) -> None:
+        lab, parts = self.lab, self.parts
+        programs: list[Program] = [kafka.broker_program(lab)]
+        if parts.deployed:
+            application.write_instances(lab, parts.deployed)
+            programs += [application.program(lab, name) for name in parts.deployed.names]
+            programs.append(traffic_program(lab, parts))
+        if parts.airflow:
+            programs += airflow.programs(lab)
+        at = time.time()
+        session = self.supervisor.launch(programs, self._environment)
+        leftovers.Started(session, at, lab.ports.base).write(lab.started_file)
+
+    def _wait(self) -> None:
+        lab, parts = self.lab, self.parts
+        if parts.airflow:
+            self.supervisor.start(*airflow.COMPONENTS)
+            began = time.monotonic()
+        with self._timed("start the broker"):
+            self.supervisor.start("broker")
+            kafka.wait_for_broker(lab, self.supervisor)
+            if parts.deployed:
+                kafka.create_topics(lab.bootstrap)
+        if parts.deployed:
+            with self._timed("start the application"):
+                self.supervisor.start(*parts.deployed.names)
+                application.wait_running(lab, self.supervisor, parts.deployed.names)
+        if parts.airflow:
+            with self._timed("wait for Airflow"):
+                airflow.wait_healthy(lab, self.supervisor)
+            self.seconds["Airflow, from its start"] = round(time.monotonic() - began, 1)
+
+    @contextmanager
+    def _timed(self, what: str) -> Iterator[None]:
+        self._say(what)
+        began = time.monotonic()
+        yield
+        self.seconds[what] = round(time.monotonic() - began, 1)
+
+    @contextmanager
+    def _in_background(self, what: str, work: Callable[[], None]) -> Iterator[None]:
+        """Run `work` beside the body; its error is raised at the end of it."""
+        failed: list[BaseException] = []
+        began = time.monotonic()
+
+        def run() -> None:
+            try:
+                work()
+            except BaseException as error:  # noqa: BLE001 - raised again below
+                failed.append(error)
+            self.seconds[what] = round(time.monotonic() - began, 1)
+
+        thread = threading.Thread(target=run, name=what)
+        thread.start()
+        try:
+            yield
+        finally:
+            thread.join()
+        if failed:
+            raise failed[0]
+
+
+@contextmanager
+def stack(lab: Lab, parts: Parts, *, keep: Path | None = None) -> Iterator[Stack]:
+    """A stack for as long as the body runs; its logs are copied to `keep` before it is taken away."""
+    made = Stack(lab, parts)
+    try:
+        made.up()
+        yield made
+    finally:
+        made.down()
+        if keep is not None and lab.logs.is_dir():
+            shutil.copytree(lab.logs, keep, dirs_exist_ok=True)
+
+
+def traffic_program(lab: Lab, parts: Parts) -> Program:
+    """The generator under supervisord; it runs until it is stopped."""
+    command = (str(lab.command), "generate-traffic", "--bootstrap", lab.bootstrap)
+    return Program(TRAFFIC, (*command, "--rate", str(parts.traffic_rate), "--seed", str(parts.seed)))
+
+
+def _write_environment(file: Path, settings: dict[str, str]) -> None:
+    """Lines that a shell can source; only the owner may read them, Airflow's secrets are among them."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.touch(mode=0o600)
+    lines = [f"export {name}={shlex.quote(value)}" for name, value in sorted(settings.items())]
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
