@@ -4,6 +4,7 @@ supervisord documentation, "XML-RPC API Documentation": process control, fault c
 """
 
 import http.client
+import socket
 import xmlrpc.client
 from collections.abc import Mapping
 from typing import Any
@@ -43,20 +44,47 @@ class _SafeTimeout(xmlrpc.client.SafeTransport):
         return connection
 
 
+class _UnixConnection(http.client.HTTPConnection):
+    """HTTP over a unix socket."""
+
+    def __init__(self, path: str, timeout_s: float) -> None:
+        super().__init__("localhost", timeout=timeout_s)
+        self._path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self._path)
+
+
+class _UnixTimeout(xmlrpc.client.Transport):
+    def __init__(self, path: str, timeout_s: float) -> None:
+        super().__init__()
+        self._path = path
+        self._timeout_s = timeout_s
+
+    def make_connection(self, host: Any) -> http.client.HTTPConnection:
+        del host
+        return _UnixConnection(self._path, self._timeout_s)
+
+
 class Supervisord:
-    """One supervisord. `url` is its HTTP address and may carry credentials, which stay in here.
+    """One supervisord. `url` is `http(s)://host:port` or `unix:///socket`; credentials in it stay in here.
 
     Not `writable`, every call that changes something is WriteRefused, whoever makes it.
     """
 
     def __init__(self, url: str, *, writable: bool, timeout_s: float = 5.0) -> None:
         parts = urlsplit(url)
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise BadInput(f"supervisord url {printable(url)}: expected http://host:port")
+        self._socket = parts.path if parts.scheme == "unix" else ""
+        if not self._socket and (parts.scheme not in {"http", "https"} or not parts.hostname):
+            raise BadInput(f"supervisord url {printable(url)}: expected http://host:port or unix:///path/to/socket")
         self._url = url if parts.path.strip("/") else f"{url.rstrip('/')}/RPC2"
+        if self._socket:
+            self._url = "http://localhost/RPC2"
         self._timeout_s = timeout_s
         self._writable = writable
-        self.host = parts.hostname
+        self.host = parts.hostname or "localhost"
         self.address = printable(url)
 
     @property
@@ -68,10 +96,8 @@ class Supervisord:
         """One call under `supervisor.`; Refused with supervisord's own words for a fault, Unreachable for silence."""
         if method not in _READS and not (self._writable and method in _WRITES):
             raise WriteRefused(f"supervisord at {self.address}: {method} is refused, this client only reads")
-        secure = self._url.startswith("https:")
-        transport = _SafeTimeout(self._timeout_s) if secure else _Timeout(self._timeout_s)
         # A proxy of its own for each call: they are used from several threads, and a connection is not.
-        with xmlrpc.client.ServerProxy(self._url, transport=transport, allow_none=True) as proxy:
+        with xmlrpc.client.ServerProxy(self._url, transport=self._transport(), allow_none=True) as proxy:
             try:
                 return getattr(proxy.supervisor, method)(*arguments)
             except xmlrpc.client.Fault as fault:
@@ -82,6 +108,8 @@ class Supervisord:
                     f"supervisord at {self.address}: HTTP {error.errcode} {error.errmsg} "
                     "(401: the credentials in the deployer's url are wrong)"
                 ) from None
+            except (ConnectionRefusedError, FileNotFoundError):
+                raise Unreachable(f"supervisord at {self.address}: nobody listens there; is it up?") from None
             except (OSError, http.client.HTTPException) as error:
                 raise Unreachable(
                     f"supervisord at {self.address}: no answer within {self._timeout_s:g} s ({type(error).__name__}); "
@@ -89,6 +117,11 @@ class Supervisord:
                 ) from None
             except xmlrpc.client.Error as error:
                 raise Unreachable(f"supervisord at {self.address}: not its XML-RPC ({type(error).__name__})") from None
+
+    def _transport(self) -> xmlrpc.client.Transport:
+        if self._socket:
+            return _UnixTimeout(self._socket, self._timeout_s)
+        return _SafeTimeout(self._timeout_s) if self._url.startswith("https:") else _Timeout(self._timeout_s)
 
     def processes(self) -> dict[str, Mapping[str, Any]]:
         """Process information by program name: `group:name`, and `name` alone where both are the same."""

@@ -216,7 +216,7 @@ class ClusterReader:
         retrying = Retrying(
             retry=retry_if_exception(lambda error: isinstance(error, BrokerResponseError) and error.retriable),
             stop=stop_after_attempt(_ATTEMPTS),
-            wait=wait_exponential_jitter(initial=0.1, max=1.0),
+            wait=wait_exponential_jitter(multiplier=0.1, max=1.0),
             before_sleep=lambda _: self.admin.forget_coordinators(),
             reraise=True,
         )

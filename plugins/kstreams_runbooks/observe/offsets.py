@@ -17,6 +17,17 @@ from kstreams_runbooks.observe.read_only import ReadOnly
 
 _NEVER_COMMITTED = -1
 _ATTEMPTS = 4
+# librdkafka calls errors retriable for transactions only, so these are named: a leader is just being chosen or moved.
+_MOVING = frozenset(
+    {
+        "NOT_LEADER_FOR_PARTITION",
+        "LEADER_NOT_AVAILABLE",
+        "REPLICA_NOT_AVAILABLE",
+        "UNKNOWN_LEADER_EPOCH",
+        "FENCED_LEADER_EPOCH",
+        "OFFSET_NOT_AVAILABLE",
+    }
+)
 _TRANSPORT = frozenset({"_TRANSPORT", "_ALL_BROKERS_DOWN", "_TIMED_OUT", "_TIMED_OUT_QUEUE", "_RESOLVE"})
 
 Place = tuple[str, int]
@@ -97,13 +108,13 @@ def _ends(librdkafka: ReadOnly, places: list[Place], spec: Any, isolation: Any) 
                 if failure.name() in _TRANSPORT:
                     raise Unreachable(f"Kafka: no leader answers for {place[0]}-{place[1]} ({failure.str()})") from None
                 found[place] = Missing(failure.str())
-                again = again or failure.retriable()
+                again = again or failure.name() in _MOVING
         return again
 
     retrying = Retrying(
         retry=retry_if_result(bool),
         stop=stop_after_attempt(_ATTEMPTS),
-        wait=wait_exponential_jitter(initial=0.1, max=1.0),
+        wait=wait_exponential_jitter(multiplier=0.1, max=1.0),
     )
     # What could not be read stays Missing, with the broker's own words.
     with suppress(RetryError):

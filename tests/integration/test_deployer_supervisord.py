@@ -1,0 +1,311 @@
+"""The supervisord deployer against a real supervisord with real processes."""
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+from kstreams_runbooks.act.instance import restart
+from kstreams_runbooks.deployers.supervisord import FILE, SupervisordDeployer
+from kstreams_runbooks.errors import BadInput, Interrupted, Refused, Unreachable, WriteRefused
+from kstreams_runbooks.model.readings import Deployment, Missing
+
+PROGRAM = """
+import signal, sys, time
+from pathlib import Path
+directory = Path(sys.argv[1])
+if (directory / "broken").exists():
+    sys.exit(2)
+def leave(*_):
+    time.sleep(0.3)
+    sys.exit(143)
+if not (directory / "stubborn").exists():
+    signal.signal(signal.SIGTERM, leave)
+else:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+with (directory / "started").open("a") as log:
+    log.write((directory / "deployment.properties").read_text().replace("\\n", " ") + "\\n")
+time.sleep(600)
+"""
+
+
+@dataclass
+class Instance:
+    """As a fleet entry declares one."""
+
+    name: str
+    program: str
+    directory: Path
+    state_dir: Path | None = None
+    metrics: str = "http://127.0.0.1:9/jolokia"
+
+
+@dataclass
+class Settings:
+    """As a fleet entry declares a supervisord deployer."""
+
+    url: str
+    instances: list[Instance]
+    releases: dict[str, str]
+    describe: list[str] = field(
+        default_factory=lambda: [sys.executable, "-c", "print('log line\\nTopologies:\\n {release}')"]
+    )
+    stop_timeout_s: float = 5
+    start_timeout_s: float = 10
+    kind: str = "supervisord"
+
+
+def free_port() -> int:
+    """A port that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Iterator[Settings]:
+    """A supervisord with two programs, stopped at first, and a login."""
+    port = free_port()
+    (tmp_path / "program.py").write_text(PROGRAM)
+    sections = [
+        f"[supervisord]\nnodaemon=true\nlogfile={tmp_path}/supervisord.log\npidfile={tmp_path}/supervisord.pid",
+        f"[inet_http_server]\nport=127.0.0.1:{port}\nusername=runbook\npassword=secret",
+        "[rpcinterface:supervisor]\nsupervisor.rpcinterface_factory=supervisor.rpcinterface:make_main_rpcinterface",
+    ]
+    instances = []
+    for name in ("o1", "o2"):
+        directory = tmp_path / name
+        (directory / "state" / "orders" / "0_0").mkdir(parents=True)
+        (directory / FILE).write_text("release=3.4.1\n")
+        sections.append(
+            f"[program:{name}]\ncommand={sys.executable} {tmp_path}/program.py {directory}\nautostart=false\n"
+            "startretries=1\nstopwaitsecs=30\nstopasgroup=true\nkillasgroup=true"
+        )
+        instances.append(Instance(name, name, directory))
+    (tmp_path / "supervisord.conf").write_text("\n\n".join(sections) + "\n")
+    daemon = subprocess.Popen(
+        [sys.executable, "-m", "supervisor.supervisord", "-n", "-c", str(tmp_path / "supervisord.conf")],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    found = Settings(f"http://runbook:secret@127.0.0.1:{port}", instances, {"3.4.1": "/old", "4.3.1": "/new"})
+    deadline = time.monotonic() + 20
+    while True:
+        try:
+            deployer(found).describe()
+            break
+        except Unreachable:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+    yield found
+    pids = [one.pid for one in deployer(found).describe() if one.pid]
+    for pid in pids:
+        os.kill(pid, 9)
+    daemon.terminate()
+    daemon.wait(20)
+
+
+def deployer(settings: Settings, *, dry_run: bool = False) -> SupervisordDeployer:
+    """A deployer for real."""
+    return SupervisordDeployer(settings, application_id="orders", dry_run=dry_run)
+
+
+def described(settings: Settings, instance: str = "o1") -> Deployment:
+    """What a new deployer says of one instance."""
+    return next(one for one in deployer(settings).describe() if one.instance == instance)
+
+
+def starts(settings: Settings) -> list[str]:
+    """What o1 read at each of its starts."""
+    log = settings.instances[0].directory / "started"
+    return log.read_text().splitlines() if log.exists() else []
+
+
+def test_life_of_an_instance(settings: Settings) -> None:
+    """Start, set, restart, stop; each of them twice is the same as once."""
+    control = deployer(settings)
+    assert described(settings).process == "stopped"
+    assert isinstance(described(settings).applied, Missing), "nothing runs, so nothing is applied"
+    control.start("o1")
+    control.start("o1")
+    first = described(settings)
+    assert (first.process, first.release, first.settings, first.applied) == ("running", "3.4.1", (), True)
+    assert first.started_at_ms is not None
+    assert abs(first.started_at_ms - time.time() * 1000) < 10_000
+
+    control.apply("o1", "4.3.1", {"upgrade.from": "3.4"})
+    set_ = described(settings)
+    assert (set_.release, set_.settings, set_.applied, set_.pid) == (
+        "4.3.1",
+        (("upgrade.from", "3.4"),),
+        False,
+        first.pid,
+    )
+
+    control.stop("o1")
+    control.stop("o1")
+    assert described(settings).process == "stopped"
+    control.start("o1")
+    second = described(settings)
+    assert second.applied is True
+    assert second.pid != first.pid
+    assert starts(settings)[-1].endswith("release=4.3.1 upgrade.from=3.4 ")
+
+    control.apply("o1", "4.3.1", {"upgrade.from": "3.4"})
+    assert described(settings).applied is True, "writing what stands there already writes nothing"
+    control.apply("o1", "4.3.1", {})
+    assert described(settings).settings == ()
+    assert described(settings, "o2").process == "stopped"
+
+
+def test_start_right_after_the_write_is_told_apart(settings: Settings) -> None:
+    """Four times in a row: the start waits until it can be told from the write, so `applied` is no doubt."""
+    control = deployer(settings)
+    for round_ in range(4):
+        control.stop("o1")
+        control.apply("o1", ("3.4.1", "4.3.1")[round_ % 2], {})
+        control.start("o1")
+        assert described(settings).applied is True
+
+
+def test_restart_by_somebody_else_is_seen(settings: Settings) -> None:
+    """A process that was started before the file was touched runs something else than what stands there."""
+    control = deployer(settings)
+    control.start("o1")
+    (settings.instances[0].directory / FILE).write_text("release=4.3.1\n")
+    assert described(settings).applied is False
+
+
+def test_stubborn_process(settings: Settings) -> None:
+    """Not gone in time is an error that says who is left; the later start waits until it is gone."""
+    settings.stop_timeout_s = 0.5
+    (settings.instances[0].directory / "stubborn").touch()
+    control = deployer(settings)
+    control.start("o1")
+    time.sleep(0.5)
+    with pytest.raises(Refused, match=r"o1: still there 0\.5 s after .* supervisord says STOPPING"):
+        control.stop("o1")
+    pid = described(settings).pid
+    assert pid is not None
+    assert described(settings).process == "running"
+    (settings.instances[0].directory / "stubborn").unlink()
+    killer = threading.Timer(0.5, os.kill, (pid, 9))
+    killer.start()
+    control.start("o1")
+    assert described(settings).process == "running"
+    assert described(settings).pid != pid
+
+
+def test_program_that_does_not_come_up(settings: Settings) -> None:
+    """A release whose launcher fails at once: supervisord gives up, the sentence says so."""
+    (settings.instances[0].directory / "broken").touch()
+    with pytest.raises(Refused, match="o1: supervisord says FATAL"):
+        deployer(settings).start("o1")
+    assert described(settings).process == "failed"
+
+
+def test_unknown_things_are_refused(settings: Settings) -> None:
+    """Each with what there is."""
+    control = deployer(settings)
+    with pytest.raises(BadInput, match=r"'9\.9' is not declared \(declared: 3\.4\.1, 4\.3\.1\)"):
+        control.apply("o1", "9.9", {})
+    with pytest.raises(WriteRefused, match=r"no runbook sets num\.stream\.threads"):
+        control.apply("o1", "4.3.1", {"num.stream.threads": "9"})
+    with pytest.raises(BadInput, match="'o9' is not declared"):
+        control.stop("o9")
+    settings.instances[1].program = "nobody"
+    with pytest.raises(BadInput, match=r"has no program nobody \(it has: .*o1"):
+        deployer(settings).start("o2")
+    assert described(settings, "o2").process == "unknown"
+    path = settings.instances[0].directory / FILE
+    path.write_text("release=3.4.1\nnum.stream.threads=2\n")
+    with pytest.raises(WriteRefused, match=r"holds num\.stream\.threads"):
+        control.apply("o1", "4.3.1", {})
+    assert path.read_text() == "release=3.4.1\nnum.stream.threads=2\n"
+
+
+def test_dry_run_writes_nothing(settings: Settings) -> None:
+    """Guards run, sentences are kept, processes and files stay; a write that goes around the deployer is refused."""
+    deployer(settings).start("o1")
+    before, file = described(settings), settings.instances[0].directory / FILE
+    text, written = file.read_text(), file.stat().st_mtime_ns
+    dry = deployer(settings, dry_run=True)
+    restart(dry, "o1", "4.3.1", {"upgrade.from": "3.4"}, remove_members=None, log=lambda _: None)
+    dry.start("o2")
+    dry.clear_state("o2")
+    assert len(dry.would_write) == 4, dry.would_write
+    assert "release=4.3.1, upgrade.from=3.4" in dry.would_write[1]
+    assert described(settings).pid == before.pid
+    assert (file.read_text(), file.stat().st_mtime_ns) == (text, written)
+    assert (settings.instances[1].directory / "state" / "orders" / "0_0").exists()
+    with pytest.raises(BadInput):
+        dry.apply("o1", "9.9", {})
+    for method in ("startProcess", "stopProcess", "shutdown"):
+        with pytest.raises(WriteRefused, match="only reads"):
+            dry._supervisord.call(method, "o1")
+
+
+def test_state_is_cleared_only_while_down(settings: Settings) -> None:
+    """Refused while the process lives."""
+    control = deployer(settings)
+    control.start("o1")
+    with pytest.raises(WriteRefused, match="not cleared while it runs"):
+        control.clear_state("o1")
+    control.stop("o1")
+    control.clear_state("o1")
+    assert list((settings.instances[0].directory / "state" / "orders").iterdir()) == []
+
+
+def test_unreachable_and_wrong_login(settings: Settings) -> None:
+    """One sentence each, without the password."""
+    for url, why in (
+        (settings.url.replace("secret", "other-word"), "HTTP 401"),
+        (f"http://runbook:secret@127.0.0.1:{free_port()}", "nobody listens"),
+    ):
+        with pytest.raises(Unreachable, match=why) as raised:
+            deployer(replace(settings, url=url)).describe()
+        assert "secret" not in str(raised.value)
+        assert "other-word" not in str(raised.value)
+
+
+def test_topology_of_a_release(settings: Settings) -> None:
+    """From its first line on; a command that fails says what it said last."""
+    assert deployer(settings).topology("4.3.1") == "Topologies:\n 4.3.1\n"
+    settings.describe = [sys.executable, "-c", "import sys; sys.exit('no such class')"]
+    with pytest.raises(Refused, match="exit 1: no such class"):
+        deployer(settings).topology("4.3.1")
+
+
+def test_restart_is_told_to_go_in_the_middle(settings: Settings) -> None:
+    """SIGTERM while the process stops: it is started again as it was, and a rerun finishes."""
+    control = deployer(settings)
+    control.start("o1")
+    before = described(settings).pid
+    threading.Timer(0.15, os.kill, (os.getpid(), 15)).start()
+    said: list[str] = []
+    with pytest.raises(Interrupted, match="SIGTERM arrived during its restart"):
+        restart(control, "o1", "4.3.1", {}, remove_members=None, log=said.append)
+    after = described(settings)
+    assert (after.process, after.release) == ("running", "3.4.1")
+    assert after.pid != before
+    times = restart(control, "o1", "4.3.1", {}, remove_members=None, log=said.append)
+    assert (described(settings).release, described(settings).applied) == ("4.3.1", True)
+    assert not times.already_stopped
+    assert times.stopped_ms - times.stop_requested_ms >= 300
+
+
+def test_by_hand_commands_do_the_same(settings: Settings) -> None:
+    """The way back that a run prints can be pasted (its login is asked for or given by the person)."""
+    control = deployer(settings)
+    stop, write, start = control.by_hand("o1", "3.4.1", {"upgrade.from": "3.4"})
+    subprocess.run(["bash", "-c", write], check=True)
+    assert described(settings).settings == (("upgrade.from", "3.4"),)
+    assert "secret" not in stop + write + start
+    assert stop.endswith("stop o1")
+    assert start.endswith("start o1")

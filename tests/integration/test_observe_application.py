@@ -1,0 +1,114 @@
+"""Reading a real Kafka Streams application through everything at once."""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+from kstreams_runbooks.deployers import make_deployer
+from kstreams_runbooks.model.readings import ApplicationReading, Deployment, GroupReading, Missing, StreamsReading
+from kstreams_runbooks.observe import ClusterReader, read_application
+
+
+class Kafka:
+    """What the fixture `kafka` gives."""
+
+    bootstrap: str
+
+
+class Orders:
+    """What the fixture `orders` gives: the fleet entry of an application that runs."""
+
+    application: object
+
+
+@pytest.fixture
+def reader(kafka: Kafka) -> Iterator[ClusterReader]:
+    """A reader of the broker."""
+    with ClusterReader({"bootstrap.servers": kafka.bootstrap}) as reader:
+        yield reader
+
+
+def read(orders: Orders, reader: ClusterReader) -> ApplicationReading:
+    """One reading; the deployer is in a dry run, as every look is."""
+    application = orders.application
+    return read_application(application, reader, make_deployer(application, dry_run=True))  # type: ignore[arg-type]
+
+
+def test_application_that_runs(orders: Orders, reader: ClusterReader) -> None:
+    """Every part is there, says when and from where, and belongs to one start of one process."""
+    before = time.time_ns() // 1_000_000
+    reading = read(orders, reader)
+    assert reading.taken.at_ms >= before
+    assert isinstance(reading.group, GroupReading)
+    assert reading.group.type == "classic"
+    assert reading.group.state == "Stable"
+    for instance in reading.instances:
+        deployment, streams = instance.deployment, instance.streams
+        assert isinstance(deployment, Deployment)
+        assert isinstance(streams, StreamsReading)
+        assert deployment.process == "running"
+        assert deployment.applied is True
+        assert streams.version == deployment.release
+        assert streams.state == "RUNNING"
+        assert streams.start.pid == deployment.pid, "the launcher becomes the JVM"
+        assert deployment.started_at_ms is not None
+        assert 0 <= streams.start.started_at_ms - deployment.started_at_ms < 5_000
+        assert any(member.client_id.startswith(f"{streams.client_id}-") for member in reading.group.members)
+
+
+def test_partitions_come_from_topology_and_cluster(orders: Orders, reader: ClusterReader) -> None:
+    """Sources and internal topics with all their partitions; outputs and changelogs are topics, and nothing to read."""
+    reading = read(orders, reader)
+    assert isinstance(reading.partitions, tuple)
+    assert isinstance(reading.topics, tuple)
+    counts = {topic.name: topic.partitions for topic in reading.topics}
+    read_topics = {partition.topic for partition in reading.partitions}
+    assert {"orders", "customers", "orders-orders-by-customer-repartition"} <= read_topics
+    assert sum(topic.endswith("-repartition") for topic in read_topics) == 2
+    assert sum("subscription" in topic for topic in read_topics) == 2
+    assert not {topic for topic in read_topics if topic.endswith("-changelog")}
+    assert sum(topic.endswith("-changelog") for topic in counts) >= 4
+    assert len(reading.partitions) == sum(counts[topic] for topic in read_topics)
+
+
+def test_reading_takes_well_under_a_second(orders: Orders, reader: ClusterReader) -> None:
+    """A gate reads every few seconds."""
+    read(orders, reader)
+    began = time.monotonic()
+    read(orders, reader)
+    assert time.monotonic() - began < 1.0
+
+
+def test_deployer_that_is_not_there_is_missing(orders: Orders, reader: ClusterReader) -> None:
+    """The rest of the reading stands."""
+
+    class Silent:
+        """A deployer without an answer."""
+
+        would_write: list[str]
+
+        def describe(self) -> tuple[Deployment, ...]:
+            """Nothing."""
+            from kstreams_runbooks.errors import Unreachable
+
+            raise Unreachable("supervisord at http://127.0.0.1:9: nobody listens there; is it up?")
+
+    reading = read_application(orders.application, reader, Silent())  # type: ignore[arg-type]
+    assert isinstance(reading.group, GroupReading)
+    for instance in reading.instances:
+        assert isinstance(instance.deployment, Missing)
+        assert "nobody listens" in instance.deployment.missing
+        assert isinstance(instance.streams, StreamsReading)
+
+
+def test_described_topology_is_the_running_one(orders: Orders, reader: ClusterReader) -> None:
+    """What `--describe` prints without a start names the same topics as the running client."""
+    from kstreams_runbooks.observe.topology_topics import source_topics
+
+    reading = read(orders, reader)
+    deployer = make_deployer(orders.application, dry_run=True)  # type: ignore[arg-type]
+    streams = reading.instances[0].streams
+    assert isinstance(streams, StreamsReading)
+    assert isinstance(streams.topology, str)
+    described = deployer.topology(streams.version)
+    assert source_topics(described, "orders") == source_topics(streams.topology, "orders")

@@ -1,0 +1,168 @@
+"""A restart leaves the instance up, whatever arrives in the middle."""
+
+import os
+import signal
+from collections.abc import Callable, Mapping
+
+import pytest
+from kstreams_runbooks.act.instance import restart
+from kstreams_runbooks.errors import Interrupted, Refused, Unreachable
+from kstreams_runbooks.model.readings import Deployment, Taken
+
+
+class Recorder:
+    """A deployer that keeps what it is asked; `at` is called with each step before it is done."""
+
+    def __init__(self, *, up: bool = True, at: Callable[[str], None] = lambda _: None) -> None:
+        self.would_write: list[str] = []
+        self.steps: list[str] = []
+        self.up = up
+        self.declared: tuple[str, Mapping[str, str]] = ("3.4.1", {})
+        self.runs: tuple[str, Mapping[str, str]] | None = ("3.4.1", {})
+        self.at = at
+
+    def describe(self) -> tuple[Deployment, ...]:
+        """One instance."""
+        process, pid = ("running", 7) if self.up else ("stopped", None)
+        return (Deployment(Taken(0, "here"), "o1", process, None, pid, "3.4.1", (), True),)  # type: ignore[arg-type]
+
+    def apply(self, instance: str, release: str, settings: Mapping[str, str]) -> None:
+        """Keep them."""
+        self._step("apply", instance)
+        self.declared = (release, dict(settings))
+
+    def stop(self, instance: str) -> None:
+        """Down."""
+        self._step("stop", instance)
+        self.up, self.runs = False, None
+
+    def start(self, instance: str) -> None:
+        """Up, with what is declared."""
+        self._step("start", instance)
+        self.up, self.runs = True, self.declared
+
+    def clear_state(self, instance: str) -> None:
+        """Not asked here."""
+        raise AssertionError(instance)
+
+    def topology(self, release: str) -> str:
+        """Not asked here."""
+        raise AssertionError(release)
+
+    def by_hand(self, instance: str, release: str, settings: Mapping[str, str]) -> list[str]:
+        """Not asked here."""
+        raise AssertionError((instance, release, settings))
+
+    def _step(self, name: str, instance: str) -> None:
+        assert instance == "o1"
+        self.steps.append(name)
+        self.at(name)
+
+
+NEW = ("4.3.1", {"upgrade.from": "3.4"})
+
+
+def run(
+    deployer: Recorder, remove: Callable[[], None] | None = None, log: Callable[[str], None] = lambda _: None
+) -> None:
+    """One restart to NEW."""
+    times = restart(deployer, "o1", *NEW, remove_members=remove, log=log)
+    assert times.stop_requested_ms <= times.stopped_ms <= times.started_ms
+
+
+def signalled(step: str, number: signal.Signals) -> Callable[[str], None]:
+    """The process gets a signal at `step`."""
+    return lambda name: os.kill(os.getpid(), number) if name == step else None
+
+
+def failing(step: str, times: int = 1) -> Callable[[str], None]:
+    """`step` fails as often as asked."""
+    left = [times]
+
+    def at(name: str) -> None:
+        if name == step and left[0]:
+            left[0] -= 1
+            raise Unreachable(f"{step} failed")
+
+    return at
+
+
+def test_members_are_removed_when_the_process_is_gone() -> None:
+    """Stop, settings, members, start: in this order."""
+    deployer = Recorder()
+
+    def remove() -> None:
+        assert not deployer.up
+        deployer.steps.append("remove")
+
+    run(deployer, remove)
+    assert deployer.steps == ["stop", "apply", "remove", "start"]
+    assert deployer.runs == NEW
+
+
+def test_instance_that_is_down_goes_on_from_there() -> None:
+    """A rerun after a kill."""
+    deployer = Recorder(up=False)
+    assert restart(deployer, "o1", *NEW, remove_members=None, log=lambda _: None).already_stopped
+    assert deployer.runs == NEW
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(
+    ("step", "runs"),
+    [("stop", ("3.4.1", {})), ("apply", NEW), ("remove", NEW), ("start", NEW)],
+    ids=str,
+)
+def test_signal_in_the_middle_starts_the_instance(number: signal.Signals, step: str, runs: object) -> None:
+    """Told to go before the settings were written, it starts as it was; after, with the new ones."""
+    before = signal.getsignal(number)
+    deployer = Recorder(at=signalled(step, number))
+    remove = signalled("remove", number) if step == "remove" else lambda _: None
+    with pytest.raises(Interrupted, match="is started again"):
+        run(deployer, lambda: remove("remove"))
+    assert deployer.up
+    assert deployer.runs == runs
+    assert deployer.steps[-1] == "start"
+    assert signal.getsignal(number) is before
+
+
+@pytest.mark.parametrize("step", ["stop", "apply", "start"])
+def test_error_in_the_middle_starts_the_instance(step: str) -> None:
+    """The error is raised after it."""
+    deployer = Recorder(at=failing(step))
+    with pytest.raises(Unreachable, match=f"{step} failed"):
+        run(deployer)
+    assert deployer.up
+    assert deployer.steps[-1] == "start"
+
+
+def test_error_of_the_group_starts_the_instance() -> None:
+    """A broker that removes no member costs a session timeout, not an instance."""
+
+    def remove() -> None:
+        raise Refused("not removed")
+
+    deployer = Recorder()
+    with pytest.raises(Refused, match="not removed"):
+        run(deployer, remove)
+    assert deployer.runs == NEW
+
+
+def test_instance_that_cannot_be_started_is_named() -> None:
+    """Both reasons, and that it is down."""
+    deployer = Recorder(at=failing("start", times=2))
+    with pytest.raises(Refused, match=r"o1 is DOWN: start failed; and starting it again failed: start failed"):
+        run(deployer)
+
+
+def test_unexpected_error_starts_the_instance_too() -> None:
+    """Whatever it is."""
+
+    def at(name: str) -> None:
+        if name == "apply":
+            raise KeyError("bug")
+
+    deployer = Recorder(at=at)
+    with pytest.raises(KeyError):
+        run(deployer)
+    assert deployer.up

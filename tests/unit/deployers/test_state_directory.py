@@ -1,0 +1,104 @@
+"""Clearing local state touches one directory and nothing around it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from kstreams_runbooks.deployers.state_directory import clear
+from kstreams_runbooks.errors import BadInput, RunbookError, WriteRefused
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Path:
+    """A state.dir with two applications."""
+    for application in ("orders", "orders-v2"):
+        task = tmp_path / "state" / application / "0_1" / "rocksdb" / "store"
+        task.mkdir(parents=True)
+        (task / "000001.sst").write_text("x")
+        (tmp_path / "state" / application / ".lock").touch()
+    return tmp_path / "state"
+
+
+def test_only_the_application_is_cleared(state: Path) -> None:
+    """The neighbour with the same prefix stays; the directory itself stays, empty; again is the same."""
+    assert clear(state, "orders") == (".lock", "0_1")
+    assert list((state / "orders").iterdir()) == []
+    assert (state / "orders-v2" / "0_1" / "rocksdb" / "store" / "000001.sst").exists()
+    assert clear(state, "orders") == ()
+
+
+def test_links_are_removed_and_not_followed(state: Path, tmp_path: Path) -> None:
+    """What a link inside points to is none of ours."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "keep").touch()
+    (state / "orders" / "0_2").symlink_to(outside)
+    (state / "orders" / "0_1" / "link").symlink_to(outside)
+    clear(state, "orders")
+    assert (outside / "keep").exists()
+
+
+def test_application_directory_that_is_a_link_is_refused(state: Path, tmp_path: Path) -> None:
+    """It may lead anywhere."""
+    (tmp_path / "elsewhere" / "0_1").mkdir(parents=True)
+    (state / "linked").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(WriteRefused, match="is a link"):
+        clear(state, "linked")
+    assert (tmp_path / "elsewhere" / "0_1").exists()
+
+
+def test_linked_state_dir_is_resolved_first(state: Path, tmp_path: Path) -> None:
+    """A state.dir on another disk is common; a link to / is not one."""
+    (tmp_path / "link").symlink_to(state)
+    assert clear(tmp_path / "link", "orders") == (".lock", "0_1")
+    (tmp_path / "root").symlink_to("/")
+    with pytest.raises(WriteRefused, match="not cleared"):
+        clear(tmp_path / "root", "tmp")
+
+
+@pytest.mark.parametrize("application_id", ["", ".", "..", "../orders", "/etc", "orders/0_1"])
+def test_name_that_leads_elsewhere(state: Path, application_id: str) -> None:
+    """An application.id is one name."""
+    with pytest.raises(BadInput, match="no directory name"):
+        clear(state, application_id)
+
+
+def test_root_and_home_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither /, nor a home, nor what holds the home."""
+    home = tmp_path / "home" / "me"
+    (home / "orders").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(home))
+    for place in (Path("/"), home, home.parent):
+        with pytest.raises(WriteRefused):
+            clear(place, "orders")
+    assert (home / "orders").exists()
+
+
+def test_wrong_state_dir_is_not_taken_for_a_clear_one(state: Path, tmp_path: Path) -> None:
+    """Absent, relative, or without the application: each is an error, because the real state would stay."""
+    for place in (tmp_path / "nowhere", Path("state"), tmp_path):
+        with pytest.raises(RunbookError):
+            clear(place, "orders")
+    assert (state / "orders" / "0_1").exists()
+
+
+def test_state_in_use_is_refused(state: Path) -> None:
+    """A Streams client holds the lock, whoever started it."""
+    hold = (
+        "import fcntl,sys,time; f=open(sys.argv[1],'rb+'); fcntl.lockf(f,fcntl.LOCK_EX); "
+        "print('held',flush=True); time.sleep(60)"
+    )
+    holder = subprocess.Popen(
+        [sys.executable, "-c", hold, str(state / "orders" / ".lock")], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        with pytest.raises(WriteRefused, match="in use"):
+            clear(state, "orders")
+        assert (state / "orders" / "0_1").exists()
+    finally:
+        holder.kill()
+        holder.wait()
+    clear(state, "orders")

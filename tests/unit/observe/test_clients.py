@@ -1,0 +1,79 @@
+"""One librdkafka configuration opens both clients, and neither can write."""
+
+import pytest
+from kstreams_runbooks.errors import BadInput, WriteRefused
+from kstreams_runbooks.model.address import printable
+from kstreams_runbooks.observe.clients import librdkafka_config, python_config
+from kstreams_runbooks.observe.read_only import ReadOnly
+
+
+def test_security_settings_are_translated() -> None:
+    """SASL over TLS as people write it for librdkafka."""
+    translated = python_config(
+        {
+            "bootstrap.servers": "one:9092, two:9092",
+            "security.protocol": "sasl_ssl",
+            "sasl.mechanism": "scram-sha-512",
+            "sasl.username": "reader",
+            "sasl.password": "secret",
+            "ssl.ca.location": "/ca.pem",
+            "ssl.endpoint.identification.algorithm": "none",
+            "group.id": "left out",
+        }
+    )
+    assert translated["bootstrap_servers"] == ["one:9092", "two:9092"]
+    assert translated["security_protocol"] == "SASL_SSL"
+    assert translated["sasl_mechanism"] == "SCRAM-SHA-512"
+    assert translated["sasl_plain_username"] == "reader"
+    assert translated["sasl_plain_password"] == "secret"  # noqa: S105 # a made-up one
+    assert translated["ssl_cafile"] == "/ca.pem"
+    assert translated["ssl_check_hostname"] is False
+    assert "group_id" not in translated
+
+
+def test_security_setting_without_an_equal_is_refused() -> None:
+    """To leave it out would be to connect in another way than asked for; its value is not printed."""
+    with pytest.raises(BadInput, match=r"ssl\.ca\.pem is not supported") as raised:
+        python_config({"bootstrap.servers": "one:9092", "ssl.ca.pem": "secret"})
+    assert "secret" not in str(raised.value)
+
+
+def test_no_bootstrap_servers() -> None:
+    """The setting to write is named."""
+    with pytest.raises(BadInput, match=r"bootstrap\.servers"):
+        python_config({})
+
+
+def test_reading_never_creates_a_topic() -> None:
+    """Librdkafka's admin client would ask brokers for topics with permission to create them."""
+    config = librdkafka_config({"bootstrap.servers": "one:9092", "allow.auto.create.topics": True})
+    assert config["allow.auto.create.topics"] is False
+
+
+class _Client:
+    def look(self) -> str:
+        return "seen"
+
+    def delete_topics(self) -> str:
+        return "gone"
+
+
+def test_read_only_face_lets_named_methods_through() -> None:
+    """Anything else is refused, whatever it does."""
+    face = ReadOnly(_Client(), frozenset({"look"}))
+    assert face.look() == "seen"
+    with pytest.raises(WriteRefused, match="delete_topics"):
+        face.delete_topics()
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("http://user:secret@host:9001/RPC2?token=x", "http://host:9001/RPC2"),
+        ("http://host:9001", "http://host:9001"),
+        ("host:9092", "host:9092"),
+    ],
+)
+def test_printable_addresses_have_no_credentials(url: str, shown: str) -> None:
+    """Neither user nor query."""
+    assert printable(url) == shown

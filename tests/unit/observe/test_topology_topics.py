@@ -1,0 +1,100 @@
+"""Names in a topology description become the topics of the cluster."""
+
+import json
+from pathlib import Path
+
+from kstreams_runbooks.observe.topology_topics import changelog_topics, source_topics, topology_topics
+
+SAMPLE = Path(__file__).parent / "samples" / "jolokia_4.3.1.json"
+
+GENERATED = """Topologies:
+   Sub-topology: 0
+    Source: KSTREAM-SOURCE-0000000000 (topics: [orders, returns])
+      --> KTABLE-FK-JOIN-SUBSCRIPTION-REGISTRATION-0000000007
+    Sink: KTABLE-SINK-0000000008 (topic: KTABLE-FK-JOIN-SUBSCRIPTION-REGISTRATION-0000000006-topic)
+      <-- KTABLE-FK-JOIN-SUBSCRIPTION-REGISTRATION-0000000007
+    Source: KTABLE-SOURCE-0000000014 (topics: [KTABLE-FK-JOIN-SUBSCRIPTION-RESPONSE-0000000013-topic])
+      --> none
+
+  Sub-topology: 1
+    Source: KTABLE-SOURCE-0000000009 (topics: [KTABLE-FK-JOIN-SUBSCRIPTION-REGISTRATION-0000000006-topic])
+      --> none
+    Processor: KTABLE-0000000011 (stores: [KTABLE-FK-JOIN-SUBSCRIPTION-STATE-STORE-0000000010])
+      --> none
+    Sink: KTABLE-SINK-0000000012 (topic: KTABLE-FK-JOIN-SUBSCRIPTION-RESPONSE-0000000013-topic)
+      <-- none
+    Sink: KSTREAM-SINK-0000000099 (extractor class: example.Route@1)
+      <-- none
+
+  Sub-topology: 2
+    Source: KSTREAM-SOURCE-0000000020 (topics: audit\\..*)
+      --> none
+
+  Sub-topology: 3 for global store (will not generate tasks)
+    Source: rates-source (topics: [rates])
+      --> rates-processor
+    Processor: rates-processor (stores: [rates])
+      --> none
+"""
+
+
+def running() -> str:
+    """Topology description of a running 4.3.1 application."""
+    [client] = json.loads(SAMPLE.read_text())[0]["value"].values()
+    return str(client["topology-description"])
+
+
+def test_internal_topics_get_the_application_id() -> None:
+    """Repartition and foreign-key topics are printed without the prefix that they have on the cluster."""
+    assert source_topics(running(), "orders") == {
+        "orders",
+        "customers",
+        "orders-orders-by-customer-repartition",
+        "orders-per-customer-repartition",
+        "orders-fk-subscription-registration-topic",
+        "orders-fk-subscription-response-topic",
+    }
+
+
+def test_changelogs_are_named_after_stores() -> None:
+    """Every store may have one; the cluster tells which do."""
+    assert changelog_topics(running(), "orders") == {
+        f"orders-{store}-changelog"
+        for store in ("orders-table", "customers-table", "fk-subscription-store", "running-count", "per-customer-count")
+    }
+
+
+def test_generated_names_and_regex_sources() -> None:
+    """Generated foreign-key names are internal, too; a regex source is resolved on the cluster's names."""
+    topics = topology_topics(GENERATED, "app")
+    assert topics.external == {"orders", "returns"}
+    assert topics.internal == {
+        "app-KTABLE-FK-JOIN-SUBSCRIPTION-REGISTRATION-0000000006-topic",
+        "app-KTABLE-FK-JOIN-SUBSCRIPTION-RESPONSE-0000000013-topic",
+    }
+    assert topics.patterns == {r"audit\..*"}
+    matched = topics.sources({"audit.eu", "audit.us", "auditors", "orders"})
+    assert matched == topics.external | topics.internal | {"audit.eu", "audit.us"}
+
+
+def test_global_stores_commit_nothing() -> None:
+    """Neither the source of a global store nor a changelog for it is asked for."""
+    topics = topology_topics(GENERATED, "app")
+    assert "rates" not in topics.external
+    assert topics.changelogs == {"app-KTABLE-FK-JOIN-SUBSCRIPTION-STATE-STORE-0000000010-changelog"}
+
+
+def test_topic_of_the_user_with_an_internal_name() -> None:
+    """Only read, `x-repartition` is the user's; written and read as well, the name on the cluster decides."""
+    only_read = "Topologies:\n  Sub-topology: 0\n    Source: s (topics: [x-repartition])\n      --> none\n"
+    assert source_topics(only_read, "app") == {"x-repartition"}
+    both = only_read + "    Sink: k (topic: x-repartition)\n      <-- s\n"
+    assert source_topics(both, "app") == {"app-x-repartition"}
+    assert source_topics(both, "app", {"x-repartition"}) == {"x-repartition"}
+    assert source_topics(both, "app", {"x-repartition", "app-x-repartition"}) == {"app-x-repartition"}
+
+
+def test_topic_written_and_read_by_the_user() -> None:
+    """A topic between two halves of a topology that has a plain name is nobody's internal topic."""
+    text = "Topologies:\n  Sub-topology: 0\n    Source: s (topics: [bridge])\n    Sink: k (topic: bridge)\n"
+    assert source_topics(text, "app") == {"bridge"}
