@@ -1,5 +1,5 @@
 """# Library bump
-Takes an application to another Kafka Streams release, in one or two rolling bounces.
+This Airflow DAG takes an application to another Kafka Streams release, in one or two rolling bounces.
 
 1. **observe, check**: versions, broker, every instance RUNNING, the group stable. Nothing is changed.
 2. **plan, approve_plan**: the path, what each bounce costs, how to go back.
@@ -23,8 +23,8 @@ Dry run is the default: it reads, checks, plans and says what it would do.
 | verify, conclude | always safe | the application runs | as above |
 """
 
-from kstreams_runbooks.steps.approve import ApprovePlan
-from kstreams_runbooks.steps.bounce import BounceOperator
+from kstreams_runbooks.steps.approve import approve
+from kstreams_runbooks.steps.bounce import bounce_first, bounce_rest
 from kstreams_runbooks.steps.bump import check, observe, plan, prove_every_member, verify
 from kstreams_runbooks.steps.conclude import conclude
 from kstreams_runbooks.steps.runbook import runbook, target_release
@@ -34,18 +34,14 @@ with runbook("library_bump", doc=__doc__, params={"target": target_release()}, t
         observe()
         >> check()
         >> plan()
-        >> ApprovePlan(task_id="approve_plan", bounce=1)
-        >> BounceOperator(task_id="bounce_1_first", number=1, canary=True, approval="approve_plan")
-        >> BounceOperator(task_id="bounce_1_rest", number=1, canary=False, approval="approve_plan")
+        >> approve("approve_plan", bounce=1)
+        >> bounce_first(1, approval="approve_plan")
+        >> bounce_rest(1, approval="approve_plan")
         >> prove_every_member()
         # The point of no return: an instance without upgrade.from writes what 3.4 cannot read.
-        >> ApprovePlan(task_id="approve_bounce_2", bounce=2)
-        >> BounceOperator(
-            task_id="bounce_2_first", number=2, canary=True, approval="approve_bounce_2", after=("every_member_runs",)
-        )
-        >> BounceOperator(
-            task_id="bounce_2_rest", number=2, canary=False, approval="approve_bounce_2", after=("every_member_runs",)
-        )
+        >> approve("approve_bounce_2", bounce=2)
+        >> bounce_first(2, approval="approve_bounce_2", after=("every_member_runs",))
+        >> bounce_rest(2, approval="approve_bounce_2", after=("every_member_runs",))
         >> verify()
         >> conclude()
     )

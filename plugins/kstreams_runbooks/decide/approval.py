@@ -8,6 +8,16 @@ from kstreams_runbooks.model.plan import Plan
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 
 
+def may_request(declared: DeclaredApplication, requested_by: str) -> Verdict:
+    """Whether a login may run anything for this application; where the fleet entry names no operators, Airflow decides."""
+    if not declared.operators or requested_by in declared.operators:
+        return Verdict(Outcome.PROCEED, (f"asked by {requested_by}",))
+    return Verdict(
+        Outcome.REFUSE,
+        (f"{requested_by} is no operator of {declared.name} (operators: {', '.join(declared.operators)}); ask one of them",),
+    )
+
+
 def may_approve(
     declared: DeclaredApplication, requested_by: str, responder: str, emergency_reason: str | None
 ) -> Verdict:

@@ -52,9 +52,9 @@ def _missing(reading: ApplicationReading) -> Iterator[str]:
         if isinstance(value, Missing):
             yield f"{what} of {reading.application}: {value.missing}"
     for instance in reading.instances:
-        for value in (instance.deployment, instance.streams):
-            if isinstance(value, Missing):
-                yield f"{instance.instance}: {value.missing}"
+        for part in (instance.deployment, instance.streams):
+            if isinstance(part, Missing):
+                yield f"{instance.instance}: {part.missing}"
 
 
 def _refusals(reading: ApplicationReading, declared: DeclaredApplication) -> Iterator[str]:

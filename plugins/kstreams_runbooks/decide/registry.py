@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from kstreams_runbooks.decide.approval import may_approve
+from kstreams_runbooks.decide.approval import may_approve, may_request
 from kstreams_runbooks.decide.bump_plan import bump_plan
 from kstreams_runbooks.decide.check import ready_for_bump
 from kstreams_runbooks.decide.conclusion import conclusion
@@ -13,5 +13,5 @@ from kstreams_runbooks.decide.verification import bump_verified
 
 DECISIONS: dict[str, Callable[..., Any]] = {
     function.__name__: function
-    for function in (ready_for_bump, bump_plan, may_approve, gate, every_member_runs, bump_verified, conclusion)
+    for function in (may_request, ready_for_bump, bump_plan, may_approve, gate, every_member_runs, bump_verified, conclusion)
 }

@@ -6,7 +6,7 @@ from typing import Any
 
 from airflow.providers.standard.exceptions import HITLRejectException, HITLTimeoutError
 from airflow.providers.standard.operators.hitl import ApprovalOperator
-from airflow.sdk import Param
+from airflow.sdk import Context, Param
 
 from kstreams_runbooks.decide.approval import approval_body, may_approve
 from kstreams_runbooks.errors import Refused
@@ -20,6 +20,23 @@ _HOUR_MS = 3_600_000
 _EMERGENCY = "emergency_reason"
 
 
+def approve(task_id: str, *, bounce: int) -> "ApprovePlan":
+    """A task that asks for approval of the stored plan, before its numbered bounce."""
+    return ApprovePlan(
+        task_id=task_id,
+        bounce=bounce,
+        retries=0,
+        params={
+            _EMERGENCY: Param(
+                None,
+                type=["null", "string"],
+                title="Emergency reason",
+                description="Only if nobody else can approve: lets the requester approve alone; it is kept.",
+            )
+        },
+    )
+
+
 class ApprovePlan(ApprovalOperator):
     """Asks for approval of the stored plan; asks again where the answer came from somebody who may not give it."""
 
@@ -27,20 +44,11 @@ class ApprovePlan(ApprovalOperator):
         super().__init__(
             subject="(written when the task runs)",
             fail_on_reject=True,
-            retries=0,
-            params={
-                _EMERGENCY: Param(
-                    None,
-                    type=["null", "string"],
-                    title="Emergency reason",
-                    description="Only if nobody else can approve: lets the requester approve alone; is kept and notified.",
-                )
-            },
             **kwargs,
         )
         self.bounce = bounce
 
-    def execute(self, context: Mapping[str, Any]) -> Any:
+    def execute(self, context: Context) -> Any:
         """Ask, unless there is nothing to ask."""
         with reported(context, "asks a person") as run:
             plan = run.plan()
@@ -55,7 +63,7 @@ class ApprovePlan(ApprovalOperator):
                 return None
             return self._ask(run, context, "")
 
-    def execute_complete(self, context: Mapping[str, Any], event: dict[str, Any]) -> Any:
+    def execute_complete(self, context: Context, event: dict[str, Any]) -> Any:
         """Judge the answer: who gave it, and to which plan."""
         with reported(context, "an answer came") as run:
             given = (event.get("params_input") or {}).get(_EMERGENCY)
@@ -82,7 +90,7 @@ class ApprovePlan(ApprovalOperator):
             self._approved(run, _responder(event), (given or "").strip() or None)
             return {"chosen_options": answer["chosen_options"], "by": _responder(event)}
 
-    def _ask(self, run: Run, context: Mapping[str, Any], asked_again: str) -> Any:
+    def _ask(self, run: Run, context: Context, asked_again: str) -> Any:
         plan = run.plan()
         hours = run.limit("approval_timeout_h")
         self.response_timeout = timedelta(hours=hours)

@@ -37,11 +37,25 @@ from kstreams_runbooks.steps.reporting import reported
 from kstreams_runbooks.steps.run import Run, now_ms
 
 
+def bounce_first(number: int, approval: str, after: tuple[str, ...] = ()) -> "BounceOperator":
+    """The canary of a bounce: the first declared instance, then the bake time."""
+    return BounceOperator(
+        task_id=f"bounce_{number}_first", number=number, canary=True, approval=approval, after=after, retries=0
+    )
+
+
+def bounce_rest(number: int, approval: str, after: tuple[str, ...] = ()) -> "BounceOperator":
+    """Every other instance of a bounce, one after another."""
+    return BounceOperator(
+        task_id=f"bounce_{number}_rest", number=number, canary=False, approval=approval, after=after, retries=0
+    )
+
+
 class BounceOperator(BaseOperator):
     """Brings the first instance (`canary`) or all of them to bounce `number` of the plan, one after another."""
 
     def __init__(self, *, number: int, canary: bool, approval: str, after: tuple[str, ...] = (), **kwargs: Any) -> None:
-        super().__init__(retries=0, **kwargs)
+        super().__init__(**kwargs)
         self.number = number
         self.canary = canary
         self.approval = approval

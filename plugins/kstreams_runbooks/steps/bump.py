@@ -1,5 +1,6 @@
 """The observing steps of a library bump: observe, check, plan, prove, verify."""
 
+from kstreams_runbooks.decide.approval import may_request
 from kstreams_runbooks.decide.bump_plan import bump_plan, running_releases
 from kstreams_runbooks.decide.check import ready_for_bump
 from kstreams_runbooks.decide.members import every_member_runs
@@ -17,7 +18,8 @@ from kstreams_runbooks.steps.task import step
 
 @step("reads broker, group, offsets, topics and every instance; changes nothing")
 def observe(run: Run) -> None:
-    """Read everything and keep it."""
+    """Read everything and keep it, for somebody who may ask."""
+    demand(run, run.decide(may_request, declared=run.declared, requested_by=run.record.requested_by))
     reading = run.read()
     run.keep("reading", "application", reading)
     for line in described(reading):

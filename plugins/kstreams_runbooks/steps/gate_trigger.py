@@ -25,7 +25,7 @@ class GateTrigger(BaseTrigger):
     """
 
     def __init__(self, *, run_key: str, task_id: str, try_number: int, expected: dict[str, Any], bake_s: float) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.run_key = run_key
         self.step = task_id
         self.try_number = try_number
@@ -53,7 +53,9 @@ class GateTrigger(BaseTrigger):
             verdict = await self._watch(run, expected)
         except RunbookError as error:
             verdict = Verdict(Outcome.INCONCLUSIVE, (str(error),))
-        yield TriggerEvent({"outcome": str(verdict.outcome), "reasons": list(verdict.reasons)})
+        yield TriggerEvent(  # type: ignore[no-untyped-call]
+            {"outcome": str(verdict.outcome), "reasons": list(verdict.reasons)}
+        )
 
     async def _watch(self, run: Run, expected: Expectation) -> Verdict:
         interval = run.limit("gate_interval_s")

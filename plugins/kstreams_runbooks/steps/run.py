@@ -18,6 +18,7 @@ from kstreams_runbooks.model.plan import Plan
 from kstreams_runbooks.model.readings import ApplicationReading
 from kstreams_runbooks.observe import ClusterReader, read_application
 from kstreams_runbooks.steps.connections import kafka_config
+from kstreams_runbooks.steps.runbook import given_limits
 
 log = logging.getLogger("kstreams_runbooks.run")
 
@@ -90,7 +91,7 @@ class Run:
     @cached_property
     def declared(self) -> DeclaredApplication:
         """The fleet entry as decisions see it, with the limits that the form overrode."""
-        return self.application.declared(self.record.params.get("limits") or {})
+        return self.application.declared(given_limits(self.record.params))
 
     @cached_property
     def kafka(self) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """What every runbook DAG shares: its form, its defaults, its page."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -80,6 +81,6 @@ def _how() -> dict[str, Any]:
     }
 
 
-def given_limits(params: dict[str, Any]) -> dict[str, float]:
+def given_limits(params: Mapping[str, Any]) -> dict[str, float]:
     """Limits that the form overrode."""
     return {name: float(params[name]) for name in _LIMITS if params.get(name) is not None}
