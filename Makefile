@@ -23,7 +23,8 @@ $(STAMP): requirements.lock requirements-uv.lock Makefile
 		echo "Python: $(PYTHON) has no ensurepip; install its venv package (Debian: python3-venv)" >&2; exit 2; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-uv.lock
-	$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements.lock requirements-uv.lock
+	@echo "making $(VENV) from the locks" >&2
+	@$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements.lock requirements-uv.lock
 	@$(BIN)/python -c 'import pathlib, sysconfig; \
 		pathlib.Path(sysconfig.get_path("purelib"), "kstreams_runbooks.pth").write_text("$(CURDIR)/plugins\n")'
 	@printf '#!/bin/sh\nexec "%s" -m kstreams_runbooks.cli "$$@"\n' '$(CURDIR)/$(BIN)/python' > $(BIN)/kstreams-runbooks
@@ -54,8 +55,8 @@ build: setup ## The orders application in both releases, and the broker's jars
 demo: setup ## A real library bump under traffic, with its proof; PORT_BASE, RUN_DIR, APPROVE=me, FORMAT=json
 	@$(LAB) lab.demo up
 
-demo-down: setup ## Stop what the demo started, and nothing else
-	@$(LAB) lab.demo down
+demo-down: ## Stop what the demo started, and nothing else
+	@if test -x $(BIN)/python; then $(LAB) lab.demo down; fi
 
 bench: setup ## Gap per bounced instance beside the same by hand, overhead per task; FORMAT=json
 	@$(LAB) benchmarks.bump
