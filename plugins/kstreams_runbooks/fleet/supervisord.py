@@ -78,7 +78,7 @@ class SupervisordSettings(Declaration):
     @field_validator("instances")
     @classmethod
     def _apart(cls, instances: tuple[SupervisordInstance, ...]) -> tuple[SupervisordInstance, ...]:
-        """Instances share neither name, program, metrics nor state: what is read or deleted for one is not another's."""
+        """Instances share nothing: what is read or deleted for one is not another's."""
         for number, later in enumerate(instances):
             for earlier in instances[:number]:
                 for field in ("name", "program", "directory", "metrics"):

@@ -66,18 +66,18 @@ class Hold:
     """A resource of one cluster that a run has reserved."""
 
     resource: str
-    cluster: str
     run_key: str
     taken_at_ms: int
     renewed_at_ms: int
+    cluster: str
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
     """What undo does for one write: written before the write, so a crash in between leaves a card and never none.
 
-    `object` is what was changed (an instance, a topic); `seq` counts from 1 within a run; `done` says that the write
-    behind the card has been completed.
+    `object` is what was changed (an instance, a topic); `seq` counts from 1 within a run; `done` says that the card has
+    been dealt with: undone, or judged to apply no more.
     """
 
     run_key: str

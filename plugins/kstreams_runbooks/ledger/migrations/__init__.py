@@ -1,0 +1,1 @@
+"""Schema migrations, run by Alembic (ledger/schema.py)."""

@@ -1,0 +1,106 @@
+"""The schema's version: checked cheaply at every opening, raised by Alembic where it is behind."""
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlalchemy import inspect, text
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.orm import Session
+
+from kstreams_runbooks.errors import BadInput, Unreachable
+from kstreams_runbooks.ledger.database import ENVIRONMENT, Database
+
+if TYPE_CHECKING:
+    from alembic.config import Config
+
+# Newest migration. Stands here so that opening the ledger does not import Alembic (0.2 s in every task).
+HEAD = "0001"
+_MIGRATIONS = Path(__file__).parent / "migrations"
+
+
+def ensure_schema(database: Database) -> None:
+    """Bring an SQLite ledger to `HEAD`; of any other only check that it is there (BadInput says how to migrate)."""
+    if database.file is not None and not database.file.parent.is_dir():
+        raise Unreachable(
+            f"ledger {database.name}: folder {database.file.parent} does not exist; create it, or set {ENVIRONMENT}"
+        )
+    found = revision(database)
+    if found == HEAD:
+        return
+    if database.file is None:
+        raise BadInput(
+            f"ledger {database.name}: its schema is {found or 'empty'} (expected {HEAD}); "
+            "run: kstreams-runbooks migrate-ledger"
+        )
+    upgrade(database)
+
+
+def revision(database: Database) -> str | None:
+    """The schema's version, None where nothing has been created yet."""
+
+    def work(session: Session) -> str | None:
+        if not inspect(session.connection()).has_table("alembic_version"):
+            return None
+        return session.execute(text("SELECT version_num FROM alembic_version")).scalar()
+
+    return database.read(work)
+
+
+def upgrade(database: Database) -> str | None:
+    """Run the missing migrations in one transaction, one process at a time; the version that was found.
+
+    BadInput where the schema is newer than this code knows.
+    """
+    from alembic import command
+    from alembic.util import CommandError
+
+    with _alone(database.file):
+        found = revision(database)
+        if found == HEAD:
+            return found
+        try:
+            if database.file is not None:
+                _use_wal(database)
+            with database.begin() as connection:
+                config = alembic_config()
+                config.attributes["connection"] = connection
+                command.upgrade(config, "head")
+        except CommandError as error:
+            raise BadInput(
+                f"ledger {database.name}: its schema {found} is not known here (newest {HEAD}): it was written by a "
+                "newer release; update this one"
+            ) from error
+        except DBAPIError as error:
+            raise Unreachable(f"ledger {database.name}: cannot be migrated: {error.orig}") from error
+        return found
+
+
+def alembic_config() -> "Config":
+    """Alembic's configuration: no ini file, the migrations travel inside the package."""
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
+    return config
+
+
+def _use_wal(database: Database) -> None:
+    # Readers do not wait for a writer. It stays set in the file, and cannot be set inside a transaction.
+    with database.engine.connect() as connection:
+        raw = connection.connection.driver_connection
+        if raw is not None:
+            raw.execute("PRAGMA journal_mode = WAL")
+
+
+@contextmanager
+def _alone(file: Path | None) -> Iterator[None]:
+    """One process at a time; a database server has its own locks, and is migrated by a person."""
+    if file is None:
+        yield
+        return
+    with file.with_name(f"{file.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

@@ -1,0 +1,173 @@
+"""Creating, migrating and reaching the ledger."""
+
+import multiprocessing
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from alembic import command, op
+from alembic.script import ScriptDirectory
+from kstreams_runbooks.errors import BadInput, Unreachable
+from kstreams_runbooks.ledger import Ledger, ledger_url, migrate
+from kstreams_runbooks.ledger.database import Database
+from kstreams_runbooks.ledger.schema import HEAD, alembic_config, revision
+from kstreams_runbooks.ledger.tables import Base
+from sqlalchemy.dialects.postgresql.base import PGDialect
+from sqlalchemy.schema import CreateTable
+
+
+def file_of(url: str) -> Path:
+    """The file behind an SQLite address."""
+    return Path(url.removeprefix("sqlite:///"))
+
+
+def test_head_is_the_newest_migration() -> None:
+    """The constant that saves importing Alembic in every task says the truth."""
+    assert ScriptDirectory.from_config(alembic_config()).get_heads() == [HEAD]
+
+
+def test_an_empty_file_is_brought_to_head_and_equals_the_tables(url: str) -> None:
+    """`alembic check` finds no difference between the migrated file and the declared tables."""
+    Ledger.open(url)
+    database = Database(url)
+    assert revision(database) == HEAD
+    with database.begin() as connection:
+        config = alembic_config()
+        config.attributes["connection"] = connection
+        command.check(config)
+
+
+def test_the_migration_goes_back(url: str) -> None:
+    """Downgrade to nothing leaves only Alembic's own table."""
+    Ledger.open(url)
+    with Database(url).begin() as connection:
+        config = alembic_config()
+        config.attributes["connection"] = connection
+        command.downgrade(config, "base")
+    with sqlite3.connect(file_of(url)) as raw:
+        assert [name for (name,) in raw.execute("SELECT name FROM sqlite_master WHERE type = 'table'")] == [
+            "alembic_version"
+        ]
+
+
+def test_the_file_lets_readers_read_while_somebody_writes(url: str) -> None:
+    """WAL is set in the file, foreign keys on every connection."""
+    ledger = Ledger.open(url)
+    with ledger.database.engine.connect() as connection:
+        assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+        assert connection.exec_driver_sql("PRAGMA foreign_keys").scalar() == 1
+        assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
+
+
+def test_processes_that_open_at_once_migrate_once(url: str) -> None:
+    """Airflow's tasks may be the first together."""
+    context = multiprocessing.get_context("fork")
+    processes = [context.Process(target=Ledger.open, args=(url,)) for _ in range(8)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert [process.exitcode for process in processes] == [0] * 8
+    assert revision(Database(url)) == HEAD
+
+
+def _dies_while_migrating(url: str) -> None:
+    create_index = op.create_index
+
+    def die(*arguments: object, **_: object) -> None:
+        if arguments[0] == "ix_hold_cluster":
+            os.kill(os.getpid(), signal.SIGKILL)
+        create_index(*arguments)  # type: ignore[arg-type]  # passed through
+
+    op.create_index = die
+    Ledger.open(url)
+
+
+def test_a_migration_that_is_killed_leaves_nothing(url: str) -> None:
+    """Tables are rolled back with the rest, so that the next opening starts from nothing."""
+    process = multiprocessing.get_context("fork").Process(target=_dies_while_migrating, args=(url,))
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+    with sqlite3.connect(file_of(url)) as raw:
+        assert raw.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)
+    Ledger.open(url)
+
+
+def test_a_newer_schema_is_left_alone(url: str) -> None:
+    """An old program does not touch what a newer one has written."""
+    Ledger.open(url)
+    with sqlite3.connect(file_of(url)) as raw:
+        raw.execute("UPDATE alembic_version SET version_num = '9999'")
+    with pytest.raises(BadInput, match=r"schema 9999 is not known here \(newest 0001\)"):
+        Ledger.open(url)
+
+
+def test_migrate_says_what_it_did(url: str) -> None:
+    """The command's sentence, the first and the second time."""
+    assert migrate(url).endswith(f"schema migrated from empty to {HEAD}")
+    assert migrate(url).endswith(f"schema {HEAD} is up to date")
+
+
+@pytest.mark.parametrize(
+    ("url", "error", "sentence"),
+    [
+        ("sqlite:////nowhere/at/all/ledger.db", Unreachable, "folder /nowhere/at/all does not exist; create it"),
+        ("sqlite:////proc/ledger.db", Unreachable, "/proc/ledger.db"),
+        ("sqlite://", BadInput, "needs a file"),
+        ("sqlite://relative/ledger.db", BadInput, "needs a file"),
+        ("ledger.db", BadInput, "is no database address"),
+        ("nosuch://host/db", BadInput, "no driver for nosuch is installed"),
+    ],
+)
+def test_what_cannot_be_opened_is_one_sentence(url: str, error: type[Exception], sentence: str) -> None:
+    """With the address and what to do."""
+    with pytest.raises(error, match=sentence):
+        Ledger.open(url)
+
+
+def test_a_file_that_is_no_ledger_is_unreachable(tmp_path: Path) -> None:
+    """It is not overwritten."""
+    file = tmp_path / "notes.txt"
+    file.write_text("these are notes, not a database, and long enough to look like a header of one\n" * 20)
+    with pytest.raises(Unreachable, match="not a database"):
+        Ledger.open(f"sqlite:///{file}")
+    assert file.read_text().startswith("these are notes")
+
+
+def test_the_address_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Given, then the environment's, then a file in Airflow's home."""
+    monkeypatch.delenv("KSTREAMS_RUNBOOKS_LEDGER", raising=False)
+    monkeypatch.setenv("AIRFLOW_HOME", str(tmp_path))
+    assert ledger_url() == f"sqlite:///{tmp_path}/kstreams_runbooks.db"
+    monkeypatch.setenv("KSTREAMS_RUNBOOKS_LEDGER", "postgresql://ledger/db")
+    assert ledger_url() == "postgresql://ledger/db"
+    assert ledger_url("sqlite:////x/y.db") == "sqlite:////x/y.db"
+
+
+def test_a_password_is_not_shown() -> None:
+    """Sentences carry no secret of the address."""
+    with pytest.raises(BadInput) as caught:
+        Database("nosuch://user:secret@host/db")
+    assert "secret" not in str(caught.value)
+
+
+def test_the_tables_are_plain_sql() -> None:
+    """Everything compiles for PostgreSQL too: no type of SQLite's own."""
+    for table in Base.metadata.sorted_tables:
+        assert "CREATE TABLE" in str(CreateTable(table).compile(dialect=PGDialect()))
+
+
+def test_opening_a_ready_ledger_does_not_import_alembic(url: str) -> None:
+    """Every task opens it."""
+    Ledger.open(url)
+    code = (
+        "import sys; from kstreams_runbooks.ledger import Ledger; "
+        f"Ledger.open({url!r}); sys.exit('alembic' in sys.modules)"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    assert subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == 0
