@@ -90,7 +90,8 @@ class Collected:
         event = self.events.id(order.event)
         number = self.orders.id(order.order)
         customer = self.customers.id(order.customer)
-        grow(self.row_of_event, event)
+        if event >= len(self.row_of_event):
+            grow(self.row_of_event, event)
         first = self.row_of_event[event]
         if first == NONE:
             self.row_of_event[event] = row
@@ -99,7 +100,8 @@ class Collected:
             if self.customer[first] != customer or self.amount[first] != order.amount:
                 place = self.place(Role.ORDERS, partition, offset)
                 self.unreadable.add(Role.ORDERS, f"{place} event {order.event} was there before with other content")
-        grow(self.last_row_of_order, number)
+        if number >= len(self.last_row_of_order):
+            grow(self.last_row_of_order, number)
         self.last_row_of_order[number] = row
         self.event.append(event)
         self.order.append(number)

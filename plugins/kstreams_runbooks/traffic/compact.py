@@ -103,4 +103,4 @@ def bounded(*numbers: int) -> None:
 def grow(column: "array[int]", index: int) -> None:
     """Lengthen a column with NONE so that `index` exists."""
     if index >= len(column):
-        column.extend(array("i", (NONE,)) * (index + 1 - len(column)))
+        column.extend(array(column.typecode, (NONE,)) * (index + 1 - len(column)))
