@@ -1,8 +1,6 @@
 """Limits of an application's runs: each with its unit and the reason for its default, as forms and docs print them."""
 
-from typing import Self
-
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, field_validator
 
 from kstreams_runbooks.fleet.values import Amount, Count, Declaration
 
@@ -33,6 +31,7 @@ class Limits(Declaration):
     gate_ceiling_s: Amount = Field(
         default=900.0,
         gt=0,
+        validate_default=True,
         title="Gate ceiling",
         description="seconds of wall clock after which a gate gives up; covers a full restore of local state",
     )
@@ -62,12 +61,13 @@ class Limits(Declaration):
         description="hours that an approval holds after it was given, so that a run cleared weeks later asks again",
     )
 
-    @model_validator(mode="after")
-    def _reachable(self) -> Self:
-        needed = self.gate_good_readings * self.gate_interval_s
-        if needed > self.gate_ceiling_s:
+    @field_validator("gate_ceiling_s")
+    @classmethod
+    def _reachable(cls, ceiling: float, info: ValidationInfo) -> float:
+        readings, interval = info.data.get("gate_good_readings", 0), info.data.get("gate_interval_s", 0.0)
+        if readings * interval > ceiling:
             raise ValueError(
-                f"gate_ceiling_s is {self.gate_ceiling_s:g} s, but gate_good_readings {self.gate_good_readings} at "
-                f"gate_interval_s {self.gate_interval_s:g} take {needed:g} s: no gate could open; raise the ceiling"
+                f"is too short: gate_good_readings {readings} at gate_interval_s {interval:g} take "
+                f"{readings * interval:g} s, so no gate could open; raise it"
             )
-        return self
+        return ceiling

@@ -22,10 +22,11 @@ class _Loader(_BASE):  # type: ignore[misc]  # chosen at run time
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         """The mapping; an error with its line where a key comes twice."""
-        keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
-        if len(set(keys)) != len(keys):
-            key = next(key for number, key in enumerate(keys) if key in keys[:number])
-            raise yaml.constructor.ConstructorError(None, None, f"the key {key} stands twice", node.start_mark)
+        keys = [key for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+        if len({key.value for key in keys}) != len(keys):
+            names = [key.value for key in keys]
+            twice = next(key for number, key in enumerate(keys) if key.value in names[:number])
+            raise yaml.constructor.ConstructorError(None, None, f"the key {twice.value} stands twice", twice.start_mark)
         mapping: dict[Hashable, Any] = super().construct_mapping(node, deep)
         return mapping
 
