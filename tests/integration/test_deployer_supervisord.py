@@ -75,6 +75,7 @@ def settings(tmp_path: Path) -> Iterator[Settings]:
     (tmp_path / "program.py").write_text(PROGRAM)
     sections = [
         f"[supervisord]\nnodaemon=true\nlogfile={tmp_path}/supervisord.log\npidfile={tmp_path}/supervisord.pid",
+        f"[unix_http_server]\nfile={tmp_path}/socket",
         f"[inet_http_server]\nport=127.0.0.1:{port}\nusername=runbook\npassword=secret",
         "[rpcinterface:supervisor]\nsupervisor.rpcinterface_factory=supervisor.rpcinterface:make_main_rpcinterface",
     ]
@@ -272,6 +273,16 @@ def test_unreachable_and_wrong_login(settings: Settings) -> None:
             deployer(replace(settings, url=url)).describe()
         assert "secret" not in str(raised.value)
         assert "other-word" not in str(raised.value)
+
+
+def test_unix_socket(settings: Settings) -> None:
+    """The same over supervisord's socket; one that is not there is as unreachable as a port."""
+    socket_file = settings.instances[0].directory.parent / "socket"
+    local = replace(settings, url=f"unix://{socket_file}")
+    deployer(local).start("o1")
+    assert described(local).applied is True
+    with pytest.raises(Unreachable, match="nobody listens"):
+        deployer(replace(settings, url=f"unix://{socket_file}.not")).describe()
 
 
 def test_topology_of_a_release(settings: Settings) -> None:

@@ -65,8 +65,9 @@ def python_config(config: Mapping[str, Any]) -> dict[str, Any]:
 def librdkafka_config(config: Mapping[str, Any]) -> dict[str, Any]:
     """The configuration as given, made safe for reading.
 
-    librdkafka's admin client is a producer inside, and a producer's metadata request creates the topic it asks for
-    where the broker allows that: a look at the offsets of a deleted topic would bring it back, empty.
+    librdkafka's admin client is a producer inside, and producers may have topics created by asking for them
+    (allow.auto.create.topics). None was in a trial on a broker that allows it; but a look at the offsets of a deleted
+    topic must never bring it back, empty, so it is said rather than left to a default.
     """
     bootstrap(config)
     return {**config, "allow.auto.create.topics": False, "socket.timeout.ms": REQUEST_TIMEOUT_MS}

@@ -1,0 +1,96 @@
+"""A streams group (KIP-1071) is read as the live application that it is."""
+
+import os
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
+from kstreams_runbooks.act.groups import GroupWriter
+from kstreams_runbooks.errors import WriteRefused
+from kstreams_runbooks.model.readings import GroupReading, StreamsReading
+from kstreams_runbooks.observe import ClusterReader, read_streams
+
+LAUNCHER = Path(__file__).resolve().parents[1] / "apps" / "orders" / "bin" / "run-instance"
+TOPICS = ("orders", "customers", "orders-running", "orders-windowed", "orders-enriched", "orders-per-customer")
+APPLICATION_ID = "orders-by-streams-protocol"
+
+
+class Kafka:
+    """What the fixture `kafka` gives."""
+
+    bootstrap: str
+
+
+@pytest.fixture
+def config(kafka: Kafka) -> dict[str, Any]:
+    """The broker's librdkafka configuration, with the application's topics there."""
+    config: dict[str, Any] = {"bootstrap.servers": kafka.bootstrap}
+    for future in AdminClient(config).create_topics([NewTopic(name, 4, 1) for name in TOPICS]).values():
+        with suppress(KafkaException):  # there already
+            future.result()
+    return config
+
+
+@pytest.fixture
+def running(config: dict[str, Any], tmp_path: Path) -> Iterator[StreamsReading]:
+    """The orders application on 4.3.1 with group.protocol=streams, once it is RUNNING."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    (tmp_path / "deployment.properties").write_text("release=4.3.1\n")
+    (tmp_path / "base.properties").write_text(
+        f"application.id={APPLICATION_ID}\nbootstrap.servers={config['bootstrap.servers']}\nmetrics.port={port}\n"
+        f"group.protocol=streams\nprocessing.guarantee=exactly_once_v2\nstate.dir={tmp_path}/state\n"
+        "num.stream.threads=2\n"
+    )
+    with (tmp_path / "log").open("w") as log:
+        process = subprocess.Popen([str(LAUNCHER), str(tmp_path)], stdout=log, stderr=log, env=os.environ)
+    try:
+        deadline = time.monotonic() + 90
+        while True:
+            reading = read_streams(f"http://127.0.0.1:{port}/jolokia", application_id=APPLICATION_ID)
+            if isinstance(reading, StreamsReading) and reading.state == "RUNNING":
+                break
+            assert process.poll() is None, (tmp_path / "log").read_text()[-2000:]
+            assert time.monotonic() < deadline, reading
+            time.sleep(0.3)
+        yield reading
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
+def test_members_and_tasks(running: StreamsReading, config: dict[str, Any]) -> None:
+    """Type, state, both threads with client id, host and one process id; every task once."""
+    with ClusterReader(config) as reader:
+        assert (APPLICATION_ID, "streams") in [(name, kind) for name, kind, _ in reader.groups()]
+        deadline = time.monotonic() + 30
+        while True:
+            group = reader.group(APPLICATION_ID)
+            assert isinstance(group, GroupReading)
+            tasks = [task for member in group.members for task in member.tasks]
+            if group.state == "Stable" and len(group.members) == 2 and tasks:
+                break
+            assert time.monotonic() < deadline, group
+            time.sleep(0.3)
+        committed = reader.partitions(APPLICATION_ID, {"orders": 4})
+    assert group.type == "streams"
+    assert {member.host for member in group.members} == {"127.0.0.1"}
+    assert all(member.client_id.startswith(f"{running.client_id}-StreamThread-") for member in group.members)
+    assert len({member.process_id for member in group.members}) == 1
+    assert len(tasks) == len(set(tasks))
+    assert {f"0_{partition}" for partition in range(4)} <= set(tasks)
+    assert isinstance(committed, tuple)
+
+
+def test_members_of_a_streams_group_are_not_removed(running: StreamsReading, config: dict[str, Any]) -> None:
+    """There is no such call for them: refused before anything is sent."""
+    with pytest.raises(WriteRefused, match="is a streams group"):
+        GroupWriter(config, dry_run=False).remove_members(APPLICATION_ID, client_id_prefix=f"{running.client_id}-")
