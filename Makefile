@@ -14,8 +14,7 @@ help: ## This list
 
 setup: $(STAMP) ## Make .venv from the locks; nothing happens while it is up to date
 
-# The project itself is two small files: a .pth to plugins/ and the command. Nothing is built, nothing is fetched for it.
-$(STAMP): requirements.lock requirements-uv.lock Makefile
+$(STAMP): requirements.lock requirements-uv.lock tests/lab/link_project.py
 	@command -v $(PYTHON) >/dev/null || { echo "Python: no $(PYTHON) at PATH; install Python 3.11 or later, or set PYTHON=…" >&2; exit 2; }
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' || { \
 		echo "Python: $(PYTHON) is $$($(PYTHON) -V 2>&1) (needed: 3.11, 3.12 or 3.13); set PYTHON=… to one" >&2; exit 2; }
@@ -25,10 +24,7 @@ $(STAMP): requirements.lock requirements-uv.lock Makefile
 	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-uv.lock
 	@echo "making $(VENV) from the locks" >&2
 	@$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements.lock requirements-uv.lock
-	@$(BIN)/python -c 'import pathlib, sysconfig; \
-		pathlib.Path(sysconfig.get_path("purelib"), "kstreams_runbooks.pth").write_text("$(CURDIR)/plugins\n")'
-	@printf '#!/bin/sh\nexec "%s" -m kstreams_runbooks.cli "$$@"\n' '$(CURDIR)/$(BIN)/python' > $(BIN)/kstreams-runbooks
-	@chmod +x $(BIN)/kstreams-runbooks
+	@$(BIN)/python tests/lab/link_project.py
 	@touch $@
 
 lock: setup ## Resolve pyproject.toml again and write the hashed locks

@@ -25,10 +25,10 @@ LOGINS = {
 }
 REQUESTER, APPROVER = "oncall", "approver"
 
-_MIGRATE_S = 180
-_HEALTHY_S = 180
+_MIGRATE_S = 300
+_HEALTHY_S = 300
 _PARSED_S = 120
-_CALL_S = 20.0
+_CALL_S = 60.0
 _FINISHED = frozenset({"success", "failed"})
 _PARTS = ("metadatabase", "scheduler", "dag_processor", "triggerer")
 

@@ -17,7 +17,7 @@ FROM_RELEASE = "3.4.1"
 TO_RELEASE = "4.3.1"
 
 _BUILD_S = 900
-_RUNNING_S = 120
+_RUNNING_S = 240
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ PARTITIONS = 4
 INPUTS = ("orders", "customers")
 OUTPUTS = ("orders-running", "orders-windowed", "orders-enriched", "orders-per-customer")
 
-_READY_S = 60
-_CALL_S = 10
+_READY_S = 180
+_CALL_S = 30
 _BATCH = 5_000
 # Outputs carry event times; when the broker appended them is what shows a gap in processing.
 _CONFIG = {"retention.ms": "-1"}

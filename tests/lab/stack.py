@@ -112,14 +112,14 @@ class Stack:
 
     def _wait(self) -> None:
         lab, parts = self.lab, self.parts
-        if parts.airflow:
-            self.supervisor.start(*airflow.COMPONENTS)
-            began = time.monotonic()
         with self._timed("start the broker"):
             self.supervisor.start("broker")
             kafka.wait_for_broker(lab, self.supervisor)
             if parts.deployed:
                 kafka.create_topics(lab.bootstrap)
+        began = time.monotonic()
+        if parts.airflow:
+            self.supervisor.start(*airflow.COMPONENTS)
         if parts.deployed:
             with self._timed("start the application"):
                 self.supervisor.start(*parts.deployed.names)

@@ -20,7 +20,7 @@ from kstreams_runbooks.errors import Unreachable
 from lab.settings import Lab
 
 _POLL_S = 0.1
-_UP_WITHIN_S = 20
+_UP_WITHIN_S = 60
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,190 @@
+"""`make demo` and `make demo-down`: a real library bump under traffic, followed, and judged from the topics.
+
+    python -m lab.demo up|down
+
+`RUN_DIR`, `PORT_BASE`, `APPROVE=me` (waits for a person instead of answering) and `FORMAT=json` come from the
+environment. stdout has the result alone. Exit codes: 0 the run completed and nothing was lost or counted twice, 1 it
+did not, 2 the machine lacks something, 3 the judge cannot say, 4 a part of the stack does not answer.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from kstreams_runbooks.errors import BadInput, RunbookError, Unreachable
+
+from lab import kafka, leftovers, report
+from lab.airflow import APPROVER, LOGINS, REQUESTER
+from lab.application import TO_RELEASE
+from lab.display import Display, show
+from lab.follow import follow
+from lab.settings import Lab
+from lab.stack import TRAFFIC, Parts, Stack
+
+DAG = "library_bump"
+APPLICATION = "orders"
+
+_WARM_UP_S = 10
+_COMMAND_S = 600
+
+
+def up(lab: Lab, *, by_hand: bool, as_json: bool) -> int:
+    """Start everything, bump, judge, print; what is up stays up, unless it never came up."""
+    display = Display()
+    stack = Stack(lab, Parts(), display.say)
+    try:
+        _start(stack)
+    except BaseException:
+        stack.down()
+        raise
+    try:
+        facts = _bump(stack, display, by_hand=by_hand)
+    finally:
+        display.close()
+    result = report.document(facts)
+    (lab.run_dir / "result.json").write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    if as_json:
+        print(json.dumps(result, indent=2))
+    else:
+        show(result)
+    _say_where(lab, str(result["run"]["run_id"]))
+    return exit_code(result)
+
+
+def exit_code(result: dict[str, Any]) -> int:
+    """0 for a completed run with nothing lost or doubled; the judge's own code where only it is unsure."""
+    if result["ok"]:
+        return 0
+    return 3 if result["run"]["state"] == "success" and result["verdict"] == "inconclusive" else 1
+
+
+def _start(stack: Stack) -> None:
+    stack.up()
+    stack.api().wait_for_dag(DAG)
+    stack.start_traffic()
+    time.sleep(_WARM_UP_S)
+    stack.supervisor.require_running(TRAFFIC)
+
+
+def _bump(stack: Stack, display: Display, *, by_hand: bool) -> report.Facts:
+    lab = stack.lab
+    began = time.monotonic()
+    run_id = f"demo-{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}"
+    conf = {"application": APPLICATION, "target": TO_RELEASE, "dry_run": False, "reason": "demo"}
+    stack.api(REQUESTER).trigger(DAG, conf, run_id)
+    display.say(f"{REQUESTER} triggered {DAG}: {page_of(lab, run_id)}")
+    if by_hand:
+        display.say(f"approve it there (tab Required Actions) as {APPROVER}, password {LOGINS[APPROVER][1]}")
+    state = follow(
+        stack.api(),
+        DAG,
+        run_id,
+        approver=None if by_hand else stack.api(APPROVER),
+        watch=display,
+        each_time=lambda: stack.supervisor.require_running(TRAFFIC),
+    )
+    stack.seconds["bump"] = round(time.monotonic() - began, 1)
+    display.say(f"the run ended: {state}")
+    return _judged(stack, display, run_id, state)
+
+
+def _judged(stack: Stack, display: Display, run_id: str, state: str) -> report.Facts:
+    lab, bootstrap = stack.lab, stack.lab.bootstrap
+    began = time.monotonic()
+    display.say("stop the traffic and let the application finish")
+    stack.stop_traffic()
+    kafka.wait_drained(bootstrap, APPLICATION)
+    stack.seconds["drain"] = round(time.monotonic() - began, 1)
+    began = time.monotonic()
+    display.say("judge what came out")
+    judge = command(stack, "verify-traffic", "--bootstrap", bootstrap, "--format", "json", allowed={0, 1, 3})
+    stack.seconds["judge"] = round(time.monotonic() - began, 1)
+    evidence = command(stack, "evidence", run_id, "--format", "json", allowed={0})
+    names = stack.parts.deployed.names if stack.parts.deployed else ()
+    return report.Facts(
+        run={
+            "dag_id": DAG,
+            "run_id": run_id,
+            "state": state,
+            "outcome": evidence["run"]["outcome"],
+            "sentence": evidence["run"]["outcome_sentence"],
+            "approved_by": [approval["by"] for approval in evidence["approvals"]],
+        },
+        judge=judge,
+        rolled=report.rolled_in(evidence),
+        logs={name: (lab.logs / f"{name}.log").read_text(encoding="utf-8", errors="replace") for name in names},
+        inputs=[one for topic in kafka.INPUTS for one in kafka.appended(bootstrap, topic)],
+        outputs=kafka.appended(bootstrap, "orders-running"),
+        seconds=stack.seconds,
+    )
+
+
+def command(stack: Stack, *arguments: str, allowed: set[int]) -> dict[str, Any]:
+    """JSON that the terminal command prints; Unreachable with its message for another exit code."""
+    done = subprocess.run(
+        [str(stack.lab.command), *arguments],
+        env=stack.environment(),
+        capture_output=True,
+        text=True,
+        timeout=_COMMAND_S,
+        check=False,
+    )
+    if done.returncode not in allowed:
+        raise Unreachable(f"kstreams-runbooks {arguments[0]}: exit {done.returncode}: {done.stderr.strip()[-500:]}")
+    return dict(json.loads(done.stdout))
+
+
+def page_of(lab: Lab, run_id: str) -> str:
+    """Where the run is in Airflow's UI."""
+    return f"{lab.airflow_url}/dags/{DAG}/runs/{run_id}"
+
+
+def _say_where(lab: Lab, run_id: str) -> None:
+    logins = ", ".join(f"{name}/{password}" for name, (_, password) in LOGINS.items())
+    here = Path(os.path.relpath(lab.command)) if lab.command.is_relative_to(Path.cwd()) else lab.command
+    for line in (
+        "",
+        f"Airflow    {page_of(lab, run_id)}",
+        f"logins     {logins}",
+        f"evidence   {here} evidence {run_id}",
+        f"document   {lab.run_dir / 'result.json'}",
+        "it stays up until: make demo-down",
+    ):
+        print(line, file=sys.stderr)
+
+
+def down(lab: Lab) -> int:
+    """Stop what `up` started."""
+    stopped = leftovers.stop(lab)
+    print("stopped" if stopped else f"nothing of {lab.run_dir} is up", file=sys.stderr)
+    return 0
+
+
+def main(arguments: list[str]) -> int:
+    """Entry point: one sentence and an exit code for every error of our own tree."""
+    try:
+        lab = Lab.of()
+        if arguments == ["down"]:
+            return down(lab)
+        if arguments != ["up"]:
+            raise BadInput("usage: python -m lab.demo up|down")
+        form, approve = os.environ.get("FORMAT") or "table", os.environ.get("APPROVE") or ""
+        if form not in {"table", "json"}:
+            raise BadInput(f"FORMAT={form}: unknown; leave it out for a table, or set FORMAT=json")
+        if approve not in {"", "me"}:
+            raise BadInput(f"APPROVE={approve}: unknown; leave it out, or set APPROVE=me to approve yourself")
+        return up(lab, by_hand=approve == "me", as_json=form == "json")
+    except RunbookError as error:
+        print(str(error), file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("interrupted; make demo-down stops what is still up", file=sys.stderr)
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,145 @@
+"""What a person watches: the steps of a run as they go, and the result as tables. On a pipe, plain lines."""
+
+import sys
+import time
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+_STYLES = {"success": "green", "failed": "red", "upstream_failed": "red", "running": "cyan", "deferred": "cyan"}
+_WORDS = {
+    None: "",
+    "none": "",
+    "success": "done",
+    "awaiting_input": "asks",
+    "deferred": "waits at its gate",
+    "upstream_failed": "not reached",
+}
+
+
+class Display:
+    """Progress on stderr: live on a terminal, one line per change elsewhere."""
+
+    def __init__(self) -> None:
+        self._console = Console(stderr=True)
+        self._began = time.monotonic()
+        self._said: dict[str, str] = {}
+        self._live: Live | None = None
+
+    def say(self, line: str) -> None:
+        """One line that stays."""
+        stamp = f"{time.monotonic() - self._began:6.1f} s  "
+        (self._live.console if self._live else self._console).print(Text(stamp + line), soft_wrap=True)
+
+    def steps(self, tasks: Mapping[str, Mapping[str, Any]], lines: Mapping[str, str]) -> None:
+        """Show the steps; `lines` has the last line of each one's log."""
+        if not self._console.is_terminal:
+            self._changes(tasks, lines)
+            return
+        if self._live is None:
+            self._live = Live(console=self._console, refresh_per_second=4)
+            self._live.start()
+        self._live.update(Group(_steps_table(tasks, lines)))
+
+    def close(self) -> None:
+        """Leave the last picture where it is."""
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    def _changes(self, tasks: Mapping[str, Mapping[str, Any]], lines: Mapping[str, str]) -> None:
+        for name, task in tasks.items():
+            if task["state"] in {None, "none", "scheduled", "queued"}:
+                continue
+            now = f"{name}: {_word(task['state'])}" + (f": {lines[name]}" if lines.get(name) else "")
+            if self._said.get(name) != now:
+                self._said[name] = now
+                self.say(now)
+
+
+def _steps_table(tasks: Mapping[str, Mapping[str, Any]], lines: Mapping[str, str]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("step", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    table.add_column("s", justify="right")
+    table.add_column("verdict", overflow="ellipsis", no_wrap=True)
+    for name, task in tasks.items():
+        style = _STYLES.get(str(task["state"]), "yellow" if task["state"] == "awaiting_input" else "dim")
+        table.add_row(name, Text(_word(task["state"]), style), elapsed(task), lines.get(name, ""))
+    return table
+
+
+def _word(state: str | None) -> str:
+    return _WORDS.get(state, str(state).replace("_", " "))
+
+
+def elapsed(task: Mapping[str, Any]) -> str:
+    """Seconds that a step has taken so far; empty before it starts."""
+    if not task.get("start_date"):
+        return ""
+    start = datetime.fromisoformat(task["start_date"])
+    end = datetime.fromisoformat(task["end_date"]) if task.get("end_date") else datetime.now(start.tzinfo)
+    return f"{(end - start).total_seconds():.0f}"
+
+
+def show(document: Mapping[str, Any]) -> None:
+    """The result as tables on stdout."""
+    console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 120)
+    for table in (_outputs(document), _restarts(document), _instances(document)):
+        console.print(table)
+        console.print()
+    faults = ", ".join(f"{document[name]} {name.replace('_', ' ')}" for name in ("missing", "extra", "duplicate"))
+    console.print(
+        f"run {document['run']['state']}, {document['bounces']} bounces, {document['inputs_seen']:,} inputs: {faults}"
+        f" — the judge says {document['verdict']}",
+        soft_wrap=True,
+    )
+
+
+def _outputs(document: Mapping[str, Any]) -> Table:
+    table = Table(title="What came out, judged from the topics alone", title_justify="left")
+    names = ("topic", "verdict", "inputs_seen", "expected", "seen", "missing", "extra", "duplicate", "out_of_order")
+    for name in names:
+        table.add_column(name.replace("_", " "), justify="left" if name in {"topic", "verdict"} else "right")
+    for output in document["judge"]["outputs"]:
+        table.add_row(*(f"{output[name]:,}" if isinstance(output[name], int) else str(output[name]) for name in names))
+    return table
+
+
+def _restarts(document: Mapping[str, Any]) -> Table:
+    table = Table(title="Each restart", title_justify="left")
+    for name in ("bounce", "instance"):
+        table.add_column(name)
+    for name in ("gap in processing", "stop to gate", "slowest second of the bounce"):
+        table.add_column(name, justify="right")
+    gaps = {(one["bounce"], one["instance"]): one["seconds"] for one in document["gaps"]}
+    for bounce in document["per_bounce"]:
+        for name, times in bounce["instances"].items():
+            passed = times["gate_passed_at_ms"]
+            table.add_row(
+                str(bounce["number"]),
+                name,
+                _seconds(gaps.get((bounce["number"], name))),
+                _seconds(None if passed is None else (passed - times["stopped_at_ms"]) / 1000),
+                f"{bounce['records_per_second_min']} inputs",
+            )
+    return table
+
+
+def _instances(document: Mapping[str, Any]) -> Table:
+    table = Table(title="Each start, as its log prints it", title_justify="left")
+    for name in ("instance", "Kafka Streams", "upgrade.from"):
+        table.add_column(name)
+    for name, seen in document["instances"].items():
+        for start in seen["starts"]:
+            table.add_row(name, start["version"], start["upgrade_from"] or "none")
+    return table
+
+
+def _seconds(value: float | None) -> str:
+    return "not reached" if value is None else f"{value:.1f} s"

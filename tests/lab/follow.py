@@ -1,0 +1,79 @@
+"""Following one run to its end over REST, and answering what it asks."""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from kstreams_runbooks.errors import Refused, Unreachable
+
+from lab.airflow import Airflow
+
+_POLL_S = 1.0
+_LIMIT_S = 3_600
+_BY_HAND_S = 8 * 3_600
+# Four eyes ask again; a login that is never accepted would be asked for ever.
+_ANSWERS = 3
+_ENDED = frozenset({"success", "failed"})
+_GOING = frozenset({"running", "deferred", "awaiting_input"})
+
+
+class Watch(Protocol):
+    """Who is told how the run goes."""
+
+    def say(self, line: str) -> None:
+        """One line."""
+
+    def steps(self, tasks: Mapping[str, Mapping[str, Any]], lines: Mapping[str, str]) -> None:
+        """Task instances in the order of their start, and the last line of each one's log."""
+
+
+def follow(
+    api: Airflow,
+    dag_id: str,
+    run_id: str,
+    *,
+    approver: Airflow | None,
+    watch: Watch | None = None,
+    each_time: Callable[[], None] = lambda: None,
+) -> str:
+    """Return the state in which the run ended; `approver` approves everything, None leaves it to a person.
+
+    Unreachable where it does not end, Refused where it asks the same again and again.
+    """
+    lines: dict[str, str] = {}
+    final: set[tuple[str, str]] = set()
+    answered: dict[str, int] = {}
+    deadline = time.monotonic() + (_LIMIT_S if approver else _BY_HAND_S)
+    while time.monotonic() < deadline:
+        each_time()
+        state, tasks = str(api.run(dag_id, run_id)["state"]), api.tasks(dag_id, run_id)
+        if watch:
+            for name, task in tasks.items():
+                ended = (name, str(task["end_date"]))
+                if task["state"] in _GOING or (task["end_date"] and task["try_number"] and ended not in final):
+                    lines[name] = last_line(api.log(dag_id, run_id, name, max(1, task["try_number"])))
+                    final.add(ended)
+            watch.steps(dict(sorted(tasks.items(), key=lambda one: one[1]["start_date"] or "~")), lines)
+        if state in _ENDED:
+            return state
+        if approver:
+            _answer(approver, dag_id, run_id, answered, watch)
+        time.sleep(_POLL_S)
+    raise Unreachable(f"run {run_id} of {dag_id} has not ended in time; look at {api.url}/dags/{dag_id}/runs/{run_id}")
+
+
+def _answer(approver: Airflow, dag_id: str, run_id: str, answered: dict[str, int], watch: Watch | None) -> None:
+    for question in approver.pending(dag_id, run_id):
+        task_id = question["task_instance"]["task_id"]
+        answered[task_id] = answered.get(task_id, 0) + 1
+        if answered[task_id] > _ANSWERS:
+            raise Refused(f"{task_id} asks again after {_ANSWERS} answers by {approver.login}: {question['subject']}")
+        approver.answer(dag_id, run_id, task_id)
+        if watch:
+            watch.say(f"{approver.login} approved: {question['subject']}")
+
+
+def last_line(log: list[str]) -> str:
+    """Last line that a step wrote for a person, without `[application @ cluster]`, which begins each of them."""
+    ours = [line.partition("] ")[2] for line in log if line.startswith("[") and " @ " in line.partition("]")[0]]
+    return ours[-1] if ours else ""
