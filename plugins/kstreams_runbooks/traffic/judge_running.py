@@ -187,17 +187,16 @@ class _Key:
     def _chain(self, by_count: dict[int, list[int]]) -> int:
         """Accept the records that chain by count and sum, ascending; return the highest slot of the chain."""
         collected = self.collected
-        counts = sorted(by_count)
         total = base = previous = highest = 0
         hint: int | None = None
-        for place, count in enumerate(counts):
+        for count in sorted(by_count):
             rows = by_count[count]
             if count > len(self.sources) + len(self.again) and not any(map(self._counted, rows)):
                 for row in rows:
                     self._note("extra", row, f"count {count}, but the key has {len(self.sources)} events")
                 continue
             if count != previous + 1 or hint is not None:
-                base = self._rebase([by_count[c] for c in counts[place:]], total, hint)
+                base = self._rebase(self._slots(by_count, count), total, base, hint)
             hint = None
             chosen = next((row for row in rows if self._residual(row, total) == base), None)
             for row in rows:
@@ -215,20 +214,39 @@ class _Key:
         """Return what the sum of a record holds beyond the amounts accepted so far and its own."""
         return self.collected.running_sum[row] - total - self.collected.running_amount[row]
 
-    def _rebase(self, ahead: list[list[int]], total: int, hint: int | None) -> int:
-        """Return from which residual on the chain continues: the hint if a record confirms it, else the majority."""
-        votes: list[int] = []
-        previous: int | None = None
-        for rows in ahead[:_VOTERS]:
-            count = self.collected.running_count[rows[0]]
-            if previous is not None and count != previous + 1:
-                break
-            previous = count
-            votes.append(self._residual(rows[0], total))
-            total += self.collected.running_amount[rows[0]]
-        if hint is not None and hint in votes:
-            return hint
-        return Counter(votes).most_common(1)[0][0]
+    def _rebase(self, slots: Sequence[Sequence[int]], total: int, base: int, hint: int | None) -> int:
+        """Return the residual from which the chain continues: one that most of the next slots share.
+
+        The hint wins if a record confirms it. Otherwise, between equals, a residual that differs from the one before
+        the gap: the sum did grow by the missing amount, and a record whose count was altered kept its old one.
+        """
+        amounts = self.collected.running_amount
+        best: tuple[bool, int, bool] | None = None
+        found = base
+        for first in slots[0]:
+            after = total + amounts[first]
+            candidates = [self._residual(first, total)]
+            candidates += [self._residual(row, after) for row in (slots[1] if len(slots) > 1 else ())]
+            for candidate in candidates:
+                running, support = total, 0
+                for place, rows in enumerate(slots):
+                    own = [
+                        row for row in ((first,) if place == 0 else rows) if self._residual(row, running) == candidate
+                    ]
+                    support += bool(own)
+                    running += amounts[own[0] if own else first if place == 0 else rows[0]]
+                rank = (candidate == hint and support > 0, support, candidate != base)
+                if best is None or rank > best:
+                    best, found = rank, candidate
+        return found
+
+    def _slots(self, by_count: dict[int, list[int]], count: int) -> list[list[int]]:
+        """Return the records of the next few counts, as far as these follow each other; a few of each count."""
+        slots: list[list[int]] = []
+        while len(slots) < _VOTERS and count in by_count:
+            slots.append(by_count[count][:_VOTERS])
+            count += 1
+        return slots
 
     def _accept(self, row: int) -> None:
         """Take a record into the chain; its event may have been there before."""

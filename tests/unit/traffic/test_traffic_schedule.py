@@ -76,7 +76,8 @@ def test_base_36_reads_back(number: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "settings", [{"rate": 0}, {"rate": -1}, {"rate": float("nan")}, {"customers": 0}, {"disorder_ms": -1}, {"start_ms": 0}]
+    "settings",
+    [{"rate": 0}, {"rate": -1}, {"rate": float("nan")}, {"customers": 0}, {"disorder_ms": -1}, {"start_ms": 0}],
 )
 def test_settings_that_make_no_sense_are_refused(settings: dict[str, float]) -> None:
     """One sentence, before anything is sent."""
