@@ -28,7 +28,7 @@ class Kafka:
     bootstrap: str
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def config(kafka: Kafka) -> dict[str, Any]:
     """The broker's librdkafka configuration, with the application's topics there."""
     config: dict[str, Any] = {"bootstrap.servers": kafka.bootstrap}
@@ -38,9 +38,10 @@ def config(kafka: Kafka) -> dict[str, Any]:
     return config
 
 
-@pytest.fixture
-def running(config: dict[str, Any], tmp_path: Path) -> Iterator[StreamsReading]:
+@pytest.fixture(scope="module")
+def running(config: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Iterator[StreamsReading]:
     """The orders application on 4.3.1 with group.protocol=streams, once it is RUNNING."""
+    tmp_path = tmp_path_factory.mktemp("streams")
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

@@ -46,5 +46,10 @@ class Deployer(Protocol):
     def topology(self, release: str) -> str:
         """Topology description of a release (`Topology#describe`), without starting an instance."""
 
-    def by_hand(self, instance: str, release: str, settings: Mapping[str, str]) -> list[str]:
-        """Commands with which a person brings one instance to `release` and `settings` without this program."""
+    def by_hand(
+        self, instance: str, release: str, settings: Mapping[str, str], *, clear_state: bool = False
+    ) -> list[str]:
+        """Commands with which a person brings one instance to `release` and `settings` without this program.
+
+        With `clear_state` its local state is deleted in between.
+        """

@@ -173,13 +173,16 @@ class SupervisordDeployer:
             self._topologies[release] = self._describe_release(release)
         return self._topologies[release]
 
-    def by_hand(self, instance: str, release: str, settings: Mapping[str, str]) -> list[str]:
-        """The same in a shell: stop, write the file, start."""
+    def by_hand(
+        self, instance: str, release: str, settings: Mapping[str, str], *, clear_state: bool = False
+    ) -> list[str]:
+        """The same in a shell: stop, clear the local state where asked, write the file, start."""
         one = self._one(instance)
         control = f"supervisorctl -s {self._supervisord.address}"
         path = Path(one.directory) / FILE
         lines = dump({_RELEASE: release, **settings}).replace("\n", "\\n")
-        return [f"{control} stop {one.program}", f"printf '{lines}' > {path}", f"{control} start {one.program}"]
+        clear = [f"rm -rf {Path(one.state_dir) / self._application_id}"] if clear_state else []
+        return [f"{control} stop {one.program}", *clear, f"printf '{lines}' > {path}", f"{control} start {one.program}"]
 
     def _one(self, instance: str) -> SupervisedInstance:
         try:

@@ -95,8 +95,7 @@ def connect_librdkafka(config: Mapping[str, Any]) -> Any:
 
 def unreachable(config: Mapping[str, Any], error: object) -> Unreachable:
     """One sentence for a broker that does not answer; names the addresses, never a credential."""
-    seconds = CONNECT_TIMEOUT_MS // 1000
     return Unreachable(
-        f"Kafka at {bootstrap(config)}: no answer within {seconds} s ({type(error).__name__}); "
-        "is the broker up and reachable from here?"
+        f"Kafka at {bootstrap(config)}: no answer ({type(error).__name__}, tried for up to "
+        f"{CONNECT_TIMEOUT_MS // 1000} s); is the broker up and reachable from here?"
     )

@@ -19,7 +19,13 @@ from kstreams_runbooks.model.readings import (
     Taken,
     TopicReading,
 )
-from kstreams_runbooks.observe.clients import bootstrap, connect_librdkafka, connect_python, unreachable
+from kstreams_runbooks.observe.clients import (
+    REQUEST_TIMEOUT_MS,
+    bootstrap,
+    connect_librdkafka,
+    connect_python,
+    unreachable,
+)
 from kstreams_runbooks.observe.groups import classic_group, consumer_group, streams_group
 from kstreams_runbooks.observe.offsets import read_partitions
 from kstreams_runbooks.observe.read_only import ReadOnly
@@ -211,11 +217,11 @@ class ClusterReader:
     def _ask(self, what: str, call: Callable[[], _T]) -> _T | Missing:
         """Answer of `call`; tried again while the cluster moves a coordinator or a leader."""
         from kafka.errors import BrokerResponseError, KafkaError
-        from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
+        from tenacity import Retrying, retry_if_exception, stop_after_attempt, stop_after_delay, wait_exponential_jitter
 
         retrying = Retrying(
-            retry=retry_if_exception(lambda error: isinstance(error, BrokerResponseError) and error.retriable),
-            stop=stop_after_attempt(_ATTEMPTS),
+            retry=retry_if_exception(lambda error: isinstance(error, KafkaError) and error.retriable),
+            stop=stop_after_attempt(_ATTEMPTS) | stop_after_delay(REQUEST_TIMEOUT_MS / 1000),
             wait=wait_exponential_jitter(multiplier=0.1, max=1.0),
             before_sleep=lambda _: self.admin.forget_coordinators(),
             reraise=True,
