@@ -4,9 +4,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from unit.traffic.reference_application import Entry, Log
-
 from kstreams_runbooks.traffic.topics import Role
+from unit.traffic.reference_application import Entry, Log
 
 Place = tuple[int, int]
 

@@ -7,6 +7,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kstreams_runbooks.traffic.figures import OutputVerdict
+from kstreams_runbooks.traffic.judge import exit_code, judge
+from kstreams_runbooks.traffic.judge_windowed import Window
+from kstreams_runbooks.traffic.records import Order, Running
+from kstreams_runbooks.traffic.schedule import Schedule
+from kstreams_runbooks.traffic.topics import Role
 from unit.traffic.faults import alter, drop, duplicate, entry, of_key, places, swap
 from unit.traffic.reference_application import (
     Log,
@@ -19,13 +25,6 @@ from unit.traffic.reference_application import (
     seeded_merge,
     write_inputs,
 )
-
-from kstreams_runbooks.traffic.figures import OutputVerdict
-from kstreams_runbooks.traffic.judge import exit_code, judge
-from kstreams_runbooks.traffic.judge_windowed import Window
-from kstreams_runbooks.traffic.records import Order, Running
-from kstreams_runbooks.traffic.schedule import Schedule
-from kstreams_runbooks.traffic.topics import Role
 
 START = 1_790_000_000_000
 WINDOW = Window()

@@ -5,7 +5,6 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from kstreams_runbooks.traffic.records import (
     Customer,
     Enriched,

@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.traffic.schedule import Schedule, base36
 

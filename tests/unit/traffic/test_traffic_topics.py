@@ -1,7 +1,6 @@
 """Names of topics: defaults, a prefix, single overrides, and the mistakes one can make with them."""
 
 import pytest
-
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.traffic.topics import Role, topic_names
 
