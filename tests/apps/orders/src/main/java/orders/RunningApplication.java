@@ -22,9 +22,11 @@ final class RunningApplication {
 
     RunningApplication(Topology topology, StreamsConfig config) {
         streams = new KafkaStreams(topology, config);
-        streams.setStateListener((now, before) -> LOG.info("state {} -> {}", before, now));
+        StreamsState state = new StreamsState();
+        state.register();
+        streams.setStateListener(state::changed);
         streams.setUncaughtExceptionHandler(failure -> {
-            LOG.error("a stream thread failed; the instance goes to ERROR and stays up to be looked at", failure);
+            state.failed(failure);
             return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
         });
     }
