@@ -1,6 +1,7 @@
 """The same decisions for a terminal: JSON on stdout alone, messages on stderr, the exit codes of the error tree."""
 
 import json
+import logging
 import sys
 from typing import Any, NoReturn
 
@@ -61,6 +62,7 @@ def snapshot(application: str, form: str, quiesced: bool) -> None:  # noqa: ARG0
 
     fleet = load_fleet()
     entry = fleet.application(application)
+    _log_to_stderr()
     config = kafka_config(fleet.cluster(entry.cluster).connection)
     with ClusterReader(config) as reader:
         _print(take(entry, reader, make_deployer(entry, dry_run=True), quiesced=quiesced))
@@ -85,7 +87,7 @@ def fleet(form: str) -> None:
     else:
         for name, entry in loaded.applications.items():
             click.echo(f"{name} @ {entry.cluster}, owner {entry.owner}")
-    for problem in loaded.problems:
+    for problem in (*loaded.problems, *loaded.warnings):
         click.echo(str(problem), err=True)
     if loaded.problems:
         sys.exit(2)
@@ -101,6 +103,11 @@ def migrate_ledger() -> None:
 
 cli.add_command(verify_traffic)
 cli.add_command(generate_traffic)
+
+
+def _log_to_stderr() -> None:
+    """Airflow sends logs to stdout when it is imported; stdout is the document's alone."""
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, force=True)
 
 
 def _print(document: dict[str, Any]) -> None:

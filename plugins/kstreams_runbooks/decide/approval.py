@@ -14,7 +14,9 @@ def may_request(declared: DeclaredApplication, requested_by: str) -> Verdict:
         return Verdict(Outcome.PROCEED, (f"asked by {requested_by}",))
     return Verdict(
         Outcome.REFUSE,
-        (f"{requested_by} is no operator of {declared.name} (operators: {', '.join(declared.operators)}); ask one of them",),
+        (
+            f"{requested_by} is no operator of {declared.name} (operators: {', '.join(declared.operators)}); ask one of them",
+        ),
     )
 
 

@@ -76,6 +76,13 @@ def running_releases(reading: ApplicationReading) -> tuple[tuple[str, str], ...]
     return tuple(releases)
 
 
+def clears_state(back_to: str, running: str) -> bool:
+    """Whether local state has to be cleared before `back_to` starts where `running` ran: stores of 4.3 keep offsets in
+    a column family that older releases cannot open (KIP-1035).
+    """
+    return Release.parse(back_to) < Release("4.3") <= Release.parse(running)
+
+
 def _refuse_unguarded_mix(reading: ApplicationReading, path: VersionPath) -> None:
     """Old and new release already run side by side and the new one has no `upgrade.from`."""
     if not path.rule.upgrade_from:
@@ -146,8 +153,11 @@ def _path_finding(declared: DeclaredApplication, path: VersionPath) -> Finding:
 def _undo(releases: tuple[tuple[str, str], ...], path: VersionPath) -> Iterator[str]:
     start = oldest(releases)
     last: Bounce = path.bounces[-1]
-    clear = Release.parse(last.release) >= Release("4.3") > start
-    cost = ", local state cleared first (it is restored from the changelogs)" if clear else ""
+    cost = (
+        ", local state cleared first (it is restored from the changelogs)"
+        if clears_state(str(start), last.release)
+        else ""
+    )
     if len(path.bounces) > 1:
         yield f"until bounce 2: every instance back to {start}{cost}"
         yield "after bounce 2: no plain way back, the new record format is in the repartition topics"

@@ -6,18 +6,29 @@ and an instance that is RUNNING in a stable group may still process nothing.
 
 from collections.abc import Iterator
 
-from kstreams_runbooks.decide.lag import standing_still, total_lag
+from kstreams_runbooks.decide.lag import named, standing_still, total_lag
 from kstreams_runbooks.decide.members import members_of
 from kstreams_runbooks.model.gates import Expectation
-from kstreams_runbooks.model.readings import ApplicationReading, Deployment, GroupReading, Missing, StreamsReading
+from kstreams_runbooks.model.readings import (
+    ApplicationReading,
+    Deployment,
+    GroupReading,
+    Missing,
+    Start,
+    StreamsReading,
+)
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.model.versions import Release
 
 # Kafka Streams does not leave these states by itself (KafkaStreams.State, Javadoc).
 _DEAD_STATES = frozenset({"ERROR", "PENDING_ERROR", "NOT_RUNNING"})
 
-# Restore metrics of tasks exist from this release on (KIP-869); before it RUNNING itself says that restoring is done.
-_FIRST_WITH_RESTORE_METRICS = Release("3.5")
+# From here on the state updater restores beside the threads, and says how far it is (KIP-869); before it the threads
+# restore themselves, and RUNNING says that they are done.
+_FIRST_WITH_STATE_UPDATER = Release("3.8")
+
+# A JVM makes its Streams client within seconds; one that has none after this never will.
+_CLIENT_DUE_MS = 60_000
 
 
 def gate(samples: tuple[ApplicationReading, ...], expected: Expectation) -> Verdict:
@@ -29,7 +40,7 @@ def gate(samples: tuple[ApplicationReading, ...], expected: Expectation) -> Verd
     if not samples:
         return Verdict(Outcome.WAIT, ("no reading yet",))
     last = samples[-1]
-    if fatal := tuple(_never(last, expected)):
+    if fatal := tuple(_never(samples, expected)):
         return Verdict(Outcome.REFUSE, fatal)
     missing = tuple(_unread(last, expected))
     if missing:
@@ -53,19 +64,44 @@ def gate(samples: tuple[ApplicationReading, ...], expected: Expectation) -> Verd
     )
 
 
-def _never(reading: ApplicationReading, expected: Expectation) -> Iterator[str]:
-    """What no waiting mends."""
-    instance = reading.instance(expected.instance)
+def _never(samples: tuple[ApplicationReading, ...], expected: Expectation) -> Iterator[str]:
+    """What no waiting mends.
+
+    A client on its way into ERROR takes its metrics with it while the JVM stays: a JVM that had a client and has none
+    any more is as dead as one that says ERROR (tests/integration/test_gate.py).
+    """
+    name = expected.instance
+    instance = samples[-1].instance(name)
     if isinstance(instance, Missing):
         return
     deployment, streams = instance.deployment, instance.streams
     if isinstance(deployment, Deployment) and deployment.process in {"stopped", "failed"}:
-        yield f"{expected.instance}: its process is {deployment.process} (expected running); read its log"
-    if isinstance(streams, StreamsReading) and streams.start != expected.previous and streams.state in _DEAD_STATES:
-        yield (
-            f"{expected.instance}: Streams is in {streams.state} on {streams.version} although its process lives "
-            "(expected RUNNING); it does not come back by itself: read its log"
-        )
+        yield f"{name}: its process is {deployment.process} (expected running); read its log"
+    elif isinstance(streams, StreamsReading):
+        if streams.start != expected.previous and streams.state in _DEAD_STATES:
+            yield (
+                f"{name}: Streams is in {streams.state} on {streams.version} although its process lives "
+                "(expected RUNNING); it does not come back by itself: read its log"
+            )
+    elif streams.start is not None and streams.start != expected.previous:
+        if streams.start in [_client_start(sample, name) for sample in samples[:-1]]:
+            yield (
+                f"{name}: its Streams client is gone although its process lives (expected RUNNING), as after an ERROR; "
+                "it does not come back by itself: read its log"
+            )
+        elif (age := samples[-1].taken.at_ms - streams.start.started_at_ms) > _CLIENT_DUE_MS:
+            yield (
+                f"{name}: no Streams client {age / 1000:.0f} s after its process started (limit "
+                f"{_CLIENT_DUE_MS / 1000:.0f} s); it failed before it began: read its log"
+            )
+
+
+def _client_start(sample: ApplicationReading, name: str) -> Start | None:
+    """The start whose Streams client a sample saw."""
+    instance = sample.instance(name)
+    if isinstance(instance, Missing) or isinstance(instance.streams, Missing):
+        return None
+    return instance.streams.start
 
 
 def _unread(reading: ApplicationReading, expected: Expectation) -> Iterator[str]:
@@ -120,7 +156,7 @@ def _troubles(before: ApplicationReading, now: ApplicationReading, expected: Exp
         if lag > expected.max_lag:
             yield f"lag {lag:,} records (limit {expected.max_lag:,})"
         if isinstance(before.partitions, tuple) and (stuck := standing_still(before.partitions, now.partitions)):
-            yield f"no progress on {', '.join(stuck)}"
+            yield f"no progress on {named(stuck)}"
     if isinstance(before.partitions, Missing):
         yield "the reading before has no offsets: progress shows from the next one on"
 
@@ -151,7 +187,7 @@ def _threads(streams: StreamsReading, instance: str) -> Iterator[str]:
 
 def _restore(streams: StreamsReading, instance: str) -> Iterator[str]:
     if isinstance(streams.restoring, Missing):
-        if Release.parse(streams.version) >= _FIRST_WITH_RESTORE_METRICS:
+        if Release.parse(streams.version) >= _FIRST_WITH_STATE_UPDATER:
             yield f"{instance}: restore progress cannot be read: {streams.restoring.missing}"
         return
     if streams.restoring:

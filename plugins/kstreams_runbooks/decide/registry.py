@@ -13,5 +13,14 @@ from kstreams_runbooks.decide.verification import bump_verified
 
 DECISIONS: dict[str, Callable[..., Any]] = {
     function.__name__: function
-    for function in (may_request, ready_for_bump, bump_plan, may_approve, gate, every_member_runs, bump_verified, conclusion)
+    for function in (
+        may_request,
+        ready_for_bump,
+        bump_plan,
+        may_approve,
+        gate,
+        every_member_runs,
+        bump_verified,
+        conclusion,
+    )
 }

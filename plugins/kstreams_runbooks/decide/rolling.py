@@ -5,11 +5,15 @@ from kstreams_runbooks.model.readings import ApplicationReading, Deployment, Ins
 
 _WELL = frozenset({"RUNNING", "REBALANCING", "CREATED"})
 
+# A JVM of this age without a Streams client has lost it: a client on its way into ERROR takes its metrics with it.
+_CLIENT_DUE_MS = 20_000
 
-def in_place(instance: InstanceReading, bounce: Bounce) -> bool:
+
+def in_place(instance: InstanceReading, bounce: Bounce, at_ms: int) -> bool:
     """Whether the instance lives on the bounce's release with its settings in effect (its gate may still be open).
 
     An instance whose Streams client has died is not in place: its process lives, but it never comes back by itself.
+    `at_ms` is when the reading was taken.
     """
     deployment, streams = instance.deployment, instance.streams
     if isinstance(deployment, Missing) or deployment.process not in {"running", "starting"}:
@@ -18,7 +22,9 @@ def in_place(instance: InstanceReading, bounce: Bounce) -> bool:
         return False
     if deployment.applied is not True:
         return False
-    return isinstance(streams, Missing) or (streams.version == bounce.release and streams.state in _WELL)
+    if isinstance(streams, Missing):
+        return streams.start is None or at_ms - streams.start.started_at_ms <= _CLIENT_DUE_MS
+    return streams.version == bounce.release and streams.state in _WELL
 
 
 def others_unwell(reading: ApplicationReading, name: str) -> tuple[str, ...]:
@@ -40,9 +46,9 @@ def others_unwell(reading: ApplicationReading, name: str) -> tuple[str, ...]:
     return tuple(unwell)
 
 
-def beyond(instance: InstanceReading, bounce: Bounce, plan: Plan) -> bool:
+def beyond(instance: InstanceReading, bounce: Bounce, plan: Plan, at_ms: int) -> bool:
     """Whether the instance is already in a later bounce of the plan: a rerun leaves it there."""
-    return any(later.number > bounce.number and in_place(instance, later) for later in plan.bounces)
+    return any(later.number > bounce.number and in_place(instance, later, at_ms) for later in plan.bounces)
 
 
 def left_behind(reading: ApplicationReading, name: str, bounce: Bounce, plan: Plan) -> str:
@@ -51,7 +57,7 @@ def left_behind(reading: ApplicationReading, name: str, bounce: Bounce, plan: Pl
     Then two record formats are in use already, and only a person can say what that did. Empty where all is well.
     """
     own = reading.instance(name)
-    ahead = [other.instance for other in reading.instances if beyond(other, bounce, plan)]
+    ahead = [other.instance for other in reading.instances if beyond(other, bounce, plan, reading.taken.at_ms)]
     if not ahead or isinstance(own, Missing) or isinstance(own.streams, Missing):
         return ""
     if own.streams.version == bounce.release:
@@ -66,4 +72,7 @@ def _down(instance: InstanceReading) -> bool:
     deployment = instance.deployment
     if isinstance(deployment, Deployment) and deployment.process in {"stopped", "failed"}:
         return True
-    return not isinstance(instance.streams, Missing) and instance.streams.state in {"ERROR", "NOT_RUNNING"}
+    streams = instance.streams
+    if isinstance(streams, Missing):
+        return streams.start is not None
+    return streams.state in {"ERROR", "NOT_RUNNING"}

@@ -156,7 +156,7 @@ class SupervisordDeployer:
             raise WriteRefused(
                 f"{instance}: supervisord says {info['statename']}; its state is not cleared while it runs"
             )
-        state_dir = Path(one.state_dir) if one.state_dir else Path(one.directory) / "state"
+        state_dir = _state_dir(one)
         target = state_directory.application_directory(state_dir, self._application_id)
         if self._recorded(f"delete everything in {target}"):
             return
@@ -181,7 +181,7 @@ class SupervisordDeployer:
         control = f"supervisorctl -s {self._supervisord.address}"
         path = Path(one.directory) / FILE
         lines = dump({_RELEASE: release, **settings}).replace("\n", "\\n")
-        clear = [f"rm -rf {Path(one.state_dir) / self._application_id}"] if clear_state else []
+        clear = [f"rm -rf {_state_dir(one) / self._application_id}"] if clear_state else []
         return [f"{control} stop {one.program}", *clear, f"printf '{lines}' > {path}", f"{control} start {one.program}"]
 
     def _one(self, instance: str) -> SupervisedInstance:
@@ -316,3 +316,7 @@ def _read(path: Path) -> dict[str, str]:
         return {}
     except OSError as error:
         raise Refused(f"{path}: cannot be read ({error.strerror})") from None
+
+
+def _state_dir(one: SupervisedInstance) -> Path:
+    return Path(one.state_dir) if one.state_dir else Path(one.directory) / "state"

@@ -24,6 +24,9 @@ _PYTHON_NAMES = {
     "ssl.key.password": "ssl_password",
     "ssl.crl.location": "ssl_crlfile",
 }
+# Each connection is worth ten lines to kafka-python; a person who reads a task's log wants none of them.
+logging.getLogger("kafka").setLevel(logging.WARNING)
+
 _SECURITY = ("sasl.", "ssl.", "security.", "enable.ssl.", "https.")
 
 

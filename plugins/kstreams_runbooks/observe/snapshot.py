@@ -78,7 +78,9 @@ def _local_state(instance: _Stateful, application_id: str) -> Any:
     if not root.is_dir():
         return {"missing": f"{root} is not a directory on this machine"}
     return {
-        task.name: sorted(f"{kind.name}/{store.name}" for kind in task.iterdir() if kind.is_dir() for store in kind.iterdir())
+        task.name: sorted(
+            f"{kind.name}/{store.name}" for kind in task.iterdir() if kind.is_dir() for store in kind.iterdir()
+        )
         for task in sorted(root.iterdir())
         if task.is_dir()
     }
@@ -88,6 +90,8 @@ def _committed(reading: ApplicationReading) -> Any:
     if isinstance(reading.partitions, Missing):
         return {"missing": reading.partitions.missing}
     return {
-        partition.name: partition.committed if isinstance(partition.committed, int) else {"missing": partition.committed.missing}
+        partition.name: partition.committed
+        if isinstance(partition.committed, int)
+        else {"missing": partition.committed.missing}
         for partition in sorted(reading.partitions, key=lambda one: (one.topic, one.partition))
     }

@@ -13,6 +13,7 @@ from airflow.sdk import BaseOperator
 
 from kstreams_runbooks.act.groups import GroupWriter
 from kstreams_runbooks.act.instance import restart
+from kstreams_runbooks.decide.bump_plan import clears_state
 from kstreams_runbooks.decide.members import members_of
 from kstreams_runbooks.decide.rolling import beyond, in_place, left_behind, others_unwell
 from kstreams_runbooks.errors import Inconclusive, Refused
@@ -70,7 +71,7 @@ class BounceOperator(BaseOperator):
             if bounce is None:
                 run.say(f"bounce {self.number} is not needed: one bounce suffices on this path")
             elif run.dry_run:
-                _rehearse(run, self._instances(plan), bounce)
+                _rehearse(run, plan, self._instances(plan) if self.canary else plan.facts.instances[1:], bounce)
             else:
                 self._roll(run, plan, bounce)
 
@@ -97,10 +98,10 @@ class BounceOperator(BaseOperator):
             instance = reading.instance(name)
             if isinstance(instance, Missing):
                 raise Inconclusive(instance.missing)
-            if beyond(instance, bounce, plan):
+            if beyond(instance, bounce, plan, reading.taken.at_ms):
                 run.say(f"{name}: already past bounce {bounce.number}")
                 continue
-            if _gate_passed(run, bounce, instance):
+            if _gate_passed(run, bounce, instance, reading.taken.at_ms):
                 continue
             authorize(run, self.approval, self.after)
             previous = self._bring(run, bounce, reading, instance)
@@ -119,7 +120,7 @@ class BounceOperator(BaseOperator):
     def _bring(self, run: Run, bounce: Bounce, reading: ApplicationReading, instance: InstanceReading) -> Start | None:
         """Restart one instance unless it is in place; returns the start that is no longer to be taken for ready."""
         name = instance.instance
-        if in_place(instance, bounce):
+        if in_place(instance, bounce, reading.taken.at_ms):
             run.say(f"{name}: already runs {bounce.release} as planned; only its gate is left")
             return None
         if unwell := others_unwell(reading, name):
@@ -143,18 +144,22 @@ class BounceOperator(BaseOperator):
         return _previous_start(instance) or _start_on_card(card)
 
 
-def _rehearse(run: Run, instances: tuple[str, ...], bounce: Bounce) -> None:
+def _rehearse(run: Run, plan: Plan, instances: tuple[str, ...], bounce: Bounce) -> None:
     """What a real run would do, through clients that only record it."""
     for name in instances:
-        restart(run.deployer, name, bounce.release, dict(bounce.settings), remove_members=None, log=run.say)
-    for line in run.deployer.would_write:
-        run.say(f"would: {line}")
+        before = len(run.deployer.would_write)
+        restart(run.deployer, name, bounce.release, dict(bounce.settings), remove_members=None, log=lambda _: None)
+        for line in run.deployer.would_write[before:]:
+            run.say(f"would {line}")
+        if not plan.facts.static_membership:
+            run.say(f"would remove the members of {name} from group {run.application.application_id}")
+        run.say(f"would start {name} and wait at its gate for up to {plan.limit('gate_ceiling_s'):.0f} s")
     run.keep("write", "rehearsed", {"would_write": list(run.deployer.would_write)})
 
 
-def _gate_passed(run: Run, bounce: Bounce, instance: InstanceReading) -> bool:
+def _gate_passed(run: Run, bounce: Bounce, instance: InstanceReading, at_ms: int) -> bool:
     """Whether a gate of this run has passed for the start that runs now, and the instance is still well."""
-    if isinstance(instance.streams, Missing) or not in_place(instance, bounce):
+    if isinstance(instance.streams, Missing) or not in_place(instance, bounce, at_ms):
         return False
     for kept in run.ledger.evidence(run.key, kind="verdict", name="gate"):
         inputs, result = kept.payload["inputs"], kept.payload["result"]
@@ -211,7 +216,10 @@ def _card(run: Run, bounce: Bounce, instance: InstanceReading, members: tuple[Me
         # A rerun of the same bounce: the way back leads to what ran before the first try, not to a half-way point.
         facts |= {"release": before.facts["release"], "settings": before.facts["settings"]}
     final = run.plan().bounces[-1].number == bounce.number and bounce.number > 1
-    facts["by_hand"] = run.deployer.by_hand(instance.instance, str(facts["release"]), dict(facts["settings"]))
+    clear = clears_state(str(facts["release"]), bounce.release)
+    facts["by_hand"] = run.deployer.by_hand(
+        instance.instance, str(facts["release"]), dict(facts["settings"]), clear_state=clear
+    )
     return Card(
         run_key=run.key,
         seq=len(run.ledger.cards(run.key)) + 1,
@@ -221,8 +229,7 @@ def _card(run: Run, bounce: Bounce, instance: InstanceReading, members: tuple[Me
         what=f"{instance.instance}: {bounce.sentence}",
         undo=f"{instance.instance} back to {facts['release']}"
         + "".join(f" with {key}={value}" for key, value in dict(facts["settings"]).items()),
-        cost="one restart of this instance"
-        + ("" if final else "; local state is cleared if the release is older than 4.3"),
+        cost="one restart" + (" and a full restore: its local state is cleared first" if clear else ""),
         data_affected=final,
         point_of_no_return=final,
         facts=facts,

@@ -82,7 +82,7 @@ class GateTrigger(BaseTrigger):
                 if now_ms() >= baked_at:
                     return verdict
             elif now_ms() >= ceiling:
-                return self._out_of_time(run, verdict)
+                return await asyncio.to_thread(self._out_of_time, run, tuple(samples), expected)
             await asyncio.sleep(max(0.0, interval - (asyncio.get_running_loop().time() - began)))
 
     @staticmethod
@@ -94,10 +94,11 @@ class GateTrigger(BaseTrigger):
         return verdict
 
     @staticmethod
-    def _out_of_time(run: Run, verdict: Verdict) -> Verdict:
-        limit = f"after {run.limit('gate_ceiling_s'):.0f} s (limit gate_ceiling_s)"
+    def _out_of_time(run: Run, samples: tuple[ApplicationReading, ...], expected: Expectation) -> Verdict:
+        verdict = run.decide(gate, samples=samples, expected=expected)
         outcome = Outcome.INCONCLUSIVE if verdict.outcome is Outcome.INCONCLUSIVE else Outcome.REFUSE
-        return Verdict(outcome, tuple(f"{reason} {limit}" for reason in verdict.reasons))
+        limit = f"gate of {expected.instance} still shut after {run.limit('gate_ceiling_s'):.0f} s (gate_ceiling_s)"
+        return Verdict(outcome, (f"{limit}: {'; '.join(verdict.reasons)}",))
 
 
 def gate_trigger(run: Run, expected: Expectation, bake_s: float) -> GateTrigger:

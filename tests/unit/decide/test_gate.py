@@ -66,6 +66,23 @@ def test_error_refuses_at_once_although_the_process_lives(state: str) -> None:
     assert state in verdict.reasons[0]
 
 
+def test_a_client_that_is_gone_from_a_live_jvm_refuses_at_once() -> None:
+    """On the way into ERROR a client takes its metrics with it."""
+    lost = replace(sample(5).instances[0], streams=Missing("no Kafka Streams client in the JVM", start=Start(500, 41)))
+    assert gate((*good(4), sample(5, lost)), expectation()).outcome is Outcome.REFUSE
+
+
+def test_a_jvm_without_a_client_may_start_for_a_while() -> None:
+    """Starting is no error; never having started is one."""
+    blank = replace(
+        sample(5).instances[0], streams=Missing("no Kafka Streams client in the JVM", start=Start(4_000, 42))
+    )
+    assert gate((sample(5, blank),), expectation()).outcome is Outcome.INCONCLUSIVE
+    verdict = gate((sample(70, blank),), expectation())
+    assert verdict.outcome is Outcome.REFUSE
+    assert "no Streams client 66 s after its process started (limit 60 s)" in verdict.reasons[0]
+
+
 def test_a_process_that_is_gone_refuses_at_once() -> None:
     """Nobody waits for what has exited."""
     assert gate((sample(1, down("orders-1")),), expectation()).outcome is Outcome.REFUSE
@@ -137,7 +154,7 @@ def test_a_rebalancing_group_keeps_it_shut() -> None:
 
 
 def test_a_release_without_restore_metrics_counts_as_restored_when_running() -> None:
-    """Before 3.5 there is no such metric, and RUNNING means that restoring is done."""
+    """Before 3.8 the threads restore themselves, and RUNNING means that restoring is done."""
     own = instance("orders-1", settings=BOUNCE_1.settings, restoring=Missing("no such bean"))
     expected = expectation(bounce=replace(BOUNCE_1, release="3.4.1"))
     assert gate(tuple(sample(s, own) for s in range(1, 5)), expected).outcome is Outcome.PROCEED

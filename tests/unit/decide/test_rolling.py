@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from kstreams_runbooks.decide.bump_plan import bump_plan, running_releases
 from kstreams_runbooks.decide.rolling import beyond, in_place, left_behind, others_unwell
-from kstreams_runbooks.model.readings import Missing
+from kstreams_runbooks.model.readings import Missing, Start
 from kstreams_runbooks.rules import upgrade_path_rules
 from samples import BOUNCE_1, BOUNCE_2, NEW, declared, down, instance, reading
 
@@ -14,17 +14,20 @@ PLAN = bump_plan(reading(), declared(), NEW, upgrade_path_rules(), running_relea
 
 def test_in_place_needs_release_settings_and_effect() -> None:
     """Each of them alone is not enough."""
-    assert in_place(DONE, BOUNCE_1)
-    assert not in_place(DONE, BOUNCE_2)
-    assert not in_place(instance("orders-1"), BOUNCE_1)
-    assert not in_place(replace(DONE, deployment=replace(DONE.deployment, applied=False)), BOUNCE_1)
-    assert not in_place(replace(DONE, deployment=replace(DONE.deployment, applied=Missing("?"))), BOUNCE_1)
-    assert not in_place(down("orders-1", release=NEW), BOUNCE_1)
+    assert in_place(DONE, BOUNCE_1, 1_000)
+    assert not in_place(DONE, BOUNCE_2, 1_000)
+    assert not in_place(instance("orders-1"), BOUNCE_1, 1_000)
+    assert not in_place(replace(DONE, deployment=replace(DONE.deployment, applied=False)), BOUNCE_1, 1_000)
+    assert not in_place(replace(DONE, deployment=replace(DONE.deployment, applied=Missing("?"))), BOUNCE_1, 1_000)
+    assert not in_place(down("orders-1", release=NEW), BOUNCE_1, 1_000)
 
 
 def test_a_dead_client_in_a_live_process_is_not_in_place() -> None:
-    """It never comes back by itself, so a rerun restarts it."""
-    assert not in_place(instance("orders-1", release=NEW, settings=BOUNCE_1.settings, state="ERROR"), BOUNCE_1)
+    """It never comes back by itself, so a rerun restarts it; a JVM that has just started is left to its gate."""
+    gone = replace(DONE, streams=Missing("no Kafka Streams client in the JVM", start=Start(1_000, 41)))
+    assert in_place(gone, BOUNCE_1, 2_000)
+    assert not in_place(gone, BOUNCE_1, 60_000)
+    assert not in_place(instance("orders-1", release=NEW, settings=BOUNCE_1.settings, state="ERROR"), BOUNCE_1, 1_000)
 
 
 def test_no_second_instance_is_stopped_while_another_is_unwell() -> None:
@@ -38,8 +41,8 @@ def test_no_second_instance_is_stopped_while_another_is_unwell() -> None:
 def test_a_rerun_leaves_an_instance_of_a_later_bounce_alone() -> None:
     """Going back would be an undo."""
     later = instance("orders-1", release=NEW)
-    assert beyond(later, BOUNCE_1, PLAN)
-    assert not beyond(DONE, BOUNCE_1, PLAN)
+    assert beyond(later, BOUNCE_1, PLAN, 1_000)
+    assert not beyond(DONE, BOUNCE_1, PLAN, 1_000)
 
 
 def test_an_instance_left_on_the_old_release_stops_the_run() -> None:
