@@ -20,6 +20,7 @@ _WORDS = {
     "deferred": "waits at its gate",
     "upstream_failed": "not reached",
 }
+_LINE_EVERY_S = 10
 
 
 class Display:
@@ -28,13 +29,14 @@ class Display:
     def __init__(self) -> None:
         self._console = Console(stderr=True)
         self._began = time.monotonic()
-        self._said: dict[str, str] = {}
+        self._said: dict[str, tuple[str, str, float]] = {}
         self._live: Live | None = None
 
     def say(self, line: str) -> None:
         """One line that stays."""
         stamp = f"{time.monotonic() - self._began:6.1f} s  "
-        (self._live.console if self._live else self._console).print(Text(stamp + line), soft_wrap=True)
+        console = self._live.console if self._live else self._console
+        console.print(Text(stamp + line), overflow="ellipsis", no_wrap=True, soft_wrap=not console.is_terminal)
 
     def steps(self, tasks: Mapping[str, Mapping[str, Any]], lines: Mapping[str, str]) -> None:
         """Show the steps; `lines` has the last line of each one's log."""
@@ -53,13 +55,15 @@ class Display:
             self._live = None
 
     def _changes(self, tasks: Mapping[str, Mapping[str, Any]], lines: Mapping[str, str]) -> None:
+        """A new state is always worth a line, what a step says in one state only now and then."""
         for name, task in tasks.items():
             if task["state"] in {None, "none", "scheduled", "queued"}:
                 continue
-            now = f"{name}: {_word(task['state'])}" + (f": {lines[name]}" if lines.get(name) else "")
-            if self._said.get(name) != now:
-                self._said[name] = now
-                self.say(now)
+            word, line, now = _word(task["state"]), lines.get(name, ""), time.monotonic()
+            before, said, at = self._said.get(name, ("", "", 0.0))
+            if word != before or (line != said and now - at >= _LINE_EVERY_S):
+                self._said[name] = (word, line, now)
+                self.say(f"{name}: {word}" + (f": {line}" if line else ""))
 
 
 def _steps_table(tasks: Mapping[str, Mapping[str, Any]], lines: Mapping[str, str]) -> Table:

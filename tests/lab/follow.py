@@ -13,6 +13,9 @@ _LIMIT_S = 3_600
 _BY_HAND_S = 8 * 3_600
 # Four eyes ask again; a login that is never accepted would be asked for ever.
 _ANSWERS = 3
+# Airflow 3.3 fails a task that is answered before the scheduler has seen its first half end: "finished with state
+# success, but the task instance's state attribute is queued". Nobody reads a plan that fast.
+_READING_S = 4.0
 _ENDED = frozenset({"success", "failed"})
 _GOING = frozenset({"running", "deferred", "awaiting_input"})
 
@@ -42,6 +45,7 @@ def follow(
     """
     lines: dict[str, str] = {}
     final: set[tuple[str, str]] = set()
+    asked: dict[str, float] = {}
     answered: dict[str, int] = {}
     deadline = time.monotonic() + (_LIMIT_S if approver else _BY_HAND_S)
     while time.monotonic() < deadline:
@@ -57,14 +61,24 @@ def follow(
         if state in _ENDED:
             return state
         if approver:
-            _answer(approver, dag_id, run_id, answered, watch)
+            _answer(approver, dag_id, run_id, asked, answered, watch)
         time.sleep(_POLL_S)
     raise Unreachable(f"run {run_id} of {dag_id} has not ended in time; look at {api.url}/dags/{dag_id}/runs/{run_id}")
 
 
-def _answer(approver: Airflow, dag_id: str, run_id: str, answered: dict[str, int], watch: Watch | None) -> None:
+def _answer(
+    approver: Airflow,
+    dag_id: str,
+    run_id: str,
+    asked: dict[str, float],
+    answered: dict[str, int],
+    watch: Watch | None,
+) -> None:
     for question in approver.pending(dag_id, run_id):
         task_id = question["task_instance"]["task_id"]
+        if time.monotonic() - asked.setdefault(task_id, time.monotonic()) < _READING_S:
+            continue
+        del asked[task_id]
         answered[task_id] = answered.get(task_id, 0) + 1
         if answered[task_id] > _ANSWERS:
             raise Refused(f"{task_id} asks again after {_ANSWERS} answers by {approver.login}: {question['subject']}")

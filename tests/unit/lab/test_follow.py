@@ -1,5 +1,6 @@
 """A run is followed to its end, and asked questions are answered."""
 
+import time
 from typing import Any
 
 import pytest
@@ -38,6 +39,7 @@ class FakeAirflow:
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_POLL_S", 0.0)
+    monkeypatch.setattr(module, "_READING_S", 0.0)
 
 
 def test_a_question_is_answered_until_the_run_ends() -> None:
@@ -52,6 +54,16 @@ def test_a_question_that_never_ends_is_refused() -> None:
     api: Any = FakeAirflow(asks=99)
     with pytest.raises(Refused, match="approve_plan asks again after 3 answers by approver"):
         follow(api, "library_bump", "r", approver=api)
+
+
+def test_a_question_is_left_alone_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer in the same moment as the question fails the task."""
+    monkeypatch.setattr(module, "_READING_S", 0.2)
+    api: Any = FakeAirflow(asks=1)
+    began = time.monotonic()
+    assert follow(api, "library_bump", "r", approver=api) == "success"
+    assert time.monotonic() - began >= 0.2
+    assert api.answered == ["approve_plan"]
 
 
 def test_the_last_line_is_the_packages_own() -> None:
