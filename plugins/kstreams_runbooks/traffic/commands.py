@@ -12,8 +12,6 @@ from typing import Any, Final
 import click
 
 from kstreams_runbooks.traffic.figures import KINDS, OutputVerdict
-from kstreams_runbooks.traffic.judge import exit_code, judge
-from kstreams_runbooks.traffic.judge_windowed import Window
 from kstreams_runbooks.traffic.schedule import Schedule
 from kstreams_runbooks.traffic.topics import Role, topic_names
 
@@ -60,6 +58,8 @@ def verify_traffic(
 
     Exit codes: 0 all outputs right, 1 one is wrong, 2 bad input, 3 one cannot be judged, 4 no broker answers.
     """
+    from kstreams_runbooks.traffic.judge import exit_code, judge
+    from kstreams_runbooks.traffic.judge_windowed import Window
     from kstreams_runbooks.traffic.read import read_topics
 
     names = topic_names(topic_prefix, topics)
