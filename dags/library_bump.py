@@ -15,11 +15,11 @@ Dry run is the default: it reads, checks, plans and says what it would do.
 |---|---|---|---|
 | observe, check, plan | always safe | the application runs as before | nothing was changed |
 | approve_plan | always safe, asks again | the application runs as before | reject |
-| bounce_1_first | always safe, goes on from what it sees | the other instances process | old release, one restart |
-| bounce_1_rest | always safe, goes on from what it sees | all but one instance process | old release, one restart each |
+| bounce_1_first | always safe, goes on from what it sees | the others process | old release, one restart |
+| bounce_1_rest | always safe, goes on from what it sees | all but one process | old release, one restart each |
 | prove_every_member | always safe | both formats can be read | as above |
-| approve_bounce_2 | always safe, asks again | as above | reject: the new release stays, with `upgrade.from` |
-| bounce_2_first, bounce_2_rest | always safe, goes on from what it sees | all but one instance process | none that is plain: a downgrade |
+| approve_bounce_2 | always safe, asks again | as above | reject: all stay on it, with `upgrade.from` |
+| bounce_2_first, bounce_2_rest | always safe, goes on from what it sees | all but one process | a downgrade |
 | verify, conclude | always safe | the application runs | as above |
 """
 

@@ -9,14 +9,12 @@ from kstreams_runbooks.model.verdicts import Outcome, Verdict
 
 
 def may_request(declared: DeclaredApplication, requested_by: str) -> Verdict:
-    """Whether a login may run anything for this application; where the fleet entry names no operators, Airflow decides."""
+    """Whether a login may run anything for this application; with no operators declared, Airflow alone decides."""
     if not declared.operators or requested_by in declared.operators:
         return Verdict(Outcome.PROCEED, (f"asked by {requested_by}",))
+    operators = ", ".join(declared.operators)
     return Verdict(
-        Outcome.REFUSE,
-        (
-            f"{requested_by} is no operator of {declared.name} (operators: {', '.join(declared.operators)}); ask one of them",
-        ),
+        Outcome.REFUSE, (f"{requested_by} is no operator of {declared.name} (operators: {operators}); ask one of them",)
     )
 
 
@@ -53,25 +51,27 @@ def approval_body(
     asked_again: str,
     expires_at_ms: int,
 ) -> str:
-    """What the person reads, 15 lines at most, in Markdown. `stage` is the approval's task id, `now` what was observed."""
+    """What the person reads, 15 lines at most, in Markdown; `stage` is the task id, `now` what was observed."""
     second = stage != "approve_plan"
     todo = [plan.bounces[-1]] if second else list(plan.bounces)
     will = "; ".join(f"{bounce.sentence}, {len(plan.facts.instances)} instances one after another" for bounce in todo)
     gap = max(cost.gap_s[1] for cost in plan.costs)
     risks = [f"{finding.severity}: {finding.message}" for finding in plan.findings if finding.severity != "info"]
     undo = plan.undo[-1] if second else plan.undo[0]
+    others = len(plan.facts.instances) - 1
+    rest = "the other instance keeps" if others == 1 else f"the other {others} keep"
+    rejected = "every instance stays on the new release with upgrade.from set" if second else "nothing is changed"
     who = ", ".join(name for name in declared.approvers if not (declared.four_eyes and name == requested_by))
     lines = [
         f"**{asked_again}**" if asked_again else "",
         f"**Now:** {now}",
         f"**Will do:** {will}",
         f"**Expected gap:** {plan.costs[0].gap_s[0]}–{gap} s per instance; {plan.costs[0].why}",
-        f"**Worst case:** a new instance does not come up: the run stops, the other {len(plan.facts.instances) - 1} keep "
-        "processing, this one's partitions wait until you undo",
+        f"**Worst case:** a restarted instance does not come up: the run stops, {rest} processing, "
+        "this one's partitions wait until you undo",
         f"**Undo:** {undo}",
         f"**Risks:** {' / '.join(risks) or 'none found'}",
-        f"**Reject means:** {'every instance stays on the new release with upgrade.from set' if second else 'nothing is changed'}"
-        ", the run ends failed",
+        f"**Reject means:** {rejected}, the run ends failed",
         f"**Expires:** {_when(expires_at_ms, declared.zone)}",
         f"**Asked by:** {requested_by}; **may approve:** {who}",
         f"**Plan digest:** `{plan.digest}`",

@@ -77,8 +77,9 @@ def running_releases(reading: ApplicationReading) -> tuple[tuple[str, str], ...]
 
 
 def clears_state(back_to: str, running: str) -> bool:
-    """Whether local state has to be cleared before `back_to` starts where `running` ran: stores of 4.3 keep offsets in
-    a column family that older releases cannot open (KIP-1035).
+    """Whether local state has to be cleared before `back_to` starts where `running` ran.
+
+    Stores of 4.3 keep their offsets in a column family that older releases cannot open (KIP-1035).
     """
     return Release.parse(back_to) < Release("4.3") <= Release.parse(running)
 
@@ -145,7 +146,7 @@ def _path_finding(declared: DeclaredApplication, path: VersionPath) -> Finding:
         path.rule.id,
         "warning" if path.rule.upgrade_from else "info",
         declared.name,
-        f"{path.rule.effect} {path.rule.reason}",
+        path.rule.reason,
         path.rule.source,
     )
 

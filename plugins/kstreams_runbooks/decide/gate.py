@@ -146,11 +146,19 @@ def _troubles(before: ApplicationReading, now: ApplicationReading, expected: Exp
         yield f"{expected.instance}: {streams.state} (expected RUNNING)"
     yield from _threads(streams, expected.instance)
     yield from _restore(streams, expected.instance)
+    yield from _group(now, streams, expected)
+    yield from _progress(before, now, expected)
+
+
+def _group(now: ApplicationReading, streams: StreamsReading, expected: Expectation) -> Iterator[str]:
     if isinstance(now.group, GroupReading):
         if now.group.state.upper() != "STABLE":
             yield f"group {now.group.group_id}: {now.group.state} (expected Stable)"
         if not members_of(now.group, streams.client_id):
             yield f"group {now.group.group_id}: no member of {expected.instance} yet"
+
+
+def _progress(before: ApplicationReading, now: ApplicationReading, expected: Expectation) -> Iterator[str]:
     if isinstance(now.partitions, tuple):
         lag = total_lag(now.partitions).records
         if lag > expected.max_lag:

@@ -38,7 +38,7 @@ def total_lag(partitions: tuple[PartitionReading, ...]) -> Lag:
 
 
 def standing_still(before: tuple[PartitionReading, ...], after: tuple[PartitionReading, ...]) -> tuple[str, ...]:
-    """Partitions that had something to read at the first reading and whose committed offset did not advance until the second.
+    """Partitions with something to read at the first reading whose committed offset had not advanced at the second.
 
     RUNNING and a stable group prove nothing here: a static member can keep an assignment that no longer fits.
     """

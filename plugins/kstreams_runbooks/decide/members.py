@@ -53,12 +53,8 @@ def every_member_runs(reading: ApplicationReading, bounces: tuple[Bounce, ...]) 
         return Verdict(Outcome.REFUSE, refused + tuple(unread))
     if unread:
         return Verdict(Outcome.INCONCLUSIVE, tuple(unread))
-    return Verdict(
-        Outcome.PROCEED,
-        (
-            f"all {len(group.members)} members of {group.group_id} run {bounces[-1].release}, on {len(reading.instances)} instances",
-        ),
-    )
+    who = f"all {len(group.members)} members of {group.group_id}"
+    return Verdict(Outcome.PROCEED, (f"{who} run {bounces[-1].release}, on {len(reading.instances)} instances",))
 
 
 def _wrong(instance: InstanceReading, bounces: tuple[Bounce, ...]) -> tuple[Outcome, str] | None:

@@ -1,4 +1,4 @@
-"""What a decision needs to know of a fleet entry: a value, so that a decision can be made again later from the evidence."""
+"""What a decision needs to know of a fleet entry: a value, so that it can be decided again from the evidence."""
 
 from dataclasses import dataclass
 

@@ -80,7 +80,7 @@ class MemberReading:
 
 @dataclass(frozen=True, slots=True)
 class GroupReading:
-    """A group: `type` is classic, consumer, streams, share or unknown; `state` in the broker's words (Stable, Empty)."""
+    """A group: `type` is classic, consumer, streams, share or unknown; `state` is the broker's word (Stable, Empty)."""
 
     taken: Taken
     group_id: str

@@ -1,4 +1,4 @@
-"""Everything of an application that a dry run must not change, as a document without times: equal worlds, equal bytes."""
+"""Everything of an application that a dry run must not change: equal worlds give equal bytes."""
 
 from pathlib import Path
 from typing import Any, Protocol

@@ -23,9 +23,10 @@ def authorize(run: Run, approval_task: str, after: tuple[str, ...]) -> None:
             f"clear {approval_task} and what follows it"
         )
     if approval.expires_at_ms < now_ms():
+        minutes = (now_ms() - approval.expires_at_ms) / 60_000
         raise WriteRefused(
-            f"{run.task_id}: the approval by {approval.by} expired {(now_ms() - approval.expires_at_ms) / 60_000:.0f} min "
-            f"ago; clear {approval_task} and what follows it"
+            f"{run.task_id}: the approval by {approval.by} expired {minutes:.0f} min ago; "
+            f"clear {approval_task} and what follows it"
         )
     for name in after:
         verdicts = run.ledger.evidence(run.key, kind="verdict", name=name)
