@@ -32,7 +32,11 @@ final class StreamsState implements StreamsStateMBean {
     synchronized void failed(Throwable cause) {
         LOG.error("a stream thread failed; the instance goes to ERROR and stays up to be looked at", cause);
         if (failure.isEmpty()) {
-            failure = cause.toString();
+            Throwable root = cause;
+            while (root.getCause() != null) {
+                root = root.getCause();
+            }
+            failure = root.toString();
         }
     }
 

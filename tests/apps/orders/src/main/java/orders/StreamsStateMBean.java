@@ -11,6 +11,6 @@ public interface StreamsStateMBean {
     /** When this state was entered, ms since the epoch. */
     long getSince();
 
-    /** What the first thread to fail died of, empty while none has. */
+    /** The root cause that the first thread to fail died of, empty while none has. */
     String getFailure();
 }
