@@ -39,7 +39,7 @@ def ten_thousand_keys() -> list[str]:
     schedule = Schedule(seed=7, rate=400, customers=500, start_ms=1_790_000_000_000)
     orders = {schedule.order(n).key for n in range(10_000)}
     customers = {schedule.preload(index).key for index in range(schedule.customers)}
-    windows = {windowed_key(f"c-{n}", 1_790_000_000_000 + n * 10_000) for n in range(3_000)}
+    windows = {windowed_key(f"c-{n}", 1_790_000_000_000 + n * 10_000) for n in range(4_000)}
     odd = {"x" * length for length in range(1, 50)} | {"ü", "日本", "🙂", "a b", "-", "ÿÿÿ"}
     keys = sorted(odd) + sorted(customers) + sorted(windows) + sorted(orders)
     return keys[:10_000]
