@@ -49,6 +49,12 @@ def instance(
     return InstanceReading(name, deployment, replace(client, **streams))
 
 
+def applied(one: InstanceReading, value: bool | Missing) -> InstanceReading:
+    """The same instance, whose settings are in effect or not."""
+    assert isinstance(one.deployment, Deployment)
+    return replace(one, deployment=replace(one.deployment, applied=value))
+
+
 def down(name: str, *, release: str = OLD) -> InstanceReading:
     """One instance whose process is gone."""
     deployment = Deployment(

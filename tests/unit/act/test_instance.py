@@ -49,7 +49,9 @@ class Recorder:
         """Not asked here."""
         raise AssertionError(release)
 
-    def by_hand(self, instance: str, release: str, settings: Mapping[str, str]) -> list[str]:
+    def by_hand(
+        self, instance: str, release: str, settings: Mapping[str, str], *, clear_state: bool = False
+    ) -> list[str]:
         """Not asked here."""
         raise AssertionError((instance, release, settings))
 

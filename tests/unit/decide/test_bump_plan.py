@@ -30,7 +30,9 @@ def test_the_digest_survives_offsets_starts_and_time() -> None:
     [
         replace(reading(), topics=(TopicReading("orders", "id-2", 1),)),
         replace(reading(), topics=(TopicReading("orders", "id-1", 2),)),
-        replace(reading(), group=replace(reading().group, type="consumer")),
+        reading(
+            group=GroupReading(Taken(1, "t"), "orders", "consumer", "Stable", (member("orders-1"), member("orders-2")))
+        ),
     ],
 )
 def test_the_digest_changes_with_the_facts_it_binds(world: ApplicationReading) -> None:

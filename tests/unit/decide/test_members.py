@@ -5,7 +5,7 @@ from dataclasses import replace
 from kstreams_runbooks.decide.members import every_member_runs, members_of
 from kstreams_runbooks.model.readings import GroupReading, MemberReading, Missing, Taken
 from kstreams_runbooks.model.verdicts import Outcome
-from samples import BOUNCE_1, BOUNCE_2, NEW, instance, member, reading
+from samples import BOUNCE_1, BOUNCE_2, NEW, applied, instance, member, reading
 
 BOTH = (
     instance("orders-1", release=NEW, settings=BOUNCE_1.settings),
@@ -46,7 +46,7 @@ def test_unreadable_metrics_and_an_empty_group_are_inconclusive() -> None:
 
 def test_settings_not_in_effect_refuse() -> None:
     """Written after the process started: the process still runs with the old ones."""
-    stale = replace(BOTH[1], deployment=replace(BOTH[1].deployment, applied=False))
+    stale = applied(BOTH[1], value=False)
     verdict = every_member_runs(reading(BOTH[0], stale), (BOUNCE_1,))
     assert verdict.outcome is Outcome.REFUSE
 

@@ -6,7 +6,7 @@ from kstreams_runbooks.decide.bump_plan import bump_plan, running_releases
 from kstreams_runbooks.decide.rolling import beyond, in_place, left_behind, others_unwell
 from kstreams_runbooks.model.readings import Missing, Start
 from kstreams_runbooks.rules import upgrade_path_rules
-from samples import BOUNCE_1, BOUNCE_2, NEW, declared, down, instance, reading
+from samples import BOUNCE_1, BOUNCE_2, NEW, applied, declared, down, instance, reading
 
 DONE = instance("orders-1", release=NEW, settings=BOUNCE_1.settings)
 PLAN = bump_plan(reading(), declared(), NEW, upgrade_path_rules(), running_releases(reading()), (), (), "code")
@@ -17,8 +17,8 @@ def test_in_place_needs_release_settings_and_effect() -> None:
     assert in_place(DONE, BOUNCE_1, 1_000)
     assert not in_place(DONE, BOUNCE_2, 1_000)
     assert not in_place(instance("orders-1"), BOUNCE_1, 1_000)
-    assert not in_place(replace(DONE, deployment=replace(DONE.deployment, applied=False)), BOUNCE_1, 1_000)
-    assert not in_place(replace(DONE, deployment=replace(DONE.deployment, applied=Missing("?"))), BOUNCE_1, 1_000)
+    assert not in_place(applied(DONE, value=False), BOUNCE_1, 1_000)
+    assert not in_place(applied(DONE, value=Missing("?")), BOUNCE_1, 1_000)
     assert not in_place(down("orders-1", release=NEW), BOUNCE_1, 1_000)
 
 

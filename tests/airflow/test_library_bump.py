@@ -1,0 +1,222 @@
+"""The library bump on a real cluster, driven by a real Airflow as a person drives it."""
+
+import json
+import subprocess
+import time
+from typing import Any
+
+import pytest
+from conftest import Orders
+from kstreams_runbooks.errors import Refused
+from lab import report
+from lab.afresh import afresh
+from lab.airflow import APPROVER, REQUESTER
+from lab.application import TO_RELEASE, Deployed
+from lab.follow import follow
+from lab.judge import judged
+from lab.stack import Stack
+
+DAG = "library_bump"
+
+
+def trigger(stack: Stack, **conf: Any) -> str:
+    """Trigger a bump of the orders application as the person on call."""
+    run_id = f"test-{time.time_ns()}"
+    conf = {"application": "orders", "target": TO_RELEASE, "dry_run": False, "reason": "test", **conf}
+    return stack.api(REQUESTER).trigger(DAG, conf, run_id)
+
+
+def finished(stack: Stack, run_id: str) -> str:
+    """The state in which the run ended, everything approved."""
+    return follow(stack.api(), DAG, run_id, approver=stack.api(APPROVER))
+
+
+def command(stack: Stack, *arguments: str) -> tuple[int, str]:
+    """Exit code and stdout of the terminal command."""
+    done = subprocess.run(
+        [str(stack.lab.command), *arguments],
+        env=stack.environment(),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    return done.returncode, done.stdout
+
+
+def evidence(stack: Stack, run_id: str) -> dict[str, Any]:
+    """What a run left behind."""
+    code, text = command(stack, "evidence", run_id, "--format", "json", "--recheck")
+    assert code == 0, text[-2000:]
+    return dict(json.loads(text))
+
+
+def states(stack: Stack, run_id: str) -> dict[str, str]:
+    return {name: str(task["state"]) for name, task in stack.api().tasks(DAG, run_id).items()}
+
+
+def log_of(stack: Stack, run_id: str, task_id: str) -> str:
+    return "\n".join(stack.api().log(DAG, run_id, task_id))
+
+
+def test_two_bounces_under_traffic_lose_nothing(orders: Orders) -> None:
+    """3.4.1 to 4.3.1 with upgrade.from, then without: every instance in both, and the judge is at zero."""
+    stack = orders.stack
+    stack.start_traffic()
+    time.sleep(10)
+    run_id = trigger(stack)
+    assert finished(stack, run_id) == "success"
+    judgement = judged(stack)
+    assert (judgement.code, judgement.faults()) == (0, {})
+    document = evidence(stack, run_id)
+    assert document["run"]["outcome"] == "completed"
+    assert {approval["by"] for approval in document["approvals"]} == {APPROVER}
+    assert [write["payload"]["bounce"] for write in document["writes"]] == [1, 1, 2, 2]
+    assert [card["point_of_no_return"] for card in document["cards"]] == [False, False, True, True]
+    for name in ("orders-1", "orders-2"):
+        log = (stack.lab.logs / f"{name}.log").read_text(encoding="utf-8")
+        starts = report.starts_in(log)
+        assert [(start.version, start.upgrade_from) for start in starts] == [
+            ("3.4.1", None),
+            ("4.3.1", "3.4"),
+            ("4.3.1", None),
+        ]
+        for sentence in ("unable to decode subscription data", "TaskAssignmentException", "invalid partitions"):
+            assert sentence not in log
+    assert command(stack, "snapshot", "orders")[0] == 0
+
+
+def test_a_second_bump_to_the_same_release_is_refused(orders: Orders) -> None:
+    """After the test above everything runs the target: one sentence, nothing changed."""
+    run_id = trigger(orders.stack)
+    assert finished(orders.stack, run_id) == "failed"
+    assert evidence(orders.stack, run_id)["run"]["outcome"] == "refused or rejected, nothing changed"
+    assert "REFUSED, nothing was changed: target 4.3.1: every instance already runs" in log_of(
+        orders.stack, run_id, "plan"
+    )
+
+
+def test_a_dry_run_changes_nothing(stack: Stack) -> None:
+    """With traffic stopped the snapshots before and after are equal to the byte, and nobody is asked."""
+    afresh(stack, Deployed())
+    stack.start_traffic()
+    time.sleep(10)
+    judged(stack)
+    before = command(stack, "snapshot", "orders", "--quiesced")
+    run_id = trigger(stack, dry_run=True)
+    assert stack.api().wait_finished(DAG, run_id, 180) == "success"
+    assert command(stack, "snapshot", "orders", "--quiesced") == before
+    assert before[0] == 0
+    document = evidence(stack, run_id)
+    assert document["run"]["outcome"] == "dry run"
+    assert document["cards"] == []
+    assert set(states(stack, run_id).values()) == {"success"}
+    assert "would stop orders-1" in log_of(stack, run_id, "bounce_1_first")
+
+
+@pytest.mark.parametrize(
+    ("conf", "task_id", "sentence"),
+    [
+        ({"target": "9.9.9"}, "plan", "release 9.9.9: not declared for orders (declared 3.4.1, 4.3.1)"),
+        ({"application": "ordres"}, "observe", "orders"),
+    ],
+)
+def test_bad_input_is_one_sentence_before_anything_is_changed(
+    stack: Stack, conf: dict[str, str], task_id: str, sentence: str
+) -> None:
+    """Unknown release, unknown application with the nearest names."""
+    run_id = trigger(stack, **conf)
+    assert finished(stack, run_id) == "failed"
+    log = log_of(stack, run_id, task_id)
+    assert "REFUSED, nothing was changed" in log
+    assert sentence in log
+    assert "Traceback" not in log
+
+
+def test_the_form_refuses_what_is_no_release(stack: Stack) -> None:
+    """Before there is a run."""
+    with pytest.raises(Exception, match="target"):
+        trigger(stack, target="newest")
+
+
+def test_rejecting_changes_nothing_and_the_requester_is_asked_again(stack: Stack) -> None:
+    """Four eyes: the requester's own answer does not count; another's reject ends the run."""
+    run_id = trigger(stack)
+    api = stack.api(REQUESTER)
+    _wait_for_question(stack, run_id)
+    api.answer(DAG, run_id, "approve_plan")
+    again = _wait_for_question(stack, run_id, containing="is no approver of orders")
+    assert "oncall" in again["body"]
+    admin_started = stack.api(APPROVER)
+    admin_started.answer(DAG, run_id, "approve_plan", "Reject")
+    assert stack.api().wait_finished(DAG, run_id, 120) == "failed"
+    document = evidence(stack, run_id)
+    assert document["run"]["outcome"] == "refused or rejected, nothing changed"
+    assert document["cards"] == document["writes"] == document["approvals"] == []
+
+
+def test_an_application_that_is_held_is_refused_with_the_run_that_holds_it(stack: Stack) -> None:
+    """Two runs for one application: the second is told which one is first."""
+    first = trigger(stack)
+    _wait_for_question(stack, first)
+    second = trigger(stack)
+    assert stack.api().wait_finished(DAG, second, 120) == "failed"
+    assert first in log_of(stack, second, "check")
+    stack.api(APPROVER).answer(DAG, first, "approve_plan", "Reject")
+    assert stack.api().wait_finished(DAG, first, 120) == "failed"
+
+
+def test_marking_an_approval_successful_opens_nothing(stack: Stack) -> None:
+    """The write asks the ledger, not the graph."""
+    run_id = trigger(stack)
+    _wait_for_question(stack, run_id)
+    stack.api().call("PATCH", f"/dags/{DAG}/dagRuns/{run_id}/taskInstances/approve_plan", {"new_state": "success"})
+    assert stack.api().wait_finished(DAG, run_id, 180) == "failed"
+    assert "no approval of approve_plan in the ledger" in log_of(stack, run_id, "bounce_1_first")
+    assert evidence(stack, run_id)["writes"] == []
+
+
+def test_a_release_that_never_runs_costs_one_instance_and_tells_the_way_back(stack: Stack) -> None:
+    """Only the canary is touched, the run ends stopped, the undo it prints works by hand, and nothing is lost."""
+    afresh(stack, Deployed())
+    stack.start_traffic()
+    base = stack.lab.instances / "orders-1" / "base.properties"
+    whole = base.read_text(encoding="latin-1")
+    base.write_text(whole + "fail.at.start=true\n", encoding="latin-1")
+    try:
+        run_id = trigger(stack)
+        assert finished(stack, run_id) == "failed"
+    finally:
+        base.write_text(whole, encoding="latin-1")
+    document = evidence(stack, run_id)
+    assert document["run"]["outcome"] == "stopped, changed"
+    assert {write["payload"]["instance"] for write in document["writes"]} == {"orders-1"}
+    assert "although its process lives" in log_of(stack, run_id, "bounce_1_first")
+    conclusion = log_of(stack, run_id, "conclude")
+    by_hand = document["cards"][-1]["facts"]["by_hand"]
+    assert all(line in conclusion for line in by_hand)
+    assert any(line.startswith("rm -rf") for line in by_hand), "the state of 4.3 cannot be opened by 3.4"
+    for line in by_hand:
+        done = subprocess.run(["bash", "-c", line], env=_with_supervisorctl(stack), check=False, capture_output=True)
+        assert done.returncode == 0, (line, done.stdout, done.stderr)
+    assert (judged(stack)).faults() == {}
+    assert [start.version for start in report.starts_in((stack.lab.logs / "orders-2.log").read_text())] == ["3.4.1"]
+
+
+def _with_supervisorctl(stack: Stack) -> dict[str, str]:
+    environment = stack.environment()
+    return environment | {"PATH": f"{stack.lab.python.parent}:{environment['PATH']}"}
+
+
+def _wait_for_question(stack: Stack, run_id: str, containing: str = "") -> dict[str, Any]:
+    """The question that waits, once Airflow has parked it (answers that come faster are lost by Airflow 3.3)."""
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        for question in stack.api().pending(DAG, run_id):
+            if containing in question["body"]:
+                time.sleep(4)
+                return question
+        if stack.api().run(DAG, run_id)["state"] == "failed":
+            raise Refused(f"run {run_id} failed before it asked: {states(stack, run_id)}")
+        time.sleep(1)
+    raise AssertionError(f"no question of {run_id} with {containing!r}: {states(stack, run_id)}")

@@ -1,0 +1,60 @@
+"""What the tests share: one real stack for the whole session, started when the first test asks for it."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+from kstreams_runbooks.fleet import Application, load_fleet
+from lab.afresh import afresh
+from lab.application import Deployed
+from lab.settings import Lab, Ports
+from lab.stack import Parts, Stack
+
+_PORT_BASE = 27_000
+
+
+@dataclass(frozen=True)
+class Kafka:
+    """A broker that is up."""
+
+    bootstrap: str
+
+
+@dataclass(frozen=True)
+class Orders:
+    """The orders application, up on its first release, with its fleet entry."""
+
+    application: Application
+    stack: Stack
+
+
+@pytest.fixture(scope="session")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    """Broker, two instances of the application, Airflow. Traffic is started by the test that wants it."""
+    base = Ports.parse(os.environ.get("TEST_PORT_BASE") or str(_PORT_BASE))
+    lab = Lab(tmp_path_factory.mktemp("stack"), base)
+    made = Stack(lab, Parts())
+    environ = {**os.environ}
+    os.environ.update(lab.fleet_environment())
+    try:
+        made.up()
+        made.api().wait_for_dag("library_bump")
+        yield made
+    finally:
+        made.down()
+        os.environ.clear()
+        os.environ.update(environ)
+
+
+@pytest.fixture(scope="session")
+def kafka(stack: Stack) -> Kafka:
+    """The stack's broker."""
+    return Kafka(stack.lab.bootstrap)
+
+
+@pytest.fixture(scope="module")
+def orders(stack: Stack) -> Orders:
+    """The application from nothing, two instances on 3.4.1 with static membership."""
+    afresh(stack, Deployed())
+    return Orders(load_fleet().application("orders"), stack)

@@ -1,0 +1,32 @@
+"""Why this project exists: the same roll without `upgrade.from` goes wrong, and nothing says so but the judge."""
+
+import time
+
+from conftest import Orders
+from kstreams_runbooks.act.instance import restart
+from kstreams_runbooks.deployers import make_deployer
+from kstreams_runbooks.model.readings import StreamsReading
+from lab.application import streams, wait_running
+from lab.judge import judged
+
+SAYS_NOTHING = ("Exception", "ERROR")
+
+
+def test_a_roll_without_upgrade_from_corrupts_table_counts_in_silence(orders: Orders) -> None:
+    """Every instance RUNNING, no exception in any log, and wrong counts per customer (KIP-904)."""
+    stack = orders.stack
+    deployer = make_deployer(orders.application, dry_run=False)
+    stack.start_traffic()
+    time.sleep(10)
+    for name in ("orders-1", "orders-2"):
+        restart(deployer, name, "4.3.1", {}, remove_members=None, log=print)
+        wait_running(stack.lab, stack.supervisor, ("orders-1", "orders-2"))
+        time.sleep(15)
+    readings = [streams(stack.lab, number) for number in (1, 2)]
+    assert [one.state for one in readings if isinstance(one, StreamsReading)] == ["RUNNING", "RUNNING"]
+    judgement = judged(stack)
+    assert judgement.code == 1
+    assert set(judgement.faults()) == {"per-customer"}
+    for name in ("orders-1", "orders-2"):
+        log = (stack.lab.logs / f"{name}.log").read_text(encoding="utf-8")
+        assert not [line for line in log.splitlines() if any(word in line for word in SAYS_NOTHING)]

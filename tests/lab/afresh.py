@@ -1,0 +1,63 @@
+"""The orders application from nothing, again: empty topics, empty state, no group."""
+
+import shutil
+
+from confluent_kafka.admin import AdminClient
+from kstreams_runbooks.act.groups import GroupWriter
+from kstreams_runbooks.model.readings import GroupReading
+from kstreams_runbooks.observe import ClusterReader
+
+from lab import application, kafka
+from lab.application import Deployed
+from lab.stack import TRAFFIC, Stack
+from lab.supervise import until
+
+_CALL_S = 30
+
+
+def afresh(stack: Stack, deployed: Deployed) -> None:
+    """Stop traffic and instances, delete what they left, start `deployed` and wait until it is RUNNING."""
+    lab, names = stack.lab, deployed.names
+    stack.supervisor.stop(TRAFFIC, *names)
+    _forget_group(lab.bootstrap, deployed.application_id)
+    _delete_topics(lab.bootstrap)
+    for name in names:
+        shutil.rmtree(lab.instances / name, ignore_errors=True)
+        (lab.logs / f"{name}.log").write_text("", encoding="utf-8")
+    kafka.create_topics(lab.bootstrap)
+    application.write_instances(lab, deployed)
+    stack.supervisor.start(*names)
+    application.wait_running(lab, stack.supervisor, names)
+
+
+def _forget_group(bootstrap: str, group_id: str) -> None:
+    """A stopped application stays in its group until its session times out: its members are removed here."""
+    config = {"bootstrap.servers": bootstrap}
+    with ClusterReader(config) as reader:
+        group = reader.group(group_id)
+    if not isinstance(group, GroupReading):
+        return
+    if group.members:
+        GroupWriter(config, dry_run=False).remove_members(group_id, group.members)
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+
+    def deleted() -> bool:
+        try:
+            admin.delete_consumer_groups([group_id])[group_id].result()
+        except Exception as error:  # noqa: BLE001 - librdkafka has one class for all of them
+            return "GROUP_ID_NOT_FOUND" in str(error)
+        return True
+
+    until(deleted, _CALL_S, f"group {group_id} is deleted")
+
+
+def _delete_topics(bootstrap: str) -> None:
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    names = [name for name in admin.list_topics(timeout=_CALL_S).topics if not name.startswith("__")]
+    for future in admin.delete_topics(names).values() if names else ():
+        future.result()
+
+    def gone() -> bool:
+        return not set(names) & set(admin.list_topics(timeout=_CALL_S).topics)
+
+    until(gone, _CALL_S, "the topics are gone")

@@ -1,0 +1,44 @@
+"""The judge of the traffic, as a test asks it."""
+
+import json
+import subprocess
+from dataclasses import dataclass
+from typing import Any
+
+from lab import kafka
+from lab.stack import Stack
+
+_LIMIT_S = 300
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Exit code and document of `verify-traffic`."""
+
+    code: int
+    document: dict[str, Any]
+
+    def faults(self) -> dict[str, dict[str, int]]:
+        """Per output what is not zero."""
+        kinds = ("missing", "extra", "duplicate", "out_of_order")
+        found = {
+            output["output"]: {kind: output[kind] for kind in kinds if output[kind]}
+            for output in self.document["outputs"]
+        }
+        return {name: kinds for name, kinds in found.items() if kinds}
+
+
+def judged(stack: Stack, group: str = "orders") -> Judgement:
+    """Stop the traffic, let the application finish, judge."""
+    stack.stop_traffic()
+    kafka.wait_drained(stack.lab.bootstrap, group)
+    done = subprocess.run(
+        [str(stack.lab.command), "verify-traffic", "--bootstrap", stack.lab.bootstrap, "--format", "json"],
+        env=stack.environment(),
+        capture_output=True,
+        text=True,
+        timeout=_LIMIT_S,
+        check=False,
+    )
+    assert done.returncode in {0, 1, 3}, done.stderr
+    return Judgement(done.returncode, json.loads(done.stdout))
