@@ -21,6 +21,7 @@ _WORDS = {
     "upstream_failed": "not reached",
 }
 _LINE_EVERY_S = 10
+_LINE_LENGTH = 240
 
 
 class Display:
@@ -34,9 +35,11 @@ class Display:
 
     def say(self, line: str) -> None:
         """One line that stays."""
-        stamp = f"{time.monotonic() - self._began:6.1f} s  "
-        console = self._live.console if self._live else self._console
-        console.print(Text(stamp + line), overflow="ellipsis", no_wrap=True, soft_wrap=not console.is_terminal)
+        line = f"{time.monotonic() - self._began:6.1f} s  {line}"
+        if self._console.is_terminal:
+            (self._live.console if self._live else self._console).print(Text(line), soft_wrap=True)
+        else:
+            print(line[:_LINE_LENGTH], file=sys.stderr, flush=True)
 
     def steps(self, tasks: Mapping[str, Mapping[str, Any]], lines: Mapping[str, str]) -> None:
         """Show the steps; `lines` has the last line of each one's log."""

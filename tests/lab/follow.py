@@ -8,7 +8,7 @@ from kstreams_runbooks.errors import Refused, Unreachable
 
 from lab.airflow import Airflow
 
-_POLL_S = 1.0
+_POLL_S = 1.5
 _LIMIT_S = 3_600
 _BY_HAND_S = 8 * 3_600
 # Four eyes ask again; a login that is never accepted would be asked for ever.

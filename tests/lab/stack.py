@@ -17,6 +17,9 @@ from lab.supervise import Program, Supervisor, inherited
 
 TRAFFIC = "traffic"
 DEFAULT_RATE = 400
+# A customer's update reaches every order of that customer through the join: the more customers, the fewer orders each,
+# and the longer traffic can run before updates alone are more than a small machine can do.
+DEFAULT_CUSTOMERS = 1_000
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,7 @@ class Parts:
     deployed: Deployed | None = field(default_factory=Deployed)
     airflow: bool = True
     traffic_rate: int = DEFAULT_RATE
+    customers: int = DEFAULT_CUSTOMERS
     seed: int = 1
     built: bool = False
 
@@ -175,7 +179,10 @@ def stack(lab: Lab, parts: Parts, *, keep: Path | None = None) -> Iterator[Stack
 def traffic_program(lab: Lab, parts: Parts) -> Program:
     """The generator under supervisord; it runs until it is stopped."""
     command = (str(lab.command), "generate-traffic", "--bootstrap", lab.bootstrap)
-    return Program(TRAFFIC, (*command, "--rate", str(parts.traffic_rate), "--seed", str(parts.seed)))
+    options = {"rate": parts.traffic_rate, "customers": parts.customers, "seed": parts.seed}
+    return Program(
+        TRAFFIC, (*command, *(word for name, value in options.items() for word in (f"--{name}", str(value))))
+    )
 
 
 def _write_environment(file: Path, settings: dict[str, str]) -> None:
