@@ -179,10 +179,8 @@ def stack(lab: Lab, parts: Parts, *, keep: Path | None = None) -> Iterator[Stack
 def traffic_program(lab: Lab, parts: Parts) -> Program:
     """The generator under supervisord; it runs until it is stopped."""
     command = (str(lab.command), "generate-traffic", "--bootstrap", lab.bootstrap)
-    options = {"rate": parts.traffic_rate, "customers": parts.customers, "seed": parts.seed}
-    return Program(
-        TRAFFIC, (*command, *(word for name, value in options.items() for word in (f"--{name}", str(value))))
-    )
+    options = {"--rate": parts.traffic_rate, "--customers": parts.customers, "--seed": parts.seed}
+    return Program(TRAFFIC, command + tuple(str(word) for option in options.items() for word in option))
 
 
 def _write_environment(file: Path, settings: dict[str, str]) -> None:
