@@ -1,62 +1,17 @@
 """The library bump on a real cluster, driven by a real Airflow as a person drives it."""
 
-import json
 import subprocess
 import time
-from typing import Any
 
 import pytest
 from conftest import Orders
-from kstreams_runbooks.errors import Refused
 from lab import report
 from lab.afresh import afresh
 from lab.airflow import APPROVER, REQUESTER
-from lab.application import TO_RELEASE, Deployed
-from lab.follow import follow
+from lab.application import Deployed
 from lab.judge import judged
 from lab.stack import Stack
-
-DAG = "library_bump"
-
-
-def trigger(stack: Stack, **conf: Any) -> str:
-    """Trigger a bump of the orders application as the person on call."""
-    run_id = f"test-{time.time_ns()}"
-    conf = {"application": "orders", "target": TO_RELEASE, "dry_run": False, "reason": "test", **conf}
-    return stack.api(REQUESTER).trigger(DAG, conf, run_id)
-
-
-def finished(stack: Stack, run_id: str) -> str:
-    """The state in which the run ended, everything approved."""
-    return follow(stack.api(), DAG, run_id, approver=stack.api(APPROVER))
-
-
-def command(stack: Stack, *arguments: str) -> tuple[int, str]:
-    """Exit code and stdout of the terminal command."""
-    done = subprocess.run(
-        [str(stack.lab.command), *arguments],
-        env=stack.environment(),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    return done.returncode, done.stdout
-
-
-def evidence(stack: Stack, run_id: str) -> dict[str, Any]:
-    """What a run left behind."""
-    code, text = command(stack, "evidence", run_id, "--format", "json", "--recheck")
-    assert code == 0, text[-2000:]
-    return dict(json.loads(text))
-
-
-def states(stack: Stack, run_id: str) -> dict[str, str]:
-    return {name: str(task["state"]) for name, task in stack.api().tasks(DAG, run_id).items()}
-
-
-def log_of(stack: Stack, run_id: str, task_id: str) -> str:
-    return "\n".join(stack.api().log(DAG, run_id, task_id))
+from runs import DAG, command, evidence, finished, log_of, question, states, trigger
 
 
 def test_two_bounces_under_traffic_lose_nothing(orders: Orders) -> None:
@@ -143,9 +98,9 @@ def test_rejecting_changes_nothing_and_the_requester_is_asked_again(stack: Stack
     """Four eyes: the requester's own answer does not count; another's reject ends the run."""
     run_id = trigger(stack)
     api = stack.api(REQUESTER)
-    _wait_for_question(stack, run_id)
+    question(stack, run_id)
     api.answer(DAG, run_id, "approve_plan")
-    again = _wait_for_question(stack, run_id, containing="is no approver of orders")
+    again = question(stack, run_id, containing="is no approver of orders")
     assert "oncall" in again["body"]
     admin_started = stack.api(APPROVER)
     admin_started.answer(DAG, run_id, "approve_plan", "Reject")
@@ -158,7 +113,7 @@ def test_rejecting_changes_nothing_and_the_requester_is_asked_again(stack: Stack
 def test_an_application_that_is_held_is_refused_with_the_run_that_holds_it(stack: Stack) -> None:
     """Two runs for one application: the second is told which one is first."""
     first = trigger(stack)
-    _wait_for_question(stack, first)
+    question(stack, first)
     second = trigger(stack)
     assert stack.api().wait_finished(DAG, second, 120) == "failed"
     assert first in log_of(stack, second, "check")
@@ -169,7 +124,7 @@ def test_an_application_that_is_held_is_refused_with_the_run_that_holds_it(stack
 def test_marking_an_approval_successful_opens_nothing(stack: Stack) -> None:
     """The write asks the ledger, not the graph."""
     run_id = trigger(stack)
-    _wait_for_question(stack, run_id)
+    question(stack, run_id)
     stack.api().call("PATCH", f"/dags/{DAG}/dagRuns/{run_id}/taskInstances/approve_plan", {"new_state": "success"})
     assert stack.api().wait_finished(DAG, run_id, 180) == "failed"
     assert "no approval of approve_plan in the ledger" in log_of(stack, run_id, "bounce_1_first")
@@ -206,17 +161,3 @@ def test_a_release_that_never_runs_costs_one_instance_and_tells_the_way_back(sta
 def _with_supervisorctl(stack: Stack) -> dict[str, str]:
     environment = stack.environment()
     return environment | {"PATH": f"{stack.lab.python.parent}:{environment['PATH']}"}
-
-
-def _wait_for_question(stack: Stack, run_id: str, containing: str = "") -> dict[str, Any]:
-    """The question that waits, once Airflow has parked it (answers that come faster are lost by Airflow 3.3)."""
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline:
-        for question in stack.api().pending(DAG, run_id):
-            if containing in question["body"]:
-                time.sleep(4)
-                return question
-        if stack.api().run(DAG, run_id)["state"] == "failed":
-            raise Refused(f"run {run_id} failed before it asked: {states(stack, run_id)}")
-        time.sleep(1)
-    raise AssertionError(f"no question of {run_id} with {containing!r}: {states(stack, run_id)}")

@@ -9,7 +9,8 @@ from kstreams_runbooks.model.readings import StreamsReading
 from lab.application import streams, wait_running
 from lab.judge import judged
 
-SAYS_NOTHING = ("Exception", "ERROR")
+# 4.3 says this once for every in-memory store it finds from an older release, with `upgrade.from` as without it.
+HARMLESS = "Error migrating legacy checkpoint offsets"
 
 
 def test_a_roll_without_upgrade_from_corrupts_table_counts_in_silence(orders: Orders) -> None:
@@ -29,4 +30,5 @@ def test_a_roll_without_upgrade_from_corrupts_table_counts_in_silence(orders: Or
     assert set(judgement.faults()) == {"per-customer"}
     for name in ("orders-1", "orders-2"):
         log = (stack.lab.logs / f"{name}.log").read_text(encoding="utf-8")
-        assert not [line for line in log.splitlines() if any(word in line for word in SAYS_NOTHING)]
+        said = [line for line in log.splitlines() if "Exception" in line or "ERROR" in line]
+        assert [line for line in said if HARMLESS not in line] == []

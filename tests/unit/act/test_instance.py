@@ -50,7 +50,12 @@ class Recorder:
         raise AssertionError(release)
 
     def by_hand(
-        self, instance: str, release: str, settings: Mapping[str, str], *, clear_state: bool = False  # noqa: ARG002
+        self,
+        instance: str,
+        release: str,
+        settings: Mapping[str, str],
+        *,
+        clear_state: bool = False,  # noqa: ARG002
     ) -> list[str]:
         """Not asked here."""
         raise AssertionError((instance, release, settings))

@@ -1,0 +1,70 @@
+"""Runs of the library bump as tests start and look at them."""
+
+import json
+import subprocess
+import time
+from typing import Any
+
+from kstreams_runbooks.errors import Refused
+from lab.airflow import APPROVER, REQUESTER
+from lab.application import TO_RELEASE
+from lab.follow import follow
+from lab.stack import Stack
+
+DAG = "library_bump"
+
+
+def trigger(stack: Stack, **conf: Any) -> str:
+    """Trigger a bump of the orders application as the person on call."""
+    run_id = f"test-{time.time_ns()}"
+    conf = {"application": "orders", "target": TO_RELEASE, "dry_run": False, "reason": "test", **conf}
+    return stack.api(REQUESTER).trigger(DAG, conf, run_id)
+
+
+def finished(stack: Stack, run_id: str) -> str:
+    """The state in which the run ended, everything approved."""
+    return follow(stack.api(), DAG, run_id, approver=stack.api(APPROVER))
+
+
+def command(stack: Stack, *arguments: str) -> tuple[int, str]:
+    """Exit code and stdout of the terminal command."""
+    done = subprocess.run(
+        [str(stack.lab.command), *arguments],
+        env=stack.environment(),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    return done.returncode, done.stdout
+
+
+def evidence(stack: Stack, run_id: str) -> dict[str, Any]:
+    """What a run left behind, decided again."""
+    code, text = command(stack, "evidence", run_id, "--format", "json", "--recheck")
+    assert code == 0, text[-2000:]
+    return dict(json.loads(text))
+
+
+def states(stack: Stack, run_id: str) -> dict[str, str]:
+    """State of every task."""
+    return {name: str(task["state"]) for name, task in stack.api().tasks(DAG, run_id).items()}
+
+
+def log_of(stack: Stack, run_id: str, task_id: str) -> str:
+    """A task's log of its first try."""
+    return "\n".join(stack.api().log(DAG, run_id, task_id))
+
+
+def question(stack: Stack, run_id: str, containing: str = "") -> dict[str, Any]:
+    """The question that waits, once Airflow has parked it: answers that come faster are lost by Airflow 3.3."""
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        for pending in stack.api().pending(DAG, run_id):
+            if containing in pending["body"]:
+                time.sleep(4)
+                return pending
+        if stack.api().run(DAG, run_id)["state"] == "failed":
+            raise Refused(f"run {run_id} failed before it asked: {states(stack, run_id)}")
+        time.sleep(1)
+    raise AssertionError(f"no question of {run_id} with {containing!r}: {states(stack, run_id)}")
