@@ -23,6 +23,8 @@ from lab.settings import Lab
 from lab.stack import Parts, Stack, stack
 from runs import DAG, evidence, finished, trigger
 
+from benchmarks.parse import parse_seconds
+
 SCHEMA_VERSION = 1
 REPEATS = 5
 _WARM_UP_S = 10
@@ -122,6 +124,7 @@ def measured(made: Stack, repeats: int) -> dict[str, Any]:
         "gap_by_hand_s": spread(hand),
         "gap_ratio": {**spread(ratios), "aim": 1.2},
         "overhead_per_task_s": {**spread(overhead), "aim": 1.5},
+        "dag_parse_500_applications_s": {**spread([parse_seconds() for _ in range(repeats)]), "aim": 1.0},
     }
 
 
