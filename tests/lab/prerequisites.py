@@ -103,7 +103,7 @@ def holder(port: int) -> str:
     if pid is None:
         return "a process of another user"
     try:
-        command = " ".join(psutil.Process(pid).cmdline())
+        command = " ".join(psutil.Process(pid).cmdline()).strip()
     except psutil.Error:
         return f"process {pid}"
     return f"process {pid} ({command[:80]}{'…' if len(command) > 80 else ''})"

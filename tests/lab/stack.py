@@ -58,7 +58,8 @@ class Stack:
     def up(self) -> None:
         """Start everything and wait for it; BadInput before anything is started where the machine lacks something."""
         lab, parts = self.lab, self.parts
-        leftovers.stop(lab)
+        if leftovers.stop(lab):
+            self._say("stopped the stack that was up")
         instances = parts.deployed.instances if parts.deployed else 0
         ports = prerequisites.ports_of(lab.ports, broker=True, instances=instances, airflow=parts.airflow)
         prerequisites.require(ports, build=not parts.built, base=lab.ports.base)
