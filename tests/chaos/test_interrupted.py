@@ -1,0 +1,82 @@
+"""Things die in the middle: a rerun ends well, and nothing is lost."""
+
+import os
+import signal
+import time
+from collections.abc import Callable
+
+import pytest
+from kstreams_runbooks.errors import Unreachable
+from lab.afresh import afresh
+from lab.airflow import APPROVER, wait_healthy
+from lab.application import Deployed
+from lab.follow import follow
+from lab.judge import judged
+from lab.stack import Stack
+from lab.supervise import until
+from runs import DAG, evidence, finished, states, trigger
+
+
+@pytest.fixture
+def rolling(stack: Stack) -> str:
+    """A run of a fresh application under traffic, whose first instance has just been restarted in bounce 1."""
+    afresh(stack, Deployed())
+    stack.start_traffic()
+    time.sleep(5)
+    run_id = trigger(stack)
+
+    def deferred() -> bool:
+        return states(stack, run_id)["bounce_1_first"] in {"deferred", "failed"}
+
+    approve = _Until(deferred)
+    with pytest.raises(_Reached):
+        follow(stack.api(), DAG, run_id, approver=stack.api(APPROVER), each_time=approve)
+    return run_id
+
+
+class _Reached(Exception):
+    """The state that was waited for."""
+
+
+class _Until:
+    def __init__(self, reached: Callable[[], bool]) -> None:
+        self._reached = reached
+
+    def __call__(self) -> None:
+        if self._reached():
+            raise _Reached
+
+
+def test_an_instance_killed_in_bounce_1(stack: Stack, rolling: str) -> None:
+    """The canary dies at its gate: the run stops; cleared, it starts the instance again and completes."""
+    pid = stack.supervisor.pid("orders-1")
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+    assert follow(stack.api(), DAG, rolling, approver=stack.api(APPROVER)) == "failed"
+    document = evidence(stack, rolling)
+    assert document["run"]["outcome"] == "stopped, changed"
+    stack.api().clear(DAG, rolling, "bounce_1_first")
+    assert finished(stack, rolling) == "success"
+    judgement = judged(stack)
+    assert (judgement.code, judgement.faults()) == (0, {})
+    assert evidence(stack, rolling)["run"]["outcome"] == "completed"
+
+
+def test_the_scheduler_killed_in_bounce_1(stack: Stack, rolling: str) -> None:
+    """Started again, it goes on by itself or after one clear, and the judge is at zero."""
+    pid = stack.supervisor.pid("airflow-scheduler")
+    assert pid is not None
+    os.killpg(os.getpgid(pid), signal.SIGKILL)
+    until(lambda: stack.supervisor.pid("airflow-scheduler") is None, 30, "the scheduler is gone")
+    stack.supervisor.start("airflow-scheduler")
+    wait_healthy(stack.lab, stack.supervisor)
+    state = finished(stack, rolling)
+    if state == "failed":
+        failed = [name for name, state in states(stack, rolling).items() if state == "failed" and name != "conclude"]
+        if not failed:
+            raise Unreachable(f"{rolling} failed without a failed task")
+        stack.api().clear(DAG, rolling, failed[0])
+        state = finished(stack, rolling)
+    assert state == "success"
+    judgement = judged(stack)
+    assert (judgement.code, judgement.faults()) == (0, {})
