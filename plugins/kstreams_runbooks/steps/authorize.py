@@ -1,6 +1,9 @@
 """A write never trusts the graph: what has to stand in the ledger before anything is changed."""
 
-from kstreams_runbooks.errors import WriteRefused
+from airflow.sdk.exceptions import AirflowRuntimeError
+from airflow.sdk.execution_time.task_runner import RuntimeTaskInstance
+
+from kstreams_runbooks.errors import Unreachable, WriteRefused
 from kstreams_runbooks.steps.run import Run, now_ms
 
 
@@ -53,7 +56,9 @@ def take_hold(run: Run) -> None:
 
 def _finished(run_key: str) -> bool:
     """Whether Airflow has no such run any more, or it has ended: its hold is then free."""
-    from airflow.sdk.execution_time.task_runner import RuntimeTaskInstance
-
     dag_id, _, run_id = run_key.partition("/")
-    return RuntimeTaskInstance.get_dr_count(dag_id=dag_id, run_ids=[run_id], states=["queued", "running"]) == 0
+    try:
+        going = RuntimeTaskInstance.get_dr_count(dag_id=dag_id, run_ids=[run_id], states=["queued", "running"])
+    except AirflowRuntimeError as error:
+        raise Unreachable(f"Airflow does not say whether run {run_id} of {dag_id} is over: {error}") from None
+    return going == 0

@@ -1,0 +1,56 @@
+"""The last look at a bump."""
+
+from dataclasses import replace
+
+from kstreams_runbooks.decide.bump_plan import bump_plan, running_releases
+from kstreams_runbooks.decide.verification import bump_verified
+from kstreams_runbooks.model.readings import ApplicationReading, Missing, TopicReading
+from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.rules import upgrade_path_rules
+from samples import BOUNCE_1, NEW, declared, instance, partition, reading
+
+PLAN = bump_plan(
+    reading(), declared(), NEW, upgrade_path_rules(), running_releases(reading()), (), (("max_lag", 10.0),), "code"
+)
+DONE = reading(instance("orders-1", release=NEW), instance("orders-2", release=NEW))
+
+
+def verdict(after: ApplicationReading) -> tuple[Outcome, str]:
+    found = bump_verified(reading(), after, PLAN)
+    return found.outcome, " ".join(found.reasons)
+
+
+def test_what_was_planned_runs_and_nothing_else_changed() -> None:
+    """The plain case."""
+    assert verdict(DONE)[0] is Outcome.PROCEED
+
+
+def test_upgrade_from_left_behind_is_no_success() -> None:
+    """The second bounce is what ends a bump."""
+    half = reading(*(instance(f"orders-{n}", release=NEW, settings=BOUNCE_1.settings) for n in (1, 2)))
+    assert verdict(half)[0] is Outcome.REFUSE
+
+
+def test_a_recreated_topic_is_named_with_both_ids() -> None:
+    """Same name, another id: its records are lost."""
+    after = replace(DONE, topics=(TopicReading("orders", "id-2", 1),))
+    assert verdict(after) == (
+        Outcome.REFUSE,
+        "topic orders: recreated (id id-2, in the plan id-1); its records are lost",
+    )
+    assert verdict(replace(DONE, topics=(TopicReading("orders", "id-1", 8),)))[0] is Outcome.REFUSE
+    assert verdict(replace(DONE, topics=()))[1].startswith("topic orders: gone")
+
+
+def test_an_offset_that_went_back_is_named() -> None:
+    """Rewound is never fine."""
+    assert verdict(replace(DONE, partitions=(partition(committed=50, stable=55),)))[1] == (
+        "orders-0: committed went back from 100 to 50"
+    )
+
+
+def test_lag_waits_and_missing_is_inconclusive() -> None:
+    """Traffic has peaks; missing data is never OK."""
+    assert verdict(replace(DONE, partitions=(partition(committed=100, stable=200),)))[0] is Outcome.WAIT
+    assert verdict(replace(DONE, partitions=Missing("timed out")))[0] is Outcome.INCONCLUSIVE
+    assert verdict(replace(DONE, topics=Missing("timed out")))[0] is Outcome.INCONCLUSIVE
