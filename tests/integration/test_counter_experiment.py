@@ -26,6 +26,7 @@ def test_a_roll_without_upgrade_from_corrupts_table_counts_in_silence(orders: Or
     readings = [streams(stack.lab, number) for number in (1, 2)]
     assert [one.state for one in readings if isinstance(one, StreamsReading)] == ["RUNNING", "RUNNING"]
     judgement = judged(stack)
+    print("without upgrade.from:", judgement.faults(), "of", judgement.document["orders_seen"], "orders")
     assert judgement.code == 1
     assert set(judgement.faults()) == {"per-customer"}
     for name in ("orders-1", "orders-2"):

@@ -48,7 +48,6 @@ def approval_body(
     stage: str,
     now: str,
     requested_by: str,
-    asked_again: str,
     expires_at_ms: int,
 ) -> str:
     """What the person reads, 15 lines at most, in Markdown; `stage` is the task id, `now` what was observed."""
@@ -63,7 +62,6 @@ def approval_body(
     rejected = "every instance stays on the new release with upgrade.from set" if second else "nothing is changed"
     who = ", ".join(name for name in declared.approvers if not (declared.four_eyes and name == requested_by))
     lines = [
-        f"**{asked_again}**" if asked_again else "",
         f"**Now:** {now}",
         f"**Will do:** {will}",
         f"**Expected gap:** {plan.costs[0].gap_s[0]}–{gap} s per instance; {plan.costs[0].why}",

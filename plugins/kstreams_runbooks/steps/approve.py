@@ -61,14 +61,15 @@ class ApprovePlan(ApprovalOperator):
             if run.declared.automatic_approval:
                 self._approved(run, "automatic approval (fleet entry)", None)
                 return None
-            return self._ask(run, context, "")
+            return self._ask(run, context)
 
     def execute_complete(self, context: Context, event: dict[str, Any]) -> Any:
         """Judge the answer: who gave it, and to which plan."""
         with reported(context, "an answer came") as run:
             given = (event.get("params_input") or {}).get(_EMERGENCY)
             if given is not None and not isinstance(given, str):
-                return self._ask(run, context, f"the emergency reason has to be text, not {given!r}")
+                run.say(f"asked again: the emergency reason has to be text, not {given!r}")
+                return self._ask(run, context)
             try:
                 answer = super().execute_complete(context, event)
             except HITLTimeoutError:
@@ -86,11 +87,14 @@ class ApprovePlan(ApprovalOperator):
             )
             run.say(verdict.sentence)
             if verdict.outcome is not Outcome.PROCEED:
-                return self._ask(run, context, "; ".join(verdict.reasons))
+                run.say("asked again")
+                return self._ask(run, context)
             self._approved(run, _responder(event), (given or "").strip() or None)
             return {"chosen_options": answer["chosen_options"], "by": _responder(event)}
 
-    def _ask(self, run: Run, context: Context, asked_again: str) -> Any:
+    def _ask(self, run: Run, context: Context) -> Any:
+        # Airflow keeps the text of the first question for as long as the task lives, so nothing that changes stands in
+        # it but `now`; a plan that changed after it was shown is refused by the step before.
         plan = run.plan()
         hours = run.limit("approval_timeout_h")
         self.response_timeout = timedelta(hours=hours)
@@ -106,7 +110,6 @@ class ApprovePlan(ApprovalOperator):
             stage=self.task_id,
             now="; ".join(described(run.read())),
             requested_by=run.record.requested_by,
-            asked_again=asked_again,
             expires_at_ms=now_ms() + int(hours * _HOUR_MS),
         )
         run.ledger.remember(run.key, "digest_shown", plan.digest)
