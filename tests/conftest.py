@@ -2,31 +2,16 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import pytest
-from kstreams_runbooks.fleet import Application, load_fleet
+from given import Kafka, Orders
+from kstreams_runbooks.fleet import load_fleet
 from lab.afresh import afresh
 from lab.application import Deployed
 from lab.settings import Lab, Ports
 from lab.stack import Parts, Stack
 
 _PORT_BASE = 27_000
-
-
-@dataclass(frozen=True)
-class Kafka:
-    """A broker that is up."""
-
-    bootstrap: str
-
-
-@dataclass(frozen=True)
-class Orders:
-    """The orders application, up on its first release, with its fleet entry."""
-
-    application: Application
-    stack: Stack
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,7 @@ import subprocess
 import time
 
 import pytest
-from conftest import Orders
+from given import Orders
 from lab import report
 from lab.afresh import afresh
 from lab.airflow import APPROVER, REQUESTER

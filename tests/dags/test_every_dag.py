@@ -11,8 +11,8 @@ os.environ.setdefault("AIRFLOW_HOME", tempfile.mkdtemp(prefix="airflow-home-"))
 os.environ["AIRFLOW__CORE__PLUGINS_FOLDER"] = str(CHECKOUT / "plugins")
 os.environ["AIRFLOW__CORE__LOAD_EXAMPLES"] = "False"
 
-from airflow.dag_processing.dagbag import DagBag  # noqa: E402
-from airflow.serialization.serialized_objects import DagSerialization  # noqa: E402
+from airflow.dag_processing.dagbag import DagBag
+from airflow.serialization.serialized_objects import DagSerialization
 
 # The same task id means the same thing in every DAG (README, "Words").
 KNOWN_STEPS = {

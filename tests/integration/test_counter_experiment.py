@@ -3,7 +3,7 @@
 import re
 import time
 
-from conftest import Orders
+from given import Orders
 from kstreams_runbooks.act.instance import restart
 from kstreams_runbooks.deployers import make_deployer
 from kstreams_runbooks.model.readings import StreamsReading

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import Orders
+from given import Orders
 from lab.afresh import afresh
 from lab.airflow import LOGINS
 from lab.application import Deployed
