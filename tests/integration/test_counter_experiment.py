@@ -20,6 +20,9 @@ def test_a_roll_without_upgrade_from_corrupts_table_counts_in_silence(orders: Or
     deployer = make_deployer(orders.application, dry_run=False)
     stack.start_traffic()
     time.sleep(10)
+    # Two instances that start at once both create the internal topics, and one of them says so: that is before the roll.
+    logs = {name: stack.lab.logs / f"{name}.log" for name in ("orders-1", "orders-2")}
+    before = {name: len(log.read_text(encoding="utf-8")) for name, log in logs.items()}
     for name in ("orders-1", "orders-2"):
         restart(deployer, name, "4.3.1", {}, remove_members=None, log=print)
         wait_running(stack.lab, stack.supervisor, ("orders-1", "orders-2"))
@@ -30,6 +33,6 @@ def test_a_roll_without_upgrade_from_corrupts_table_counts_in_silence(orders: Or
     print("without upgrade.from:", judgement.faults(), "of", judgement.document["orders_seen"], "orders")
     assert judgement.code == 1
     assert set(judgement.faults()) == {"per-customer"}
-    for name in ("orders-1", "orders-2"):
-        log = (stack.lab.logs / f"{name}.log").read_text(encoding="utf-8")
-        assert [line for line in log.splitlines() if COMPLAINT.search(line)] == []
+    for name, log in logs.items():
+        said = log.read_text(encoding="utf-8")[before[name] :]
+        assert [line for line in said.splitlines() if COMPLAINT.search(line)] == []

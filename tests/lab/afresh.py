@@ -1,6 +1,7 @@
 """The orders application from nothing, again: empty topics, empty state, no group."""
 
 import shutil
+import time
 
 from confluent_kafka.admin import AdminClient
 from kstreams_runbooks.act.groups import GroupWriter
@@ -13,6 +14,7 @@ from lab.stack import TRAFFIC, Stack
 from lab.supervise import until
 
 _CALL_S = 30
+_TELL_APART_S = 0.2
 
 
 def afresh(stack: Stack, deployed: Deployed) -> None:
@@ -26,6 +28,8 @@ def afresh(stack: Stack, deployed: Deployed) -> None:
         (lab.logs / f"{name}.log").write_text("", encoding="utf-8")
     kafka.create_topics(lab.bootstrap)
     application.write_instances(lab, deployed)
+    # A start is told from the write before it by their times; a deployer waits like this too.
+    time.sleep(_TELL_APART_S)
     stack.supervisor.start(*names)
     application.wait_running(lab, stack.supervisor, names)
 

@@ -55,8 +55,9 @@ def assert_readable(page: Page) -> None:
 
 def test_the_form_asks_for_application_and_target_and_starts_with_dry_run(stack: Stack, page: Page) -> None:
     """Safe by default, with help texts, limits folded away."""
-    page.goto(f"{stack.lab.airflow_url}/dags/{DAG}/trigger/single")
-    expect(page.get_by_text("Application", exact=False).first).to_be_visible()
+    page.goto(f"{stack.lab.airflow_url}/dags/{DAG}")
+    page.get_by_role("button", name="Trigger").click()
+    expect(page.get_by_text("There is no default on purpose.").first).to_be_visible(timeout=30_000)
     text = page.locator("body").inner_text()
     for words in (
         "Application",

@@ -56,4 +56,4 @@ def conclusion(facts: RunFacts) -> Conclusion:
         return Conclusion(RunOutcome.INCONCLUSIVE, why + changed)
     if facts.wrote:
         return Conclusion(RunOutcome.STOPPED, f"{why}; changed so far: {', '.join(facts.wrote)}")
-    return Conclusion(RunOutcome.NOTHING_CHANGED, f"REFUSED, nothing was changed: {why}")
+    return Conclusion(RunOutcome.NOTHING_CHANGED, why)

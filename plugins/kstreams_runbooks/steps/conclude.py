@@ -5,10 +5,10 @@ from typing import Any
 from airflow.sdk import get_current_context, task
 
 from kstreams_runbooks.decide.conclusion import RunFacts, RunOutcome, conclusion
-from kstreams_runbooks.errors import Refused
+from kstreams_runbooks.errors import Inconclusive
 from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.verdicts import Verdict
-from kstreams_runbooks.steps.reporting import reported
+from kstreams_runbooks.steps.reporting import StepFailed, reported
 from kstreams_runbooks.steps.run import Run, now_ms
 
 _VERIFIED = ("bump_verified", "rehearsed")
@@ -25,7 +25,8 @@ def conclude() -> None:
         if not outcome.outcome.succeeded:
             for line in way_back(run):
                 run.say(line)
-            raise Refused(f"{outcome.outcome}: {outcome.sentence}")
+            # Said already, and not refused: the task only has to end as the run does.
+            raise StepFailed(Inconclusive.exit_code if outcome.outcome is RunOutcome.INCONCLUSIVE else 1)
         if outcome.outcome is RunOutcome.DRY_RUN:
             run.say(f"the evidence: kstreams-runbooks evidence {run.record.run_id}")
 
