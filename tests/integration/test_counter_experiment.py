@@ -20,7 +20,7 @@ def test_a_roll_without_upgrade_from_corrupts_table_counts_in_silence(orders: Or
     deployer = make_deployer(orders.application, dry_run=False)
     stack.start_traffic()
     time.sleep(10)
-    # Two instances that start at once both create the internal topics, and one of them says so: that is before the roll.
+    # Two instances that start at once both create the internal topics, and one says so: that is before the roll.
     logs = {name: stack.lab.logs / f"{name}.log" for name in ("orders-1", "orders-2")}
     before = {name: len(log.read_text(encoding="utf-8")) for name, log in logs.items()}
     for name in ("orders-1", "orders-2"):

@@ -48,6 +48,7 @@ def approval_body(
     stage: str,
     now: str,
     requested_by: str,
+    reason: str,
     expires_at_ms: int,
 ) -> str:
     """What the person reads, 15 lines at most, in Markdown; `stage` is the task id, `now` what was observed."""
@@ -71,7 +72,7 @@ def approval_body(
         f"**Risks:** {' / '.join(risks) or 'none found'}",
         f"**Reject means:** {rejected}, the run ends failed",
         f"**Expires:** {_when(expires_at_ms, declared.zone)}",
-        f"**Asked by:** {requested_by}; **may approve:** {who}",
+        f"**Asked by:** {requested_by}{f' ({reason})' if reason else ''}; **may approve:** {who}",
         f"**Plan digest:** `{plan.digest}`",
     ]
     return "\n\n".join(line for line in lines if line)

@@ -110,6 +110,7 @@ class ApprovePlan(ApprovalOperator):
             stage=self.task_id,
             now="; ".join(described(run.read())),
             requested_by=run.record.requested_by,
+            reason=run.record.reason,
             expires_at_ms=now_ms() + int(hours * _HOUR_MS),
         )
         run.ledger.remember(run.key, "digest_shown", plan.digest)

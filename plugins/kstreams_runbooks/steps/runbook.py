@@ -65,7 +65,10 @@ def _how() -> dict[str, Any]:
             description="Reads, checks and plans, and says what it would do. Nothing is changed, nobody is asked.",
         ),
         "reason": Param(
-            "", type="string", title="Reason or ticket", description="Stands in the approval and in the evidence."
+            None,
+            type=["null", "string"],
+            title="Reason or ticket",
+            description="Stands in the approval and in the evidence.",
         ),
         **{
             name: Param(

@@ -32,7 +32,9 @@ def test_four_eyes_ask_again_and_an_emergency_reason_passes() -> None:
 def test_the_body_is_short_and_complete() -> None:
     """15 lines at most, no None and no raw value in it."""
     for stage in ("approve_plan", "approve_bounce_2"):
-        body = approval_body(PLAN, declared(), stage, "orders-1: RUNNING on 3.4.1", "oncall", 1_790_000_000_000)
+        body = approval_body(
+            PLAN, declared(), stage, "orders-1: RUNNING on 3.4.1", "oncall", "OPS-7", 1_790_000_000_000
+        )
         lines = [line for line in body.splitlines() if line]
         assert len(lines) <= 15
         assert "None" not in body
@@ -53,7 +55,7 @@ def test_the_body_is_short_and_complete() -> None:
 
 def test_the_requester_is_not_named_as_approver_under_four_eyes() -> None:
     """The text says who may really answer."""
-    body = approval_body(PLAN, declared(), "approve_plan", "", "admin", 0)
+    body = approval_body(PLAN, declared(), "approve_plan", "", "admin", "", 0)
     assert "**may approve:** approver" in body
 
 
