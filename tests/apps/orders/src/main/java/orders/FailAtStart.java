@@ -1,19 +1,15 @@
 package orders;
 
-import java.util.Map;
-import org.apache.kafka.streams.state.RocksDBConfigSetter;
-import org.rocksdb.Options;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.streams.processor.TimestampExtractor;
 
 /**
- * TEST ONLY ({@code fail.at.start=true}): a release that cannot open its stores. Its threads die before any task runs,
- * so it never becomes RUNNING and ends in ERROR, and nothing that the other instances share is touched.
+ * TEST ONLY ({@code fail.at.start=true}): a release whose stream threads die at their first record. It never processes
+ * anything and ends in ERROR with its JVM alive, and nothing that the other instances share is touched.
  */
-public final class FailAtStart implements RocksDBConfigSetter {
+final class FailAtStart implements TimestampExtractor {
     @Override
-    public void setConfig(String storeName, Options options, Map<String, Object> configs) {
-        throw new IllegalStateException("fail.at.start=true: the store " + storeName + " is not opened");
+    public long extract(ConsumerRecord<Object, Object> record, long partitionTime) {
+        throw new IllegalStateException("fail.at.start=true: " + record.topic() + " is not processed");
     }
-
-    @Override
-    public void close(String storeName, Options options) {}
 }

@@ -58,7 +58,7 @@ final class OrdersTopology {
         KStream<String, Order> events = builder.stream(
                 settings.text("topic.orders"),
                 Consumed.with(keys, orderSerde)
-                        .withTimestampExtractor(new EventTime())
+                        .withTimestampExtractor(settings.eventTime())
                         .withName("orders-source"));
 
         // One repartition topic for both counts: the order of its records is the order in which both see them.
@@ -88,7 +88,7 @@ final class OrdersTopology {
         return builder.table(
                 settings.text("topic.customers"),
                 Consumed.with(keys, customerSerde)
-                        .withTimestampExtractor(new EventTime())
+                        .withTimestampExtractor(settings.eventTime())
                         .withName("customers"),
                 Materialized.<String, Customer, KeyValueStore<Bytes, byte[]>>as("customers-store")
                         .withKeySerde(keys)

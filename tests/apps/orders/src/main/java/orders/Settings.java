@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.TreeMap;
 import org.apache.kafka.streams.StreamsConfig;
+import org.apache.kafka.streams.processor.TimestampExtractor;
 
 /**
  * What the properties files say. The application's own keys are the ones of {@link #DEFAULTS}; every other key is handed
@@ -39,6 +40,7 @@ final class Settings {
     private final Map<String, String> own = new TreeMap<>(DEFAULTS);
     private final Properties streams = new Properties();
     private final ProcessingDelay processingDelay;
+    private final TimestampExtractor eventTime;
 
     Settings(Properties properties) {
         for (String key : properties.stringPropertyNames()) {
@@ -63,9 +65,7 @@ final class Settings {
             throw new SettingsException("window.size.ms is 0; a window has at least 1 ms");
         }
         processingDelay = new ProcessingDelay(millis(PROCESSING_DELAY));
-        if (flag(FAIL_AT_START)) {
-            streams.setProperty(StreamsConfig.ROCKSDB_CONFIG_SETTER_CLASS_CONFIG, FailAtStart.class.getName());
-        }
+        eventTime = flag(FAIL_AT_START) ? new FailAtStart() : new EventTime();
     }
 
     /** Reads the files in order; what a later one says overrides an earlier one. */
@@ -93,6 +93,11 @@ final class Settings {
 
     ProcessingDelay processingDelay() {
         return processingDelay;
+    }
+
+    /** Where the time of an input record comes from. */
+    TimestampExtractor eventTime() {
+        return eventTime;
     }
 
     /** What goes to Kafka Streams: a copy, everything as text. */
