@@ -2,9 +2,18 @@
 
 from collections.abc import Iterator
 
-from kstreams_runbooks.decide.members import members_of, owner_of
+from kstreams_runbooks.decide.lag import total_lag
+from kstreams_runbooks.decide.members import members_of, strangers
 from kstreams_runbooks.model.declared import DeclaredApplication
-from kstreams_runbooks.model.readings import ApplicationReading, BrokerReading, GroupReading, InstanceReading, Missing
+from kstreams_runbooks.model.readings import (
+    ApplicationReading,
+    BrokerReading,
+    Deployment,
+    GroupReading,
+    InstanceReading,
+    Missing,
+    StreamsReading,
+)
 from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
 
 _UPGRADE_GUIDE = "Kafka Streams Upgrade Guide, Apache Kafka documentation"
@@ -51,8 +60,17 @@ def _missing(reading: ApplicationReading) -> Iterator[str]:
     for what, value in (("broker", reading.broker), ("group", reading.group), ("offsets", reading.partitions)):
         if isinstance(value, Missing):
             yield f"{what} of {reading.application}: {value.missing}"
+    if isinstance(reading.topics, Missing):
+        yield f"topics of {reading.application}: {reading.topics.missing}"
+    if isinstance(reading.partitions, tuple):
+        yield from total_lag(reading.partitions).unknown
     for instance in reading.instances:
-        for part in (instance.deployment, instance.streams):
+        parts: list[object] = [instance.deployment, instance.streams]
+        if isinstance(instance.deployment, Deployment):
+            parts += [instance.deployment.release, instance.deployment.applied]
+        if isinstance(instance.streams, StreamsReading):
+            parts += [instance.streams.alive_threads, instance.streams.failed_threads]
+        for part in parts:
             if isinstance(part, Missing):
                 yield f"{instance.instance}: {part.missing}"
 
@@ -72,8 +90,25 @@ def _refusals(reading: ApplicationReading, declared: DeclaredApplication) -> Ite
                 yield f"{instance.instance}: Streams is in {streams.state} (expected RUNNING); wait, or mend it first"
             if not isinstance(streams.failed_threads, Missing) and streams.failed_threads:
                 yield f"{instance.instance}: {streams.failed_threads} failed threads (limit 0); mend it first"
+            yield from _deployed(instance.deployment, streams)
     if isinstance(reading.group, GroupReading):
         yield from _group(reading.group, reading, declared)
+
+
+def _deployed(deployment: Deployment | Missing, streams: StreamsReading) -> Iterator[str]:
+    """The way back leads to what is declared: it has to be what runs."""
+    if isinstance(deployment, Missing):
+        return
+    if deployment.applied is False:
+        yield (
+            f"{deployment.instance}: its release or settings were written after it started; restart it, so that it "
+            "runs what is declared"
+        )
+    elif isinstance(deployment.release, str) and deployment.release != streams.version:
+        yield (
+            f"{deployment.instance}: runs {streams.version}, declared is {deployment.release}; correct "
+            "deployment.properties or restart it"
+        )
 
 
 def _group(group: GroupReading, reading: ApplicationReading, declared: DeclaredApplication) -> Iterator[str]:
@@ -85,18 +120,20 @@ def _group(group: GroupReading, reading: ApplicationReading, declared: DeclaredA
         return
     if group.state.upper() != "STABLE":
         yield f"group {group.group_id}: {group.state} (expected Stable); wait until it is"
-    if [member for member in group.members if owner_of(member, reading.instances) is None] and not any(
-        isinstance(instance.streams, Missing) for instance in reading.instances
-    ):
-        strangers = [member for member in group.members if owner_of(member, reading.instances) is None]
+    if unknown := strangers(reading):
         yield (
-            f"group {group.group_id}: member {strangers[0].client_id} on {strangers[0].host} belongs to no declared "
-            f"instance ({len(strangers)} such members, limit 0); declare its instance or stop it"
+            f"group {group.group_id}: member {unknown[0].client_id} on {unknown[0].host} belongs to no declared "
+            f"instance ({len(unknown)} such members, limit 0); declare its instance or stop it"
         )
     for instance in reading.instances:
         if isinstance(instance.streams, Missing):
             continue
         members = members_of(group, instance.streams.client_id)
+        if not members and group.state.upper() == "STABLE":
+            yield (
+                f"{instance.instance}: no member in group {group.group_id} (expected 1 or more); does it run "
+                "on this cluster?"
+            )
         static = all(member.instance_id is not None for member in members)
         if members and static != declared.static_membership:
             yield (

@@ -26,7 +26,8 @@ class RunFacts:
     """What the ledger says of a run when it ends.
 
     `verified` is the verdict of `verify` if it was reached after the last write, None where it was not; `last` the last
-    verdict of any step; `failures` the sentences of steps that failed.
+    verdict of any step; `failures` the sentences of steps that failed, `inconclusive` whether the last of them failed
+    for a reading that is missing.
     """
 
     dry_run: bool
@@ -34,6 +35,7 @@ class RunFacts:
     verified: Verdict | None
     last: Verdict | None
     failures: tuple[str, ...]
+    inconclusive: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ def conclusion(facts: RunFacts) -> Conclusion:
             return Conclusion(RunOutcome.DRY_RUN, "nothing was changed; trigger again without dry run to do it")
         return Conclusion(RunOutcome.COMPLETED, "; ".join(facts.verified.reasons))
     why = facts.failures[-1] if facts.failures else facts.last.sentence if facts.last else "no step was reached"
-    if facts.last is not None and facts.last.outcome is Outcome.INCONCLUSIVE:
+    if facts.inconclusive or (facts.last is not None and facts.last.outcome is Outcome.INCONCLUSIVE):
         changed = f"; changed so far: {', '.join(facts.wrote)}" if facts.wrote else "; nothing was changed"
         return Conclusion(RunOutcome.INCONCLUSIVE, why + changed)
     if facts.wrote:

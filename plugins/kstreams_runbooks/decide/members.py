@@ -30,6 +30,13 @@ def owner_of(member: MemberReading, instances: tuple[InstanceReading, ...]) -> I
     return None
 
 
+def strangers(reading: ApplicationReading) -> tuple[MemberReading, ...]:
+    """Members of no declared instance; empty while an instance cannot be read, because they may be its own."""
+    if isinstance(reading.group, Missing) or any(isinstance(one.streams, Missing) for one in reading.instances):
+        return ()
+    return tuple(member for member in reading.group.members if owner_of(member, reading.instances) is None)
+
+
 def every_member_runs(reading: ApplicationReading, bounces: tuple[Bounce, ...]) -> Verdict:
     """Every member of the group, declared or not, runs the release and the settings of one of `bounces`.
 

@@ -8,6 +8,7 @@ from kstreams_runbooks.decide.bump_plan import bump_plan
 from kstreams_runbooks.decide.check import ready_for_bump
 from kstreams_runbooks.decide.conclusion import conclusion
 from kstreams_runbooks.decide.gate import gate
+from kstreams_runbooks.decide.guards import nothing_drifted
 from kstreams_runbooks.decide.members import every_member_runs
 from kstreams_runbooks.decide.verification import bump_verified
 
@@ -20,6 +21,7 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         may_approve,
         gate,
         every_member_runs,
+        nothing_drifted,
         bump_verified,
         conclusion,
     )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kstreams_runbooks.decide.lag import total_lag
-from kstreams_runbooks.decide.members import every_member_runs
+from kstreams_runbooks.decide.members import every_member_runs, members_of
 from kstreams_runbooks.model.plan import Plan
 from kstreams_runbooks.model.readings import ApplicationReading, Missing, PartitionReading
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
@@ -19,11 +19,13 @@ def bump_verified(before: ApplicationReading, after: ApplicationReading, plan: P
         return Verdict(Outcome.INCONCLUSIVE, (f"offsets of {plan.application}: {after.partitions.missing}",))
     if isinstance(after.topics, Missing):
         return Verdict(Outcome.INCONCLUSIVE, (f"topics of {plan.application}: {after.topics.missing}",))
-    changed = (*_topics(plan, after), *_offsets(before, after.partitions))
+    changed = (*topic_drift(plan, after), *_offsets(before, after.partitions))
     if changed:
         return Verdict(Outcome.REFUSE, changed)
     if members.outcome is not Outcome.PROCEED:
         return members
+    if unwell := tuple(_unwell(after)):
+        return Verdict(Outcome.WAIT, unwell)
     lag = total_lag(after.partitions)
     if lag.unknown:
         return Verdict(Outcome.INCONCLUSIVE, lag.unknown)
@@ -40,7 +42,8 @@ def bump_verified(before: ApplicationReading, after: ApplicationReading, plan: P
     )
 
 
-def _topics(plan: Plan, after: ApplicationReading) -> Iterator[str]:
+def topic_drift(plan: Plan, after: ApplicationReading) -> Iterator[str]:
+    """Topics of the plan that are gone, recreated (another id) or have another number of partitions."""
     now = {topic.name: topic for topic in after.topics} if not isinstance(after.topics, Missing) else {}
     for name, topic_id, partitions in plan.facts.topics:
         topic = now.get(name)
@@ -50,6 +53,21 @@ def _topics(plan: Plan, after: ApplicationReading) -> Iterator[str]:
             yield f"topic {name}: recreated (id {topic.topic_id}, in the plan {topic_id}); its records are lost"
         elif topic.partitions != partitions:
             yield f"topic {name}: {topic.partitions} partitions (in the plan {partitions})"
+
+
+def _unwell(after: ApplicationReading) -> Iterator[str]:
+    group = after.group
+    if isinstance(group, Missing) or group.state.upper() != "STABLE":
+        yield f"group: {group.missing if isinstance(group, Missing) else group.state} (expected Stable)"
+        return
+    for instance in after.instances:
+        streams = instance.streams
+        if isinstance(streams, Missing):
+            continue
+        if streams.state != "RUNNING" or streams.failed_threads != 0:
+            yield f"{instance.instance}: {streams.state}, failed threads {streams.failed_threads} (expected RUNNING, 0)"
+        if not members_of(group, streams.client_id):
+            yield f"{instance.instance}: no member in group {group.group_id}"
 
 
 def _offsets(before: ApplicationReading, after: tuple[PartitionReading, ...]) -> Iterator[str]:

@@ -5,6 +5,7 @@ rename. The instance's launcher reads it at every start.
 """
 
 import os
+import shlex
 import subprocess
 import time
 from collections.abc import Mapping
@@ -181,8 +182,10 @@ class SupervisordDeployer:
         control = f"supervisorctl -s {self._supervisord.address}"
         path = Path(one.directory) / FILE
         lines = dump({_RELEASE: release, **settings}).replace("\n", "\\n")
-        clear = [f"rm -rf {_state_dir(one) / self._application_id}"] if clear_state else []
-        return [f"{control} stop {one.program}", *clear, f"printf '{lines}' > {path}", f"{control} start {one.program}"]
+        write = f"printf '{lines}' > {shlex.quote(str(path))}"
+        state = shlex.quote(str(_state_dir(one) / self._application_id))
+        clear = [f"rm -rf {state}"] if clear_state else []
+        return [f"{control} stop {one.program}", *clear, write, f"{control} start {one.program}"]
 
     def _one(self, instance: str) -> SupervisedInstance:
         try:

@@ -190,5 +190,7 @@ def _partitions(
         return named
     if isinstance(topics, Missing):
         return topics
+    if not named.sources(names):
+        return Missing("the topology description names no source topic; is it the one of this application?")
     counts = {topic.name: topic.partitions for topic in topics}
     return reader.partitions(group_id, {name: counts.get(name, 0) for name in named.sources(names)})

@@ -12,6 +12,7 @@ from kstreams_runbooks.decide.approval import approval_body, may_approve
 from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.model.ledger import Approval
 from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.steps.authorize import VOIDED
 from kstreams_runbooks.steps.bump import described
 from kstreams_runbooks.steps.reporting import reported
 from kstreams_runbooks.steps.run import Run, now_ms
@@ -77,6 +78,7 @@ class ApprovePlan(ApprovalOperator):
                     f"{self.task_id}: no answer within {run.limit('approval_timeout_h'):.0f} h; trigger a new run"
                 ) from None
             except HITLRejectException:
+                run.keep("note", VOIDED, {"by": _responder(event)})
                 raise Refused(f"{self.task_id}: rejected by {_responder(event)}") from None
             verdict = run.decide(
                 may_approve,
@@ -114,6 +116,7 @@ class ApprovePlan(ApprovalOperator):
             expires_at_ms=now_ms() + int(hours * _HOUR_MS),
         )
         run.ledger.remember(run.key, "digest_shown", plan.digest)
+        run.keep("note", VOIDED, {"by": "asked again"})
         return super().execute(context)
 
     def _approved(self, run: Run, by: str, emergency_reason: str | None) -> None:

@@ -6,6 +6,9 @@ from airflow.sdk.execution_time.task_runner import RuntimeTaskInstance
 from kstreams_runbooks.errors import Unreachable, WriteRefused
 from kstreams_runbooks.steps.run import Run, now_ms
 
+# Asking anew, or a reject, takes an earlier approval back: it must not be used because somebody marked the task.
+VOIDED = "earlier approval void"
+
 
 def authorize(run: Run, approval_task: str, after: tuple[str, ...]) -> None:
     """Refuse unless the current plan is approved, the approval has not expired, and the gates before it have passed.
@@ -19,6 +22,12 @@ def authorize(run: Run, approval_task: str, after: tuple[str, ...]) -> None:
         raise WriteRefused(
             f"{run.task_id}: no approval of {approval_task} in the ledger (marked successful by hand does not count); "
             f"clear {approval_task} and what follows it"
+        )
+    voided = run.ledger.evidence(run.key, kind="note", name=VOIDED, task_id=approval_task)
+    if voided and voided[-1].at_ms > approval.at_ms:
+        raise WriteRefused(
+            f"{run.task_id}: the approval by {approval.by} was taken back when {approval_task} asked anew or was "
+            f"rejected; clear {approval_task} and what follows it"
         )
     if approval.digest != plan.digest:
         raise WriteRefused(

@@ -6,7 +6,6 @@ task in any state is safe. Mapped tasks cannot do this: a bad release would take
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from airflow.sdk import BaseOperator
@@ -14,6 +13,7 @@ from airflow.sdk import BaseOperator
 from kstreams_runbooks.act.groups import GroupWriter
 from kstreams_runbooks.act.instance import restart
 from kstreams_runbooks.decide.bump_plan import clears_state
+from kstreams_runbooks.decide.guards import nothing_drifted
 from kstreams_runbooks.decide.members import members_of
 from kstreams_runbooks.decide.rolling import beyond, in_place, left_behind, others_unwell
 from kstreams_runbooks.errors import Inconclusive, Refused
@@ -33,7 +33,7 @@ from kstreams_runbooks.model.readings import (
 )
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.steps.authorize import authorize
-from kstreams_runbooks.steps.gate_trigger import gate_trigger
+from kstreams_runbooks.steps.gate_trigger import GATE_PASSED, gate_trigger
 from kstreams_runbooks.steps.reporting import reported
 from kstreams_runbooks.steps.run import Run, now_ms
 
@@ -127,6 +127,11 @@ class BounceOperator(BaseOperator):
             raise Refused(f"{name} is not touched: {'; '.join(unwell)}; mend that first, then clear {run.task_id}")
         if why := left_behind(reading, name, bounce, run.plan()):
             raise Refused(why)
+        guarded = run.decide(nothing_drifted, reading=reading, plan=run.plan(), name=name, number=bounce.number)
+        if guarded.outcome is Outcome.INCONCLUSIVE:
+            raise Inconclusive(f"{name} is not touched: {'; '.join(guarded.reasons)}")
+        if guarded.outcome is not Outcome.PROCEED:
+            raise Refused(f"{name} is not touched: {'; '.join(guarded.reasons)}")
         members = _members(run, reading, instance)
         card = _card(run, bounce, instance, members)
         run.ledger.write_card(card)
@@ -141,7 +146,7 @@ class BounceOperator(BaseOperator):
             log=run.say,
         )
         run.keep("write", "restart", {"instance": name, "bounce": bounce.number, "times": encode(times)})
-        return _previous_start(instance) or _start_on_card(card)
+        return _previous_start(instance)
 
 
 def _rehearse(run: Run, plan: Plan, instances: tuple[str, ...], bounce: Bounce) -> None:
@@ -159,21 +164,11 @@ def _rehearse(run: Run, plan: Plan, instances: tuple[str, ...], bounce: Bounce) 
 
 def _gate_passed(run: Run, bounce: Bounce, instance: InstanceReading, at_ms: int) -> bool:
     """Whether a gate of this run has passed for the start that runs now, and the instance is still well."""
-    if isinstance(instance.streams, Missing) or not in_place(instance, bounce, at_ms):
+    streams = instance.streams
+    if isinstance(streams, Missing) or streams.state != "RUNNING" or not in_place(instance, bounce, at_ms):
         return False
-    for kept in run.ledger.evidence(run.key, kind="verdict", name="gate"):
-        inputs, result = kept.payload["inputs"], kept.payload["result"]
-        expected = decode(Expectation, inputs["expected"])
-        if result["outcome"] != Outcome.PROCEED or (expected.instance, expected.bounce) != (instance.instance, bounce):
-            continue
-        last = decode(ApplicationReading, inputs["samples"][-1]).instance(instance.instance)
-        if (
-            isinstance(last, InstanceReading)
-            and isinstance(last.streams, StreamsReading)
-            and last.streams.start == instance.streams.start
-        ):
-            return True
-    return False
+    here = encode({"instance": instance.instance, "bounce": bounce.number, "start": streams.start})
+    return any(kept.payload == here for kept in run.ledger.evidence(run.key, kind="note", name=GATE_PASSED))
 
 
 def _members(run: Run, reading: ApplicationReading, instance: InstanceReading) -> tuple[MemberReading, ...]:
@@ -203,7 +198,14 @@ def _remove(run: Run, members: tuple[MemberReading, ...]) -> None:
 
 def _card(run: Run, bounce: Bounce, instance: InstanceReading, members: tuple[MemberReading, ...]) -> Card:
     deployment, streams = instance.deployment, instance.streams
-    before = next((card for card in run.ledger.cards(run.key) if card.object == instance.instance), None)
+    before = next(
+        (
+            card
+            for card in run.ledger.cards(run.key)
+            if card.object == instance.instance and card.facts["bounce"] == bounce.number
+        ),
+        None,
+    )
     facts = {
         "bounce": bounce.number,
         "release": encode(deployment.release) if isinstance(deployment, Deployment) else None,
@@ -212,7 +214,7 @@ def _card(run: Run, bounce: Bounce, instance: InstanceReading, members: tuple[Me
         "members": encode(members),
         "by_hand": [],
     }
-    if before is not None and before.facts["bounce"] == bounce.number:
+    if before is not None:
         # A rerun of the same bounce: the way back leads to what ran before the first try, not to a half-way point.
         facts |= {"release": before.facts["release"], "settings": before.facts["settings"]}
     final = run.plan().bounces[-1].number == bounce.number and bounce.number > 1
@@ -240,8 +242,3 @@ def _card(run: Run, bounce: Bounce, instance: InstanceReading, members: tuple[Me
 
 def _previous_start(instance: InstanceReading) -> Start | None:
     return instance.streams.start if isinstance(instance.streams, StreamsReading) else None
-
-
-def _start_on_card(card: Card) -> Start | None:
-    kept = card.facts.get("previous")
-    return replace(decode(Start, kept)) if kept else None

@@ -9,7 +9,7 @@ from kstreams_runbooks.decide.members import every_member_runs
 from kstreams_runbooks.decide.verification import bump_verified
 from kstreams_runbooks.errors import Inconclusive, Refused
 from kstreams_runbooks.ledger.codec import decode, encode
-from kstreams_runbooks.model.readings import ApplicationReading, Missing
+from kstreams_runbooks.model.readings import ApplicationReading, Deployment, Missing
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.steps.authorize import take_hold
@@ -29,8 +29,6 @@ def observe(run: Run) -> None:
     run.keep("reading", "application", reading)
     for line in described(reading):
         run.say(line)
-    if run.ledger.recall(run.key, "releases_at_start") is None:
-        run.ledger.remember(run.key, "releases_at_start", encode(running_releases(reading)))
 
 
 @step("judges the reading; changes nothing")
@@ -71,7 +69,7 @@ def plan(run: Run) -> None:
         declared=run.declared,
         target=str(run.record.params["target"]),
         rules=upgrade_path_rules(),
-        releases_at_start=decode(tuple[tuple[str, str], ...], run.ledger.recall(run.key, "releases_at_start")),
+        releases_at_start=running_releases(run.observed()),
         findings=judged.findings,
         limits=run.declared.limits,
         code=code_digest(run.record.dag_id),
@@ -137,7 +135,7 @@ def described(reading: ApplicationReading) -> list[str]:
     for instance in reading.instances:
         streams, deployment = instance.streams, instance.deployment
         runs = streams.missing if isinstance(streams, Missing) else f"{streams.state} on {streams.version}"
-        declared = deployment.missing if isinstance(deployment, Missing) else f"declared {deployment.release}"
+        declared = deployment.missing if isinstance(deployment, Missing) else _declared(deployment)
         lines.append(f"{instance.instance}: {runs}, {declared}")
     group = reading.group
     lines.append(
@@ -148,3 +146,8 @@ def described(reading: ApplicationReading) -> list[str]:
     broker = reading.broker
     lines.append(f"broker: {broker.missing}" if isinstance(broker, Missing) else f"broker {broker.version}")
     return lines
+
+
+def _declared(deployment: Deployment) -> str:
+    release = deployment.release
+    return f"no release declared ({release.missing})" if isinstance(release, Missing) else f"declared {release}"

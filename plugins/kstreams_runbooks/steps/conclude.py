@@ -5,12 +5,13 @@ from typing import Any
 from airflow.sdk import get_current_context, task
 
 from kstreams_runbooks.decide.conclusion import RunFacts, RunOutcome, conclusion
-from kstreams_runbooks.errors import Inconclusive
+from kstreams_runbooks.errors import Inconclusive, Unreachable
 from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.verdicts import Verdict
 from kstreams_runbooks.steps.reporting import StepFailed, reported
 from kstreams_runbooks.steps.run import Run, now_ms
 
+_NOBODY_CAN_SAY = {Inconclusive.exit_code, Unreachable.exit_code}
 _VERIFIED = ("bump_verified", "rehearsed")
 
 
@@ -34,20 +35,24 @@ def conclude() -> None:
 def facts_of(run: Run) -> RunFacts:
     """What the ledger says of the run; a verdict of `verify` counts only if nothing was written after it."""
     kept = run.ledger.evidence(run.key)
-    writes = [piece for piece in kept if piece.kind == "write" and piece.name != "rehearsed"]
-    last_write = writes[-1].id if writes else 0
-    verified = [
-        piece for piece in kept if piece.name in _VERIFIED and piece.kind == "verdict" and piece.id > last_write
+    cards = run.ledger.cards(run.key)
+    # The card is written before the write: a task that was killed in between has written all the same.
+    last_write_ms = max((card.at_ms for card in cards), default=0)
+    verdicts = [
+        piece
+        for piece in kept
+        if piece.kind == "verdict" and piece.name != conclusion.__name__ and "outcome" in _result(piece.payload)
     ]
-    verdicts = [piece for piece in kept if piece.kind == "verdict" and "outcome" in _result(piece.payload)]
+    verified = [piece for piece in verdicts if piece.name in _VERIFIED and piece.at_ms >= last_write_ms]
     failures = [piece for piece in kept if piece.kind == "failure" and piece.task_id != run.task_id]
     done = verified[-1].id if verified else 0
     return RunFacts(
         dry_run=run.dry_run,
-        wrote=tuple(dict.fromkeys(card.what for card in run.ledger.cards(run.key))),
+        wrote=tuple(dict.fromkeys(card.what for card in cards)),
         verified=decode(Verdict, verified[-1].payload["result"]) if verified else None,
         last=decode(Verdict, verdicts[-1].payload["result"]) if verdicts else None,
         failures=tuple(piece.payload["sentence"] for piece in failures if piece.id > done),
+        inconclusive=bool(failures) and failures[-1].payload["exit_code"] in _NOBODY_CAN_SAY,
     )
 
 

@@ -12,9 +12,19 @@ from kstreams_runbooks.decide.gate import gate
 from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.gates import Expectation
-from kstreams_runbooks.model.readings import ApplicationReading
+from kstreams_runbooks.model.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.steps.run import Run, now_ms
+
+# What stands in the ledger once an instance has passed its gate and its bake: nothing less lets a rerun skip it.
+GATE_PASSED = "gate and bake passed"
+
+
+def passed(reading: ApplicationReading, expected: Expectation) -> dict[str, Any]:
+    """Which start of which instance has passed for which bounce."""
+    instance = reading.instance(expected.instance)
+    start = None if isinstance(instance, Missing) or isinstance(instance.streams, Missing) else instance.streams.start
+    return {"instance": expected.instance, "bounce": expected.bounce.number, "start": start}
 
 
 class GateTrigger(BaseTrigger):
@@ -80,8 +90,13 @@ class GateTrigger(BaseTrigger):
                     if self.bake_s:
                         run.say(f"{expected.instance}: passed; bakes for {self.bake_s:.0f} s before the next instance")
                 if now_ms() >= baked_at:
+                    await asyncio.to_thread(run.keep, "note", GATE_PASSED, passed(samples[-1], expected))
                     return verdict
-            elif now_ms() >= ceiling:
+                await asyncio.sleep(max(0.0, interval - (asyncio.get_running_loop().time() - began)))
+                continue
+            # A bake that turns bad begins again: it has to be good throughout.
+            baked_at = None
+            if now_ms() >= ceiling:
                 return await asyncio.to_thread(self._out_of_time, run, tuple(samples), expected)
             await asyncio.sleep(max(0.0, interval - (asyncio.get_running_loop().time() - began)))
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from kstreams_runbooks.deployers import Deployer, make_deployer
-from kstreams_runbooks.errors import Refused
+from kstreams_runbooks.errors import BadInput, Refused
 from kstreams_runbooks.fleet import Application, Cluster, load_fleet
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import decode, encode, encode_call
@@ -30,6 +30,23 @@ def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
+def _new_record(run_key: str, ti: Any, dag_run: Any, params: dict[str, Any]) -> RunRecord:
+    """The record of a run that begins; BadInput where the application is unknown or its declaration is bad."""
+    name = str(params.get("application") or "")
+    return RunRecord(
+        run_key=run_key,
+        dag_id=ti.dag_id,
+        run_id=ti.run_id,
+        application=name,
+        cluster=load_fleet().application(name).cluster,
+        requested_by=getattr(dag_run, "triggering_user_name", None) or "unknown",
+        dry_run=bool(params.get("dry_run", True)),
+        reason=params.get("reason") or "",
+        params=params,
+        started_at_ms=now_ms(),
+    )
+
+
 @dataclass(frozen=True)
 class Run:
     """A run at one of its steps. Everything but the ledger's record is found out again from what can be observed."""
@@ -43,23 +60,11 @@ class Run:
     def begin(cls, context: Mapping[str, Any]) -> "Run":
         """The run of an Airflow context; its record is written at the first step and read at every later one."""
         ti, dag_run, params = context["ti"], context["dag_run"], dict(context["params"])
-        ledger = Ledger.open()
-        name = str(params.get("application") or "")
-        application = load_fleet().application(name)
-        record = ledger.start_run(
-            RunRecord(
-                run_key=f"{ti.dag_id}/{ti.run_id}",
-                dag_id=ti.dag_id,
-                run_id=ti.run_id,
-                application=name,
-                cluster=application.cluster,
-                requested_by=getattr(dag_run, "triggering_user_name", None) or "unknown",
-                dry_run=bool(params.get("dry_run", True)),
-                reason=params.get("reason") or "",
-                params=params,
-                started_at_ms=now_ms(),
-            )
-        )
+        ledger, run_key = Ledger.open(), f"{ti.dag_id}/{ti.run_id}"
+        try:
+            record = ledger.run(run_key)
+        except BadInput:
+            record = ledger.start_run(_new_record(run_key, ti, dag_run, params))
         return cls(record, ti.task_id, ti.try_number, ledger)
 
     @classmethod

@@ -3,10 +3,12 @@
 from dataclasses import replace
 
 from kstreams_runbooks.decide.bump_plan import bump_plan, running_releases
+from kstreams_runbooks.decide.guards import nothing_drifted
 from kstreams_runbooks.decide.rolling import beyond, in_place, left_behind, others_unwell
-from kstreams_runbooks.model.readings import Missing, Start
+from kstreams_runbooks.model.readings import GroupReading, Missing, Start, Taken, TopicReading
+from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.rules import upgrade_path_rules
-from samples import BOUNCE_1, BOUNCE_2, NEW, applied, declared, down, instance, reading
+from samples import BOUNCE_1, BOUNCE_2, NEW, applied, declared, down, instance, member, reading
 
 DONE = instance("orders-1", release=NEW, settings=BOUNCE_1.settings)
 PLAN = bump_plan(reading(), declared(), NEW, upgrade_path_rules(), running_releases(reading()), (), (), "code")
@@ -50,3 +52,18 @@ def test_an_instance_left_on_the_old_release_stops_the_run() -> None:
     mixed = reading(instance("orders-1", release=NEW), instance("orders-2"))
     assert "orders-2 runs 3.4.1 while orders-1 is past bounce 1" in left_behind(mixed, "orders-2", BOUNCE_1, PLAN)
     assert left_behind(reading(DONE, instance("orders-2")), "orders-2", BOUNCE_1, PLAN) == ""
+
+
+def test_nothing_is_touched_once_the_world_has_drifted() -> None:
+    """A recreated topic, a stranger in the group, an instance put back to the old release while an approval waited."""
+    half = [instance(f"orders-{number}", release=NEW, settings=BOUNCE_1.settings) for number in (1, 2)]
+    assert nothing_drifted(reading(*half), PLAN, "orders-1", 2).outcome is Outcome.PROCEED
+    assert nothing_drifted(reading(), PLAN, "orders-1", 1).outcome is Outcome.PROCEED
+    recreated = replace(reading(*half), topics=(TopicReading("orders", "id-2", 1),))
+    assert nothing_drifted(recreated, PLAN, "orders-1", 1).outcome is Outcome.REFUSE
+    members = (member("orders-1"), member("orders-2"), member("rogue"))
+    joined = reading(*half, group=GroupReading(Taken(1, "t"), "orders", "classic", "Stable", members))
+    assert "rogue" in nothing_drifted(joined, PLAN, "orders-1", 1).sentence
+    reverted = reading(half[0], instance("orders-2"))
+    assert "orders-2 runs 3.4.1" in nothing_drifted(reverted, PLAN, "orders-1", 2).sentence
+    assert nothing_drifted(replace(reading(), topics=Missing("?")), PLAN, "x", 1).outcome is Outcome.INCONCLUSIVE
