@@ -11,7 +11,7 @@ from kstreams_runbooks.model.verdicts import Finding
 from kstreams_runbooks.model.versions import Release, UpgradePathRule
 
 # Seconds without processing of the bounced instance's partitions, from our own measurements (docs/measured.md).
-_GAP_STATIC = (3, 6)
+_GAP_STATIC = (4, 9)
 _GAP_MEMBERS_REMOVED = (4, 10)
 
 

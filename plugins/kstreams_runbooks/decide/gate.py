@@ -68,7 +68,7 @@ def _never(samples: tuple[ApplicationReading, ...], expected: Expectation) -> It
     """What no waiting mends.
 
     A client on its way into ERROR takes its metrics with it while the JVM stays: a JVM that had a client and has none
-    any more is as dead as one that says ERROR (tests/integration/test_gate.py).
+    any more is as dead as one that says ERROR (tests/airflow/test_library_bump.py).
     """
     name = expected.instance
     instance = samples[-1].instance(name)
