@@ -43,9 +43,14 @@ def rechecked(ledger: Ledger, record: RunRecord) -> dict[str, Any]:
     """Every decision of the run made again on the inputs that were kept: how many are equal, and which are not."""
     equal, different = 0, []
     for piece in ledger.evidence(record.run_key, kind="verdict"):
-        function = DECISIONS.get(piece.payload.get("decision", ""))
-        if function is None:
+        name = piece.payload.get("decision")
+        if name is None:
             continue
+        if name not in DECISIONS:
+            # A decision that nobody can make any more is not equal.
+            different.append({"id": piece.id, "name": piece.name, "then": piece.payload["result"], "today": None})
+            continue
+        function = DECISIONS[name]
         today = call_again(function, piece.payload)
         if today == piece.payload["result"]:
             equal += 1

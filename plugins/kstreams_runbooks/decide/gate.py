@@ -7,7 +7,7 @@ and an instance that is RUNNING in a stable group may still process nothing.
 from collections.abc import Iterator
 
 from kstreams_runbooks.decide.lag import named, standing_still, total_lag
-from kstreams_runbooks.decide.members import members_of
+from kstreams_runbooks.decide.members import members_of, settings_text
 from kstreams_runbooks.model.gates import Expectation
 from kstreams_runbooks.model.readings import (
     ApplicationReading,
@@ -180,7 +180,8 @@ def _settings(deployment: Deployment | Missing, expected: Expectation) -> Iterat
         )
         yield f"{expected.instance}: its settings are not in effect: {why}"
     if dict(deployment.settings) != dict(expected.bounce.settings):
-        yield f"{expected.instance}: settings {dict(deployment.settings)} (expected {dict(expected.bounce.settings)})"
+        observed, wanted = settings_text(dict(deployment.settings)), settings_text(dict(expected.bounce.settings))
+        yield f"{expected.instance}: has {observed} (expected {wanted})"
 
 
 def _threads(streams: StreamsReading, instance: str) -> Iterator[str]:

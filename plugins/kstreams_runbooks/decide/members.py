@@ -77,10 +77,11 @@ def _wrong(instance: InstanceReading, bounces: tuple[Bounce, ...]) -> tuple[Outc
     if not deployment.applied:
         return Outcome.REFUSE, f"{name} was started before its settings were last written: restart it"
     if dict(deployment.settings) not in [dict(bounce.settings) for bounce in bounces]:
-        planned = " or ".join(_settings(dict(bounce.settings)) for bounce in bounces)
-        return Outcome.REFUSE, f"{name} has {_settings(dict(deployment.settings))} (planned {planned})"
+        planned = " or ".join(settings_text(dict(bounce.settings)) for bounce in bounces)
+        return Outcome.REFUSE, f"{name} has {settings_text(dict(deployment.settings))} (planned {planned})"
     return None
 
 
-def _settings(settings: dict[str, str]) -> str:
+def settings_text(settings: dict[str, str]) -> str:
+    """Settings of a runbook for a person."""
     return ", ".join(f"{key}={value}" for key, value in sorted(settings.items())) or "no setting of a runbook"

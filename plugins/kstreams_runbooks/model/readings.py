@@ -5,12 +5,7 @@ Units: times are Unix milliseconds, offsets are log offsets (ends are exclusive)
 """
 
 from dataclasses import dataclass, field
-from typing import Literal, NewType
-
-Topic = NewType("Topic", str)
-GroupId = NewType("GroupId", str)
-Offset = NewType("Offset", int)
-Millis = NewType("Millis", int)
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)

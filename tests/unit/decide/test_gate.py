@@ -134,7 +134,7 @@ def test_readings_of_the_old_start_do_not_count() -> None:
     ("own", "reason"),
     [
         (instance("orders-1", release="3.4.1", settings=BOUNCE_1.settings), "reports 3.4.1 (expected 4.3.1)"),
-        (instance("orders-1", release=NEW), "settings {}"),
+        (instance("orders-1", release=NEW), "has no setting of a runbook (expected upgrade.from=3.4)"),
         (instance("orders-1", release=NEW, settings=BOUNCE_1.settings, failed_threads=1), "1 failed threads (limit 0)"),
         (instance("orders-1", release=NEW, settings=BOUNCE_1.settings, alive_threads=0), "no stream thread alive"),
         (instance("orders-1", release=NEW, settings=BOUNCE_1.settings, restoring=2), "2 tasks restore"),
