@@ -131,5 +131,6 @@ def expectation(**changes: Any) -> Expectation:
         max_lag=1_000,
         good_readings=3,
         max_age_ms=30_000,
+        commit_interval_ms=100,
     )
     return replace(expected, **changes)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from kstreams_runbooks.decide.lag import named, standing_still, total_lag
 from kstreams_runbooks.decide.members import members_of, settings_text
+from kstreams_runbooks.decide.rolling import CLIENT_DUE_MS
 from kstreams_runbooks.model.gates import Expectation
 from kstreams_runbooks.model.readings import (
     ApplicationReading,
@@ -27,15 +28,13 @@ _DEAD_STATES = frozenset({"ERROR", "PENDING_ERROR", "NOT_RUNNING"})
 # restore themselves, and RUNNING says that they are done.
 _FIRST_WITH_STATE_UPDATER = Release("3.8")
 
-# A JVM makes its Streams client within seconds; one that has none after this never will.
-_CLIENT_DUE_MS = 60_000
-
 
 def gate(samples: tuple[ApplicationReading, ...], expected: Expectation) -> Verdict:
     """Proceed after `expected.good_readings` good readings in a row; refuse at once where waiting cannot help.
 
-    `samples` are consecutive readings, oldest first. A reading is good only together with the one before it, because
-    progress is a difference: n good readings take n intervals.
+    `samples` are consecutive readings, oldest first. A reading is good only together with what was read before it,
+    because progress is a difference: n good readings take n intervals. Progress is looked for since the newest reading
+    that is at least a commit interval older, or since the first where none is.
     """
     if not samples:
         return Verdict(Outcome.WAIT, ("no reading yet",))
@@ -45,11 +44,11 @@ def gate(samples: tuple[ApplicationReading, ...], expected: Expectation) -> Verd
     missing = tuple(_unread(last, expected))
     if missing:
         return Verdict(Outcome.INCONCLUSIVE, missing)
-    if troubles := _troubles_of_pair(samples, len(samples) - 1, expected):
+    if troubles := _troubles_at(samples, len(samples) - 1, expected):
         return Verdict(Outcome.WAIT, troubles)
     good = 0
     for index in range(len(samples) - 1, 0, -1):
-        if tuple(_unread(samples[index], expected)) or _troubles_of_pair(samples, index, expected):
+        if tuple(_unread(samples[index], expected)) or _troubles_at(samples, index, expected):
             break
         good += 1
     if good < expected.good_readings:
@@ -89,10 +88,10 @@ def _never(samples: tuple[ApplicationReading, ...], expected: Expectation) -> It
                 f"{name}: its Streams client is gone although its process lives (expected RUNNING), as after an ERROR; "
                 "it does not come back by itself: read its log"
             )
-        elif (age := samples[-1].taken.at_ms - streams.start.started_at_ms) > _CLIENT_DUE_MS:
+        elif (age := samples[-1].taken.at_ms - streams.start.started_at_ms) > CLIENT_DUE_MS:
             yield (
-                f"{name}: no Streams client {age / 1000:.0f} s after its process started (limit "
-                f"{_CLIENT_DUE_MS / 1000:.0f} s); it failed before it began: read its log"
+                f"{name}: no Streams client of this application {age / 1000:.0f} s after its process started (limit "
+                f"{CLIENT_DUE_MS / 1000:.0f} s); {streams.missing}"
             )
 
 
@@ -122,19 +121,20 @@ def _unread(reading: ApplicationReading, expected: Expectation) -> Iterator[str]
         yield from total_lag(reading.partitions).unknown
 
 
-def _troubles_of_pair(samples: tuple[ApplicationReading, ...], index: int, expected: Expectation) -> tuple[str, ...]:
+def _troubles_at(samples: tuple[ApplicationReading, ...], index: int, expected: Expectation) -> tuple[str, ...]:
     """Why the reading at `index` is not a good one; empty for a good one."""
     if index == 0:
         return ("first reading: progress shows from the second on",)
-    return tuple(_troubles(samples[index - 1], samples[index], expected))
+    return tuple(_troubles(samples[: index + 1], expected))
 
 
-def _troubles(before: ApplicationReading, now: ApplicationReading, expected: Expectation) -> Iterator[str]:
+def _troubles(samples: tuple[ApplicationReading, ...], expected: Expectation) -> Iterator[str]:
+    *earlier, now = samples
     instance = now.instance(expected.instance)
     if isinstance(instance, Missing) or isinstance(instance.streams, Missing):
         return
     streams, bounce = instance.streams, expected.bounce
-    age = now.taken.at_ms - before.taken.at_ms
+    age = now.taken.at_ms - earlier[-1].taken.at_ms
     if age > expected.max_age_ms:
         yield f"the reading before is {age / 1000:.0f} s older (limit {expected.max_age_ms / 1000:.0f} s)"
     if streams.start == expected.previous:
@@ -147,7 +147,7 @@ def _troubles(before: ApplicationReading, now: ApplicationReading, expected: Exp
     yield from _threads(streams, expected.instance)
     yield from _restore(streams, expected.instance)
     yield from _group(now, streams, expected)
-    yield from _progress(before, now, expected)
+    yield from _progress(earlier, now, expected)
 
 
 def _group(now: ApplicationReading, streams: StreamsReading, expected: Expectation) -> Iterator[str]:
@@ -158,15 +158,20 @@ def _group(now: ApplicationReading, streams: StreamsReading, expected: Expectati
             yield f"group {now.group.group_id}: no member of {expected.instance} yet"
 
 
-def _progress(before: ApplicationReading, now: ApplicationReading, expected: Expectation) -> Iterator[str]:
-    if isinstance(now.partitions, tuple):
-        lag = total_lag(now.partitions).records
-        if lag > expected.max_lag:
-            yield f"lag {lag:,} records (limit {expected.max_lag:,})"
-        if isinstance(before.partitions, tuple) and (stuck := standing_still(before.partitions, now.partitions)):
-            yield f"no progress on {named(stuck)}"
-    if isinstance(before.partitions, Missing):
-        yield "the reading before has no offsets: progress shows from the next one on"
+def _progress(earlier: list[ApplicationReading], now: ApplicationReading, expected: Expectation) -> Iterator[str]:
+    if isinstance(now.partitions, Missing):
+        return
+    lag = total_lag(now.partitions).records
+    if lag > expected.max_lag:
+        yield f"lag {lag:,} records (limit {expected.max_lag:,})"
+    read = [sample for sample in earlier if isinstance(sample.partitions, tuple)]
+    if not read:
+        yield "no reading before has offsets: progress shows from the next one on"
+        return
+    due_ms = now.taken.at_ms - expected.commit_interval_ms
+    base = next((sample for sample in reversed(read) if sample.taken.at_ms <= due_ms), read[0])
+    if isinstance(base.partitions, tuple) and (stuck := standing_still(base.partitions, now.partitions)):
+        yield f"no progress in {(now.taken.at_ms - base.taken.at_ms) / 1000:.1f} s on {named(stuck)}"
 
 
 def _settings(deployment: Deployment | Missing, expected: Expectation) -> Iterator[str]:

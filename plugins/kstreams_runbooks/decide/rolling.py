@@ -5,8 +5,9 @@ from kstreams_runbooks.model.readings import ApplicationReading, Deployment, Ins
 
 _WELL = frozenset({"RUNNING", "REBALANCING", "CREATED"})
 
-# A JVM of this age without a Streams client has lost it: a client on its way into ERROR takes its metrics with it.
-_CLIENT_DUE_MS = 20_000
+# A JVM of this age without a Streams client has lost it (a client on its way into ERROR takes its metrics with it) or
+# will never have one: what an application does before it builds its topology takes seconds, not a minute.
+CLIENT_DUE_MS = 60_000
 
 
 def in_place(instance: InstanceReading, bounce: Bounce, at_ms: int) -> bool:
@@ -23,7 +24,7 @@ def in_place(instance: InstanceReading, bounce: Bounce, at_ms: int) -> bool:
     if deployment.applied is not True:
         return False
     if isinstance(streams, Missing):
-        return streams.start is None or at_ms - streams.start.started_at_ms <= _CLIENT_DUE_MS
+        return streams.start is None or at_ms - streams.start.started_at_ms <= CLIENT_DUE_MS
     return streams.version == bounce.release and streams.state in _WELL
 
 

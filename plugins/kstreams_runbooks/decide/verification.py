@@ -2,44 +2,58 @@
 
 from collections.abc import Iterator
 
-from kstreams_runbooks.decide.lag import total_lag
+from kstreams_runbooks.decide.lag import named, standing_still, total_lag
 from kstreams_runbooks.decide.members import every_member_runs, members_of
 from kstreams_runbooks.model.plan import Plan
-from kstreams_runbooks.model.readings import ApplicationReading, Missing, PartitionReading
+from kstreams_runbooks.model.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 
 
-def bump_verified(before: ApplicationReading, after: ApplicationReading, plan: Plan) -> Verdict:
+def bump_verified(
+    before: ApplicationReading, earlier: ApplicationReading, after: ApplicationReading, plan: Plan
+) -> Verdict:
     """Whether the bump ended as planned: releases and settings, topics with the ids of the plan, no offset gone back.
 
-    `before` is the reading that the plan was made from. Lag over its limit waits: traffic has its peaks.
+    `before` is the reading that the plan was made from; `earlier` was taken a commit interval before `after`, so that
+    progress shows between the two. Lag over its limit waits: traffic has its peaks.
     """
-    members = every_member_runs(after, plan.bounces[-1:])
-    if isinstance(after.partitions, Missing):
-        return Verdict(Outcome.INCONCLUSIVE, (f"offsets of {plan.application}: {after.partitions.missing}",))
-    if isinstance(after.topics, Missing):
-        return Verdict(Outcome.INCONCLUSIVE, (f"topics of {plan.application}: {after.topics.missing}",))
-    changed = (*topic_drift(plan, after), *_offsets(before, after.partitions))
-    if changed:
+    if missing := tuple(_missing(earlier, after)):
+        return Verdict(Outcome.INCONCLUSIVE, missing)
+    if changed := (*topic_drift(plan, after), *_offsets(before, after)):
         return Verdict(Outcome.REFUSE, changed)
+    members = every_member_runs(after, plan.bounces[-1:])
     if members.outcome is not Outcome.PROCEED:
         return members
-    if unwell := tuple(_unwell(after)):
-        return Verdict(Outcome.WAIT, unwell)
-    lag = total_lag(after.partitions)
-    if lag.unknown:
-        return Verdict(Outcome.INCONCLUSIVE, lag.unknown)
-    limit = plan.limit("max_lag")
-    if lag.records > limit:
-        return Verdict(Outcome.WAIT, (f"lag {lag.records:,} records (limit {limit:,.0f})",))
+    if waiting := (*_unwell(after), *_behind(earlier, after, plan)):
+        return Verdict(Outcome.WAIT, waiting)
     return Verdict(
         Outcome.PROCEED,
         (
             *members.reasons,
-            f"lag {lag.records:,} (limit {limit:,.0f})",
+            f"lag within {plan.limit('max_lag'):,.0f}, every partition with something to read advances",
             "no topic recreated, no committed offset gone back",
         ),
     )
+
+
+def _missing(earlier: ApplicationReading, after: ApplicationReading) -> Iterator[str]:
+    for reading in (earlier, after):
+        if isinstance(reading.partitions, Missing):
+            yield f"offsets of {reading.application}: {reading.partitions.missing}"
+        else:
+            yield from total_lag(reading.partitions).unknown
+    if isinstance(after.topics, Missing):
+        yield f"topics of {after.application}: {after.topics.missing}"
+
+
+def _behind(earlier: ApplicationReading, after: ApplicationReading, plan: Plan) -> Iterator[str]:
+    if isinstance(earlier.partitions, Missing) or isinstance(after.partitions, Missing):
+        return
+    lag, limit = total_lag(after.partitions).records, plan.limit("max_lag")
+    if lag > limit:
+        yield f"lag {lag:,} records (limit {limit:,.0f})"
+    if stuck := standing_still(earlier.partitions, after.partitions):
+        yield f"no progress on {named(stuck)}"
 
 
 def topic_drift(plan: Plan, after: ApplicationReading) -> Iterator[str]:
@@ -70,9 +84,9 @@ def _unwell(after: ApplicationReading) -> Iterator[str]:
             yield f"{instance.instance}: no member in group {group.group_id}"
 
 
-def _offsets(before: ApplicationReading, after: tuple[PartitionReading, ...]) -> Iterator[str]:
+def _offsets(before: ApplicationReading, after: ApplicationReading) -> Iterator[str]:
     then = {p.name: p for p in before.partitions} if not isinstance(before.partitions, Missing) else {}
-    for partition in after:
+    for partition in after.partitions if not isinstance(after.partitions, Missing) else ():
         earlier = then.get(partition.name)
         if earlier is None or isinstance(earlier.committed, Missing):
             continue

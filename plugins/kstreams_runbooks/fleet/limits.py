@@ -25,8 +25,14 @@ class Limits(Declaration):
         default=5.0,
         gt=0,
         title="Gate interval",
-        description="seconds between two readings of a gate; longer than the commit interval (100 ms under "
-        "exactly_once_v2, 30 s under at_least_once), so that progress can show in between",
+        description="seconds between two readings of a gate",
+    )
+    commit_interval_s: Amount = Field(
+        default=30.0,
+        ge=0,
+        title="Commit interval",
+        description="seconds in which an instance that works commits: its commit.interval.ms (0.1 s by default under "
+        "exactly_once_v2, 30 s under at_least_once); progress has to show within it",
     )
     gate_ceiling_s: Amount = Field(
         default=900.0,
@@ -65,9 +71,10 @@ class Limits(Declaration):
     @classmethod
     def _reachable(cls, ceiling: float, info: ValidationInfo) -> float:
         readings, interval = info.data.get("gate_good_readings", 0), info.data.get("gate_interval_s", 0.0)
-        if readings * interval > ceiling:
+        needed = readings * interval + info.data.get("commit_interval_s", 0.0)
+        if needed > ceiling:
             raise ValueError(
-                f"is too short: gate_good_readings {readings} at gate_interval_s {interval:g} take "
-                f"{readings * interval:g} s, so no gate could open; raise it"
+                f"is too short: gate_good_readings {readings} at gate_interval_s {interval:g} and one commit interval "
+                f"take {needed:g} s, so no gate could open; raise it"
             )
         return ceiling

@@ -1,4 +1,4 @@
-"""What a gate waits for: which start of which instance, on which release, within which limits."""
+"""What a gate waits for: which start of which instance, on which release, within which limits, and for how long."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,8 @@ from kstreams_runbooks.model.readings import Start
 class Expectation:
     """An instance is ready when a start other than `previous` runs `bounce` well, `good_readings` times in a row.
 
-    `max_lag` is in records over all partitions of the application, `max_age_ms` is how old a reading may be.
+    `max_lag` is in records over all partitions of the application, `max_age_ms` is how old a reading may be,
+    `commit_interval_ms` within which time an application that works commits.
     """
 
     instance: str
@@ -19,3 +20,13 @@ class Expectation:
     max_lag: int
     good_readings: int
     max_age_ms: int
+    commit_interval_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How a gate waits, in seconds: between two readings, at most, and how long it has to stay good once it passed."""
+
+    interval_s: float
+    ceiling_s: float
+    bake_s: float

@@ -116,6 +116,21 @@ def read_application(
     )
 
 
+def unread(application: ObservedApplication, why: str, *, now: Callable[[], float] = time.time) -> ApplicationReading:
+    """The reading that stands for one that failed as a whole: everything in it is Missing, for `why`."""
+    missing = Missing(why)
+    return ApplicationReading(
+        taken=Taken(int(now() * 1000), f"{application.name} @ {application.cluster}"),
+        application=application.name,
+        cluster=application.cluster,
+        broker=missing,
+        group=missing,
+        topics=missing,
+        partitions=missing,
+        instances=tuple(InstanceReading(one.name, missing, missing) for one in application.deployer.instances),
+    )
+
+
 def _deployments(deployer: Deployer) -> dict[str, Deployment] | Missing:
     try:
         return {deployment.instance: deployment for deployment in deployer.describe()}

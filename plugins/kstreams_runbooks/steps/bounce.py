@@ -18,7 +18,7 @@ from kstreams_runbooks.decide.members import members_of
 from kstreams_runbooks.decide.rolling import beyond, in_place, left_behind, others_unwell
 from kstreams_runbooks.errors import Inconclusive, Refused
 from kstreams_runbooks.ledger.codec import decode, encode
-from kstreams_runbooks.model.gates import Expectation
+from kstreams_runbooks.model.gates import Expectation, Patience
 from kstreams_runbooks.model.ledger import Card
 from kstreams_runbooks.model.plan import Bounce, Plan
 from kstreams_runbooks.model.readings import (
@@ -105,16 +105,9 @@ class BounceOperator(BaseOperator):
                 continue
             authorize(run, self.approval, self.after)
             previous = self._bring(run, bounce, reading, instance)
-            expected = Expectation(
-                instance=name,
-                bounce=bounce,
-                previous=previous,
-                max_lag=int(plan.limit("max_lag")),
-                good_readings=int(plan.limit("gate_good_readings")),
-                max_age_ms=int(plan.limit("max_reading_age_s") * 1000),
-            )
-            bake_s = plan.limit("bake_s") if name == plan.facts.instances[0] else 0.0
-            self.defer(trigger=gate_trigger(run, expected, bake_s), method_name="resume")
+            last = name == self._instances(plan)[-1]
+            trigger = gate_trigger(run, _expected(plan, bounce, name, previous), _patience(plan, name), last=last)
+            self.defer(trigger=trigger, method_name="resume")
         run.say(f"bounce {self.number}: {', '.join(self._instances(plan))} in place")
 
     def _bring(self, run: Run, bounce: Bounce, reading: ApplicationReading, instance: InstanceReading) -> Start | None:
@@ -149,9 +142,37 @@ class BounceOperator(BaseOperator):
         return _previous_start(instance)
 
 
+def _expected(plan: Plan, bounce: Bounce, name: str, previous: Start | None) -> Expectation:
+    return Expectation(
+        instance=name,
+        bounce=bounce,
+        previous=previous,
+        max_lag=int(plan.limit("max_lag")),
+        good_readings=int(plan.limit("gate_good_readings")),
+        max_age_ms=int(plan.limit("max_reading_age_s") * 1000),
+        commit_interval_ms=int(plan.limit("commit_interval_s") * 1000),
+    )
+
+
+def _patience(plan: Plan, name: str) -> Patience:
+    canary = name == plan.facts.instances[0]
+    return Patience(
+        interval_s=plan.limit("gate_interval_s"),
+        ceiling_s=plan.limit("gate_ceiling_s"),
+        bake_s=plan.limit("bake_s") if canary else 0.0,
+    )
+
+
 def _rehearse(run: Run, plan: Plan, instances: tuple[str, ...], bounce: Bounce) -> None:
     """What a real run would do, through clients that only record it."""
+    reading = run.read()
     for name in instances:
+        instance = reading.instance(name)
+        if isinstance(instance, InstanceReading) and (
+            in_place(instance, bounce, reading.taken.at_ms) or beyond(instance, bounce, plan, reading.taken.at_ms)
+        ):
+            run.say(f"{name}: there already; would only wait at its gate")
+            continue
         before = len(run.deployer.would_write)
         restart(run.deployer, name, bounce.release, dict(bounce.settings), remove_members=None, log=lambda _: None)
         for line in run.deployer.would_write[before:]:

@@ -110,13 +110,17 @@ def verify(run: Run) -> None:
         run.keep("verdict", "rehearsed", {"result": encode(Verdict(Outcome.PROCEED, ("every step was rehearsed",)))})
         run.say("every step was rehearsed, nothing was changed")
         return
-    before, until_ms = run.observed(), now_ms() + _LAG_CEILING_MS
+    pause_s = max(made.limit("gate_interval_s"), made.limit("commit_interval_s"))
+    run.say(f"looks twice, {pause_s:g} s apart: progress is a difference")
+    before, earlier, until_ms = run.observed(), run.read(), now_ms() + _LAG_CEILING_MS
     while True:
-        verdict = run.decide(bump_verified, before=before, after=run.read(), plan=made)
+        time.sleep(pause_s)
+        after = run.read()
+        verdict = run.decide(bump_verified, before=before, earlier=earlier, after=after, plan=made)
         if verdict.outcome is not Outcome.WAIT or now_ms() >= until_ms:
             break
         run.say(verdict.sentence)
-        time.sleep(run.limit("gate_interval_s"))
+        earlier = after
     demand(run, verdict)
 
 

@@ -1,19 +1,21 @@
 """The wait after a restart: polls the application from the triggerer, holds no worker, keeps every reading."""
 
 import asyncio
+import math
 from collections import deque
 from collections.abc import AsyncIterator
 from dataclasses import asdict
 from typing import Any
 
-from airflow.triggers.base import BaseTrigger, TriggerEvent
+from airflow.triggers.base import BaseTrigger, TaskSuccessEvent, TriggerEvent
 
 from kstreams_runbooks.decide.gate import gate
-from kstreams_runbooks.errors import RunbookError
+from kstreams_runbooks.errors import RunbookError, Unreachable
 from kstreams_runbooks.ledger.codec import decode
-from kstreams_runbooks.model.gates import Expectation
+from kstreams_runbooks.model.gates import Expectation, Patience
 from kstreams_runbooks.model.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.observe import unread
 from kstreams_runbooks.steps.run import Run, now_ms
 
 # What stands in the ledger once an instance has passed its gate and its bake: nothing less lets a rerun skip it.
@@ -31,16 +33,27 @@ class GateTrigger(BaseTrigger):
     """Fires when the gate of one restarted instance proceeds, refuses, or has reached its ceiling.
 
     The ceiling is wall clock kept in the ledger, so it survives a restart of the triggerer; the count of good readings
-    does not. `bake_s` is how long the gate has to stay good after it has passed.
+    does not. After it has passed, the gate has to stay good for the bake time. A broker that does not answer is a bad
+    reading, not the end: it may be restarting. With `last` a passed gate ends the task without another worker.
     """
 
-    def __init__(self, *, run_key: str, task_id: str, try_number: int, expected: dict[str, Any], bake_s: float) -> None:
+    def __init__(
+        self,
+        *,
+        run_key: str,
+        task_id: str,
+        try_number: int,
+        expected: dict[str, Any],
+        patience: dict[str, float],
+        last: bool,
+    ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.run_key = run_key
         self.step = task_id
         self.try_number = try_number
         self.expected = expected
-        self.bake_s = bake_s
+        self.patience = patience
+        self.last = last
 
     def serialize(self) -> tuple[str, dict[str, Any]]:
         """Class path and arguments; no secret among them."""
@@ -51,73 +64,111 @@ class GateTrigger(BaseTrigger):
                 "task_id": self.step,
                 "try_number": self.try_number,
                 "expected": self.expected,
-                "bake_s": self.bake_s,
+                "patience": self.patience,
+                "last": self.last,
             },
         )
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
         """Read, judge, wait; every blocking call is in a thread because librdkafka blocks the event loop."""
-        expected: Expectation = decode(Expectation, self.expected)
         try:
             run = await asyncio.to_thread(Run.again, self.run_key, self.step, self.try_number)
-            verdict = await self._watch(run, expected)
+            verdict = await self._watch(run, decode(Expectation, self.expected), Patience(**self.patience))
         except RunbookError as error:
             verdict = Verdict(Outcome.INCONCLUSIVE, (str(error),))
+        if self.last and verdict.outcome is Outcome.PROCEED:
+            yield TaskSuccessEvent()
+            return
         yield TriggerEvent(  # type: ignore[no-untyped-call]
             {"outcome": str(verdict.outcome), "reasons": list(verdict.reasons)}
         )
 
-    async def _watch(self, run: Run, expected: Expectation) -> Verdict:
-        interval = run.limit("gate_interval_s")
-        name = f"ceiling/{self.step}/{self.try_number}/{expected.instance}"
-        ceiling = await asyncio.to_thread(
-            run.ledger.remember, run.key, name, now_ms() + int((run.limit("gate_ceiling_s") + self.bake_s) * 1000)
-        )
-        samples: deque[ApplicationReading] = deque(maxlen=expected.good_readings + 1)
-        said, baked_at = "", None
+    async def _watch(self, run: Run, expected: Expectation, patience: Patience) -> Verdict:
+        ceiling_ms = await asyncio.to_thread(self._ceiling_ms, run, expected, patience)
+        samples: deque[ApplicationReading] = deque(maxlen=_depth(expected, patience))
+        said, bake = "", _Bake(int(patience.bake_s * 1000))
         while True:
             began = asyncio.get_running_loop().time()
-            samples.append(await asyncio.to_thread(run.read))
-            verdict = await asyncio.to_thread(self._judge, run, tuple(samples), expected)
+            samples.append(await asyncio.to_thread(_reading, run))
+            await asyncio.to_thread(run.keep, "reading", "application", samples[-1])
+            verdict = gate(tuple(samples), expected)
             if verdict.sentence != said:
-                run.say(f"{expected.instance}: {verdict.sentence}")
                 said = verdict.sentence
+                run.say(f"{expected.instance}: {said}")
             if verdict.outcome is Outcome.REFUSE:
+                return await asyncio.to_thread(run.decide, gate, samples=tuple(samples), expected=expected)
+            if bake.begins(verdict):
+                await asyncio.to_thread(run.decide, gate, samples=tuple(samples), expected=expected)
+                if patience.bake_s:
+                    run.say(f"{expected.instance}: passed; has to stay good for {patience.bake_s:.0f} s (bake_s)")
+            if bake.is_over():
+                if patience.bake_s:
+                    await asyncio.to_thread(run.decide, gate, samples=tuple(samples), expected=expected)
+                await asyncio.to_thread(run.keep, "note", GATE_PASSED, passed(samples[-1], expected))
                 return verdict
-            if verdict.outcome is Outcome.PROCEED:
-                if baked_at is None:
-                    baked_at = now_ms() + int(self.bake_s * 1000)
-                    if self.bake_s:
-                        run.say(f"{expected.instance}: passed; bakes for {self.bake_s:.0f} s before the next instance")
-                if now_ms() >= baked_at:
-                    await asyncio.to_thread(run.keep, "note", GATE_PASSED, passed(samples[-1], expected))
-                    return verdict
-                await asyncio.sleep(max(0.0, interval - (asyncio.get_running_loop().time() - began)))
-                continue
-            # A bake that turns bad begins again: it has to be good throughout.
-            baked_at = None
-            if now_ms() >= ceiling:
-                return await asyncio.to_thread(self._out_of_time, run, tuple(samples), expected)
-            await asyncio.sleep(max(0.0, interval - (asyncio.get_running_loop().time() - began)))
+            if not bake.going and now_ms() >= ceiling_ms:
+                verdict = await asyncio.to_thread(run.decide, gate, samples=tuple(samples), expected=expected)
+                return _out_of_time(verdict, expected, patience)
+            await asyncio.sleep(max(0.0, patience.interval_s - (asyncio.get_running_loop().time() - began)))
 
-    @staticmethod
-    def _judge(run: Run, samples: tuple[ApplicationReading, ...], expected: Expectation) -> Verdict:
-        run.keep("reading", "application", samples[-1])
-        verdict = gate(samples, expected)
-        if verdict.outcome in {Outcome.PROCEED, Outcome.REFUSE}:
-            return run.decide(gate, samples=samples, expected=expected)
-        return verdict
-
-    @staticmethod
-    def _out_of_time(run: Run, samples: tuple[ApplicationReading, ...], expected: Expectation) -> Verdict:
-        verdict = run.decide(gate, samples=samples, expected=expected)
-        outcome = Outcome.INCONCLUSIVE if verdict.outcome is Outcome.INCONCLUSIVE else Outcome.REFUSE
-        limit = f"gate of {expected.instance} still shut after {run.limit('gate_ceiling_s'):.0f} s (gate_ceiling_s)"
-        return Verdict(outcome, (f"{limit}: {'; '.join(verdict.reasons)}",))
+    def _ceiling_ms(self, run: Run, expected: Expectation, patience: Patience) -> int:
+        """Wall clock at which this gate gives up: written once, then read, for one start of one try."""
+        previous = expected.previous.started_at_ms if expected.previous else "down"
+        name = f"ceiling/{self.step}/{self.try_number}/{expected.instance}/{previous}"
+        until_ms = now_ms() + int((patience.ceiling_s + patience.bake_s) * 1000)
+        return int(run.ledger.remember(run.key, name, until_ms))
 
 
-def gate_trigger(run: Run, expected: Expectation, bake_s: float) -> GateTrigger:
-    """The trigger for one restarted instance of `run`."""
+class _Bake:
+    """The time that a passed gate has to stay good; what turns bad in it begins again."""
+
+    def __init__(self, length_ms: int) -> None:
+        self._length_ms = length_ms
+        self._until_ms: int | None = None
+
+    @property
+    def going(self) -> bool:
+        return self._until_ms is not None
+
+    def begins(self, verdict: Verdict) -> bool:
+        """Take the newest verdict; whether the bake begins with it."""
+        if verdict.outcome is not Outcome.PROCEED:
+            self._until_ms = None
+            return False
+        if self._until_ms is not None:
+            return False
+        self._until_ms = now_ms() + self._length_ms
+        return True
+
+    def is_over(self) -> bool:
+        return self._until_ms is not None and now_ms() >= self._until_ms
+
+
+def _reading(run: Run) -> ApplicationReading:
+    try:
+        return run.read()
+    except Unreachable as error:
+        return unread(run.application, str(error))
+
+
+def _depth(expected: Expectation, patience: Patience) -> int:
+    """How many readings a decision needs: the good ones, and before them what progress is measured from."""
+    return expected.good_readings + 1 + math.ceil(expected.commit_interval_ms / 1000 / patience.interval_s)
+
+
+def _out_of_time(verdict: Verdict, expected: Expectation, patience: Patience) -> Verdict:
+    outcome = Outcome.INCONCLUSIVE if verdict.outcome is Outcome.INCONCLUSIVE else Outcome.REFUSE
+    limit = f"gate of {expected.instance} still shut after {patience.ceiling_s:.0f} s (gate_ceiling_s)"
+    return Verdict(outcome, (f"{limit}: {'; '.join(verdict.reasons)}",))
+
+
+def gate_trigger(run: Run, expected: Expectation, patience: Patience, *, last: bool) -> GateTrigger:
+    """The trigger for one restarted instance of `run`; `last` where nothing of the task is left to do after it."""
     return GateTrigger(
-        run_key=run.key, task_id=run.task_id, try_number=run.try_number, expected=asdict(expected), bake_s=bake_s
+        run_key=run.key,
+        task_id=run.task_id,
+        try_number=run.try_number,
+        expected=asdict(expected),
+        patience=asdict(patience),
+        last=last,
     )

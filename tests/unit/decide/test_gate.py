@@ -89,7 +89,7 @@ def test_a_jvm_without_a_client_may_start_for_a_while() -> None:
     assert gate((sample(5, blank),), expectation()).outcome is Outcome.INCONCLUSIVE
     verdict = gate((sample(70, blank),), expectation())
     assert verdict.outcome is Outcome.REFUSE
-    assert "no Streams client 66 s after its process started (limit 60 s)" in verdict.reasons[0]
+    assert "no Streams client of this application 66 s after its process started (limit 60 s)" in verdict.reasons[0]
 
 
 def test_a_process_that_is_gone_refuses_at_once() -> None:
@@ -173,3 +173,34 @@ def test_a_pause_between_readings_breaks_the_row() -> None:
     """Readings further apart than the limit are not consecutive."""
     samples = (*good(3), sample(100))
     assert "older (limit 30 s)" in gate(samples, expectation()).reasons[0]
+
+
+def test_progress_may_take_a_commit_interval_and_no_longer() -> None:
+    """Under at_least_once an instance that works commits every 30 s: between two commits it is not stuck."""
+    expected = expectation(commit_interval_ms=30_000)
+
+    def every_30_s(second: int) -> ApplicationReading:
+        return sample(second, partitions=(partition(committed=second // 30 * 300, stable=second * 10 + 5),))
+
+    before_the_commit = tuple(every_30_s(second) for second in range(1, 30, 5))
+    assert gate(before_the_commit, expected).outcome is Outcome.WAIT
+    assert gate((*before_the_commit, *map(every_30_s, (31, 36, 41))), expected).outcome is Outcome.PROCEED
+    stuck = tuple(every_30_s(second) for second in range(31, 56, 5))
+    frozen = tuple(sample(s, partitions=(partition(committed=300, stable=700),)) for s in range(61, 96, 5))
+    verdict = gate((*stuck, *frozen), expected)
+    assert verdict.outcome is Outcome.WAIT
+    assert verdict.reasons == ("no progress in 30.0 s on orders-0 (400 to read, committed stays at 300)",)
+
+
+def test_a_broker_that_was_away_is_a_bad_reading_and_not_the_end() -> None:
+    """Readings that failed as a whole break the row; progress is measured across them."""
+    away = replace(
+        sample(3),
+        group=Missing("no answer"),
+        partitions=Missing("no answer"),
+        instances=tuple(replace(one, streams=Missing("no answer")) for one in sample(3).instances),
+    )
+    assert gate((*good(2), away), expectation()).outcome is Outcome.INCONCLUSIVE
+    verdict = gate((*good(2), away, sample(4), sample(5)), expectation())
+    assert verdict.reasons == ("good reading 2 of 3 in a row",)
+    assert gate((*good(2), away, sample(4), sample(5), sample(6)), expectation()).outcome is Outcome.PROCEED

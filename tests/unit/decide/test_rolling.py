@@ -28,7 +28,7 @@ def test_a_dead_client_in_a_live_process_is_not_in_place() -> None:
     """It never comes back by itself, so a rerun restarts it; a JVM that has just started is left to its gate."""
     gone = replace(DONE, streams=Missing("no Kafka Streams client in the JVM", start=Start(1_000, 41)))
     assert in_place(gone, BOUNCE_1, 2_000)
-    assert not in_place(gone, BOUNCE_1, 60_000)
+    assert not in_place(gone, BOUNCE_1, 62_000)
     assert not in_place(instance("orders-1", release=NEW, settings=BOUNCE_1.settings, state="ERROR"), BOUNCE_1, 1_000)
 
 

@@ -15,8 +15,8 @@ PLAN = bump_plan(
 DONE = reading(instance("orders-1", release=NEW), instance("orders-2", release=NEW))
 
 
-def verdict(after: ApplicationReading) -> tuple[Outcome, str]:
-    found = bump_verified(reading(), after, PLAN)
+def verdict(after: ApplicationReading, earlier: ApplicationReading = DONE) -> tuple[Outcome, str]:
+    found = bump_verified(reading(), earlier, after, PLAN)
     return found.outcome, " ".join(found.reasons)
 
 
@@ -54,3 +54,14 @@ def test_lag_waits_and_missing_is_inconclusive() -> None:
     assert verdict(replace(DONE, partitions=(partition(committed=100, stable=200),)))[0] is Outcome.WAIT
     assert verdict(replace(DONE, partitions=Missing("timed out")))[0] is Outcome.INCONCLUSIVE
     assert verdict(replace(DONE, topics=Missing("timed out")))[0] is Outcome.INCONCLUSIVE
+
+
+def test_running_without_progress_is_no_success() -> None:
+    """Everything looks as planned, and a partition with records to read stands still."""
+    earlier = replace(DONE, partitions=(partition(committed=100, stable=105),))
+    assert verdict(replace(DONE, partitions=(partition(committed=100, stable=109),)), earlier) == (
+        Outcome.WAIT,
+        "no progress on orders-0 (5 to read, committed stays at 100)",
+    )
+    assert verdict(replace(DONE, partitions=(partition(committed=108, stable=109),)), earlier)[0] is Outcome.PROCEED
+    assert verdict(DONE, replace(DONE, partitions=Missing("timed out")))[0] is Outcome.INCONCLUSIVE
