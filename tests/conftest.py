@@ -1,6 +1,7 @@
 """What the tests share: one real stack for the whole session, started when the first test asks for it."""
 
 import os
+import shutil
 from collections.abc import Iterator
 
 import pytest
@@ -8,7 +9,7 @@ from given import Kafka, Orders
 from kstreams_runbooks.fleet import load_fleet
 from lab.afresh import afresh
 from lab.application import Deployed
-from lab.settings import Lab, Ports
+from lab.settings import CHECKOUT, Lab, Ports
 from lab.stack import Parts, Stack
 
 _PORT_BASE = 27_000
@@ -18,7 +19,10 @@ _PORT_BASE = 27_000
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     """Broker, two instances of the application, Airflow. Traffic is started by the test that wants it."""
     base = Ports.parse(os.environ.get("TEST_PORT_BASE") or str(_PORT_BASE))
-    lab = Lab(tmp_path_factory.mktemp("stack"), base)
+    run_dir, config = tmp_path_factory.mktemp("stack"), tmp_path_factory.mktemp("fleet") / "config"
+    # A copy, so that a test may declare the application otherwise (given.declared_as).
+    shutil.copytree(CHECKOUT / "config", config)
+    lab = Lab(run_dir, base, config=config)
     made = Stack(lab, Parts())
     environ = {**os.environ}
     os.environ.update(lab.fleet_environment())

@@ -3,6 +3,7 @@
 from typing import Any
 
 from kstreams_runbooks.decide.registry import DECISIONS
+from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import call_again, encode
 from kstreams_runbooks.model.ledger import Evidence, RunRecord
@@ -46,17 +47,22 @@ def rechecked(ledger: Ledger, record: RunRecord) -> dict[str, Any]:
         name = piece.payload.get("decision")
         if name is None:
             continue
-        if name not in DECISIONS:
-            # A decision that nobody can make any more is not equal.
-            different.append({"id": piece.id, "name": piece.name, "then": piece.payload["result"], "today": None})
-            continue
-        function = DECISIONS[name]
-        today = call_again(function, piece.payload)
+        today = _today(name, piece.payload)
         if today == piece.payload["result"]:
             equal += 1
         else:
             different.append({"id": piece.id, "name": piece.name, "then": piece.payload["result"], "today": today})
     return {"equal": equal, "different": different}
+
+
+def _today(name: str, payload: dict[str, Any]) -> Any:
+    """What the decision comes to today; a sentence where it cannot be made any more, which is not equal either."""
+    if name not in DECISIONS:
+        return f"no decision is called {name} any more"
+    try:
+        return call_again(DECISIONS[name], payload)
+    except (RunbookError, ValueError, KeyError, TypeError) as error:
+        return f"cannot be made again: {type(error).__name__}: {error}"
 
 
 def as_markdown(document: dict[str, Any]) -> str:

@@ -23,6 +23,8 @@ LOGINS = {
     "approver": ("op", "approver"),
     "viewer": ("viewer", "viewer"),
 }
+_LOCAL_SETTINGS = "from kstreams_runbooks.steps.queues import task_instance_mutation_hook  # noqa: F401\n"
+
 REQUESTER, APPROVER = "oncall", "approver"
 
 _MIGRATE_S = 300
@@ -79,6 +81,10 @@ def prepare(lab: Lab, environ: Mapping[str, str]) -> None:
     lab.airflow_home.mkdir(parents=True, exist_ok=True)
     passwords = lab.airflow_home / "passwords.json"
     passwords.write_text(json.dumps({name: password for name, (_, password) in LOGINS.items()}), encoding="utf-8")
+    # $AIRFLOW_HOME/config is where Airflow looks for it.
+    local_settings = lab.airflow_home / "config" / "airflow_local_settings.py"
+    local_settings.parent.mkdir(exist_ok=True)
+    local_settings.write_text(_LOCAL_SETTINGS, encoding="utf-8")
     lab.logs.mkdir(parents=True, exist_ok=True)
     log = lab.logs / "airflow-db.log"
     with log.open("w", encoding="utf-8") as out:

@@ -66,11 +66,12 @@ class Ports:
 
 @dataclass(frozen=True)
 class Lab:
-    """One stack: its run directory and its ports. Two of them do not meet."""
+    """One stack: its run directory, its ports, its fleet. Two of them do not meet."""
 
     run_dir: Path
     ports: Ports
     checkout: Path = CHECKOUT
+    config: Path = CHECKOUT / "config"
 
     @classmethod
     def of(cls, environ: Mapping[str, str] = os.environ) -> "Lab":
@@ -157,7 +158,7 @@ class Lab:
             "DEMO_METRICS_2": self.metrics_url(2),
             "DEMO_RELEASES": str(self.releases),
             "DEMO_PYTHON": str(self.python),
-            "KSTREAMS_RUNBOOKS_CONFIG": str(self.checkout / "config"),
+            "KSTREAMS_RUNBOOKS_CONFIG": str(self.config),
             "KSTREAMS_RUNBOOKS_LEDGER": f"sqlite:///{self.run_dir / 'ledger.db'}",
             "AIRFLOW_CONN_KAFKA_DEMO": json.dumps(
                 {"conn_type": "kafka", "extra": {"bootstrap.servers": self.bootstrap}}

@@ -21,7 +21,7 @@ MAY_IMPORT = {
     "act": {"errors", "model", "fleet", "deployers", "observe"},
     "traffic": {"errors", "model", "observe"},
     "steps": {"errors", "model", "rules", "decide", "fleet", "ledger", "deployers", "observe", "act"},
-    "evidence": {"decide", "ledger", "model"},
+    "evidence": {"decide", "errors", "ledger", "model"},
     "environment": set(),
     "cli": {"environment", "errors", "evidence", "fleet", "ledger", "deployers", "observe", "steps", "traffic"},
 }
