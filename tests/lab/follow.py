@@ -38,6 +38,7 @@ def follow(
     approver: Airflow | None,
     watch: Watch | None = None,
     each_time: Callable[[], None] = lambda: None,
+    poll_s: float = _POLL_S,
 ) -> str:
     """Return the state in which the run ended; `approver` approves everything, None leaves it to a person.
 
@@ -62,7 +63,7 @@ def follow(
             return state
         if approver:
             _answer(approver, dag_id, run_id, asked, answered, watch)
-        time.sleep(_POLL_S)
+        time.sleep(poll_s)
     raise Unreachable(f"run {run_id} of {dag_id} has not ended in time; look at {api.url}/dags/{dag_id}/runs/{run_id}")
 
 
