@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 from kstreams_runbooks.act.instance import restart
-from kstreams_runbooks.deployers.supervisord import FILE, SupervisordDeployer
+from kstreams_runbooks.deployers.deployment_file import FILE
+from kstreams_runbooks.deployers.supervisord import SupervisordDeployer
 from kstreams_runbooks.errors import BadInput, Interrupted, Refused, Unreachable, WriteRefused
 from kstreams_runbooks.model.readings import Deployment, Missing
 
@@ -229,6 +230,25 @@ def test_unknown_things_are_refused(settings: Settings) -> None:
     with pytest.raises(WriteRefused, match=r"holds num\.stream\.threads"):
         control.apply("o1", "4.3.1", {})
     assert path.read_text() == "release=3.4.1\nnum.stream.threads=2\n"
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "why"),
+    [
+        (FILE, "release=3.4.1\nnum.stream.threads=2\n", r"holds num\.stream\.threads"),
+        ("base.properties", "upgrade.from=3.4\n", r"base\.properties holds upgrade\.from=3\.4"),
+    ],
+)
+def test_restart_that_would_be_refused_stops_nothing(settings: Settings, file: str, text: str, why: str) -> None:
+    """The process that runs is the one that ran, and describing the instance says the same beforehand."""
+    control = deployer(settings)
+    control.start("o1")
+    before = described(settings)
+    (settings.instances[0].directory / file).write_text(text)
+    with pytest.raises(WriteRefused, match=f"^o1: .*{why}"):
+        restart(control, "o1", "4.3.1", {}, remove_members=None, log=lambda _: None)
+    assert described(settings).pid == before.pid
+    assert len(described(settings).obstacles) == 1
 
 
 def test_dry_run_writes_nothing(settings: Settings) -> None:

@@ -56,7 +56,8 @@ class GroupWriter:
         from kafka.errors import BrokerResponseError, KafkaError
 
         wanted = [MemberToRemove(member.member_id, member.instance_id, "stopped by a runbook") for member in members]
-        client = connect_python(self._config)
+        # In a dry run nobody comes here; who does all the same gets a client that refuses.
+        client = connect_python(self._config, writable=not self._dry_run)
         try:
             # The call itself succeeds whatever happens to single members: each has its own error.
             answer = client.remove_group_members(group_id, wanted)

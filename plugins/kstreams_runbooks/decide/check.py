@@ -77,6 +77,9 @@ def _missing(reading: ApplicationReading) -> Iterator[str]:
 
 def _refusals(reading: ApplicationReading, declared: DeclaredApplication) -> Iterator[str]:
     for instance in reading.instances:
+        if isinstance(instance.deployment, Deployment):
+            yield from (f"{instance.instance}: {obstacle}" for obstacle in instance.deployment.obstacles)
+        yield from _swapped(instance, reading.instances)
         if not _process(instance):
             yield f"{instance.instance}: its process does not run (expected running); start it first"
         elif not isinstance(instance.streams, Missing):
@@ -109,6 +112,27 @@ def _deployed(deployment: Deployment | Missing, streams: StreamsReading) -> Iter
             f"{deployment.instance}: runs {streams.version}, declared is {deployment.release}; correct "
             "deployment.properties or restart it"
         )
+
+
+def _swapped(instance: InstanceReading, instances: tuple[InstanceReading, ...]) -> Iterator[str]:
+    """Metrics of another instance's process: every gate would watch the wrong one.
+
+    Only a process that the deployer itself started for another instance is certain. Any other that is not this
+    instance's own may be the child of a wrapper.
+    """
+    start, own = instance.streams.start, _pid(instance)
+    if start is None or start.pid is None or start.pid == own:
+        return
+    for other in instances:
+        if other is not instance and start.pid == _pid(other):
+            yield (
+                f"{instance.instance}: its metrics come from process {start.pid}, which is {other.instance} (expected "
+                f"{own or 'a process of its own'}); correct `metrics` of both in the declaration"
+            )
+
+
+def _pid(instance: InstanceReading) -> int | None:
+    return None if isinstance(instance.deployment, Missing) else instance.deployment.pid
 
 
 def _group(group: GroupReading, reading: ApplicationReading, declared: DeclaredApplication) -> Iterator[str]:

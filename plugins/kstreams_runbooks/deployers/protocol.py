@@ -25,7 +25,13 @@ class Deployer(Protocol):
         """Every declared instance, in the declared order: one look, no waiting.
 
         `applied` may be True only where the running process certainly read what is declared now; a doubt is Missing.
+        `settings` are what a runbook sets as the next start would read it, whoever set it; the value of anything else
+        that stands among it is hidden, it may be a secret.
+        `obstacles` say why `apply` would refuse whatever it is given.
         """
+
+    def check_apply(self, instance: str, release: str, settings: Mapping[str, str]) -> None:
+        """Refuse here what `apply` would refuse, before anything is stopped for it; changes nothing."""
 
     def apply(self, instance: str, release: str, settings: Mapping[str, str]) -> None:
         """Declare release and settings of one instance for its next start: all of it or nothing.

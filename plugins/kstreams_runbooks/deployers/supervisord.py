@@ -13,16 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from kstreams_runbooks.deployers import processes, state_directory
-from kstreams_runbooks.deployers.properties import dump, parse, write_atomically
+from kstreams_runbooks.deployers.deployment_file import FILE, RELEASE, SETTABLE, Declared, read_declared
+from kstreams_runbooks.deployers.properties import dump, write_atomically
 from kstreams_runbooks.deployers.supervisord_settings import SupervisedInstance, SupervisordSettings
 from kstreams_runbooks.deployers.xmlrpc import ALREADY_STARTED, NOT_RUNNING, Supervisord, SupervisordFault
 from kstreams_runbooks.errors import BadInput, Refused, WriteRefused
 from kstreams_runbooks.model.readings import Deployment, Missing, ProcessState, Taken
 
-SETTABLE = frozenset({"upgrade.from"})
-FILE = "deployment.properties"
-
-_RELEASE = "release"
 _POLL_S = 0.05
 # A launcher that fails does so at once; supervisord's own verdict (startsecs) may be set to far more than this.
 _UP_AFTER_S = 2.0
@@ -65,27 +62,17 @@ class SupervisordDeployer:
         found = self._supervisord.processes()
         return tuple(self._deployment(one, found.get(one.program), taken) for one in self._instances.values())
 
-    def apply(self, instance: str, release: str, settings: Mapping[str, str]) -> None:
-        """Write release and settings; nothing is written where they stand there already, so `applied` stays True.
+    def check_apply(self, instance: str, release: str, settings: Mapping[str, str]) -> None:
+        """BadInput for an unknown release, WriteRefused for a setting outside of SETTABLE and for any obstacle."""
+        self._guarded(instance, release, settings)
 
-        BadInput for an unknown release, WriteRefused for a setting outside of SETTABLE, in `settings` or in the file.
-        """
-        directory = Path(self._one(instance).directory)
-        self._release_directory(release)
-        if strange := sorted(set(settings) - SETTABLE):
-            raise WriteRefused(
-                f"{instance}: no runbook sets {', '.join(strange)} (allowed: {', '.join(sorted(SETTABLE))})"
-            )
-        path = directory / FILE
-        before = _read(path)
-        if strange := sorted(set(before) - SETTABLE - {_RELEASE}):
-            raise WriteRefused(
-                f"{path} holds {', '.join(strange)}, which no runbook sets and this write would drop; "
-                "move it to the instance's own settings"
-            )
-        wanted = {_RELEASE: release, **settings}
-        if before == wanted:
+    def apply(self, instance: str, release: str, settings: Mapping[str, str]) -> None:
+        """Write release and settings; nothing is written where they stand there already, so `applied` stays True."""
+        before = self._guarded(instance, release, settings)
+        if (before.release, dict(before.settings)) == (release, dict(settings)):
             return
+        path = Path(self._one(instance).directory) / FILE
+        wanted = {RELEASE: release, **settings}
         sentence = f"write {path}: {', '.join(f'{key}={value}' for key, value in sorted(wanted.items()))}"
         if self._recorded(sentence):
             return
@@ -179,9 +166,10 @@ class SupervisordDeployer:
     ) -> list[str]:
         """The same in a shell: stop, clear the local state where asked, write the file, start."""
         one = self._one(instance)
+        _settable(instance, settings)
         control = f"supervisorctl -s {self._supervisord.address}"
         path = Path(one.directory) / FILE
-        lines = dump({_RELEASE: release, **settings}).replace("\n", "\\n")
+        lines = dump({RELEASE: release, **settings}).replace("\n", "\\n")
         write = f"printf '{lines}' > {shlex.quote(str(path))}"
         state = shlex.quote(str(_state_dir(one) / self._application_id))
         clear = [f"rm -rf {state}"] if clear_state else []
@@ -199,6 +187,16 @@ class SupervisordDeployer:
         except KeyError:
             known = ", ".join(self._settings.releases) or "none"
             raise BadInput(f"release {release!r} is not declared (declared: {known})") from None
+
+    def _guarded(self, instance: str, release: str, settings: Mapping[str, str]) -> Declared:
+        """What stands there now, where nothing speaks against writing `release` and `settings` over it."""
+        one = self._one(instance)
+        self._release_directory(release)
+        _settable(instance, settings)
+        declared = read_declared(Path(one.directory))
+        if declared.obstacles:
+            raise WriteRefused(f"{instance}: {'; '.join(declared.obstacles)}")
+        return declared
 
     def _recorded(self, sentence: str) -> bool:
         if self._dry_run:
@@ -232,15 +230,11 @@ class SupervisordDeployer:
                 raise
 
     def _deployment(self, one: SupervisedInstance, info: Mapping[str, Any] | None, taken: Taken) -> Deployment:
-        path = Path(one.directory) / FILE
-        try:
-            held = _read(path)
-            release = held.pop(_RELEASE, None) or Missing(f"{path} sets no release")
-        except Refused as error:
-            held, release = {}, Missing(str(error))
+        declared = read_declared(Path(one.directory))
+        release, settings, obstacles = declared.release, declared.settings, declared.obstacles
         if info is None:
             why = Missing(f"supervisord has no program {one.program}")
-            return Deployment(taken, one.name, "unknown", None, None, release, tuple(sorted(held.items())), why)
+            return Deployment(taken, one.name, "unknown", None, None, release, settings, why, obstacles)
         pid = info["pid"] or None
         started = self._started(info)
         return Deployment(
@@ -250,8 +244,9 @@ class SupervisordDeployer:
             started_at_ms=started if isinstance(started, int) else None,
             pid=pid,
             release=release,
-            settings=tuple(sorted(held.items())),
-            applied=self._applied(path, started, info),
+            settings=settings,
+            applied=self._applied(Path(one.directory) / FILE, started, info),
+            obstacles=obstacles,
         )
 
     def _started(self, info: Mapping[str, Any]) -> int | Missing:
@@ -312,13 +307,9 @@ class SupervisordDeployer:
         return done.stdout[at:].rstrip() + "\n"
 
 
-def _read(path: Path) -> dict[str, str]:
-    try:
-        return parse(path.read_text(encoding="latin-1"))
-    except FileNotFoundError:
-        return {}
-    except OSError as error:
-        raise Refused(f"{path}: cannot be read ({error.strerror})") from None
+def _settable(instance: str, settings: Mapping[str, str]) -> None:
+    if strange := sorted(set(settings) - SETTABLE):
+        raise WriteRefused(f"{instance}: no runbook sets {', '.join(strange)} (allowed: {', '.join(sorted(SETTABLE))})")
 
 
 def _state_dir(one: SupervisedInstance) -> Path:

@@ -134,7 +134,8 @@ class Deployment:
     """What a deployer says of one instance.
 
     `release` and `settings` are what is declared for it; `applied` says whether the running process was started after
-    they were last written (False: it still runs with what stood there before).
+    they were last written (False: it still runs with what stood there before). `obstacles` say why no runbook can
+    declare anything else, one sentence each.
     """
 
     taken: Taken
@@ -145,6 +146,7 @@ class Deployment:
     release: str | Missing
     settings: tuple[tuple[str, str], ...]
     applied: bool | Missing
+    obstacles: tuple[str, ...] = ()
 
     def setting(self, name: str) -> str | None:
         """Value of one declared setting, None where it is unset."""

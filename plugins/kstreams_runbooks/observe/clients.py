@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kstreams_runbooks.errors import BadInput, Unreachable
+from kstreams_runbooks.observe.read_only import ReadOnly
 
 # Long enough for a broker that has just become leader, short enough for a person who waits.
 CONNECT_TIMEOUT_MS = 8_000
@@ -24,6 +25,26 @@ _PYTHON_NAMES = {
     "ssl.key.password": "ssl_password",
     "ssl.crl.location": "ssl_crlfile",
 }
+
+# What a client may do that is not opened for writing; `close` ends the connection and nothing else.
+PYTHON_READS = frozenset(
+    {
+        "close",
+        "describe_cluster",
+        "describe_configs",
+        "describe_features",
+        "describe_groups",
+        "describe_streams_groups",
+        "describe_topics",
+        "forget_coordinators",
+        "get_broker_version_data",
+        "list_group_offsets",
+        "list_groups",
+        "list_topics",
+    }
+)
+LIBRDKAFKA_READS = frozenset({"describe_consumer_groups", "list_offsets"})
+
 # Each connection is worth ten lines to kafka-python; a person who reads a task's log wants none of them.
 logging.getLogger("kafka").setLevel(logging.WARNING)
 
@@ -76,24 +97,29 @@ def librdkafka_config(config: Mapping[str, Any]) -> dict[str, Any]:
     return {**config, "allow.auto.create.topics": False, "socket.timeout.ms": REQUEST_TIMEOUT_MS}
 
 
-def connect_python(config: Mapping[str, Any]) -> Any:
-    """A connected kafka-python admin client; Unreachable where no broker answers within CONNECT_TIMEOUT_MS."""
+def connect_python(config: Mapping[str, Any], *, writable: bool = False) -> Any:
+    """A connected kafka-python admin client that reads; all of it for a writer in `act` alone (`writable`).
+
+    Unreachable where no broker answers within CONNECT_TIMEOUT_MS.
+    """
     from kafka.errors import KafkaError
 
     from kstreams_runbooks.observe.admin_client import AdminClient
 
     settings = python_config(config)
     try:
-        return AdminClient(**settings)
+        client = AdminClient(**settings)
     except (KafkaError, OSError) as error:
         raise unreachable(config, error) from None
+    return client if writable else ReadOnly(client, PYTHON_READS)
 
 
-def connect_librdkafka(config: Mapping[str, Any]) -> Any:
-    """A librdkafka admin client; it connects when it is first used, and logs to Python's logging, not to stderr."""
+def connect_librdkafka(config: Mapping[str, Any]) -> ReadOnly:
+    """A librdkafka admin client that reads; it connects when it is first used, and logs to Python's logging."""
     from confluent_kafka.admin import AdminClient
 
-    return AdminClient(librdkafka_config(config), logger=logging.getLogger("kstreams_runbooks.librdkafka"))
+    client = AdminClient(librdkafka_config(config), logger=logging.getLogger("kstreams_runbooks.librdkafka"))
+    return ReadOnly(client, LIBRDKAFKA_READS)
 
 
 def unreachable(config: Mapping[str, Any], error: object) -> Unreachable:

@@ -32,23 +32,6 @@ from kstreams_runbooks.observe.read_only import ReadOnly
 
 KafkaAddress = Mapping[str, Any]
 
-_PYTHON_READS = frozenset(
-    {
-        "describe_cluster",
-        "describe_configs",
-        "describe_features",
-        "describe_groups",
-        "describe_streams_groups",
-        "describe_topics",
-        "forget_coordinators",
-        "get_broker_version_data",
-        "list_group_offsets",
-        "list_groups",
-        "list_topics",
-    }
-)
-_LIBRDKAFKA_READS = frozenset({"describe_consumer_groups", "list_offsets"})
-
 # A coordinator or a leader that has just moved answers within one of these; a cluster in trouble does not.
 _ATTEMPTS = 4
 _UNKNOWN_TOPIC = 3
@@ -69,10 +52,10 @@ class ClusterReader:
         self._offsets: ReadOnly | None = None
 
     def __enter__(self) -> Self:
-        client = connect_python(self._config)
+        client: ReadOnly = connect_python(self._config)
         self._closing.callback(client.close)
-        self._admin = ReadOnly(client, _PYTHON_READS)
-        self._offsets = ReadOnly(connect_librdkafka(self._config), _LIBRDKAFKA_READS)
+        self._admin = client
+        self._offsets = connect_librdkafka(self._config)
         return self
 
     def __exit__(self, *_: object) -> None:

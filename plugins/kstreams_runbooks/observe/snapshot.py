@@ -1,12 +1,17 @@
 """Everything of an application that a dry run must not change: equal worlds give equal bytes."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
 from kstreams_runbooks.deployers.protocol import Deployer
-from kstreams_runbooks.model.readings import ApplicationReading, Deployment, InstanceReading, Missing, StreamsReading
+from kstreams_runbooks.errors import Inconclusive
+from kstreams_runbooks.model.readings import ApplicationReading, InstanceReading, Missing
 from kstreams_runbooks.observe.application import ObservedApplication, read_application
 from kstreams_runbooks.observe.cluster import ClusterReader
+
+# observe.offsets says it of a partition that the broker answered for: a fact that stands still, and nothing missing.
+_NEVER_COMMITTED = Missing("never committed")
 
 
 class _Stateful(Protocol):
@@ -23,7 +28,8 @@ def snapshot(
     """Topic ids and configs, process starts and releases, task directories and stores.
 
     With `quiesced` the committed offsets too: with traffic they move by themselves. What cannot be read stands there
-    as `{"missing": why}`. Unreachable where no broker answers.
+    as `{"missing": why}` (`missing_in` lists it); None is a partition that was never committed. Unreachable where no broker
+    answers.
     """
     reading = read_application(application, reader, deployer)
     document: dict[str, Any] = {
@@ -36,15 +42,34 @@ def snapshot(
             for instance in application.deployer.instances
         },
     }
-    if quiesced:
+    # Topics and offsets are found through the same topology: without it the topics above are not all there are.
+    if quiesced or isinstance(reading.partitions, Missing):
         document["committed"] = _committed(reading)
     return document
 
 
+def missing_in(document: Any, *place: str) -> Iterator[str]:
+    """Every reading that is missing in a snapshot, as `place: why`; with one of them, equal bytes prove nothing."""
+    if not isinstance(document, dict):
+        return
+    if document.keys() == {"missing"} and isinstance(document["missing"], str):
+        yield f"{'/'.join(place)}: {document['missing']}"
+        return
+    for key in sorted(document):
+        yield from missing_in(document[key], *place, key)
+
+
+def _missing(why: str) -> dict[str, str]:
+    return {"missing": why}
+
+
 def _topics(reading: ApplicationReading, reader: ClusterReader) -> Any:
     if isinstance(reading.topics, Missing):
-        return {"missing": reading.topics.missing}
-    topics = reader.topics([topic.name for topic in reading.topics], configs=True)
+        return _missing(reading.topics.missing)
+    try:
+        topics = reader.topics([topic.name for topic in reading.topics], configs=True)
+    except Inconclusive as error:
+        return _missing(str(error))
     return {
         topic.name: {"id": topic.topic_id, "partitions": topic.partitions, "configs": dict(topic.configs)}
         for topic in topics
@@ -54,21 +79,23 @@ def _topics(reading: ApplicationReading, reader: ClusterReader) -> Any:
 def _instance(instance: InstanceReading) -> dict[str, Any]:
     deployment, streams = instance.deployment, instance.streams
     declared: dict[str, Any]
-    if isinstance(deployment, Deployment):
+    if isinstance(deployment, Missing):
+        declared = _missing(deployment.missing)
+    else:
+        unknown = deployment.process == "unknown"
+        release = deployment.release
         declared = {
-            "process": deployment.process,
+            "process": _missing("the deployer does not know its process") if unknown else deployment.process,
             "pid": deployment.pid,
             "started_at_ms": deployment.started_at_ms,
-            "release": deployment.release if isinstance(deployment.release, str) else None,
+            "release": _missing(release.missing) if isinstance(release, Missing) else release,
             "settings": dict(deployment.settings),
         }
-    else:
-        declared = {"missing": deployment.missing}
     runs: dict[str, Any]
-    if isinstance(streams, StreamsReading):
-        runs = {"started_at_ms": streams.start.started_at_ms, "version": streams.version}
+    if isinstance(streams, Missing):
+        runs = _missing(streams.missing)
     else:
-        runs = {"missing": streams.missing}
+        runs = {"started_at_ms": streams.start.started_at_ms, "version": streams.version}
     return {"deployment": declared, "streams": runs}
 
 
@@ -76,22 +103,29 @@ def _local_state(instance: _Stateful, application_id: str) -> Any:
     """Task directories and the stores in them (names; the files inside change while the application works)."""
     root = Path(str(instance.state_dir)) / application_id
     if not root.is_dir():
-        return {"missing": f"{root} is not a directory on this machine"}
-    return {
-        task.name: sorted(
-            f"{kind.name}/{store.name}" for kind in task.iterdir() if kind.is_dir() for store in kind.iterdir()
-        )
-        for task in sorted(root.iterdir())
-        if task.is_dir()
-    }
+        return _missing(f"{root} is not a directory on this machine; did the instance ever run here?")
+    try:
+        return {
+            task.name: sorted(
+                f"{kind.name}/{store.name}" for kind in task.iterdir() if kind.is_dir() for store in kind.iterdir()
+            )
+            for task in sorted(root.iterdir())
+            if task.is_dir()
+        }
+    except OSError as error:
+        return _missing(f"{error.filename}: cannot be listed ({error.strerror})")
 
 
 def _committed(reading: ApplicationReading) -> Any:
     if isinstance(reading.partitions, Missing):
-        return {"missing": reading.partitions.missing}
+        return _missing(reading.partitions.missing)
     return {
-        partition.name: partition.committed
-        if isinstance(partition.committed, int)
-        else {"missing": partition.committed.missing}
+        partition.name: _offset(partition.committed)
         for partition in sorted(reading.partitions, key=lambda one: (one.topic, one.partition))
     }
+
+
+def _offset(committed: int | Missing) -> Any:
+    if committed == _NEVER_COMMITTED:
+        return None
+    return _missing(committed.missing) if isinstance(committed, Missing) else committed

@@ -125,6 +125,8 @@ class BounceOperator(BaseOperator):
             raise Inconclusive(f"{name} is not touched: {'; '.join(guarded.reasons)}")
         if guarded.outcome is not Outcome.PROCEED:
             raise Refused(f"{name} is not touched: {'; '.join(guarded.reasons)}")
+        if isinstance(instance.deployment, Deployment) and instance.deployment.pid is not None:
+            run.deployer.check_apply(name, bounce.release, dict(bounce.settings))
         members = _members(run, reading, instance)
         card = _card(run, bounce, instance, members)
         run.ledger.write_card(card)

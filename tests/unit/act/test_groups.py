@@ -1,7 +1,9 @@
 """Exactly one instance's members are chosen."""
 
+from collections.abc import Sequence
+
 import pytest
-from kstreams_runbooks.act.groups import _chosen
+from kstreams_runbooks.act.groups import GroupWriter, _chosen
 from kstreams_runbooks.errors import WriteRefused
 from kstreams_runbooks.model.readings import GroupReading, MemberReading, Taken
 
@@ -43,3 +45,32 @@ def test_id_that_belongs_to_another_client_is_refused() -> None:
     other = member("orders-zzz", 1, member_id=ONE[0].member_id)
     with pytest.raises(WriteRefused, match="expected orders-zzz"):
         _chosen(GROUP, (other,), None)
+
+
+class Admin:
+    """An admin client that would remove anybody."""
+
+    removed: list[str] = []  # noqa: RUF012 # one list for all that are opened
+
+    def __init__(self, **settings: object) -> None:
+        assert settings["bootstrap_servers"] == ["one:9092"]
+
+    def remove_group_members(self, group_id: str, members: Sequence[object]) -> dict[str, type[Exception]]:
+        """Gone."""
+        del members
+        self.removed.append(group_id)
+        return {}
+
+    def __getattr__(self, name: str) -> object:
+        return lambda: name
+
+
+def test_write_that_goes_around_the_dry_run_is_refused_by_the_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sent directly, past the writer's own look at its flag; for real the same call goes through."""
+    monkeypatch.setattr("kstreams_runbooks.observe.admin_client.AdminClient", Admin)
+    config = {"bootstrap.servers": "one:9092"}
+    with pytest.raises(WriteRefused, match="remove_group_members is not among the reading methods"):
+        GroupWriter(config)._send("orders", ())
+    assert Admin.removed == []
+    GroupWriter(config, dry_run=False)._send("orders", ())
+    assert Admin.removed == ["orders"]

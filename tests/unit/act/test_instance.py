@@ -26,6 +26,11 @@ class Recorder:
         process, pid = ("running", 7) if self.up else ("stopped", None)
         return (Deployment(Taken(0, "here"), "o1", process, None, pid, "3.4.1", (), True),)  # type: ignore[arg-type]
 
+    def check_apply(self, instance: str, release: str, settings: Mapping[str, str]) -> None:
+        """Nothing speaks against it unless `at` does."""
+        assert (release, settings) == NEW
+        self._step("check", instance)
+
     def apply(self, instance: str, release: str, settings: Mapping[str, str]) -> None:
         """Keep them."""
         self._step("apply", instance)
@@ -95,7 +100,7 @@ def failing(step: str, times: int = 1) -> Callable[[str], None]:
 
 
 def test_members_are_removed_when_the_process_is_gone() -> None:
-    """Stop, settings, members, start: in this order."""
+    """Guards, stop, settings, members, start: in this order."""
     deployer = Recorder()
 
     def remove() -> None:
@@ -103,7 +108,7 @@ def test_members_are_removed_when_the_process_is_gone() -> None:
         deployer.steps.append("remove")
 
     run(deployer, remove)
-    assert deployer.steps == ["stop", "apply", "remove", "start"]
+    assert deployer.steps == ["check", "stop", "apply", "remove", "start"]
     assert deployer.runs == NEW
 
 
@@ -112,6 +117,24 @@ def test_instance_that_is_down_goes_on_from_there() -> None:
     deployer = Recorder(up=False)
     assert restart(deployer, "o1", *NEW, remove_members=None, log=lambda _: None).already_stopped
     assert deployer.runs == NEW
+
+
+def test_what_cannot_be_applied_is_refused_before_the_stop() -> None:
+    """The instance is not even asked to stop: nothing was changed."""
+    deployer = Recorder(at=failing("check"))
+    with pytest.raises(Unreachable, match="check failed"):
+        run(deployer)
+    assert deployer.steps == ["check"]
+    assert (deployer.up, deployer.runs) == (True, ("3.4.1", {}))
+
+
+def test_instance_that_is_down_is_started_although_nothing_can_be_applied() -> None:
+    """A rerun never leaves it down: the settings are refused after that, and it starts as it stands declared."""
+    deployer = Recorder(up=False, at=failing("apply"))
+    with pytest.raises(Unreachable, match="apply failed"):
+        run(deployer)
+    assert deployer.steps == ["stop", "apply", "start"]
+    assert (deployer.up, deployer.runs) == (True, ("3.4.1", {}))
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

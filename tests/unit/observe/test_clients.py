@@ -1,9 +1,21 @@
 """One librdkafka configuration opens both clients, and neither can write."""
 
+import ast
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import kstreams_runbooks
 import pytest
 from kstreams_runbooks.errors import BadInput, WriteRefused
 from kstreams_runbooks.model.address import printable
-from kstreams_runbooks.observe.clients import librdkafka_config, python_config
+from kstreams_runbooks.observe.clients import (
+    PYTHON_READS,
+    connect_librdkafka,
+    connect_python,
+    librdkafka_config,
+    python_config,
+)
 from kstreams_runbooks.observe.read_only import ReadOnly
 
 
@@ -64,6 +76,60 @@ def test_read_only_face_lets_named_methods_through() -> None:
     assert face.look() == "seen"
     with pytest.raises(WriteRefused, match="delete_topics"):
         face.delete_topics()
+
+
+ANYWHERE = {"bootstrap.servers": "127.0.0.1:9"}
+PACKAGE = Path(kstreams_runbooks.__path__[0])
+
+
+class _Admin:
+    """Every method of an admin client, and no connection."""
+
+    def __init__(self, **settings: object) -> None:
+        assert settings["bootstrap_servers"] == ["127.0.0.1:9"]
+
+    def __getattr__(self, name: str) -> Callable[[], str]:
+        return lambda: name
+
+
+@pytest.mark.parametrize("method", ["create_topics", "delete_groups", "remove_group_members", "_manager"])
+def test_client_of_an_observer_refuses_a_write(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A write planted where somebody reads; the same method is there for a writer."""
+    monkeypatch.setattr("kstreams_runbooks.observe.admin_client.AdminClient", _Admin)
+    with pytest.raises(WriteRefused, match=f"{method} is not among the reading methods"):
+        getattr(connect_python(ANYWHERE), method)
+    assert connect_python(ANYWHERE).list_topics() == "list_topics"
+    assert getattr(connect_python(ANYWHERE, writable=True), method)() == method
+
+
+@pytest.mark.parametrize("method", ["create_topics", "delete_records", "alter_consumer_group_offsets", "poll"])
+def test_client_of_librdkafka_refuses_a_write(method: str) -> None:
+    """Nobody writes through it."""
+    client: Any = connect_librdkafka(ANYWHERE)
+    with pytest.raises(WriteRefused, match=method):
+        getattr(client, method)
+    assert callable(client.list_offsets)
+
+
+def test_every_reading_method_exists() -> None:
+    """A name that a later kafka-python no longer has is seen here, not at the first connection."""
+    from kstreams_runbooks.observe.admin_client import AdminClient
+
+    assert {name for name in PYTHON_READS if not hasattr(AdminClient, name)} == set()
+
+
+def test_only_act_opens_a_client_that_writes() -> None:
+    """`connect_python(..., writable=...)` stands nowhere else in the package."""
+    found = {
+        path.relative_to(PACKAGE).parts[0]
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "connect_python"
+        and node.keywords
+    }
+    assert found == {"act"}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,71 @@
+"""What an instance is set to: `deployment.properties` over `base.properties`, as its launcher merges them.
+
+`deployment.properties` is a runbook's: the release and the settings that it sets, nothing else. `base.properties` is
+the user's. Only values of a runbook's own keys leave this module: any other may be a secret.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from kstreams_runbooks.deployers.properties import parse
+from kstreams_runbooks.model.readings import Missing
+
+FILE = "deployment.properties"
+BASE = "base.properties"
+RELEASE = "release"
+SETTABLE = frozenset({"upgrade.from"})
+HIDDEN = "(hidden)"
+
+_OWN = SETTABLE | {RELEASE}
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What the launcher reads at the next start, and in one sentence each why nothing can be set (`obstacles`)."""
+
+    release: str | Missing
+    settings: tuple[tuple[str, str], ...]
+    obstacles: tuple[str, ...]
+
+
+def read_declared(directory: Path) -> Declared:
+    """One look at both files of an instance; a file that is not there sets nothing.
+
+    Values of keys outside of SETTABLE are HIDDEN. Of `base.properties` only a runbook's own keys are looked at.
+    """
+    try:
+        base, file = _load(directory / BASE), _load(directory / FILE)
+    except OSError as error:
+        why = f"{error.filename}: cannot be read ({error.strerror}); correct its permissions"
+        return Declared(Missing(why), (), (why,))
+    beneath = {key: value for key, value in base.items() if key in _OWN}
+    merged = beneath | file
+    release = merged.pop(RELEASE, None) or Missing(f"{directory / FILE} sets no release")
+    settings = tuple((key, value if key in SETTABLE else HIDDEN) for key, value in sorted(merged.items()))
+    return Declared(release, settings, tuple(_obstacles(directory, beneath, file)))
+
+
+def _obstacles(directory: Path, beneath: Mapping[str, str], file: Mapping[str, str]) -> Iterator[str]:
+    if beneath:
+        held = ", ".join(f"{key}={value}" for key, value in sorted(beneath.items()))
+        yield (
+            f"{directory / BASE} holds {held}, where no runbook can unset it (allowed: in {FILE} alone); move it there "
+            "and restart the instance"
+        )
+    if strange := sorted(set(file) - _OWN):
+        yield (
+            f"{directory / FILE} holds {', '.join(strange)}, which no runbook sets and a write would drop (allowed: "
+            f"{', '.join(sorted(_OWN))}); move it to {BASE}"
+        )
+    if not os.access(directory, os.W_OK | os.X_OK):
+        why = "cannot be written from here" if directory.is_dir() else "is not a directory here"
+        yield f"{directory} {why}; correct the instance's `directory`, or its permissions"
+
+
+def _load(path: Path) -> dict[str, str]:
+    try:
+        return parse(path.read_text(encoding="latin-1"))
+    except FileNotFoundError:
+        return {}

@@ -1,0 +1,89 @@
+"""What a supervisord deployer refuses before it stops anything; no supervisord is asked for it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kstreams_runbooks.deployers.supervisord import SupervisordDeployer
+from kstreams_runbooks.errors import BadInput, WriteRefused
+
+
+@dataclass
+class Instance:
+    """As a fleet entry declares one."""
+
+    directory: Path
+    name: str = "o1"
+    program: str = "o1"
+    state_dir: Path | None = None
+
+
+@dataclass
+class Settings:
+    """As a fleet entry declares a supervisord deployer."""
+
+    instances: list[Instance]
+    url: str = "http://127.0.0.1:9"
+    releases: Mapping[str, str] = field(default_factory=lambda: {"3.4.1": "/old", "4.3.1": "/new"})
+    describe: tuple[str, ...] = ()
+    stop_timeout_s: float = 1
+    start_timeout_s: float = 1
+    kind: str = "supervisord"
+
+
+@pytest.fixture
+def deployer(tmp_path: Path) -> SupervisordDeployer:
+    """One instance on 3.4.1, for real."""
+    (tmp_path / "deployment.properties").write_text("release=3.4.1\n")
+    return SupervisordDeployer(Settings([Instance(tmp_path)]), application_id="orders", dry_run=False)
+
+
+def test_what_can_be_applied_passes_and_writes_nothing(deployer: SupervisordDeployer, tmp_path: Path) -> None:
+    """A look; the file stays as it is."""
+    deployer.check_apply("o1", "4.3.1", {"upgrade.from": "3.4"})
+    assert [path.name for path in tmp_path.iterdir()] == ["deployment.properties"]
+    assert (tmp_path / "deployment.properties").read_text() == "release=3.4.1\n"
+
+
+def refused(deployer: SupervisordDeployer, why: str, release: str = "4.3.1", **settings: str) -> None:
+    """By the check and by the write, with the same sentence."""
+    said = []
+    for call in (deployer.check_apply, deployer.apply):
+        with pytest.raises((BadInput, WriteRefused), match=why) as raised:
+            call("o1", release, settings)
+        said.append(str(raised.value))
+    assert said[0] == said[1]
+
+
+def test_each_guard_of_the_write_speaks_before_the_stop(deployer: SupervisordDeployer, tmp_path: Path) -> None:
+    """An unknown release, a setting that no runbook sets, a key in either file, all of it in one sentence."""
+    refused(deployer, r"'9\.9' is not declared", release="9.9")
+    refused(deployer, r"^o1: no runbook sets num_threads \(allowed: upgrade\.from\)", num_threads="9")
+    (tmp_path / "deployment.properties").write_text("release=3.4.1\nnum.stream.threads=2\n")
+    refused(deployer, r"^o1: .*deployment\.properties holds num\.stream\.threads, which")
+    (tmp_path / "base.properties").write_text("upgrade.from=3.4\n")
+    refused(deployer, r"^o1: .*base\.properties holds upgrade\.from=3\.4.*; .*holds num\.stream\.threads")
+    assert (tmp_path / "deployment.properties").read_text() == "release=3.4.1\nnum.stream.threads=2\n"
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_description_hides_values_and_names_obstacles(
+    deployer: SupervisordDeployer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, known: bool
+) -> None:
+    """The same for a program that supervisord does not know."""
+    info: dict[str, Any] = {"state": 0, "pid": 0}
+    monkeypatch.setattr(deployer._supervisord, "processes", lambda: {"o1": info} if known else {})
+    (tmp_path / "deployment.properties").write_text("release=3.4.1\nsasl.jaas.config=secret\n")
+    [found] = deployer.describe()
+    assert found.process == ("stopped" if known else "unknown")
+    assert found.settings == (("sasl.jaas.config", "(hidden)"),)
+    assert len(found.obstacles) == 1
+    assert "secret" not in repr(found)
+
+
+def test_hidden_value_is_never_a_command(deployer: SupervisordDeployer) -> None:
+    """Pasted, it would write the word `(hidden)` over a secret."""
+    with pytest.raises(WriteRefused, match=r"no runbook sets sasl\.jaas\.config"):
+        deployer.by_hand("o1", "3.4.1", {"sasl.jaas.config": "(hidden)"})
