@@ -57,8 +57,8 @@ def snapshot(application: str, form: str, quiesced: bool) -> None:  # noqa: ARG0
     from kstreams_runbooks.deployers import make_deployer
     from kstreams_runbooks.fleet import load_fleet
     from kstreams_runbooks.observe import ClusterReader
-    from kstreams_runbooks.observe.snapshot import snapshot as take
     from kstreams_runbooks.observe.snapshot import missing_in
+    from kstreams_runbooks.observe.snapshot import snapshot as take
     from kstreams_runbooks.steps.connections import kafka_config
 
     fleet = load_fleet()

@@ -28,8 +28,8 @@ def snapshot(
     """Topic ids and configs, process starts and releases, task directories and stores.
 
     With `quiesced` the committed offsets too: with traffic they move by themselves. What cannot be read stands there
-    as `{"missing": why}` (`missing_in` lists it); None is a partition that was never committed. Unreachable where no broker
-    answers.
+    as `{"missing": why}` (`missing_in` lists it); None is a partition that was never committed. Unreachable where no
+    broker answers.
     """
     reading = read_application(application, reader, deployer)
     document: dict[str, Any] = {
