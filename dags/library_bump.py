@@ -21,6 +21,10 @@ Dry run is the default: it reads, checks, plans and says what it would do.
 | approve_bounce_2 | always safe, asks again | as above | reject: all stay on it, with `upgrade.from` |
 | bounce_2_first, bounce_2_rest | always safe, goes on from what it sees | all but one process | a downgrade |
 | verify, conclude | always safe | the application runs | as above |
+
+Marking the whole **run** failed stops it at the next step boundary: no other instance is touched, and its hold is free.
+An instance in the middle of its restart may be left down, and `conclude` does not run: clear it to read how the
+instances are and the way back.
 """
 
 from kstreams_runbooks.steps.approve import approve

@@ -5,6 +5,7 @@ from typing import Any
 
 from kstreams_runbooks.model.declared import DeclaredApplication
 from kstreams_runbooks.model.gates import Expectation
+from kstreams_runbooks.model.ledger import Card
 from kstreams_runbooks.model.plan import Bounce
 from kstreams_runbooks.model.readings import (
     ApplicationReading,
@@ -134,3 +135,22 @@ def expectation(**changes: Any) -> Expectation:
         commit_interval_ms=100,
     )
     return replace(expected, **changes)
+
+
+def card(name: str = "orders-1", **changes: Any) -> Card:
+    """The undo card of one instance in bounce 1."""
+    made = Card(
+        run_key="library_bump/r",
+        seq=1,
+        task_id="bounce_1_first",
+        step="bounce 1",
+        object=name,
+        what=f"{name}: {BOUNCE_1.sentence}",
+        undo=f"{name} back to {OLD}",
+        cost="one restart",
+        data_affected=False,
+        point_of_no_return=False,
+        facts={},
+        at_ms=1_000,
+    )
+    return replace(made, **changes)

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 from kstreams_runbooks.model.declared import DeclaredApplication
+from kstreams_runbooks.model.ledger import Card
 from kstreams_runbooks.model.plan import Plan
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 
@@ -49,9 +50,18 @@ def approval_body(
     now: str,
     requested_by: str,
     reason: str,
+    asked_at_ms: int,
     expires_at_ms: int,
+    *,
+    fleet_limits: tuple[tuple[str, float], ...],
+    cards: tuple[Card, ...],
+    link: str,
 ) -> str:
-    """What the person reads, 15 lines at most, in Markdown; `stage` is the task id, `now` what was observed."""
+    """What the person reads, 15 lines at most, in Markdown; `stage` is the task id, `now` what was observed.
+
+    `fleet_limits` are those of the fleet entry alone, `cards` what the run has changed so far, `link` leads to the run
+    (empty where Airflow does not know its own address).
+    """
     second = stage != "approve_plan"
     todo = [plan.bounces[-1]] if second else list(plan.bounces)
     will = "; ".join(f"{bounce.sentence}, {len(plan.facts.instances)} instances one after another" for bounce in todo)
@@ -60,8 +70,7 @@ def approval_body(
     undo = plan.undo[-1] if second else plan.undo[0]
     others = len(plan.facts.instances) - 1
     rest = "the other instance keeps" if others == 1 else f"the other {others} keep"
-    rejected = "every instance stays on the new release with upgrade.from set" if second else "nothing is changed"
-    who = ", ".join(name for name in declared.approvers if not (declared.four_eyes and name == requested_by))
+    limits = _other_limits(plan, fleet_limits)
     lines = [
         f"**Now:** {now}",
         f"**Will do:** {will}",
@@ -70,12 +79,49 @@ def approval_body(
         "this one's partitions wait until you undo",
         f"**Undo:** {undo}",
         f"**Risks:** {' / '.join(risks) or 'none found'}",
-        f"**Reject means:** {rejected}, the run ends failed",
+        f"**Other limits than the fleet's:** {limits}" if limits else "",
+        f"**Reject means:** {_rejected(cards, second=second)}; the run ends failed",
         f"**Expires:** {_when(expires_at_ms, declared.zone)}",
-        f"**Asked by:** {requested_by}{f' ({reason})' if reason else ''}; **may approve:** {who}",
-        f"**Plan digest:** `{plan.digest}`",
+        f"**Asked by:** {requested_by}{f' ({reason})' if reason else ''}; "
+        f"**may approve:** {_who(declared, requested_by)}",
+        f"**Written:** {_when(asked_at_ms, declared.zone)}; if it is asked again Airflow keeps showing this text, and "
+        "the task's log has the new one",
+        f"**Plan digest:** `{plan.digest}`" + (f" ([the run]({link}))" if link else ""),
     ]
-    return "\n\n".join(line for line in lines if line)
+    return "\n\n".join(" ".join(line.split()) for line in lines if line)
+
+
+def _other_limits(plan: Plan, fleet_limits: tuple[tuple[str, float], ...]) -> str:
+    """Every limit of the plan that the form changed, with what the fleet entry says."""
+    fleet = dict(fleet_limits)
+    return ", ".join(
+        f"{name} {_number(value)} (the fleet entry says {_number(fleet[name])})"
+        for name, value in plan.limits
+        if name in fleet and fleet[name] != value
+    )
+
+
+def _number(value: float) -> str:
+    return f"{int(value):,}" if value == int(value) else f"{value:,}"
+
+
+def _who(declared: DeclaredApplication, requested_by: str) -> str:
+    """Who may answer; the requester alone only where nobody else is left."""
+    others = [name for name in declared.approvers if not (declared.four_eyes and name == requested_by)]
+    return ", ".join(others) or f"nobody but {requested_by}, who asked: only with an emergency reason"
+
+
+def _rejected(cards: tuple[Card, ...], *, second: bool) -> str:
+    """What stands after a reject: of each instance the last card, where the bounce that is asked for has begun."""
+    last = {card.object: card.step for card in cards}
+    if second and not any(card.point_of_no_return for card in cards):
+        return "every instance stays on the new release, upgrade.from as it is set now"
+    if not last:
+        return "nothing is changed"
+    steps = {step: [name for name, of in last.items() if of == step] for step in sorted(set(last.values()))}
+    return "nothing more is changed, what has begun stays: " + "; ".join(
+        f"{step} on {', '.join(names)}" for step, names in steps.items()
+    )
 
 
 def _when(at_ms: int, zone: str) -> str:

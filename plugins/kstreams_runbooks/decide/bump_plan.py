@@ -37,7 +37,7 @@ def bump_plan(
             "build it and add it to the fleet entry"
         )
     path = version_path(rules, oldest(releases_at_start), Release.parse(target), frozenset(declared.uses))
-    _refuse_unguarded_mix(reading, path)
+    _refuse_unguarded_mix(reading, releases_at_start, path)
     return Plan(
         runbook="library_bump",
         application=declared.name,
@@ -48,7 +48,7 @@ def bump_plan(
         facts=_facts(reading, declared, releases_at_start, code),
         costs=tuple(_costs(declared)),
         findings=(*findings, _path_finding(declared, path)),
-        undo=tuple(_undo(releases_at_start, path)),
+        undo=tuple(_undo(releases_at_start, declared, path)),
     )
 
 
@@ -84,24 +84,32 @@ def clears_state(back_to: str, running: str) -> bool:
     return Release.parse(back_to) < Release("4.3") <= Release.parse(running)
 
 
-def _refuse_unguarded_mix(reading: ApplicationReading, path: VersionPath) -> None:
-    """Old and new release already run side by side and the new one has no `upgrade.from`."""
+def _refuse_unguarded_mix(
+    reading: ApplicationReading, releases: tuple[tuple[str, str], ...], path: VersionPath
+) -> None:
+    """An instance already writes a newer format than another one that runs can read.
+
+    What an instance writes is what `releases` has of it (its `upgrade.from`, where that is set); what it can read is
+    the release that it runs. Where none runs the old release any more every format can be read: a second bounce that
+    another run left half done.
+    """
     if not path.rule.upgrade_from:
         return
-    target = path.bounces[0].release
-    unguarded = [
-        instance.instance
-        for instance in reading.instances
-        if not isinstance(instance.streams, Missing)
-        and instance.streams.version == target
-        and isinstance(instance.deployment, Deployment)
-        and instance.deployment.setting("upgrade.from") is None
-    ]
-    if unguarded:
+    old = oldest(releases).minor
+    runs = {one.instance: one.streams.version for one in reading.instances if not isinstance(one.streams, Missing)}
+    behind = [name for name, release in runs.items() if Release.parse(release).minor == old]
+    ahead = [f"{name} already runs {runs.get(name)}" for name in _ahead(releases)]
+    if ahead and behind:
         raise Refused(
-            f"{', '.join(unguarded)} already runs {target} without upgrade.from beside an older release: table counts "
-            "may be wrong already; put it back to the old release by hand, check the results, then trigger again"
+            f"{', '.join(ahead)} without upgrade.from={old} beside {', '.join(behind)} on an older release: table "
+            "counts may be wrong already; put it back to the old release by hand, check the results, then trigger again"
         )
+
+
+def _ahead(releases: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
+    """Instances that write the format of a newer minor than the oldest one."""
+    old = oldest(releases).minor
+    return tuple(name for name, release in releases if Release.parse(release).minor != old)
 
 
 def _facts(
@@ -151,16 +159,25 @@ def _path_finding(declared: DeclaredApplication, path: VersionPath) -> Finding:
     )
 
 
-def _undo(releases: tuple[tuple[str, str], ...], path: VersionPath) -> Iterator[str]:
+def _undo(releases: tuple[tuple[str, str], ...], declared: DeclaredApplication, path: VersionPath) -> Iterator[str]:
     start = oldest(releases)
     last: Bounce = path.bounces[-1]
-    cost = (
-        ", local state cleared first (it is restored from the changelogs)"
-        if clears_state(str(start), last.release)
-        else ""
-    )
-    if len(path.bounces) > 1:
-        yield f"until bounce 2: every instance back to {start}{cost}"
+    back = f"every instance back to {_old_release(start, declared)}"
+    if clears_state(str(start), last.release):
+        back += ", local state cleared first (it is restored from the changelogs)"
+    if len(path.bounces) > 1 and (ahead := _ahead(releases)):
+        yield f"no plain way back any more: {', '.join(ahead)} writes the new record format already"
+    elif len(path.bounces) > 1:
+        yield f"until bounce 2: {back}"
         yield "after bounce 2: no plain way back, the new record format is in the repartition topics"
     else:
-        yield f"every instance back to {start}{cost}"
+        yield back
+
+
+def _old_release(start: Release, declared: DeclaredApplication) -> str:
+    """The release to go back to; only its minor is known of an instance that runs the new one with `upgrade.from`."""
+    if str(start) != start.minor:
+        return str(start)
+    fitting = [release for release in declared.releases if Release.parse(release).minor == start.minor]
+    one = f"{fitting[0]}, the only {start} release declared" if len(fitting) == 1 else f"a {start} release"
+    return f"{one} (which one ran before bounce 1 is not known to this run)"

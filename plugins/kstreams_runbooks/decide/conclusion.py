@@ -1,8 +1,10 @@
 """How a run ended, from what it wrote and what it proved: never from the colour of its tasks."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from kstreams_runbooks.model.readings import ApplicationReading, Deployment, Missing
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 
 
@@ -23,11 +25,12 @@ class RunOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """What the ledger says of a run when it ends.
+    """What the ledger says of a run when it ends, and a last look at what it changed.
 
     `verified` is the verdict of `verify` if it was reached after the last write, None where it was not; `last` the last
-    verdict of any step; `failures` the sentences of steps that failed, `inconclusive` whether the last of them failed
-    for a reading that is missing.
+    verdict of any step; `failures` the sentences of the step that ended the run (a step that failed and ran again is
+    not it), `inconclusive` whether it failed for a reading that is missing; `reached` the last step that began;
+    `touched` the instances that cards name. `reading` is None where nobody had to look.
     """
 
     dry_run: bool
@@ -36,6 +39,9 @@ class RunFacts:
     last: Verdict | None
     failures: tuple[str, ...]
     inconclusive: bool = False
+    reached: str = ""
+    touched: tuple[str, ...] = ()
+    reading: ApplicationReading | Missing | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +58,38 @@ def conclusion(facts: RunFacts) -> Conclusion:
         if facts.dry_run:
             return Conclusion(RunOutcome.DRY_RUN, "nothing was changed; trigger again without dry run to do it")
         return Conclusion(RunOutcome.COMPLETED, "; ".join(facts.verified.reasons))
-    why = facts.failures[-1] if facts.failures else facts.last.sentence if facts.last else "no step was reached"
+    why = "; ".join((_why(facts), *_unwell(facts)))
     if facts.inconclusive or (facts.last is not None and facts.last.outcome is Outcome.INCONCLUSIVE):
         changed = f"; changed so far: {', '.join(facts.wrote)}" if facts.wrote else "; nothing was changed"
         return Conclusion(RunOutcome.INCONCLUSIVE, why + changed)
     if facts.wrote:
         return Conclusion(RunOutcome.STOPPED, f"{why}; changed so far: {', '.join(facts.wrote)}")
     return Conclusion(RunOutcome.NOTHING_CHANGED, why)
+
+
+def _why(facts: RunFacts) -> str:
+    if facts.failures:
+        return facts.failures[-1]
+    if facts.reached:
+        return f"{facts.reached} began and gave no answer (killed, marked by hand, or an error that its log shows)"
+    return facts.last.sentence if facts.last else "no step was reached"
+
+
+def _unwell(facts: RunFacts) -> Iterator[str]:
+    """How the touched instances are at the end, where they are not RUNNING."""
+    reading = facts.reading
+    if reading is None:
+        return
+    if isinstance(reading, Missing):
+        yield f"how {', '.join(facts.touched)} is now cannot be read: {reading.missing}"
+        return
+    for name in facts.touched:
+        instance = reading.instance(name)
+        if isinstance(instance, Missing):
+            yield instance.missing
+        elif isinstance(instance.deployment, Deployment) and instance.deployment.process in {"stopped", "failed"}:
+            yield f"{name} is DOWN (its process is {instance.deployment.process})"
+        elif isinstance(instance.streams, Missing):
+            yield f"{name}: {instance.streams.missing}"
+        elif instance.streams.state != "RUNNING":
+            yield f"{name} is in {instance.streams.state} (expected RUNNING)"

@@ -117,11 +117,12 @@ class Runs:
         return self.database.read(work)
 
     def mark_written(self, run_key: str, at_ms: int) -> None:
-        """Note that the run is about to change something; the first time stays."""
+        """Note that the run is about to change something; the first time stays, how it ended before does not."""
 
         def work(session: Session) -> None:
             run = _known(session, run_key)
             run.wrote_at_ms = at_ms if run.wrote_at_ms is None else run.wrote_at_ms
+            run.outcome = run.outcome_sentence = run.ended_at_ms = None
 
         self.database.write(work)
 

@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
+from urllib.parse import quote
 
 from airflow.providers.standard.exceptions import HITLRejectException, HITLTimeoutError
 from airflow.providers.standard.operators.hitl import ApprovalOperator
 from airflow.sdk import Context, Param
+from airflow.sdk.configuration import conf
 
 from kstreams_runbooks.decide.approval import approval_body, may_approve
 from kstreams_runbooks.errors import Refused
@@ -67,15 +69,16 @@ class ApprovePlan(ApprovalOperator):
     def execute_complete(self, context: Context, event: dict[str, Any]) -> Any:
         """Judge the answer: who gave it, and to which plan."""
         with reported(context, "an answer came") as run:
-            given = (event.get("params_input") or {}).get(_EMERGENCY)
-            if given is not None and not isinstance(given, str):
-                run.say(f"asked again: the emergency reason has to be text, not {given!r}")
+            given = event.get("params_input") or {}
+            if misfit := _misfit(given):
+                run.say(f"asked again: {misfit}")
                 return self._ask(run, context)
+            emergency_reason = (given.get(_EMERGENCY) or "").strip() or None
             try:
                 answer = super().execute_complete(context, event)
             except HITLTimeoutError:
                 raise Refused(
-                    f"{self.task_id}: no answer within {run.limit('approval_timeout_h'):.0f} h; trigger a new run"
+                    f"{self.task_id}: no answer within {run.limit('approval_timeout_h'):g} h; trigger a new run"
                 ) from None
             except HITLRejectException:
                 run.keep("note", VOIDED, {"by": _responder(event)})
@@ -85,18 +88,19 @@ class ApprovePlan(ApprovalOperator):
                 declared=run.declared,
                 requested_by=run.record.requested_by,
                 responder=_responder(event),
-                emergency_reason=(given or "").strip() or None,
+                emergency_reason=emergency_reason,
             )
             run.say(verdict.sentence)
             if verdict.outcome is not Outcome.PROCEED:
                 run.say("asked again")
                 return self._ask(run, context)
-            self._approved(run, _responder(event), (given or "").strip() or None)
+            self._approved(run, _responder(event), emergency_reason)
             return {"chosen_options": answer["chosen_options"], "by": _responder(event)}
 
     def _ask(self, run: Run, context: Context) -> Any:
-        # Airflow keeps the text of the first question for as long as the task lives, so nothing that changes stands in
-        # it but `now`; a plan that changed after it was shown is refused by the step before.
+        # Airflow keeps the text of the first question for as long as the run lives, also when the task is cleared: the
+        # text says so, and the log has it as it is now. A plan that changed after it was shown is refused by the step
+        # before.
         plan = run.plan()
         hours = run.limit("approval_timeout_h")
         self.response_timeout = timedelta(hours=hours)
@@ -113,8 +117,15 @@ class ApprovePlan(ApprovalOperator):
             now="; ".join(described(run.read())),
             requested_by=run.record.requested_by,
             reason=run.record.reason,
+            asked_at_ms=now_ms(),
             expires_at_ms=now_ms() + int(hours * _HOUR_MS),
+            fleet_limits=run.application.declared().limits,
+            cards=tuple(run.ledger.cards(run.key)),
+            link=_link(run),
         )
+        for line in self.body.replace("**", "").splitlines():
+            if line:
+                run.say(line)
         run.ledger.remember(run.key, "digest_shown", plan.digest)
         run.keep("note", VOIDED, {"by": "asked again"})
         return super().execute(context)
@@ -131,7 +142,23 @@ class ApprovePlan(ApprovalOperator):
                 emergency_reason=emergency_reason,
             )
         )
-        run.say(f"plan {run.plan().digest} approved by {by}, valid for {run.limit('approval_expiry_h'):.0f} h")
+        run.say(f"plan {run.plan().digest} approved by {by}, valid for {run.limit('approval_expiry_h'):g} h")
+
+
+def _misfit(given: Mapping[str, Any]) -> str:
+    """What is wrong with the fields of an answer, empty where nothing is; Airflow's API takes any JSON for them."""
+    if unknown := sorted(set(given) - {_EMERGENCY}):
+        return f"the answer has a field {unknown[0]!r}, the form has only {_EMERGENCY}"
+    reason = given.get(_EMERGENCY)
+    if reason is not None and not isinstance(reason, str):
+        return f"the emergency reason has to be text, not {reason!r}"
+    return ""
+
+
+def _link(run: Run) -> str:
+    """Where Airflow shows the run, empty where it does not know its own address."""
+    base: str | None = conf.get("api", "base_url", fallback=None)
+    return f"{base.rstrip('/')}/dags/{run.record.dag_id}/runs/{quote(run.record.run_id)}" if base else ""
 
 
 def _responder(event: Mapping[str, Any]) -> str:

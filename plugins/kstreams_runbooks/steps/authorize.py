@@ -4,6 +4,8 @@ from airflow.sdk.exceptions import AirflowRuntimeError
 from airflow.sdk.execution_time.task_runner import RuntimeTaskInstance
 
 from kstreams_runbooks.errors import Unreachable, WriteRefused
+from kstreams_runbooks.model.plan import Plan
+from kstreams_runbooks.steps.code import code_digest
 from kstreams_runbooks.steps.run import Run, now_ms
 
 # Asking anew, or a reject, takes an earlier approval back: it must not be used because somebody marked the task.
@@ -14,7 +16,8 @@ def authorize(run: Run, approval_task: str, after: tuple[str, ...]) -> None:
     """Refuse unless the current plan is approved, the approval has not expired, and the gates before it have passed.
 
     `approval_task` is the task whose approval covers this write; `after` names decisions whose newest verdict in this
-    run has to say proceed. Takes or renews the run's holds. Marking a task successful by hand changes none of it.
+    run has to say proceed, and to be newer than everything that was changed before the point of no return. Takes or
+    renews the run's holds. Marking a task successful by hand changes none of it.
     """
     plan = run.plan()
     approval = run.ledger.approval(run.key, approval_task)
@@ -40,6 +43,8 @@ def authorize(run: Run, approval_task: str, after: tuple[str, ...]) -> None:
             f"{run.task_id}: the approval by {approval.by} expired {minutes:.0f} min ago; "
             f"clear {approval_task} and what follows it"
         )
+    _same_code(run, plan)
+    before = [card for card in run.ledger.cards(run.key) if not card.point_of_no_return]
     for name in after:
         verdicts = run.ledger.evidence(run.key, kind="verdict", name=name)
         outcome = verdicts[-1].payload["result"]["outcome"] if verdicts else "never reached"
@@ -48,7 +53,25 @@ def authorize(run: Run, approval_task: str, after: tuple[str, ...]) -> None:
                 f"{run.task_id}: {name} is {outcome} in the ledger (expected proceed); marked successful by hand does "
                 "not count: clear that task and what follows it"
             )
+        if before and verdicts[-1].at_ms < before[-1].at_ms:
+            raise WriteRefused(
+                f"{run.task_id}: {name} was reached before the last restart of {before[-1].step} "
+                f"({before[-1].object}); clear {verdicts[-1].task_id} and what follows it"
+            )
     take_hold(run)
+
+
+def _same_code(run: Run, plan: Plan) -> None:
+    """Refuse to begin with other code than was approved; a bump that has begun goes on, a fix may be what it needs."""
+    approved, now = plan.facts.code, code_digest(run.record.dag_id)
+    if now == approved:
+        return
+    if not run.ledger.run(run.key).wrote_at_ms:
+        raise WriteRefused(
+            f"{run.task_id}: the code changed since the plan was approved ({approved}, now {now}); trigger a new run"
+        )
+    run.keep("note", "code changed", {"approved": approved, "now": now})
+    run.say(f"the code changed since the plan was approved ({approved}, now {now}); a bump that has begun goes on")
 
 
 def take_hold(run: Run) -> None:

@@ -20,6 +20,9 @@ from kstreams_runbooks.steps.task import step
 # Lag has been under its limit at the last gate; a peak that lasts longer than this is no peak.
 _LAG_CEILING_MS = 120_000
 
+# `check` held the reading to its limit; a scheduler under load may take most of that limit again between two steps.
+_SLOW_SCHEDULER = 10
+
 
 @step("reads broker, group, offsets, topics and every instance; changes nothing")
 def observe(run: Run) -> None:
@@ -54,22 +57,24 @@ def check(run: Run) -> None:
 
 @step("derives the bounces and their cost; changes nothing")
 def plan(run: Run) -> None:
-    """Make the plan and keep it; a run that has written anything keeps the plan it has."""
+    """Make the plan and keep it; a run that has written anything keeps the plan it has.
+
+    It is made only from the newest reading, judged by `check` and still fresh, because an application may have changed
+    before `plan` alone is cleared.
+    """
     if run.record.wrote_at_ms:
         run.say(f"this run has already changed something: plan {run.plan().digest} stays")
         return
-    checked = run.ledger.evidence(run.key, kind="verdict", name=ready_for_bump.__name__)
-    if not checked:
-        raise Refused("`check` has not run; clear it and what follows it")
-    judged = decode(Verdict, checked[-1].payload["result"])
+    reading = run.observed()
+    judged = _judged(run, reading)
     demand(run, judged)
     made = run.decide(
         bump_plan,
-        reading=run.observed(),
+        reading=reading,
         declared=run.declared,
         target=str(run.record.params["target"]),
         rules=upgrade_path_rules(),
-        releases_at_start=running_releases(run.observed()),
+        releases_at_start=running_releases(reading),
         findings=judged.findings,
         limits=run.declared.limits,
         code=code_digest(run.record.dag_id),
@@ -88,6 +93,21 @@ def plan(run: Run) -> None:
     for line in made.undo:
         run.say(f"undo {line}")
     run.say(f"plan {made.digest}")
+
+
+def _judged(run: Run, reading: ApplicationReading) -> Verdict:
+    """What `check` said of this very reading; Refused where it has not seen it, or it is too old to plan from."""
+    checked = run.ledger.evidence(run.key, kind="verdict", name=ready_for_bump.__name__)
+    if not checked or decode(ApplicationReading, checked[-1].payload["inputs"]["reading"]) != reading:
+        raise Refused("`check` has not judged the newest reading of `observe`; clear `observe` and what follows it")
+    age_s, limit_s = (now_ms() - reading.taken.at_ms) / 1000, _SLOW_SCHEDULER * run.limit("max_reading_age_s")
+    if age_s > limit_s:
+        raise Refused(
+            f"reading of {reading.application}: {age_s:.0f} s old (limit {limit_s:.0f} s to plan from it); "
+            "clear `observe` and what follows it"
+        )
+    judged: Verdict = decode(Verdict, checked[-1].payload["result"])
+    return judged
 
 
 @step("reads the group and every instance; changes nothing")

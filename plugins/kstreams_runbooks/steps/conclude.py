@@ -1,5 +1,6 @@
 """The last step of every runbook: one outcome, from what was written and proven."""
 
+from dataclasses import replace
 from typing import Any
 
 from airflow.sdk import get_current_context, task
@@ -7,8 +8,9 @@ from airflow.sdk import get_current_context, task
 from kstreams_runbooks.decide.conclusion import RunFacts, RunOutcome, conclusion
 from kstreams_runbooks.errors import Inconclusive, Unreachable
 from kstreams_runbooks.ledger.codec import decode
+from kstreams_runbooks.model.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.verdicts import Verdict
-from kstreams_runbooks.steps.reporting import StepFailed, reported
+from kstreams_runbooks.steps.reporting import BEGUN, StepFailed, reported
 from kstreams_runbooks.steps.run import Run, now_ms
 
 _NOBODY_CAN_SAY = {Inconclusive.exit_code, Unreachable.exit_code}
@@ -19,7 +21,10 @@ _VERIFIED = ("bump_verified", "rehearsed")
 def conclude() -> None:
     """Write how the run ended, give its holds back, and fail the run unless it completed."""
     with reported(get_current_context(), "judges how the run ended") as run:
-        outcome = run.decide(conclusion, facts=facts_of(run))
+        facts = facts_of(run)
+        if facts.touched and not conclusion(facts).outcome.succeeded:
+            facts = replace(facts, reading=_last_look(run))
+        outcome = run.decide(conclusion, facts=facts)
         run.ledger.conclude(run.key, str(outcome.outcome), outcome.sentence, now_ms())
         run.ledger.release_holds(run.key)
         run.say(f"{outcome.outcome.upper()}: {outcome.sentence}")
@@ -44,16 +49,30 @@ def facts_of(run: Run) -> RunFacts:
         if piece.kind == "verdict" and piece.name != conclusion.__name__ and "outcome" in _result(piece.payload)
     ]
     verified = [piece for piece in verdicts if piece.name in _VERIFIED and piece.at_ms >= last_write_ms]
-    failures = [piece for piece in kept if piece.kind == "failure" and piece.task_id != run.task_id]
-    done = verified[-1].id if verified else 0
+    begun = [piece for piece in kept if piece.name == BEGUN and piece.task_id != run.task_id]
+    # What failed before the last step began, or before the proof, is not how the run ended.
+    since = max((piece.id for piece in (*verified[-1:], *begun[-1:])), default=0)
+    failures = [
+        piece for piece in kept if piece.kind == "failure" and piece.task_id != run.task_id and piece.id > since
+    ]
     return RunFacts(
         dry_run=run.dry_run,
         wrote=tuple(dict.fromkeys(card.what for card in cards)),
         verified=decode(Verdict, verified[-1].payload["result"]) if verified else None,
         last=decode(Verdict, verdicts[-1].payload["result"]) if verdicts else None,
-        failures=tuple(piece.payload["sentence"] for piece in failures if piece.id > done),
+        failures=tuple(piece.payload["sentence"] for piece in failures),
         inconclusive=bool(failures) and failures[-1].payload["exit_code"] in _NOBODY_CAN_SAY,
+        reached=begun[-1].task_id if begun else "",
+        touched=tuple(dict.fromkeys(card.object for card in cards)),
     )
+
+
+def _last_look(run: Run) -> ApplicationReading | Missing:
+    """How the application is now; that nobody can say must not cost the run its outcome and its way back."""
+    try:
+        return run.read()
+    except Exception as error:  # noqa: BLE001 - whatever it is, the outcome is written
+        return Missing(str(error))
 
 
 def way_back(run: Run) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from airflow.sdk.definitions.retry_policy import ExceptionRetryPolicy, RetryAction, RetryRule
 
-from kstreams_runbooks.errors import RunbookError, Unreachable
+from kstreams_runbooks.errors import BadInput, RunbookError, Unreachable
 from kstreams_runbooks.steps.run import Run, log
 
 
@@ -22,24 +22,42 @@ class StepUnreachable(SystemExit):
 RETRY_UNREACHABLE = ExceptionRetryPolicy(rules=[RetryRule(exception=StepFailed, action=RetryAction.FAIL)])
 
 
+# What stands in the ledger from each step that began, so that its end can be told from a step that was killed.
+BEGUN = "begun"
+
+
 @contextmanager
 def reported(context: Mapping[str, Any], what: str) -> Iterator[Run]:
     """The run of `context`; says first what the step does, and turns our own errors into one last line."""
     try:
         run = Run.begin(context)
     except RunbookError as error:
-        log.error("[%s] REFUSED, nothing was changed: %s", context["params"].get("application"), error)
+        log.error("%s", _never_began(context["params"], error))
         raise _exit(error) from None
     run.say(f"{run.task_id}: {what}")
     try:
+        run.keep("note", BEGUN, {"what": what})
         yield run
     except RunbookError as error:
-        run.keep("failure", type(error).__name__, {"sentence": str(error), "exit_code": error.exit_code})
-        refused = (
-            "" if run.record.wrote_at_ms or run.ledger.run(run.key).wrote_at_ms else "REFUSED, nothing was changed: "
-        )
-        log.error("[%s @ %s] %s%s", run.record.application, run.record.cluster, refused, error)
+        log.error("%s", run.line(_kept(run, error)))
         raise _exit(error) from None
+
+
+def _never_began(params: Mapping[str, Any], error: RunbookError) -> str:
+    """The last line of a step whose run cannot be found; only of a run that never was is it known what it changed."""
+    dry = "DRY RUN " if params.get("dry_run", True) else ""
+    refused = "REFUSED, nothing was changed: " if isinstance(error, BadInput) else ""
+    return f"[{params.get('application')} @ unknown] {dry}{refused}{error}"
+
+
+def _kept(run: Run, error: RunbookError) -> str:
+    """The last line of a step that failed, after it was kept; the ledger itself may be what does not answer."""
+    try:
+        run.keep("failure", type(error).__name__, {"sentence": str(error), "exit_code": error.exit_code})
+        wrote = run.ledger.run(run.key).wrote_at_ms
+    except RunbookError as second:
+        return f"{error} (this could not be kept: {second})"
+    return str(error) if wrote else f"REFUSED, nothing was changed: {error}"
 
 
 def _exit(error: RunbookError) -> SystemExit:

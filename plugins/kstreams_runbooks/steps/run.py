@@ -117,10 +117,14 @@ class Run:
         with ClusterReader(self.kafka) as reader:
             return read_application(self.application, reader, self.deployer)
 
-    def say(self, message: str) -> None:
-        """One line of the task's log, beginning with whom it is about."""
+    def line(self, message: str) -> str:
+        """A line for a person, beginning with whom it is about."""
         dry = "DRY RUN " if self.dry_run else ""
-        log.info("[%s @ %s] %s%s", self.record.application, self.record.cluster, dry, message)
+        return f"[{self.record.application} @ {self.record.cluster}] {dry}{message}"
+
+    def say(self, message: str) -> None:
+        """One line of the task's log."""
+        log.info("%s", self.line(message))
 
     def keep(self, kind: str, name: str, payload: Any) -> int:
         """One piece of evidence."""

@@ -1,6 +1,7 @@
 """The plan and its digest, and the check before it."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from kstreams_runbooks.decide.bump_plan import bump_plan, running_releases
@@ -11,6 +12,8 @@ from kstreams_runbooks.model.readings import ApplicationReading, GroupReading, M
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.rules import upgrade_path_rules
 from samples import BOUNCE_1, NEW, OLD, declared, down, instance, member, partition, reading
+
+GUARDED: dict[str, Any] = {"settings": BOUNCE_1.settings}
 
 
 def plan_of(
@@ -55,6 +58,53 @@ def test_a_new_release_without_upgrade_from_beside_an_old_one_is_refused() -> No
     """The results may be wrong already."""
     with pytest.raises(Refused, match=r"orders-1 already runs 4\.3\.1 without upgrade\.from"):
         plan_of(reading(instance("orders-1", release=NEW), instance("orders-2")))
+
+
+@pytest.mark.parametrize("release", ["3.6.2", "4.2.0"])
+def test_any_newer_release_without_upgrade_from_beside_an_old_one_is_refused(release: str) -> None:
+    """The format changed in 3.5, whatever the target of this run is."""
+    with pytest.raises(Refused, match=rf"orders-2 already runs {release} without upgrade\.from=3\.4 beside orders-1"):
+        plan_of(reading(instance("orders-1"), instance("orders-2", release=release)))
+
+
+def test_upgrade_from_of_a_newer_minor_guards_nothing() -> None:
+    """With upgrade.from=3.5 an instance writes what 3.4 misreads."""
+    mixed = reading(
+        instance("orders-1", release=NEW, settings=(("upgrade.from", "3.5"),)),
+        instance("orders-2"),
+    )
+    with pytest.raises(Refused, match=r"orders-1 already runs 4\.3\.1 without upgrade\.from=3\.4"):
+        plan_of(mixed)
+
+
+def test_a_second_bounce_that_another_run_left_half_done_is_finished() -> None:
+    """Every instance runs the new release and reads both formats; but there is no plain way back any more."""
+    half = plan_of(reading(instance("orders-1", release=NEW), instance("orders-2", release=NEW, **GUARDED)))
+    assert [bounce.number for bounce in half.bounces] == [1, 2]
+    assert half.undo == ("no plain way back any more: orders-1 writes the new record format already",)
+
+
+def test_undo_names_the_release_that_ran() -> None:
+    """The way back is a release, with what it costs."""
+    assert plan_of(reading()).undo[0] == (
+        "until bounce 2: every instance back to 3.4.1, local state cleared first (it is restored from the changelogs)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("releases", "back"),
+    [
+        ((OLD, NEW), "3.4.1, the only 3.4 release declared (which one ran before bounce 1 is not known to this run)"),
+        (("3.4.0", OLD, NEW), "a 3.4 release (which one ran before bounce 1 is not known to this run)"),
+        ((NEW,), "a 3.4 release (which one ran before bounce 1 is not known to this run)"),
+    ],
+)
+def test_undo_of_a_resumed_bump_says_that_the_old_release_is_not_known(releases: tuple[str, ...], back: str) -> None:
+    """Only its minor is: upgrade.from=3.4 is no release that a deployer could be given."""
+    now = reading(*(instance(f"orders-{n}", release=NEW, **GUARDED) for n in (1, 2)))
+    entry = declared(releases=releases)
+    made = bump_plan(now, entry, NEW, upgrade_path_rules(), running_releases(now), (), (), "code")
+    assert made.undo[0].startswith(f"until bounce 2: every instance back to {back}, local state cleared")
 
 
 def test_unknown_and_equal_targets_are_bad_input() -> None:

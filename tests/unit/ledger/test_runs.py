@@ -73,6 +73,17 @@ def test_a_plan_stays_once_the_run_has_written(ledger: Ledger, start: Start) -> 
     assert (ledger.run(key).plan_digest, ledger.run(key).wrote_at_ms) == ("bbbb", 5_000)
 
 
+def test_a_run_that_writes_again_has_not_ended(ledger: Ledger, start: Start) -> None:
+    """Cleared after its end and stopped before its next one: the outcome of before is not shown for it."""
+    key = start("r1")
+    ledger.mark_written(key, 5_000)
+    ledger.conclude(key, "completed", "all well", 6_000)
+    ledger.mark_written(key, 7_000)
+    again = ledger.run(key)
+    assert (again.outcome, again.outcome_sentence, again.ended_at_ms) == (None, None, None)
+    assert again.wrote_at_ms == 5_000
+
+
 def test_evidence_comes_back_as_it_was_written(ledger: Ledger, start: Start) -> None:
     """In order, filtered by kind, name and task; other runs' evidence is not among it."""
     key, other = start("r1"), start("r2")

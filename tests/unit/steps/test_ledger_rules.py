@@ -1,40 +1,44 @@
 """What a step reads from the ledger before it writes, and what a run's end is judged from: on a real SQLite ledger."""
 
-from pathlib import Path
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import pytest
-from kstreams_runbooks.decide.bump_plan import bump_plan, running_releases
 from kstreams_runbooks.decide.conclusion import RunOutcome, conclusion
+from kstreams_runbooks.decide.members import every_member_runs
 from kstreams_runbooks.decide.verification import bump_verified
-from kstreams_runbooks.errors import WriteRefused
-from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.errors import Unreachable, WriteRefused
 from kstreams_runbooks.ledger.codec import encode
-from kstreams_runbooks.model.ledger import Approval, Card, RunRecord
-from kstreams_runbooks.rules import upgrade_path_rules
+from kstreams_runbooks.model.ledger import Approval
+from kstreams_runbooks.model.readings import ApplicationReading
+from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.steps.authorize import VOIDED, authorize
-from kstreams_runbooks.steps.conclude import facts_of
+from kstreams_runbooks.steps.conclude import conclude, facts_of
+from kstreams_runbooks.steps.reporting import BEGUN, StepFailed
 from kstreams_runbooks.steps.run import Run, now_ms
-from samples import NEW, declared, instance, reading
+from samples import NEW, card, down, instance, reading
 
-PLAN = bump_plan(
-    reading(), declared(), NEW, upgrade_path_rules(), running_releases(reading()), (), (("max_lag", 1000.0),), "code"
-)
 DONE = reading(instance("orders-1", release=NEW), instance("orders-2", release=NEW))
 
 
+def approve(run: Run, digest: str | None = None, expires_in_ms: int = 60_000) -> None:
+    digest, at_ms = digest or run.plan().digest, now_ms()
+    run.ledger.approve(Approval(run.key, "approve_plan", digest, "approver", at_ms, at_ms + expires_in_ms, None))
+
+
+def written(run: Run, at_ms: int, **changes: Any) -> None:
+    """A card, and the mark that stands beside it."""
+    run.ledger.write_card(card(run_key=run.key, seq=len(run.ledger.cards(run.key)) + 1, at_ms=at_ms, **changes))
+    run.ledger.mark_written(run.key, at_ms)
+
+
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
-    """A run with a stored plan, at its first write."""
-    ledger = Ledger.open(f"sqlite:///{tmp_path / 'ledger.db'}")
-    record = ledger.start_run(
-        RunRecord("library_bump/r", "library_bump", "r", "orders", "demo", "oncall", False, "", {}, now_ms())
-    )
-    ledger.store_plan(record.run_key, PLAN.digest, encode(PLAN))
-    return Run(record, "bounce_1_first", 1, ledger)
-
-
-def approve(run: Run, digest: str = PLAN.digest, expires_in_ms: int = 60_000) -> None:
-    run.ledger.approve(Approval(run.key, "approve_plan", digest, "approver", now_ms(), now_ms() + expires_in_ms, None))
+def held(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Keys of the runs that got as far as their hold."""
+    keys: list[str] = []
+    monkeypatch.setattr("kstreams_runbooks.steps.authorize.take_hold", lambda run: keys.append(run.key))
+    return keys
 
 
 def test_no_write_without_an_approval(run: Run) -> None:
@@ -68,6 +72,51 @@ def test_no_write_before_the_proof(run: Run) -> None:
         authorize(run, "approve_plan", ("every_member_runs",))
 
 
+def test_no_first_write_by_other_code_than_was_approved(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The digest of the plan binds the code; a deployment in between makes it another plan."""
+    approve(run)
+    monkeypatch.setattr("kstreams_runbooks.steps.authorize.code_digest", lambda _: "fixed")
+    with pytest.raises(WriteRefused, match=r"the code changed since the plan was approved \(\w+, now fixed\); trigger"):
+        authorize(run, "approve_plan", ())
+
+
+def test_a_bump_that_has_begun_goes_on_with_fixed_code(
+    run: Run, monkeypatch: pytest.MonkeyPatch, held: list[str]
+) -> None:
+    """A half-done bump is the worse state: it goes on, and the evidence says with what."""
+    approve(run)
+    written(run, now_ms())
+    monkeypatch.setattr("kstreams_runbooks.steps.authorize.code_digest", lambda _: "fixed")
+    authorize(run, "approve_plan", ())
+    assert held == [run.key]
+    (kept,) = run.ledger.evidence(run.key, name="code changed")
+    assert kept.payload == {"approved": run.plan().facts.code, "now": "fixed"}
+
+
+def test_a_proof_from_before_the_last_restart_proves_nothing(run: Run, held: list[str]) -> None:
+    """Bounce 1 was done again for an instance after every member was proven: prove it again."""
+    approve(run)
+    proven = replace(run, task_id="prove_every_member")
+    proven.decide(every_member_runs, reading=DONE, bounces=run.plan().bounces)
+    written(run, now_ms() + 1_000)
+    with pytest.raises(
+        WriteRefused,
+        match=r"every_member_runs was reached before the last restart of bounce 1 \(orders-1\); clear prove_every_mem",
+    ):
+        authorize(run, "approve_plan", ("every_member_runs",))
+    assert held == []
+
+
+def test_the_proof_holds_for_every_instance_of_bounce_2(run: Run, held: list[str]) -> None:
+    """What bounce 2 itself restarts is what the proof was for."""
+    approve(run)
+    written(run, now_ms() - 1_000)
+    run.decide(every_member_runs, reading=DONE, bounces=run.plan().bounces)
+    written(run, now_ms() + 1_000, step="bounce 2", point_of_no_return=True)
+    authorize(run, "approve_plan", ("every_member_runs",))
+    assert held == [run.key]
+
+
 def test_a_run_is_concluded_again_after_a_rerun(run: Run) -> None:
     """A conclusion is no verdict of a step: the second one is reached from the same facts."""
     first = run.decide(conclusion, facts=facts_of(run))
@@ -77,25 +126,9 @@ def test_a_run_is_concluded_again_after_a_rerun(run: Run) -> None:
 
 def test_a_write_after_verify_takes_completed_away(run: Run) -> None:
     """The card stands before the write: a task killed in between has written all the same."""
-    run.decide(bump_verified, before=reading(), after=DONE, plan=PLAN)
+    run.keep("verdict", bump_verified.__name__, {"result": encode(Verdict(Outcome.PROCEED, ("as planned",)))})
     assert conclusion(facts_of(run)).outcome is RunOutcome.COMPLETED
-    run.ledger.write_card(
-        Card(
-            run.key,
-            1,
-            "bounce_2_rest",
-            "bounce 2",
-            "orders-2",
-            "what",
-            "undo",
-            "cost",
-            True,
-            True,
-            {},
-            now_ms() + 5,
-            False,
-        )
-    )
+    written(run, now_ms() + 5)
     assert conclusion(facts_of(run)).outcome is RunOutcome.STOPPED
 
 
@@ -106,3 +139,59 @@ def test_a_missing_reading_ends_a_run_inconclusive(run: Run) -> None:
     ended = conclusion(facts_of(run))
     assert ended.outcome is RunOutcome.INCONCLUSIVE
     assert ended.sentence == "no metrics; nothing was changed"
+
+
+def test_what_failed_and_ran_again_is_not_why_a_run_ended(run: Run) -> None:
+    """`observe` could not reach the broker once; much later an instance was restarted and the task was killed."""
+    observe = replace(run, task_id="observe")
+    observe.keep("note", BEGUN, {})
+    observe.keep("failure", "Unreachable", {"sentence": "broker away", "exit_code": 4})
+    assert conclusion(facts_of(run)).sentence == "broker away; nothing was changed"
+    replace(observe, try_number=2).keep("note", BEGUN, {})
+    run.keep("note", BEGUN, {})
+    written(run, now_ms())
+    ended = replace(run, task_id="conclude")
+    ended.keep("note", BEGUN, {})
+    facts = facts_of(ended)
+    assert (facts.failures, facts.inconclusive, facts.reached, facts.touched) == ((), False, run.task_id, ("orders-1",))
+    assert conclusion(facts).outcome is RunOutcome.STOPPED
+
+
+def conclude_again(monkeypatch: pytest.MonkeyPatch, run: Run, look: Callable[[Run], ApplicationReading]) -> str:
+    """What `conclude` says of a run that finds, or does not find, the application as `look` has it."""
+    monkeypatch.setattr(Run, "read", look)
+    monkeypatch.setattr(Run, "begin", lambda _: replace(run, task_id="conclude"))
+    monkeypatch.setattr("kstreams_runbooks.steps.conclude.get_current_context", dict)
+    with pytest.raises(StepFailed):
+        conclude.function()
+    return str(run.ledger.run(run.key).outcome_sentence)
+
+
+def test_an_instance_that_was_left_down_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The task was killed between stop and start: nobody else would say so."""
+    run.keep("note", BEGUN, {})
+    written(run, now_ms())
+    said = conclude_again(monkeypatch, run, lambda _: reading(down("orders-1"), instance("orders-2")))
+    assert "orders-1 is DOWN (its process is stopped)" in said
+    assert "orders-2" not in said
+
+
+def test_a_last_look_that_fails_costs_no_outcome(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The broker may be what stopped the run."""
+
+    def away(_: Run) -> ApplicationReading:
+        raise Unreachable("broker does not answer")
+
+    written(run, now_ms())
+    said = conclude_again(monkeypatch, run, away)
+    assert "how orders-1 is now cannot be read: broker does not answer" in said
+    assert run.ledger.run(run.key).outcome == "stopped, changed"
+
+
+def test_nobody_looks_where_nothing_was_changed(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A refused run ends without asking the broker once more."""
+
+    def asked(_: Run) -> ApplicationReading:
+        raise AssertionError
+
+    assert "cannot be read" not in conclude_again(monkeypatch, run, asked)
