@@ -1,5 +1,6 @@
 """The library bump of an application whose fleet entry says something else: real runs, real refusals."""
 
+import re
 import time
 from pathlib import Path
 
@@ -108,8 +109,8 @@ def test_one_bounce_and_no_static_membership(stack: Stack) -> None:
     """Declared without formats that changed, one bounce suffices; the second half of the run says so and succeeds.
 
     Without static membership each stopped instance's members are removed from the group: nobody waits for a session
-    timeout, which is Kafka's default here, and no task of the other instance is closed dirty. What is declared decides:
-    this application does aggregate a table, so its table counts are not looked at.
+    timeout, which is Kafka's default here, and no task of the other instance is closed dirty for it. What is declared
+    decides: this application does aggregate a table, so its table counts are not looked at.
     """
     afresh(stack, Deployed(static_membership=False))
     with declared_as(stack, static_membership=False, table_aggregations="no", foreign_key_joins="no"):
@@ -135,5 +136,17 @@ def test_one_bounce_and_no_static_membership(stack: Stack) -> None:
         log = (stack.lab.logs / f"{name}.log").read_text(encoding="utf-8")
         assert [start.version for start in report.starts_in(log)] == [FROM_RELEASE, "4.3.1"]
         assert [start.upgrade_from for start in report.starts_in(log)] == [None, None]
-        assert "Closed dirty" not in log
-        assert "closed dirty" not in log
+        assert closed_dirty(log) <= without_offsets(log)
+
+
+def closed_dirty(log: str) -> set[str]:
+    """Tasks that an instance closed without a commit."""
+    return set(re.findall(r"task \[(\d+_\d+)\] Closed dirty", log))
+
+
+def without_offsets(log: str) -> set[str]:
+    """Tasks that an instance found on its disk from an earlier assignment, without the offsets of their stores.
+
+    4.3 closes them dirty and restores them before it takes them over: nothing that was processed is lost with them.
+    """
+    return set(re.findall(r"stream-task \[(\d+_\d+)\] State store \S+ did not find checkpoint offsets while", log))
