@@ -145,8 +145,8 @@ def _costs(declared: DeclaredApplication) -> Iterator[InstanceCost]:
                 instance,
                 _GAP_MEMBERS_REMOVED,
                 "no static membership: its members are removed from the group once it is down, so nothing waits for "
-                "session.timeout.ms; its tasks move to the others and back, restored from the changelogs where no local "
-                "state fits: longer with large stores",
+                "session.timeout.ms; its tasks move to the others and back, restored from the changelogs where no "
+                "local state fits: longer with large stores",
             )
 
 
