@@ -23,7 +23,7 @@ LOGINS = {
     "approver": ("op", "approver"),
     "viewer": ("viewer", "viewer"),
 }
-_LOCAL_SETTINGS = "from kstreams_runbooks.steps.queues import task_instance_mutation_hook  # noqa: F401\n"
+_LOCAL_SETTINGS = "from kstreams_runbooks.local_settings import task_instance_mutation_hook  # noqa: F401\n"
 
 REQUESTER, APPROVER = "oncall", "approver"
 

@@ -16,7 +16,7 @@ from lab.settings import Lab
 from lab.supervise import Program, Supervisor, inherited
 
 TRAFFIC = "traffic"
-DEFAULT_RATE = 400
+DEFAULT_RATE = 300
 # A customer's update reaches every order of that customer through the join: the more customers, the fewer orders each,
 # and the longer traffic can run before updates alone are more than a small machine can do.
 DEFAULT_CUSTOMERS = 1_000

@@ -23,6 +23,7 @@ MAY_IMPORT = {
     "steps": {"errors", "model", "rules", "decide", "fleet", "ledger", "deployers", "observe", "act"},
     "evidence": {"decide", "errors", "ledger", "model"},
     "environment": set(),
+    "local_settings": {"act", "decide", "deployers", "fleet", "ledger", "observe"},
     "cli": {"environment", "errors", "evidence", "fleet", "ledger", "deployers", "observe", "steps", "traffic"},
 }
 

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any
 
 from kstreams_runbooks.errors import BadInput, Unreachable
@@ -95,6 +96,13 @@ def librdkafka_config(config: Mapping[str, Any]) -> dict[str, Any]:
     """
     bootstrap(config)
     return {**config, "allow.auto.create.topics": False, "socket.timeout.ms": REQUEST_TIMEOUT_MS}
+
+
+def import_clients() -> None:
+    """Import what the first connections would, in a process that others are forked from; connects to nothing."""
+    import_module("confluent_kafka.admin")
+    import_module("httpx")
+    import_module("kstreams_runbooks.observe.admin_client")
 
 
 def connect_python(config: Mapping[str, Any], *, writable: bool = False) -> Any:

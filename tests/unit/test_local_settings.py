@@ -6,9 +6,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from kstreams_runbooks.steps.queues import task_instance_mutation_hook
+from kstreams_runbooks.local_settings import task_instance_mutation_hook
 
-_CONFIG = Path(__file__).parents[3] / "config"
+_CONFIG = Path(__file__).parents[2] / "config"
 
 
 @pytest.fixture(autouse=True)
