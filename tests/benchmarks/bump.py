@@ -3,7 +3,8 @@
 Repeats alternate between the runbook and the hand, each from a fresh application under the same traffic, so that a
 machine whose speed drifts hits both. The gap is the longest time in which a partition of the restarted instance got no
 output. Overhead per task is what is left of a run after its required waits: from asking an instance to stop until its
-gate has passed (bake time included), and from a question until its answer.
+gate has passed (bake time included), from a question until its answer, and the pause in which `verify` looks for
+progress.
 """
 
 import json
@@ -81,10 +82,11 @@ def _overhead(made: Stack, run_id: str, rolled: Sequence[report.Rolled]) -> floa
     run, tasks = api.run(DAG, run_id), api.tasks(DAG, run_id)
     whole = (_ms(run["end_date"]) - _ms(run["start_date"])) / 1000
     gates = sum((one.gate_passed_at_ms or one.stopped_at_ms) - one.stopped_at_ms for one in rolled) / 1000
-    bake = 2 * load_fleet().application("orders").limits.bake_s
+    limits = load_fleet().application("orders").limits
+    waits = 2 * limits.bake_s + max(limits.gate_interval_s, limits.commit_interval_s)
     details = api.call("GET", f"/dags/{DAG}/dagRuns/{run_id}/hitlDetails")["hitl_details"]
     asked = sum(_ms(one["responded_at"]) - _ms(one["created_at"]) for one in details) / 1000
-    return (whole - gates - bake - asked) / len(tasks)
+    return (whole - gates - waits - asked) / len(tasks)
 
 
 def _ms(text: str) -> float:

@@ -51,8 +51,7 @@ def environment(lab: Lab) -> dict[str, str]:
         "core__execution_api_server_url": f"{lab.airflow_url}/execution/",
         "core__executor": "LocalExecutor",
         "core__load_examples": "False",
-        # Two cores; and the first task of each worker pays for its imports.
-        "core__parallelism": "2",
+        "core__parallelism": "4",
         "core__plugins_folder": str(lab.checkout / "plugins"),
         "core__simple_auth_manager_passwords_file": str(home / "passwords.json"),
         "core__simple_auth_manager_users": ",".join(f"{name}:{role}" for name, (role, _) in LOGINS.items()),
@@ -63,7 +62,7 @@ def environment(lab: Lab) -> dict[str, str]:
         "logging__trigger_log_server_port": str(ports.triggerer_logs),
         "logging__worker_log_server_port": str(ports.worker_logs),
         # How long a task that could start waits for the scheduler to look.
-        "scheduler__scheduler_idle_sleep_time": "0.3",
+        "scheduler__scheduler_idle_sleep_time": "0.5",
         "usage_data_collection__enabled": "False",
         # More is running here than two cores can do at once: a late answer is not a lost one.
         "workers__execution_api_timeout": "30",

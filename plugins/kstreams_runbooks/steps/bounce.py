@@ -5,6 +5,7 @@ one function, and defers to the gate. Nothing is remembered but what stands in t
 task in any state is safe. Mapped tasks cannot do this: a bad release would take every instance down.
 """
 
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -32,10 +33,14 @@ from kstreams_runbooks.model.readings import (
     StreamsReading,
 )
 from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.observe import read_streams
 from kstreams_runbooks.steps.authorize import authorize
 from kstreams_runbooks.steps.gate_trigger import GATE_PASSED, gate_trigger
 from kstreams_runbooks.steps.reporting import reported
 from kstreams_runbooks.steps.run import Run, now_ms
+
+# Parking a task costs Airflow about as much processor time as a small instance needs to start: not at the same moment.
+_START_MS = 15_000
 
 
 def bounce_first(number: int, approval: str, after: tuple[str, ...] = ()) -> "BounceOperator":
@@ -93,8 +98,9 @@ class BounceOperator(BaseOperator):
         return plan.facts.instances[:1] if self.canary else plan.facts.instances
 
     def _roll(self, run: Run, plan: Plan, bounce: Bounce) -> None:
+        # Nothing is changed before the loop is left, so one reading serves all of it.
+        reading = run.read()
         for name in self._instances(plan):
-            reading = run.read()
             instance = reading.instance(name)
             if isinstance(instance, Missing):
                 raise Inconclusive(instance.missing)
@@ -141,7 +147,19 @@ class BounceOperator(BaseOperator):
             log=run.say,
         )
         run.keep("write", "restart", {"instance": name, "bounce": bounce.number, "times": encode(times)})
+        _let_it_start(run, name)
         return _previous_start(instance)
+
+
+def _let_it_start(run: Run, name: str) -> None:
+    """Stay for a moment while the instance starts: it is for the gate to say whether it is ready."""
+    [url] = [one.metrics for one in run.application.deployer.instances if one.name == name]
+    until_ms = now_ms() + _START_MS
+    while now_ms() < until_ms:
+        streams = read_streams(url, application_id=run.application.application_id)
+        if isinstance(streams, StreamsReading) and streams.state not in {"CREATED", "REBALANCING"}:
+            return
+        time.sleep(1)
 
 
 def _expected(plan: Plan, bounce: Bounce, name: str, previous: Start | None) -> Expectation:
