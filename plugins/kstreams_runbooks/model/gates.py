@@ -11,7 +11,8 @@ class Expectation:
     """An instance is ready when a start other than `previous` runs `bounce` well, `good_readings` times in a row.
 
     `max_lag` is in records over all partitions of the application, `max_age_ms` is how old a reading may be,
-    `commit_interval_ms` within which time an application that works commits.
+    `commit_interval_ms` within which time an application that works commits. `seen` is a start whose Streams client has
+    been seen before the gate's first reading: should it be gone by then, it does not come back.
     """
 
     instance: str
@@ -21,6 +22,7 @@ class Expectation:
     good_readings: int
     max_age_ms: int
     commit_interval_ms: int
+    seen: Start | None = None
 
 
 @dataclass(frozen=True, slots=True)

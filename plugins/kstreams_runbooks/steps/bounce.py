@@ -41,6 +41,7 @@ from kstreams_runbooks.steps.run import Run, now_ms
 
 # Parking a task costs Airflow about as much processor time as a small instance needs to start: not at the same moment.
 _START_MS = 15_000
+_LOOK_EVERY_S = 0.5
 
 
 def bounce_first(number: int, approval: str, after: tuple[str, ...] = ()) -> "BounceOperator":
@@ -111,9 +112,9 @@ class BounceOperator(BaseOperator):
                 continue
             authorize(run, self.approval, self.after)
             previous = self._bring(run, bounce, reading, instance)
+            expected = _expected(plan, bounce, name, previous, _let_it_start(run, name))
             last = name == self._instances(plan)[-1]
-            trigger = gate_trigger(run, _expected(plan, bounce, name, previous), _patience(plan, name), last=last)
-            self.defer(trigger=trigger, method_name="resume")
+            self.defer(trigger=gate_trigger(run, expected, _patience(plan, name), last=last), method_name="resume")
         run.say(f"bounce {self.number}: {', '.join(self._instances(plan))} in place")
 
     def _bring(self, run: Run, bounce: Bounce, reading: ApplicationReading, instance: InstanceReading) -> Start | None:
@@ -147,22 +148,30 @@ class BounceOperator(BaseOperator):
             log=run.say,
         )
         run.keep("write", "restart", {"instance": name, "bounce": bounce.number, "times": encode(times)})
-        _let_it_start(run, name)
         return _previous_start(instance)
 
 
-def _let_it_start(run: Run, name: str) -> None:
-    """Stay for a moment while the instance starts: it is for the gate to say whether it is ready."""
+def _let_it_start(run: Run, name: str) -> Start | None:
+    """Stay for a moment while the instance starts; returns the start whose Streams client was seen, None for none.
+
+    Whether it is ready is for the gate to say.
+    """
     [url] = [one.metrics for one in run.application.deployer.instances if one.name == name]
-    until_ms = now_ms() + _START_MS
+    seen, until_ms = None, now_ms() + _START_MS
     while now_ms() < until_ms:
         streams = read_streams(url, application_id=run.application.application_id)
-        if isinstance(streams, StreamsReading) and streams.state not in {"CREATED", "REBALANCING"}:
-            return
-        time.sleep(1)
+        if isinstance(streams, Missing):
+            if seen is not None:
+                break
+        else:
+            seen = streams.start
+            if streams.state not in {"CREATED", "REBALANCING"}:
+                break
+        time.sleep(_LOOK_EVERY_S)
+    return seen
 
 
-def _expected(plan: Plan, bounce: Bounce, name: str, previous: Start | None) -> Expectation:
+def _expected(plan: Plan, bounce: Bounce, name: str, previous: Start | None, seen: Start | None) -> Expectation:
     return Expectation(
         instance=name,
         bounce=bounce,
@@ -171,6 +180,7 @@ def _expected(plan: Plan, bounce: Bounce, name: str, previous: Start | None) -> 
         good_readings=int(plan.limit("gate_good_readings")),
         max_age_ms=int(plan.limit("max_reading_age_s") * 1000),
         commit_interval_ms=int(plan.limit("commit_interval_s") * 1000),
+        seen=seen,
     )
 
 

@@ -81,6 +81,15 @@ def test_a_client_that_is_gone_from_a_live_jvm_refuses_at_once() -> None:
     assert gate((*good(4), sample(5, lost)), expectation()).outcome is Outcome.REFUSE
 
 
+def test_a_client_that_was_seen_before_the_first_reading_and_is_gone_refuses_at_once() -> None:
+    """Who restarted it saw its client; by the first reading it was in ERROR."""
+    lost = replace(
+        sample(5).instances[0], streams=Missing("no Kafka Streams client in the JVM", start=Start(4_000, 42))
+    )
+    assert gate((sample(5, lost),), expectation(seen=Start(4_000, 42))).outcome is Outcome.REFUSE
+    assert gate((sample(5, lost),), expectation()).outcome is Outcome.INCONCLUSIVE
+
+
 def test_a_jvm_without_a_client_may_start_for_a_while() -> None:
     """Starting is no error; never having started is one."""
     blank = replace(
