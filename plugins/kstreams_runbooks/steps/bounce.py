@@ -5,43 +5,24 @@ one function, and defers to the gate. Nothing is remembered but what stands in t
 task in any state is safe. Mapped tasks cannot do this: a bad release would take every instance down.
 """
 
-import time
 from collections.abc import Mapping
 from typing import Any
 
 from airflow.sdk import BaseOperator
 
-from kstreams_runbooks.act.groups import GroupWriter
 from kstreams_runbooks.act.instance import restart
-from kstreams_runbooks.decide.bump_plan import clears_state
-from kstreams_runbooks.decide.guards import nothing_drifted
-from kstreams_runbooks.decide.members import members_of
-from kstreams_runbooks.decide.rolling import beyond, in_place, left_behind, others_unwell
+from kstreams_runbooks.decide.rolling import beyond, in_place
 from kstreams_runbooks.errors import Inconclusive, Refused
-from kstreams_runbooks.ledger.codec import decode, encode
+from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.gates import Expectation, Patience
-from kstreams_runbooks.model.ledger import Card
 from kstreams_runbooks.model.plan import Bounce, Plan
-from kstreams_runbooks.model.readings import (
-    ApplicationReading,
-    Deployment,
-    GroupReading,
-    InstanceReading,
-    MemberReading,
-    Missing,
-    Start,
-    StreamsReading,
-)
+from kstreams_runbooks.model.readings import InstanceReading, Missing, Start
 from kstreams_runbooks.model.verdicts import Outcome
-from kstreams_runbooks.observe import read_streams
 from kstreams_runbooks.steps.authorize import authorize
+from kstreams_runbooks.steps.bring import bring, let_it_start
 from kstreams_runbooks.steps.gate_trigger import GATE_PASSED, gate_trigger
 from kstreams_runbooks.steps.reporting import reported
-from kstreams_runbooks.steps.run import Run, now_ms
-
-# Parking a task costs Airflow about as much processor time as a small instance needs to start: not at the same moment.
-_START_MS = 15_000
-_LOOK_EVERY_S = 0.5
+from kstreams_runbooks.steps.run import Run
 
 
 def bounce_first(number: int, approval: str, after: tuple[str, ...] = ()) -> "BounceOperator":
@@ -111,64 +92,11 @@ class BounceOperator(BaseOperator):
             if _gate_passed(run, bounce, instance, reading.taken.at_ms):
                 continue
             authorize(run, self.approval, self.after)
-            previous = self._bring(run, bounce, reading, instance)
-            expected = _expected(plan, bounce, name, previous, _let_it_start(run, name))
+            previous = bring(run, bounce, reading, instance)
+            expected = _expected(plan, bounce, name, previous, let_it_start(run, name))
             last = name == self._instances(plan)[-1]
             self.defer(trigger=gate_trigger(run, expected, _patience(plan, name), last=last), method_name="resume")
         run.say(f"bounce {self.number}: {', '.join(self._instances(plan))} in place")
-
-    def _bring(self, run: Run, bounce: Bounce, reading: ApplicationReading, instance: InstanceReading) -> Start | None:
-        """Restart one instance unless it is in place; returns the start that is no longer to be taken for ready."""
-        name = instance.instance
-        if in_place(instance, bounce, reading.taken.at_ms):
-            run.say(f"{name}: already runs {bounce.release} as planned; only its gate is left")
-            return None
-        if unwell := others_unwell(reading, name):
-            raise Refused(f"{name} is not touched: {'; '.join(unwell)}; mend that first, then clear {run.task_id}")
-        if why := left_behind(reading, name, bounce, run.plan()):
-            raise Refused(why)
-        guarded = run.decide(nothing_drifted, reading=reading, plan=run.plan(), name=name, number=bounce.number)
-        if guarded.outcome is Outcome.INCONCLUSIVE:
-            raise Inconclusive(f"{name} is not touched: {'; '.join(guarded.reasons)}")
-        if guarded.outcome is not Outcome.PROCEED:
-            raise Refused(f"{name} is not touched: {'; '.join(guarded.reasons)}")
-        if isinstance(instance.deployment, Deployment) and instance.deployment.pid is not None:
-            run.deployer.check_apply(name, bounce.release, dict(bounce.settings))
-        members = _members(run, reading, instance)
-        card = _card(run, bounce, instance, members)
-        run.ledger.write_card(card)
-        run.ledger.mark_written(run.key, now_ms())
-        run.say(f"{name}: stops, {bounce.sentence}, starts")
-        times = restart(
-            run.deployer,
-            name,
-            bounce.release,
-            dict(bounce.settings),
-            remove_members=(lambda: _remove(run, members)) if members else None,
-            log=run.say,
-        )
-        run.keep("write", "restart", {"instance": name, "bounce": bounce.number, "times": encode(times)})
-        return _previous_start(instance)
-
-
-def _let_it_start(run: Run, name: str) -> Start | None:
-    """Stay for a moment while the instance starts; returns the start whose Streams client was seen, None for none.
-
-    Whether it is ready is for the gate to say.
-    """
-    [url] = [one.metrics for one in run.application.deployer.instances if one.name == name]
-    seen, until_ms = None, now_ms() + _START_MS
-    while now_ms() < until_ms:
-        streams = read_streams(url, application_id=run.application.application_id)
-        if isinstance(streams, Missing):
-            if seen is not None:
-                break
-        else:
-            seen = streams.start
-            if streams.state not in {"CREATED", "REBALANCING"}:
-                break
-        time.sleep(_LOOK_EVERY_S)
-    return seen
 
 
 def _expected(plan: Plan, bounce: Bounce, name: str, previous: Start | None, seen: Start | None) -> Expectation:
@@ -220,76 +148,3 @@ def _gate_passed(run: Run, bounce: Bounce, instance: InstanceReading, at_ms: int
         return False
     here = encode({"instance": instance.instance, "bounce": bounce.number, "start": streams.start})
     return any(kept.payload == here for kept in run.ledger.evidence(run.key, kind="note", name=GATE_PASSED))
-
-
-def _members(run: Run, reading: ApplicationReading, instance: InstanceReading) -> tuple[MemberReading, ...]:
-    """Members to remove once the instance is down: none under static membership.
-
-    Where the instance is down already, the ones that stood on its last card.
-    """
-    if run.plan().facts.static_membership:
-        return ()
-    if isinstance(instance.streams, StreamsReading) and isinstance(reading.group, GroupReading):
-        return members_of(reading.group, instance.streams.client_id)
-    known = {member.member_id for member in reading.group.members} if isinstance(reading.group, GroupReading) else set()
-    for card in reversed(run.ledger.cards(run.key)):
-        if card.object == instance.instance:
-            kept = decode(tuple[MemberReading, ...], card.facts["members"])
-            return tuple(member for member in kept if member.member_id in known)
-    return ()
-
-
-def _remove(run: Run, members: tuple[MemberReading, ...]) -> None:
-    group = run.application.application_id
-    GroupWriter(run.kafka, dry_run=run.dry_run).remove_members(group, members)
-    run.say(
-        f"group {group}: {len(members)} members of the stopped instance removed, nothing waits for its session timeout"
-    )
-
-
-def _card(run: Run, bounce: Bounce, instance: InstanceReading, members: tuple[MemberReading, ...]) -> Card:
-    deployment, streams = instance.deployment, instance.streams
-    before = next(
-        (
-            card
-            for card in run.ledger.cards(run.key)
-            if card.object == instance.instance and card.facts["bounce"] == bounce.number
-        ),
-        None,
-    )
-    facts = {
-        "bounce": bounce.number,
-        "release": encode(deployment.release) if isinstance(deployment, Deployment) else None,
-        "settings": dict(deployment.settings) if isinstance(deployment, Deployment) else {},
-        "previous": encode(streams.start) if isinstance(streams, StreamsReading) else None,
-        "members": encode(members),
-        "by_hand": [],
-    }
-    if before is not None:
-        # A rerun of the same bounce: the way back leads to what ran before the first try, not to a half-way point.
-        facts |= {"release": before.facts["release"], "settings": before.facts["settings"]}
-    final = run.plan().bounces[-1].number == bounce.number and bounce.number > 1
-    clear = clears_state(str(facts["release"]), bounce.release)
-    facts["by_hand"] = run.deployer.by_hand(
-        instance.instance, str(facts["release"]), dict(facts["settings"]), clear_state=clear
-    )
-    return Card(
-        run_key=run.key,
-        seq=len(run.ledger.cards(run.key)) + 1,
-        task_id=run.task_id,
-        step=f"bounce {bounce.number}",
-        object=instance.instance,
-        what=f"{instance.instance}: {bounce.sentence}",
-        undo=f"{instance.instance} back to {facts['release']}"
-        + "".join(f" with {key}={value}" for key, value in dict(facts["settings"]).items()),
-        cost="one restart" + (" and a full restore: its local state is cleared first" if clear else ""),
-        data_affected=final,
-        point_of_no_return=final,
-        facts=facts,
-        at_ms=now_ms(),
-        done=False,
-    )
-
-
-def _previous_start(instance: InstanceReading) -> Start | None:
-    return instance.streams.start if isinstance(instance.streams, StreamsReading) else None
