@@ -41,6 +41,8 @@ def evidence(run: str, form: str, recheck: bool) -> None:
         _print(document)
     else:
         click.echo(as_markdown(document))
+    if recheck and not (document["recheck"]["equal"] or document["recheck"]["different"]):
+        raise Inconclusive(f"run {record.run_id} holds no decision: nothing was decided again")
     if recheck and document["recheck"]["different"]:
         click.echo(f"{len(document['recheck']['different'])} decisions come out differently today", err=True)
         sys.exit(1)

@@ -31,7 +31,9 @@ def task_instance_mutation_hook(task_instance: Any, dag_run: Any = None) -> None
     Airflow's default queue, where its first step says what is wrong.
     """
     name = (getattr(dag_run, "conf", None) or {}).get("application")
-    if not isinstance(name, str) or _TAG not in task_instance.task.dag.tags:
+    # A row fresh from the database has no task yet; then the run knows its DAG.
+    dag = getattr(task_instance.task, "dag", None) or getattr(dag_run, "dag", None)
+    if not isinstance(name, str) or dag is None or _TAG not in dag.tags:
         return
     fleet = load_fleet()
     application = fleet.applications.get(name)

@@ -1,17 +1,14 @@
 """Why this project exists: the same roll without `upgrade.from` goes wrong, and nothing says so but the judge."""
 
-import re
 import time
 
 from given import Orders
 from kstreams_runbooks.act.instance import restart
 from kstreams_runbooks.deployers import make_deployer
 from kstreams_runbooks.model.readings import StreamsReading
+from lab import report
 from lab.application import streams, wait_running
 from lab.judge import judged
-
-# An error, an exception with its message, a line of a stack trace: not the settings that name handlers of exceptions.
-COMPLAINT = re.compile(r"\] ERROR |\w(Exception|Error): |^\s+at |^Caused by")
 
 
 def test_a_roll_without_upgrade_from_corrupts_table_counts_in_silence(orders: Orders) -> None:
@@ -35,4 +32,4 @@ def test_a_roll_without_upgrade_from_corrupts_table_counts_in_silence(orders: Or
     assert set(judgement.faults()) == {"per-customer"}
     for name, log in logs.items():
         said = log.read_text(encoding="utf-8")[before[name] :]
-        assert [line for line in said.splitlines() if COMPLAINT.search(line)] == []
+        assert [line for line in said.splitlines() if report.COMPLAINT.search(line)] == []

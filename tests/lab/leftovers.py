@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
-from kstreams_runbooks.errors import Unreachable
+from kstreams_runbooks.errors import BadInput, Unreachable
 
 from lab.settings import Lab, Ports
 from lab.supervise import Supervisor, until
@@ -18,6 +18,8 @@ from lab.supervise import Supervisor, until
 # Longest stopwaitsecs of a program, and supervisord's own time around it.
 _SHUTDOWN_S = 100
 _TERM_S = 10
+# Says that a stack wrote what lies beside it.
+_MARKER = ".kstreams-runbooks-demo"
 _OURS = (
     "airflow",
     "broker",
@@ -94,7 +96,19 @@ def stop(lab: Lab) -> bool:
 
 
 def clear(lab: Lab) -> None:
-    """Delete what an earlier stack left in the run directory, and only what a stack writes."""
+    """Delete what an earlier stack left in the run directory, and only what a stack writes.
+
+    BadInput where something of these names is there and no stack wrote it: it is somebody's own.
+    """
+    lab.run_dir.mkdir(parents=True, exist_ok=True)
+    marker = lab.run_dir / _MARKER
+    foreign = [name for name in _OURS if (lab.run_dir / name).exists()]
+    if foreign and not marker.exists():
+        raise BadInput(
+            f"RUN_DIR={lab.run_dir}: holds {', '.join(foreign)}, which no demo wrote and a demo would delete; set "
+            "RUN_DIR to a folder of its own"
+        )
+    marker.write_text("made by make demo; what lies here is deleted by the next one\n", encoding="utf-8")
     for name in _OURS:
         path = lab.run_dir / name
         if path.is_dir():

@@ -13,6 +13,8 @@ FAULTS = ("missing", "extra", "duplicate", "out_of_order")
 
 _CONFIG = re.compile(r"StreamsConfig values:")
 _UPGRADE_FROM = re.compile(r"^\s*upgrade\.from = (\S+)\s*$")
+# An error, an exception with its message, a line of a stack trace: not the settings that name handlers of exceptions.
+COMPLAINT = re.compile(r"\] ERROR |\w(Exception|Error): |^\s+at |^Caused by")
 _VERSION = re.compile(r"Kafka(?: Streams)? version: (\S+)")
 
 

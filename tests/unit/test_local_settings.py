@@ -44,6 +44,17 @@ def test_without_a_known_application_it_stays_where_it_is(conf: Any) -> None:
     assert queue_of(conf, "kafka-streams") == "default"
 
 
+def test_a_row_without_a_task_asks_the_run() -> None:
+    """Airflow calls the hook on rows fresh from its database, too."""
+    dag = SimpleNamespace(tags={"kafka-streams"})
+    instance = SimpleNamespace(task=None, queue="default")
+    task_instance_mutation_hook(instance, dag_run=SimpleNamespace(conf={"application": "orders"}, dag=dag))
+    assert instance.queue == "near-kafka"
+    lonely = SimpleNamespace(task=None, queue="default")
+    task_instance_mutation_hook(lonely, dag_run=SimpleNamespace(conf={"application": "orders"}, dag=None))
+    assert lonely.queue == "default"
+
+
 def test_dags_of_others_are_left_alone() -> None:
     """The hook sees every DAG of the installation."""
     assert queue_of({"application": "orders"}, "sales") == "default"

@@ -31,6 +31,14 @@ def may_approve(
             Outcome.WAIT,
             (f"{responder} is no approver of {declared.name} (approvers: {', '.join(declared.approvers) or 'none'})",),
         )
+    if declared.four_eyes and requested_by == "unknown" and not emergency_reason:
+        return Verdict(
+            Outcome.WAIT,
+            (
+                f"nobody can say who asked for this run, and {declared.name} wants four eyes: trigger it as a login, "
+                "or give an emergency reason",
+            ),
+        )
     if declared.four_eyes and responder == requested_by and not emergency_reason:
         return Verdict(
             Outcome.WAIT,

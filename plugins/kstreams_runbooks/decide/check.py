@@ -15,6 +15,7 @@ from kstreams_runbooks.model.readings import (
     StreamsReading,
 )
 from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
+from kstreams_runbooks.model.versions import Release
 
 _UPGRADE_GUIDE = "Kafka Streams Upgrade Guide, Apache Kafka documentation"
 
@@ -88,6 +89,11 @@ def _refusals(reading: ApplicationReading, declared: DeclaredApplication) -> Ite
                 yield (
                     f"{instance.instance}: its metrics belong to application.id {streams.application_id} "
                     f"(declared {declared.application_id}); correct the declaration"
+                )
+            if not Release.known(streams.version):
+                yield (
+                    f"{instance.instance}: runs {streams.version}, which is no release of Apache Kafka (such as "
+                    "4.3.1): no published rule covers it"
                 )
             if streams.state != "RUNNING":
                 yield f"{instance.instance}: Streams is in {streams.state} (expected RUNNING); wait, or mend it first"

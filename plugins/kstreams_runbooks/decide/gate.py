@@ -33,8 +33,8 @@ def gate(samples: tuple[ApplicationReading, ...], expected: Expectation) -> Verd
     """Proceed after `expected.good_readings` good readings in a row; refuse at once where waiting cannot help.
 
     `samples` are consecutive readings, oldest first. A reading is good only together with what was read before it,
-    because progress is a difference: n good readings take n intervals. Progress is looked for since the newest reading
-    that is at least a commit interval older, or since the first where none is.
+    because progress is a difference: n good readings take n intervals, after a first commit interval. Progress is
+    looked for since the newest reading that is at least a commit interval older.
     """
     if not samples:
         return Verdict(Outcome.WAIT, ("no reading yet",))
@@ -144,8 +144,8 @@ def _troubles(samples: tuple[ApplicationReading, ...], expected: Expectation) ->
     yield from _settings(instance.deployment, expected)
     if streams.state != "RUNNING":
         yield f"{expected.instance}: {streams.state} (expected RUNNING)"
-    yield from _threads(streams, expected.instance)
-    yield from _restore(streams, expected.instance)
+    yield from thread_troubles(streams, expected.instance)
+    yield from restore_troubles(streams, expected.instance)
     yield from _group(now, streams, expected)
     yield from _progress(earlier, now, expected)
 
@@ -169,8 +169,11 @@ def _progress(earlier: list[ApplicationReading], now: ApplicationReading, expect
         yield "no reading before has offsets: progress shows from the next one on"
         return
     due_ms = now.taken.at_ms - expected.commit_interval_ms
-    base = next((sample for sample in reversed(read) if sample.taken.at_ms <= due_ms), read[0])
-    if isinstance(base.partitions, tuple) and (stuck := standing_still(base.partitions, now.partitions)):
+    base = next((sample for sample in reversed(read) if sample.taken.at_ms <= due_ms), None)
+    if base is None:
+        waited_s = (now.taken.at_ms - read[0].taken.at_ms) / 1000
+        yield f"watched for {waited_s:.0f} s (limit: a commit interval of {expected.commit_interval_ms / 1000:g} s)"
+    elif isinstance(base.partitions, tuple) and (stuck := standing_still(base.partitions, now.partitions)):
         yield f"no progress in {(now.taken.at_ms - base.taken.at_ms) / 1000:.1f} s on {named(stuck)}"
 
 
@@ -189,7 +192,8 @@ def _settings(deployment: Deployment | Missing, expected: Expectation) -> Iterat
         yield f"{expected.instance}: has {observed} (expected {wanted})"
 
 
-def _threads(streams: StreamsReading, instance: str) -> Iterator[str]:
+def thread_troubles(streams: StreamsReading, instance: str) -> Iterator[str]:
+    """Failed threads, none alive, or nobody can say."""
     if isinstance(streams.failed_threads, Missing) or isinstance(streams.alive_threads, Missing):
         yield f"{instance}: its threads cannot be read"
         return
@@ -199,7 +203,8 @@ def _threads(streams: StreamsReading, instance: str) -> Iterator[str]:
         yield f"{instance}: no stream thread alive"
 
 
-def _restore(streams: StreamsReading, instance: str) -> Iterator[str]:
+def restore_troubles(streams: StreamsReading, instance: str) -> Iterator[str]:
+    """Tasks that still restore, or nobody can say although the release could tell."""
     if isinstance(streams.restoring, Missing):
         if Release.parse(streams.version) >= _FIRST_WITH_STATE_UPDATER:
             yield f"{instance}: restore progress cannot be read: {streams.restoring.missing}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from kstreams_runbooks.decide.gate import restore_troubles, thread_troubles
 from kstreams_runbooks.decide.lag import named, standing_still, total_lag
 from kstreams_runbooks.decide.members import every_member_runs, members_of
 from kstreams_runbooks.model.plan import Plan
@@ -17,7 +18,7 @@ def bump_verified(
     `before` is the reading that the plan was made from; `earlier` was taken a commit interval before `after`, so that
     progress shows between the two. Lag over its limit waits: traffic has its peaks.
     """
-    if missing := tuple(_missing(earlier, after)):
+    if missing := tuple(_missing(before, earlier, after)):
         return Verdict(Outcome.INCONCLUSIVE, missing)
     if changed := (*topic_drift(plan, after), *_offsets(before, after)):
         return Verdict(Outcome.REFUSE, changed)
@@ -36,14 +37,14 @@ def bump_verified(
     )
 
 
-def _missing(earlier: ApplicationReading, after: ApplicationReading) -> Iterator[str]:
-    for reading in (earlier, after):
+def _missing(*readings: ApplicationReading) -> Iterator[str]:
+    for reading in readings:
         if isinstance(reading.partitions, Missing):
             yield f"offsets of {reading.application}: {reading.partitions.missing}"
         else:
             yield from total_lag(reading.partitions).unknown
-    if isinstance(after.topics, Missing):
-        yield f"topics of {after.application}: {after.topics.missing}"
+    if isinstance(readings[-1].topics, Missing):
+        yield f"topics of {readings[-1].application}: {readings[-1].topics.missing}"
 
 
 def _behind(earlier: ApplicationReading, after: ApplicationReading, plan: Plan) -> Iterator[str]:
@@ -78,8 +79,10 @@ def _unwell(after: ApplicationReading) -> Iterator[str]:
         streams = instance.streams
         if isinstance(streams, Missing):
             continue
-        if streams.state != "RUNNING" or streams.failed_threads != 0:
-            yield f"{instance.instance}: {streams.state}, failed threads {streams.failed_threads} (expected RUNNING, 0)"
+        if streams.state != "RUNNING":
+            yield f"{instance.instance}: {streams.state} (expected RUNNING)"
+        yield from thread_troubles(streams, instance.instance)
+        yield from restore_troubles(streams, instance.instance)
         if not members_of(group, streams.client_id):
             yield f"{instance.instance}: no member in group {group.group_id}"
 

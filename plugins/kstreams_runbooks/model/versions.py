@@ -23,6 +23,11 @@ class Release:
             raise BadInput(f"release {text!r} is not a Kafka release; give one such as 4.3.1")
         return cls(text.strip())
 
+    @classmethod
+    def known(cls, text: str) -> bool:
+        """Whether `text` is a release as Apache Kafka numbers them."""
+        return _RELEASE.fullmatch(text.strip()) is not None
+
     @property
     def numbers(self) -> tuple[int, ...]:
         """(major, minor, patch…); a missing patch is 0."""

@@ -12,11 +12,11 @@ from airflow.sdk import BaseOperator
 
 from kstreams_runbooks.act.instance import restart
 from kstreams_runbooks.decide.rolling import beyond, in_place
-from kstreams_runbooks.errors import Inconclusive, Refused
+from kstreams_runbooks.errors import Inconclusive, Refused, WriteRefused
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.gates import Expectation, Patience
 from kstreams_runbooks.model.plan import Bounce, Plan
-from kstreams_runbooks.model.readings import InstanceReading, Missing, Start
+from kstreams_runbooks.model.readings import ApplicationReading, InstanceReading, Missing, Start
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.steps.authorize import authorize
 from kstreams_runbooks.steps.bring import bring, let_it_start
@@ -91,12 +91,34 @@ class BounceOperator(BaseOperator):
                 continue
             if _gate_passed(run, bounce, instance, reading.taken.at_ms):
                 continue
+            earlier_gates(run, plan, bounce, reading)
             authorize(run, self.approval, self.after)
             previous = bring(run, bounce, reading, instance)
             expected = _expected(plan, bounce, name, previous, let_it_start(run, name))
             last = name == self._instances(plan)[-1]
             self.defer(trigger=gate_trigger(run, expected, _patience(plan, name), last=last), method_name="resume")
         run.say(f"bounce {self.number}: {', '.join(self._instances(plan))} in place")
+
+
+def earlier_gates(run: Run, plan: Plan, bounce: Bounce, reading: ApplicationReading) -> None:
+    """Refuse a later bounce while an instance that it has not reached yet lacks its gate of the bounce before.
+
+    Bound to the start that runs now: what was marked successful by hand, or was started again since, has no such gate.
+    """
+    if bounce.number == 1:
+        return
+    reached = {card.object for card in run.ledger.cards(run.key) if card.facts["bounce"] == bounce.number}
+    passed = [kept.payload for kept in run.ledger.evidence(run.key, kind="note", name=GATE_PASSED)]
+    for name in plan.facts.instances:
+        instance = reading.instance(name)
+        streams = instance if isinstance(instance, Missing) else instance.streams
+        if name in reached:
+            continue
+        if encode({"instance": name, "bounce": bounce.number - 1, "start": streams.start}) not in passed:
+            raise WriteRefused(
+                f"{run.task_id}: {name} has not passed its gate of bounce {bounce.number - 1} since it was started "
+                f"(marked successful by hand does not count); clear bounce_{bounce.number - 1}_rest and what follows it"
+            )
 
 
 def _expected(plan: Plan, bounce: Bounce, name: str, previous: Start | None, seen: Start | None) -> Expectation:

@@ -36,7 +36,11 @@ def bring(run: Run, bounce: Bounce, reading: ApplicationReading, instance: Insta
 
     Refused or Inconclusive, and nothing changed, where a guard speaks against it. The undo card is written first.
     """
-    name = instance.instance
+    name, deployment = instance.instance, instance.deployment
+    # The way back leads to what is declared now: without knowing that, nothing is touched.
+    for part in (deployment, deployment.release if isinstance(deployment, Deployment) else deployment):
+        if isinstance(part, Missing):
+            raise Inconclusive(f"{name} is not touched: {part.missing}")
     if in_place(instance, bounce, reading.taken.at_ms):
         run.say(f"{name}: already runs {bounce.release} as planned; only its gate is left")
         return None
@@ -49,7 +53,7 @@ def bring(run: Run, bounce: Bounce, reading: ApplicationReading, instance: Insta
         raise Inconclusive(f"{name} is not touched: {'; '.join(guarded.reasons)}")
     if guarded.outcome is not Outcome.PROCEED:
         raise Refused(f"{name} is not touched: {'; '.join(guarded.reasons)}")
-    if isinstance(instance.deployment, Deployment) and instance.deployment.pid is not None:
+    if isinstance(deployment, Deployment) and deployment.pid is not None:
         run.deployer.check_apply(name, bounce.release, dict(bounce.settings))
     members = _members(run, reading, instance)
     card = _card(run, bounce, instance, members)

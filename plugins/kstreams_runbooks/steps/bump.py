@@ -95,6 +95,15 @@ def plan(run: Run) -> None:
     run.say(f"plan {made.digest}")
 
 
+def _planned_from(run: Run) -> ApplicationReading:
+    """The reading that the plan was made from: the last that `check` judged, which it does before the first write."""
+    checked = run.ledger.evidence(run.key, kind="verdict", name=ready_for_bump.__name__)
+    if not checked:
+        raise Refused("`check` has not run; clear `observe` and what follows it")
+    reading: ApplicationReading = decode(ApplicationReading, checked[-1].payload["inputs"]["reading"])
+    return reading
+
+
 def _judged(run: Run, reading: ApplicationReading) -> Verdict:
     """What `check` said of this very reading; Refused where it has not seen it, or it is too old to plan from."""
     checked = run.ledger.evidence(run.key, kind="verdict", name=ready_for_bump.__name__)
@@ -132,7 +141,7 @@ def verify(run: Run) -> None:
         return
     pause_s = max(made.limit("gate_interval_s"), made.limit("commit_interval_s"))
     run.say(f"looks twice, {pause_s:g} s apart: progress is a difference")
-    before, earlier, until_ms = run.observed(), run.read(), now_ms() + _LAG_CEILING_MS
+    before, earlier, until_ms = _planned_from(run), run.read(), now_ms() + _LAG_CEILING_MS
     while True:
         time.sleep(pause_s)
         after = run.read()

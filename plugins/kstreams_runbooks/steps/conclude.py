@@ -48,8 +48,14 @@ def facts_of(run: Run) -> RunFacts:
         for piece in kept
         if piece.kind == "verdict" and piece.name != conclusion.__name__ and "outcome" in _result(piece.payload)
     ]
-    verified = [piece for piece in verdicts if piece.name in _VERIFIED and piece.at_ms >= last_write_ms]
     begun = [piece for piece in kept if piece.name == BEGUN and piece.task_id != run.task_id]
+    began = {piece.task_id: piece.id for piece in begun}
+    # A proof counts if nothing was written after it, and if it is of the last try: a later one may have been killed.
+    verified = [
+        piece
+        for piece in verdicts
+        if piece.name in _VERIFIED and piece.at_ms >= last_write_ms and piece.id > began.get(piece.task_id, 0)
+    ]
     # What failed before the last step began, or before the proof, is not how the run ended.
     since = max((piece.id for piece in (*verified[-1:], *begun[-1:])), default=0)
     failures = [

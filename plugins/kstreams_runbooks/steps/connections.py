@@ -22,7 +22,12 @@ def kafka_config(connection_id: str) -> dict[str, Any]:
         ) from error
     if connection.conn_type != "kafka":
         raise BadInput(f"Airflow connection {connection_id}: type {connection.conn_type} (expected kafka)")
-    config: dict[str, Any] = json.loads(connection.extra or "{}")
+    try:
+        config: dict[str, Any] = json.loads(connection.extra or "{}")
+    except ValueError as error:
+        raise BadInput(
+            f"Airflow connection {connection_id}: its extra field is no JSON ({error}); correct it"
+        ) from None
     if not config.get("bootstrap.servers"):
         raise BadInput(f"Airflow connection {connection_id}: no bootstrap.servers in its extra field; set it")
     return config

@@ -10,13 +10,14 @@ from typing import Any
 from airflow.triggers.base import BaseTrigger, TaskSuccessEvent, TriggerEvent
 
 from kstreams_runbooks.decide.gate import gate
-from kstreams_runbooks.errors import RunbookError, Unreachable
+from kstreams_runbooks.decide.rolling import others_unwell
+from kstreams_runbooks.errors import Inconclusive, RunbookError, Unreachable
 from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.gates import Expectation, Patience
 from kstreams_runbooks.model.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe import unread
-from kstreams_runbooks.steps.run import Run, now_ms
+from kstreams_runbooks.steps.run import Run, log, now_ms
 
 # What stands in the ledger once an instance has passed its gate and its bake: nothing less lets a rerun skip it.
 GATE_PASSED = "gate and bake passed"
@@ -71,17 +72,22 @@ class GateTrigger(BaseTrigger):
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
         """Read, judge, wait; every blocking call is in a thread because librdkafka blocks the event loop."""
+        ended, verdict = False, Verdict(Outcome.INCONCLUSIVE, ())
         try:
             run = await asyncio.to_thread(Run.again, self.run_key, self.step, self.try_number)
             verdict = await self._watch(run, decode(Expectation, self.expected), Patience(**self.patience))
+            ended = self.last and verdict.outcome is Outcome.PROCEED and await asyncio.to_thread(self._others_well, run)
         except RunbookError as error:
             verdict = Verdict(Outcome.INCONCLUSIVE, (str(error),))
-        if self.last and verdict.outcome is Outcome.PROCEED:
+        except Exception as error:  # noqa: BLE001 - whatever it is, a person gets a sentence, and the log its trace
+            log.exception("the gate of %s broke", self.expected["instance"])
+            verdict = Verdict(Outcome.INCONCLUSIVE, (f"the gate broke: {type(error).__name__}: {error}",))
+        if ended:
             yield TaskSuccessEvent()
-            return
-        yield TriggerEvent(  # type: ignore[no-untyped-call]
-            {"outcome": str(verdict.outcome), "reasons": list(verdict.reasons)}
-        )
+        else:
+            yield TriggerEvent(  # type: ignore[no-untyped-call]
+                {"outcome": str(verdict.outcome), "reasons": list(verdict.reasons)}
+            )
 
     async def _watch(self, run: Run, expected: Expectation, patience: Patience) -> Verdict:
         ceiling_ms = await asyncio.to_thread(self._ceiling_ms, run, expected, patience)
@@ -110,6 +116,10 @@ class GateTrigger(BaseTrigger):
                 verdict = await asyncio.to_thread(run.decide, gate, samples=tuple(samples), expected=expected)
                 return _out_of_time(verdict, expected, patience)
             await asyncio.sleep(max(0.0, patience.interval_s - (asyncio.get_running_loop().time() - began)))
+
+    def _others_well(self, run: Run) -> bool:
+        """Whether no other instance went down meanwhile: then the task looks again instead of ending here."""
+        return not others_unwell(_reading(run), self.expected["instance"])
 
     def _ceiling_ms(self, run: Run, expected: Expectation, patience: Patience) -> int:
         """Wall clock at which this gate gives up: written once, then read, for one start of one try."""
@@ -147,7 +157,7 @@ class _Bake:
 def _reading(run: Run) -> ApplicationReading:
     try:
         return run.read()
-    except Unreachable as error:
+    except (Inconclusive, Unreachable) as error:
         return unread(run.application, str(error))
 
 
@@ -158,7 +168,10 @@ def _depth(expected: Expectation, patience: Patience) -> int:
 
 def _out_of_time(verdict: Verdict, expected: Expectation, patience: Patience) -> Verdict:
     outcome = Outcome.INCONCLUSIVE if verdict.outcome is Outcome.INCONCLUSIVE else Outcome.REFUSE
-    limit = f"gate of {expected.instance} still shut after {patience.ceiling_s:.0f} s (gate_ceiling_s)"
+    limit = (
+        f"gate of {expected.instance} still shut after {patience.ceiling_s + patience.bake_s:.0f} s (gate_ceiling_s "
+        f"{patience.ceiling_s:.0f}, bake_s {patience.bake_s:.0f})"
+    )
     return Verdict(outcome, (f"{limit}: {'; '.join(verdict.reasons)}",))
 
 

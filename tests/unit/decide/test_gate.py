@@ -213,3 +213,23 @@ def test_a_broker_that_was_away_is_a_bad_reading_and_not_the_end() -> None:
     verdict = gate((*good(2), away, sample(4), sample(5)), expectation())
     assert verdict.reasons == ("good reading 2 of 3 in a row",)
     assert gate((*good(2), away, sample(4), sample(5), sample(6)), expectation()).outcome is Outcome.PROCEED
+
+
+def test_one_advance_at_the_start_is_no_progress_for_ever() -> None:
+    """Shorter than a commit interval nobody can say; what moved once and stands still is not ready."""
+    expected = expectation(commit_interval_ms=30_000)
+    steps = ((0, 100, 150), (5, 101, 200), (10, 101, 260), (15, 101, 320))
+    once = tuple(sample(s, partitions=(partition(committed=c, stable=e),)) for s, c, e in steps)
+    verdict = gate(once, expected)
+    assert verdict.outcome is Outcome.WAIT
+    assert verdict.reasons == ("watched for 15 s (limit: a commit interval of 30 s)",)
+    later = tuple(sample(s, partitions=(partition(committed=101, stable=320 + s),)) for s in range(20, 60, 5))
+    assert gate((*once, *later), expected).outcome is Outcome.WAIT
+
+
+def test_a_partition_that_fills_up_during_the_gate_is_watched_too() -> None:
+    """Nothing to read in the first reading is no excuse for the ones after it."""
+    expected = expectation(commit_interval_ms=30_000)
+    samples = [sample(0, partitions=(partition(committed=100, stable=100),))]
+    samples += [sample(s, partitions=(partition(committed=100, stable=100 + s),)) for s in range(5, 60, 5)]
+    assert {gate(tuple(samples[:count]), expected).outcome for count in range(1, 13)} == {Outcome.WAIT}

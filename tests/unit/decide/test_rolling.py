@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from kstreams_runbooks.decide.bump_plan import bump_plan, running_releases
 from kstreams_runbooks.decide.guards import nothing_drifted
 from kstreams_runbooks.decide.rolling import beyond, in_place, left_behind, others_unwell
@@ -67,3 +68,19 @@ def test_nothing_is_touched_once_the_world_has_drifted() -> None:
     reverted = reading(half[0], instance("orders-2"))
     assert "orders-2 runs 3.4.1" in nothing_drifted(reverted, PLAN, "orders-1", 2).sentence
     assert nothing_drifted(replace(reading(), topics=Missing("?")), PLAN, "x", 1).outcome is Outcome.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("release", ["4.2.0", "3.3.2"])
+def test_bounce_1_begins_with_what_ran_when_the_plan_was_made(release: str) -> None:
+    """Somebody put another instance to another release while the approval waited: two formats may be in use."""
+    changed = reading(instance("orders-1"), instance("orders-2", release=release))
+    for name in ("orders-1", "orders-2"):
+        verdict = nothing_drifted(changed, PLAN, name, 1)
+        assert verdict.outcome is Outcome.REFUSE
+        assert f"orders-2 runs {release} with no setting of a runbook" in verdict.reasons[0]
+
+
+def test_bounce_1_goes_on_beside_what_it_has_brought_over() -> None:
+    """In the middle of bounce 1 both the old release and the planned one are as they should be."""
+    half = reading(instance("orders-1", release=NEW, settings=BOUNCE_1.settings), instance("orders-2"))
+    assert nothing_drifted(half, PLAN, "orders-2", 1).outcome is Outcome.PROCEED

@@ -65,3 +65,20 @@ def test_running_without_progress_is_no_success() -> None:
     )
     assert verdict(replace(DONE, partitions=(partition(committed=108, stable=109),)), earlier)[0] is Outcome.PROCEED
     assert verdict(DONE, replace(DONE, partitions=Missing("timed out")))[0] is Outcome.INCONCLUSIVE
+
+
+def test_a_reading_before_without_offsets_proves_nothing() -> None:
+    """What cannot be compared has not been shown not to have gone back."""
+    blind = replace(reading(), partitions=Missing("timed out"))
+    assert bump_verified(blind, DONE, DONE, PLAN).outcome is Outcome.INCONCLUSIVE
+
+
+def test_restoring_or_without_a_thread_is_not_done() -> None:
+    """What the gate looks at is looked at once more."""
+    for own, reason in (
+        (instance("orders-1", release=NEW, restoring=3), "3 tasks restore"),
+        (instance("orders-1", release=NEW, alive_threads=0), "no stream thread alive"),
+    ):
+        found, why = verdict(reading(own, instance("orders-2", release=NEW)))
+        assert found is Outcome.WAIT
+        assert reason in why

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from kstreams_runbooks.errors import BadInput
 from lab import leftovers
 from lab.leftovers import Started
 from lab.settings import Lab, Ports
@@ -61,12 +62,21 @@ def test_a_process_that_got_the_number_later_is_not_ours(lab: Lab) -> None:
 
 
 def test_clearing_takes_only_what_a_stack_writes(lab: Lab) -> None:
-    """A run directory may be somebody's own folder."""
+    """Also from a folder that somebody else uses too."""
+    leftovers.clear(lab)
     (lab.run_dir / "broker" / "log").mkdir(parents=True)
     (lab.run_dir / "env").write_text("", encoding="utf-8")
     (lab.run_dir / "mine.txt").write_text("", encoding="utf-8")
     leftovers.clear(lab)
-    assert [path.name for path in lab.run_dir.iterdir()] == ["mine.txt"]
+    assert {path.name for path in lab.run_dir.iterdir()} == {".kstreams-runbooks-demo", "mine.txt"}
+
+
+def test_what_no_stack_wrote_is_not_cleared(lab: Lab) -> None:
+    """A folder `airflow` in a RUN_DIR such as the home directory is somebody's own."""
+    (lab.run_dir / "airflow").mkdir()
+    with pytest.raises(BadInput, match=r"holds airflow, which no demo wrote.*set RUN_DIR"):
+        leftovers.clear(lab)
+    assert (lab.run_dir / "airflow").is_dir()
 
 
 def _children(pid: int) -> list[psutil.Process]:

@@ -11,10 +11,12 @@ from kstreams_runbooks.decide.verification import bump_verified
 from kstreams_runbooks.errors import Unreachable, WriteRefused
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.ledger import Approval
-from kstreams_runbooks.model.readings import ApplicationReading
+from kstreams_runbooks.model.readings import ApplicationReading, Start
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.steps.authorize import VOIDED, authorize
+from kstreams_runbooks.steps.bounce import earlier_gates
 from kstreams_runbooks.steps.conclude import conclude, facts_of
+from kstreams_runbooks.steps.gate_trigger import GATE_PASSED
 from kstreams_runbooks.steps.reporting import BEGUN, StepFailed
 from kstreams_runbooks.steps.run import Run, now_ms
 from samples import NEW, card, down, instance, reading
@@ -130,6 +132,31 @@ def test_a_write_after_verify_takes_completed_away(run: Run) -> None:
     assert conclusion(facts_of(run)).outcome is RunOutcome.COMPLETED
     written(run, now_ms() + 5)
     assert conclusion(facts_of(run)).outcome is RunOutcome.STOPPED
+
+
+def test_a_proof_of_an_earlier_try_is_no_proof(run: Run) -> None:
+    """It passed, was cleared and killed: what it said before is not how the run ends."""
+    again = replace(run, task_id="verify")
+    again.keep("verdict", bump_verified.__name__, {"result": encode(Verdict(Outcome.PROCEED, ("as planned",)))})
+    assert conclusion(facts_of(run)).outcome is RunOutcome.COMPLETED
+    again.keep("note", BEGUN, {"what": "compares"})
+    ended = conclusion(facts_of(run))
+    assert ended.outcome is RunOutcome.NOTHING_CHANGED
+    assert "verify began and gave no answer" in ended.sentence
+
+
+def test_bounce_2_asks_for_the_gates_of_bounce_1(run: Run) -> None:
+    """Marking bounce_1_rest successful while a gate is shut opens nothing; nor does a gate of an earlier start."""
+    plan = run.plan()
+    half = reading(*(instance(f"orders-{n}", release=NEW, settings=plan.bounces[0].settings) for n in (1, 2)))
+    with pytest.raises(WriteRefused, match=r"orders-1 has not passed its gate of bounce 1.*clear bounce_1_rest"):
+        earlier_gates(run, plan, plan.bounces[1], half)
+    for name, start in (("orders-1", Start(500, 41)), ("orders-2", Start(400, 40))):
+        run.keep("note", GATE_PASSED, {"instance": name, "bounce": 1, "start": start})
+    with pytest.raises(WriteRefused, match="orders-2 has not passed its gate of bounce 1 since it was started"):
+        earlier_gates(run, plan, plan.bounces[1], half)
+    run.keep("note", GATE_PASSED, {"instance": "orders-2", "bounce": 1, "start": Start(500, 41)})
+    earlier_gates(run, plan, plan.bounces[1], half)
 
 
 def test_a_missing_reading_ends_a_run_inconclusive(run: Run) -> None:
