@@ -45,7 +45,7 @@ def test_nobody_answers_in_time(fresh: Stack) -> None:
 
 def test_an_approval_that_has_expired_opens_nothing(fresh: Stack) -> None:
     """A yes holds for its time only: a run that is cleared weeks later asks again."""
-    with declared_as(fresh, limits={"approval_expiry_h": 0.0003}):
+    with declared_as(fresh, limits={"approval_expiry_h": 0.00001}):
         run_id = trigger(fresh)
         question(fresh, run_id)
         fresh.api(APPROVER).answer(DAG, run_id, "approve_plan")
