@@ -17,7 +17,8 @@ from runs import DAG, evidence, finished, log_of, question, states, trigger
 
 _NOBODY_LISTENS = "http://127.0.0.1:9/jolokia"
 _CHANGED_NOTHING = {"refused or rejected, nothing changed", "inconclusive"}
-_GAP_LIMIT_S = 10
+# Well under the session timeout (45 s); how short a restart is by itself, test_dynamic_membership.py holds.
+_NOBODY_WAITED_S = 30
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +132,7 @@ def test_one_bounce_and_no_static_membership(stack: Stack) -> None:
     for rolled in report.rolled_in(document):
         gap = report.gap(outputs, rolled)
         assert gap is not None
-        assert gap <= _GAP_LIMIT_S, rolled
+        assert gap <= _NOBODY_WAITED_S, rolled
     for name in Deployed().names:
         log = (stack.lab.logs / f"{name}.log").read_text(encoding="utf-8")
         assert [start.version for start in report.starts_in(log)] == [FROM_RELEASE, "4.3.1"]

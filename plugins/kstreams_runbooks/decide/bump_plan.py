@@ -10,8 +10,8 @@ from kstreams_runbooks.model.readings import ApplicationReading, Deployment, Gro
 from kstreams_runbooks.model.verdicts import Finding
 from kstreams_runbooks.model.versions import Release, UpgradePathRule
 
-# Seconds without processing of the bounced instance's partitions, from our own measurements (docs/measured.md).
-_GAP_STATIC = (4, 9)
+# Seconds without processing of the bounced instance's partitions, measured on a small application (docs/measured.md).
+_GAP_STATIC = (4, 11)
 _GAP_MEMBERS_REMOVED = (4, 10)
 
 
@@ -138,7 +138,7 @@ def _costs(declared: DeclaredApplication) -> Iterator[InstanceCost]:
                 instance,
                 _GAP_STATIC,
                 "static membership: its partitions wait for the restart, the others go on, nothing is reassigned "
-                "as long as it is back within session.timeout.ms",
+                "as long as it is back within session.timeout.ms; measured on a small application",
             )
         else:
             yield InstanceCost(
