@@ -76,7 +76,7 @@ def test_a_dry_run_changes_nothing(stack: Stack) -> None:
     ("conf", "task_id", "sentence"),
     [
         ({"target": "9.9.9"}, "plan", "release 9.9.9: not declared for orders (declared 3.4.1, 4.3.1)"),
-        ({"application": "ordres"}, "observe", "orders"),
+        ({"application": "ordres"}, "observe", "application ordres: unknown; did you mean orders?"),
     ],
 )
 def test_bad_input_is_one_sentence_before_anything_is_changed(
