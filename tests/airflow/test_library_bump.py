@@ -80,9 +80,10 @@ def test_a_dry_run_changes_nothing(stack: Stack) -> None:
     ],
 )
 def test_bad_input_is_one_sentence_before_anything_is_changed(
-    stack: Stack, conf: dict[str, str], task_id: str, sentence: str
+    orders: Orders, conf: dict[str, str], task_id: str, sentence: str
 ) -> None:
     """Unknown release, unknown application with the nearest names."""
+    stack = orders.stack
     run_id = trigger(stack, **conf)
     assert finished(stack, run_id) == "failed"
     log = log_of(stack, run_id, task_id)
