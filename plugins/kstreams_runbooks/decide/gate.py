@@ -172,7 +172,10 @@ def _progress(earlier: list[ApplicationReading], now: ApplicationReading, expect
     base = next((sample for sample in reversed(read) if sample.taken.at_ms <= due_ms), None)
     if base is None:
         waited_s = (now.taken.at_ms - read[0].taken.at_ms) / 1000
-        yield f"watched for {waited_s:.0f} s (limit: a commit interval of {expected.commit_interval_ms / 1000:g} s)"
+        yield (
+            f"progress shows after a commit interval of {expected.commit_interval_ms / 1000:g} s (watched for "
+            f"{waited_s:.0f} s)"
+        )
     elif isinstance(base.partitions, tuple) and (stuck := standing_still(base.partitions, now.partitions)):
         yield f"no progress in {(now.taken.at_ms - base.taken.at_ms) / 1000:.1f} s on {named(stuck)}"
 

@@ -13,14 +13,13 @@ from airflow.sdk import BaseOperator
 from kstreams_runbooks.act.instance import restart
 from kstreams_runbooks.decide.rolling import beyond, in_place
 from kstreams_runbooks.errors import Inconclusive, Refused, WriteRefused
-from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.gates import Expectation, Patience
 from kstreams_runbooks.model.plan import Bounce, Plan
 from kstreams_runbooks.model.readings import ApplicationReading, InstanceReading, Missing, Start
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.steps.authorize import authorize
 from kstreams_runbooks.steps.bring import bring, let_it_start
-from kstreams_runbooks.steps.gate_trigger import GATE_PASSED, gate_trigger
+from kstreams_runbooks.steps.gate_trigger import gate_trigger, has_passed
 from kstreams_runbooks.steps.reporting import reported
 from kstreams_runbooks.steps.run import Run
 
@@ -91,7 +90,7 @@ class BounceOperator(BaseOperator):
                 continue
             if _gate_passed(run, bounce, instance, reading.taken.at_ms):
                 continue
-            earlier_gates(run, plan, bounce, reading)
+            earlier_gates(run, bounce, reading)
             authorize(run, self.approval, self.after)
             previous = bring(run, bounce, reading, instance)
             expected = _expected(plan, bounce, name, previous, let_it_start(run, name))
@@ -100,7 +99,7 @@ class BounceOperator(BaseOperator):
         run.say(f"bounce {self.number}: {', '.join(self._instances(plan))} in place")
 
 
-def earlier_gates(run: Run, plan: Plan, bounce: Bounce, reading: ApplicationReading) -> None:
+def earlier_gates(run: Run, bounce: Bounce, reading: ApplicationReading) -> None:
     """Refuse a later bounce while an instance that it has not reached yet lacks its gate of the bounce before.
 
     Bound to the start that runs now: what was marked successful by hand, or was started again since, has no such gate.
@@ -108,16 +107,16 @@ def earlier_gates(run: Run, plan: Plan, bounce: Bounce, reading: ApplicationRead
     if bounce.number == 1:
         return
     reached = {card.object for card in run.ledger.cards(run.key) if card.facts["bounce"] == bounce.number}
-    passed = [kept.payload for kept in run.ledger.evidence(run.key, kind="note", name=GATE_PASSED)]
-    for name in plan.facts.instances:
-        instance = reading.instance(name)
-        streams = instance if isinstance(instance, Missing) else instance.streams
-        if name in reached:
+    for instance in reading.instances:
+        if instance.instance in reached:
             continue
-        if encode({"instance": name, "bounce": bounce.number - 1, "start": streams.start}) not in passed:
+        if isinstance(instance.streams, Missing) and instance.streams.start is None:
+            raise Inconclusive(f"{instance.instance}: which start it runs cannot be read: {instance.streams.missing}")
+        if not has_passed(run, instance, bounce.number - 1):
             raise WriteRefused(
-                f"{run.task_id}: {name} has not passed its gate of bounce {bounce.number - 1} since it was started "
-                f"(marked successful by hand does not count); clear bounce_{bounce.number - 1}_rest and what follows it"
+                f"{run.task_id}: {instance.instance} has not passed its gate of bounce {bounce.number - 1} since it "
+                f"was started (marked successful by hand does not count); clear bounce_{bounce.number - 1}_rest and what "
+                "follows it"
             )
 
 
@@ -168,5 +167,4 @@ def _gate_passed(run: Run, bounce: Bounce, instance: InstanceReading, at_ms: int
     streams = instance.streams
     if isinstance(streams, Missing) or streams.state != "RUNNING" or not in_place(instance, bounce, at_ms):
         return False
-    here = encode({"instance": instance.instance, "bounce": bounce.number, "start": streams.start})
-    return any(kept.payload == here for kept in run.ledger.evidence(run.key, kind="note", name=GATE_PASSED))
+    return has_passed(run, instance, bounce.number)

@@ -23,6 +23,8 @@ _LAG_CEILING_MS = 120_000
 # `check` held the reading to its limit; a scheduler under load may take most of that limit again between two steps.
 _SLOW_SCHEDULER = 10
 
+_UNCHECKED = "`check` has not judged the newest reading of `observe`; clear `observe` and what follows it"
+
 
 @step("reads broker, group, offsets, topics and every instance; changes nothing")
 def observe(run: Run) -> None:
@@ -97,25 +99,30 @@ def plan(run: Run) -> None:
 
 def _planned_from(run: Run) -> ApplicationReading:
     """The reading that the plan was made from: the last that `check` judged, which it does before the first write."""
+    reading, _ = _last_check(run)
+    return reading
+
+
+def _last_check(run: Run) -> tuple[ApplicationReading, Verdict]:
+    """The newest reading that `check` judged, and what it said of it."""
     checked = run.ledger.evidence(run.key, kind="verdict", name=ready_for_bump.__name__)
     if not checked:
-        raise Refused("`check` has not run; clear `observe` and what follows it")
-    reading: ApplicationReading = decode(ApplicationReading, checked[-1].payload["inputs"]["reading"])
-    return reading
+        raise Refused(_UNCHECKED)
+    kept = checked[-1].payload
+    return decode(ApplicationReading, kept["inputs"]["reading"]), decode(Verdict, kept["result"])
 
 
 def _judged(run: Run, reading: ApplicationReading) -> Verdict:
     """What `check` said of this very reading; Refused where it has not seen it, or it is too old to plan from."""
-    checked = run.ledger.evidence(run.key, kind="verdict", name=ready_for_bump.__name__)
-    if not checked or decode(ApplicationReading, checked[-1].payload["inputs"]["reading"]) != reading:
-        raise Refused("`check` has not judged the newest reading of `observe`; clear `observe` and what follows it")
+    checked, judged = _last_check(run)
+    if checked != reading:
+        raise Refused(_UNCHECKED)
     age_s, limit_s = (now_ms() - reading.taken.at_ms) / 1000, _SLOW_SCHEDULER * run.limit("max_reading_age_s")
     if age_s > limit_s:
         raise Refused(
             f"reading of {reading.application}: {age_s:.0f} s old (limit {limit_s:.0f} s to plan from it); "
             "clear `observe` and what follows it"
         )
-    judged: Verdict = decode(Verdict, checked[-1].payload["result"])
     return judged
 
 

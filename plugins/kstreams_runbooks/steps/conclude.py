@@ -38,7 +38,7 @@ def conclude() -> None:
 
 
 def facts_of(run: Run) -> RunFacts:
-    """What the ledger says of the run; a verdict of `verify` counts only if nothing was written after it."""
+    """What the ledger says of the run; a verdict of `verify` counts only if nothing began or was written after it."""
     kept = run.ledger.evidence(run.key)
     cards = run.ledger.cards(run.key)
     # The card is written before the write: a task that was killed in between has written all the same.
@@ -49,15 +49,11 @@ def facts_of(run: Run) -> RunFacts:
         if piece.kind == "verdict" and piece.name != conclusion.__name__ and "outcome" in _result(piece.payload)
     ]
     begun = [piece for piece in kept if piece.name == BEGUN and piece.task_id != run.task_id]
-    began = {piece.task_id: piece.id for piece in begun}
-    # A proof counts if nothing was written after it, and if it is of the last try: a later one may have been killed.
+    # How the run ended is what the last step that began said: what an earlier one proved, or failed at, is not it.
+    since = begun[-1].id if begun else 0
     verified = [
-        piece
-        for piece in verdicts
-        if piece.name in _VERIFIED and piece.at_ms >= last_write_ms and piece.id > began.get(piece.task_id, 0)
+        piece for piece in verdicts if piece.name in _VERIFIED and piece.at_ms >= last_write_ms and piece.id > since
     ]
-    # What failed before the last step began, or before the proof, is not how the run ended.
-    since = max((piece.id for piece in (*verified[-1:], *begun[-1:])), default=0)
     failures = [
         piece for piece in kept if piece.kind == "failure" and piece.task_id != run.task_id and piece.id > since
     ]

@@ -12,9 +12,9 @@ from airflow.triggers.base import BaseTrigger, TaskSuccessEvent, TriggerEvent
 from kstreams_runbooks.decide.gate import gate
 from kstreams_runbooks.decide.rolling import others_unwell
 from kstreams_runbooks.errors import Inconclusive, RunbookError, Unreachable
-from kstreams_runbooks.ledger.codec import decode
+from kstreams_runbooks.ledger.codec import decode, encode
 from kstreams_runbooks.model.gates import Expectation, Patience
-from kstreams_runbooks.model.readings import ApplicationReading, Missing
+from kstreams_runbooks.model.readings import ApplicationReading, InstanceReading
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe import unread
 from kstreams_runbooks.steps.run import Run, log, now_ms
@@ -23,11 +23,19 @@ from kstreams_runbooks.steps.run import Run, log, now_ms
 GATE_PASSED = "gate and bake passed"
 
 
-def passed(reading: ApplicationReading, expected: Expectation) -> dict[str, Any]:
-    """Which start of which instance has passed for which bounce."""
-    instance = reading.instance(expected.instance)
-    start = None if isinstance(instance, Missing) or isinstance(instance.streams, Missing) else instance.streams.start
-    return {"instance": expected.instance, "bounce": expected.bounce.number, "start": start}
+def keep_passed(run: Run, instance: InstanceReading, number: int) -> None:
+    """Note that the start of `instance` that runs now has passed its gate of bounce `number`."""
+    run.keep("note", GATE_PASSED, _passing(instance, number))
+
+
+def has_passed(run: Run, instance: InstanceReading, number: int) -> bool:
+    """Whether the start of `instance` that runs now has passed its gate of bounce `number` in this run."""
+    kept = run.ledger.evidence(run.key, kind="note", name=GATE_PASSED)
+    return _passing(instance, number) in [note.payload for note in kept]
+
+
+def _passing(instance: InstanceReading, number: int) -> Any:
+    return encode({"instance": instance.instance, "bounce": number, "start": instance.streams.start})
 
 
 class GateTrigger(BaseTrigger):
@@ -110,7 +118,9 @@ class GateTrigger(BaseTrigger):
             if bake.is_over():
                 if patience.bake_s:
                     await asyncio.to_thread(run.decide, gate, samples=tuple(samples), expected=expected)
-                await asyncio.to_thread(run.keep, "note", GATE_PASSED, passed(samples[-1], expected))
+                own = samples[-1].instance(expected.instance)
+                if isinstance(own, InstanceReading):
+                    await asyncio.to_thread(keep_passed, run, own, expected.bounce.number)
                 return verdict
             if not bake.going and now_ms() >= ceiling_ms:
                 verdict = await asyncio.to_thread(run.decide, gate, samples=tuple(samples), expected=expected)

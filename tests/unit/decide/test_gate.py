@@ -222,7 +222,7 @@ def test_one_advance_at_the_start_is_no_progress_for_ever() -> None:
     once = tuple(sample(s, partitions=(partition(committed=c, stable=e),)) for s, c, e in steps)
     verdict = gate(once, expected)
     assert verdict.outcome is Outcome.WAIT
-    assert verdict.reasons == ("watched for 15 s (limit: a commit interval of 30 s)",)
+    assert verdict.reasons == ("progress shows after a commit interval of 30 s (watched for 15 s)",)
     later = tuple(sample(s, partitions=(partition(committed=101, stable=320 + s),)) for s in range(20, 60, 5))
     assert gate((*once, *later), expected).outcome is Outcome.WAIT
 

@@ -8,15 +8,15 @@ import pytest
 from kstreams_runbooks.decide.conclusion import RunOutcome, conclusion
 from kstreams_runbooks.decide.members import every_member_runs
 from kstreams_runbooks.decide.verification import bump_verified
-from kstreams_runbooks.errors import Unreachable, WriteRefused
+from kstreams_runbooks.errors import Inconclusive, Unreachable, WriteRefused
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.ledger import Approval
-from kstreams_runbooks.model.readings import ApplicationReading, Start
+from kstreams_runbooks.model.readings import ApplicationReading, Missing, Start
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.steps.authorize import VOIDED, authorize
 from kstreams_runbooks.steps.bounce import earlier_gates
 from kstreams_runbooks.steps.conclude import conclude, facts_of
-from kstreams_runbooks.steps.gate_trigger import GATE_PASSED
+from kstreams_runbooks.steps.gate_trigger import GATE_PASSED, keep_passed
 from kstreams_runbooks.steps.reporting import BEGUN, StepFailed
 from kstreams_runbooks.steps.run import Run, now_ms
 from samples import NEW, card, down, instance, reading
@@ -145,18 +145,31 @@ def test_a_proof_of_an_earlier_try_is_no_proof(run: Run) -> None:
     assert "verify began and gave no answer" in ended.sentence
 
 
+def test_a_proof_from_before_another_step_ran_again_is_no_proof(run: Run) -> None:
+    """A completed run was cleared from the proof on, and the step that began was killed: nothing was verified since."""
+    again = replace(run, task_id="verify")
+    again.keep("verdict", bump_verified.__name__, {"result": encode(Verdict(Outcome.PROCEED, ("as planned",)))})
+    replace(run, task_id="prove_every_member").keep("note", BEGUN, {"what": "reads"})
+    ended = conclusion(facts_of(replace(run, task_id="conclude")))
+    assert ended.outcome is RunOutcome.NOTHING_CHANGED
+    assert "prove_every_member began and gave no answer" in ended.sentence
+
+
 def test_bounce_2_asks_for_the_gates_of_bounce_1(run: Run) -> None:
     """Marking bounce_1_rest successful while a gate is shut opens nothing; nor does a gate of an earlier start."""
     plan = run.plan()
     half = reading(*(instance(f"orders-{n}", release=NEW, settings=plan.bounces[0].settings) for n in (1, 2)))
     with pytest.raises(WriteRefused, match=r"orders-1 has not passed its gate of bounce 1.*clear bounce_1_rest"):
-        earlier_gates(run, plan, plan.bounces[1], half)
+        earlier_gates(run, plan.bounces[1], half)
     for name, start in (("orders-1", Start(500, 41)), ("orders-2", Start(400, 40))):
         run.keep("note", GATE_PASSED, {"instance": name, "bounce": 1, "start": start})
     with pytest.raises(WriteRefused, match="orders-2 has not passed its gate of bounce 1 since it was started"):
-        earlier_gates(run, plan, plan.bounces[1], half)
-    run.keep("note", GATE_PASSED, {"instance": "orders-2", "bounce": 1, "start": Start(500, 41)})
-    earlier_gates(run, plan, plan.bounces[1], half)
+        earlier_gates(run, plan.bounces[1], half)
+    keep_passed(run, half.instances[1], 1)
+    earlier_gates(run, plan.bounces[1], half)
+    blind = replace(half, instances=(half.instances[0], replace(half.instances[1], streams=Missing("timed out"))))
+    with pytest.raises(Inconclusive, match="orders-2: which start it runs cannot be read: timed out"):
+        earlier_gates(run, plan.bounces[1], blind)
 
 
 def test_a_missing_reading_ends_a_run_inconclusive(run: Run) -> None:
