@@ -115,8 +115,8 @@ def earlier_gates(run: Run, bounce: Bounce, reading: ApplicationReading) -> None
         if not has_passed(run, instance, bounce.number - 1):
             raise WriteRefused(
                 f"{run.task_id}: {instance.instance} has not passed its gate of bounce {bounce.number - 1} since it "
-                f"was started (marked successful by hand does not count); clear bounce_{bounce.number - 1}_rest and what "
-                "follows it"
+                f"was started (marked successful by hand does not count); clear bounce_{bounce.number - 1}_rest and "
+                "what follows it"
             )
 
 
