@@ -99,12 +99,14 @@ def _refusals(reading: ApplicationReading, declared: DeclaredApplication) -> Ite
                 yield f"{instance.instance}: Streams is in {streams.state} (expected RUNNING); wait, or mend it first"
             if not isinstance(streams.failed_threads, Missing) and streams.failed_threads:
                 yield f"{instance.instance}: {streams.failed_threads} failed threads (limit 0); mend it first"
-            yield from _deployed(instance.deployment, streams)
+            yield from _deployed(instance.deployment, streams, declared)
     if isinstance(reading.group, GroupReading):
         yield from _group(reading.group, reading, declared)
 
 
-def _deployed(deployment: Deployment | Missing, streams: StreamsReading) -> Iterator[str]:
+def _deployed(
+    deployment: Deployment | Missing, streams: StreamsReading, declared: DeclaredApplication
+) -> Iterator[str]:
     """The way back leads to what is declared: it has to be what runs."""
     if isinstance(deployment, Missing):
         return
@@ -113,10 +115,11 @@ def _deployed(deployment: Deployment | Missing, streams: StreamsReading) -> Iter
             f"{deployment.instance}: its release or settings were written after it started; restart it, so that it "
             "runs what is declared"
         )
-    elif isinstance(deployment.release, str) and deployment.release != streams.version:
+    elif isinstance(deployment.release, str) and declared.library(deployment.release) != streams.version:
         yield (
             f"{deployment.instance}: runs {streams.version}, declared is {deployment.release}; correct "
-            "deployment.properties or restart it"
+            "deployment.properties or restart it (a release that is not named after its Kafka Streams library: "
+            "`libraries` of the declaration)"
         )
 
 

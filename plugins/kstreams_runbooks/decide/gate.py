@@ -139,8 +139,8 @@ def _troubles(samples: tuple[ApplicationReading, ...], expected: Expectation) ->
         yield f"the reading before is {age / 1000:.0f} s older (limit {expected.max_age_ms / 1000:.0f} s)"
     if streams.start == expected.previous:
         yield f"{expected.instance}: still the start from before the restart"
-    if streams.version != bounce.release:
-        yield f"{expected.instance}: reports {streams.version} (expected {bounce.release})"
+    if streams.version != bounce.version:
+        yield f"{expected.instance}: reports {streams.version} (expected {bounce.version})"
     yield from _settings(instance.deployment, expected)
     if streams.state != "RUNNING":
         yield f"{expected.instance}: {streams.state} (expected RUNNING)"

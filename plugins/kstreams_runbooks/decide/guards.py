@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from kstreams_runbooks.decide.members import settings_text, strangers
 from kstreams_runbooks.decide.verification import topic_drift
 from kstreams_runbooks.model.plan import Plan
-from kstreams_runbooks.model.readings import ApplicationReading, Deployment, Missing
+from kstreams_runbooks.model.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 
 
@@ -13,14 +13,21 @@ def nothing_drifted(reading: ApplicationReading, plan: Plan, name: str, number: 
     """Whether instance `name` may be brought to bounce `number`: the world is still the one that was approved.
 
     Topics with the ids and partition counts of the plan, the same type of group, no member that nobody declared, and
-    every instance on what it ran when the plan was made or on what the plan brings it to: before the last of several
-    bounces on nothing else, however long ago all of them were proven.
+    every instance on what it ran when the plan was made or on what the plan brings it to: once an earlier bounce has
+    taken it on nothing else, however long ago all of them were proven.
     """
     if isinstance(reading.topics, Missing):
         return Verdict(Outcome.INCONCLUSIVE, (f"topics of {plan.application}: {reading.topics.missing}",))
     if isinstance(reading.group, Missing):
         return Verdict(Outcome.INCONCLUSIVE, (f"group of {plan.application}: {reading.group.missing}",))
-    drift = (*topic_drift(plan, reading), *_group(reading, plan), *_releases(reading, plan, name, number))
+    unread = tuple(
+        f"{one.instance}: {one.deployment.missing}"
+        for one in reading.instances
+        if isinstance(one.deployment, Missing) and one.instance != name
+    )
+    if unread:
+        return Verdict(Outcome.INCONCLUSIVE, unread)
+    drift = (*topic_drift(plan, reading), *_group(reading, plan), *_instances(reading, plan, number))
     if drift:
         return Verdict(Outcome.REFUSE, drift)
     return Verdict(Outcome.PROCEED, ("topics, group and instances are as planned",))
@@ -39,23 +46,27 @@ def _group(reading: ApplicationReading, plan: Plan) -> Iterator[str]:
         )
 
 
-def _releases(reading: ApplicationReading, plan: Plan, name: str, number: int) -> Iterator[str]:
-    """Instances that run neither what they ran when the plan was made nor what it plans; `name` itself may be down."""
-    planned = [(bounce.release, dict(bounce.settings)) for bounce in plan.bounces]
-    at_start = dict(plan.facts.releases_at_start)
+def _instances(reading: ApplicationReading, plan: Plan, number: int) -> Iterator[str]:
+    """Instances that are neither as they were when the plan was made nor as it plans them."""
+    at_start = {standing.instance: standing for standing in plan.facts.at_start}
     for instance in reading.instances:
-        if isinstance(instance.streams, Missing):
-            if instance.instance != name:
-                yield f"{instance.instance}: its release cannot be read: {instance.streams.missing}"
+        one, deployment, streams = instance.instance, instance.deployment, instance.streams
+        if isinstance(deployment, Missing):
             continue
-        settings = dict(instance.deployment.settings) if isinstance(instance.deployment, Deployment) else {}
-        release = instance.streams.version
-        if (release, settings) in planned or (number > 1 and release == plan.bounces[-1].release):
+        bounces = [bounce for bounce in plan.bounces if bounce.takes(one)]
+        allowed = [(bounce.release, dict(bounce.settings), bounce.version) for bounce in bounces]
+        start = at_start.get(one)
+        if start is not None and not any(bounce.number < number for bounce in bounces):
+            allowed.append((start.release, dict(start.settings), start.version))
+        settings = dict(deployment.settings)
+        fitting = [
+            version for release, set_to, version in allowed if (release, set_to) == (deployment.release, settings)
+        ]
+        if fitting and (isinstance(streams, Missing) or streams.version in fitting):
             continue
-        if number == 1 and settings.get("upgrade.from", release) == at_start.get(instance.instance):
-            continue
+        runs = deployment.release if isinstance(streams, Missing) else streams.version
         yield (
-            f"{instance.instance} runs {release} with {settings_text(settings)} (planned {plan.bounces[-1].release}, "
-            f"at the start {at_start.get(instance.instance)}): somebody changed it; look at the results, then trigger "
-            "a new run"
+            f"{one} runs {runs} with {settings_text(settings)} (planned {plan.bounces[-1].release}, at the start "
+            f"{start.release if start else 'not known'}): somebody changed it; look at the results, then trigger a new "
+            "run"
         )

@@ -70,8 +70,8 @@ def _wrong(instance: InstanceReading, bounces: tuple[Bounce, ...]) -> tuple[Outc
         return Outcome.INCONCLUSIVE, f"{name}: {streams.missing}"
     if isinstance(deployment, Missing):
         return Outcome.INCONCLUSIVE, f"{name}: {deployment.missing}"
-    if streams.version not in {bounce.release for bounce in bounces}:
-        return Outcome.REFUSE, f"{name} runs {streams.version} (planned {bounces[-1].release})"
+    if streams.version not in {bounce.version for bounce in bounces}:
+        return Outcome.REFUSE, f"{name} runs {streams.version} (planned {bounces[-1].version})"
     if isinstance(deployment.applied, Missing):
         return Outcome.INCONCLUSIVE, f"{name}: {deployment.applied.missing}"
     if not deployment.applied:

@@ -25,7 +25,7 @@ def in_place(instance: InstanceReading, bounce: Bounce, at_ms: int) -> bool:
         return False
     if isinstance(streams, Missing):
         return streams.start is None or at_ms - streams.start.started_at_ms <= CLIENT_DUE_MS
-    return streams.version == bounce.release and streams.state in _WELL
+    return streams.version == bounce.version and streams.state in _WELL
 
 
 def others_unwell(reading: ApplicationReading, name: str) -> tuple[str, ...]:
@@ -49,7 +49,10 @@ def others_unwell(reading: ApplicationReading, name: str) -> tuple[str, ...]:
 
 def beyond(instance: InstanceReading, bounce: Bounce, plan: Plan, at_ms: int) -> bool:
     """Whether the instance is already in a later bounce of the plan: a rerun leaves it there."""
-    return any(later.number > bounce.number and in_place(instance, later, at_ms) for later in plan.bounces)
+    return any(
+        later.number > bounce.number and later.takes(instance.instance) and in_place(instance, later, at_ms)
+        for later in plan.bounces
+    )
 
 
 def left_behind(reading: ApplicationReading, name: str, bounce: Bounce, plan: Plan) -> str:
@@ -61,7 +64,7 @@ def left_behind(reading: ApplicationReading, name: str, bounce: Bounce, plan: Pl
     ahead = [other.instance for other in reading.instances if beyond(other, bounce, plan, reading.taken.at_ms)]
     if not ahead or isinstance(own, Missing) or isinstance(own.streams, Missing):
         return ""
-    if own.streams.version == bounce.release:
+    if own.streams.version == bounce.version:
         return ""
     return (
         f"{name} runs {own.streams.version} while {', '.join(ahead)} is past bounce {bounce.number}: "

@@ -8,8 +8,19 @@ from pydantic import Field, ValidationError, ValidationInfo, field_validator
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet.limits import Limits
 from kstreams_runbooks.fleet.supervisord import SupervisordSettings
-from kstreams_runbooks.fleet.values import Count, Declaration, KafkaName, People, Topics, Words, YesNoUnknown, Zone
+from kstreams_runbooks.fleet.values import (
+    Count,
+    Declaration,
+    KafkaName,
+    People,
+    ReleaseName,
+    Topics,
+    Words,
+    YesNoUnknown,
+    Zone,
+)
 from kstreams_runbooks.model.declared import DeclaredApplication
+from kstreams_runbooks.model.versions import Release
 
 # One more deployer is one more member here; `kind` tells them apart.
 DeployerSettings = Annotated[SupervisordSettings, Field(discriminator="kind")]
@@ -41,6 +52,10 @@ class Application(Declaration):
     outputs: Topics = Field(default=(), description="topics that it writes for others")
     control: Topics = Field(default=(), description="topics whose records change how it processes")
     deployer: DeployerSettings = Field(description="how its instances are stopped, changed and started")
+    libraries: dict[ReleaseName, Words] = Field(
+        default_factory=dict,
+        description="Kafka Streams release inside a release that is not named after it; any other is its own name",
+    )
     owner: Words = Field(description="team that answers for it")
     zone: Zone = Field(default="UTC", description="IANA time zone of its owner, for times in approvals")
     operators: People = Field(default=(), description="logins that may trigger runs")
@@ -63,6 +78,17 @@ class Application(Declaration):
         default="unknown", description="whether it joins tables by foreign key; unknown counts as yes (KIP-213)"
     )
     limits: Limits = Field(default_factory=Limits, description="limits that differ from the defaults")
+
+    @field_validator("libraries")
+    @classmethod
+    def _of_releases(cls, value: dict[str, str], info: ValidationInfo) -> dict[str, str]:
+        releases = info.data["deployer"].releases if "deployer" in info.data else value
+        if strange := sorted(set(value) - set(releases)):
+            raise ValueError(f"names {strange[0]}, which is none of the deployer's releases; remove it or declare it")
+        for release, library in value.items():
+            if not Release.known(library):
+                raise ValueError(f"says {library!r} for {release}, which is no Kafka release; give one such as 4.3.1")
+        return value
 
     @field_validator("automatic_approval")
     @classmethod
@@ -108,6 +134,7 @@ class Application(Declaration):
             zone=self.zone,
             # Always floats: the plan's digest is taken over their JSON, and 10 and 10.0 are not the same text.
             limits=tuple((name, float(value)) for name, value in self._limits(overrides or {})),
+            libraries=tuple(sorted(self.libraries.items())),
         )
 
     def _limits(self, overrides: Mapping[str, float]) -> Limits:

@@ -21,3 +21,8 @@ class DeclaredApplication:
     approvers: tuple[str, ...]
     zone: str
     limits: tuple[tuple[str, float], ...]
+    libraries: tuple[tuple[str, str], ...] = ()
+
+    def library(self, release: str) -> str:
+        """The Kafka Streams release inside a declared release, which is its name where nothing else is declared."""
+        return dict(self.libraries).get(release, release)

@@ -9,21 +9,61 @@ from dataclasses import asdict, dataclass
 
 from kstreams_runbooks.model.verdicts import Finding
 
+_EXPLAINING = frozenset({"costs", "findings", "undo", "title", "worst_case"})
+
 
 @dataclass(frozen=True, slots=True)
 class Bounce:
-    """One rolling bounce: every instance ends on `release` with exactly `settings` set by the runbook."""
+    """One step of a plan: its instances end on `release` with exactly `settings` set by the runbook.
+
+    `library` is the Kafka Streams release inside `release`, empty where the release is named after it. `instances` are
+    the ones it takes, empty for all of them. With `clear_state` local state is deleted between stop and start; with
+    `after_drain` what lies in the repartition topics is read to its end before the first instance is stopped.
+    """
 
     number: int
     release: str
     settings: tuple[tuple[str, str], ...]
+    library: str = ""
+    instances: tuple[str, ...] = ()
+    clear_state: bool = False
+    after_drain: bool = False
+
+    @property
+    def version(self) -> str:
+        """The Kafka Streams release that an instance reports once it is there."""
+        return self.library or self.release
+
+    def takes(self, instance: str) -> bool:
+        """Whether an instance is one of its own."""
+        return not self.instances or instance in self.instances
 
     @property
     def sentence(self) -> str:
         """What this bounce does, for a person."""
-        extra = ", ".join(f"{key}={value}" for key, value in self.settings)
+        settings = ", ".join(f"{key}={value}" for key, value in self.settings)
         return (
-            f"bounce {self.number}: {self.release} with {extra}" if extra else f"bounce {self.number}: {self.release}"
+            f"bounce {self.number}: {self.release}"
+            + (f" with {settings}" if settings else "")
+            + (", local state cleared first" if self.clear_state else "")
+            + (", once the repartition topics are drained" if self.after_drain else "")
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What an instance is deployed as: `version` is the Kafka Streams release inside `release`."""
+
+    instance: str
+    release: str
+    settings: tuple[tuple[str, str], ...]
+    version: str
+
+    @property
+    def sentence(self) -> str:
+        """Release and settings, for a person."""
+        return " with ".join(
+            part for part in (self.release, ", ".join(f"{key}={value}" for key, value in self.settings)) if part
         )
 
 
@@ -34,7 +74,7 @@ class PlanFacts:
     group_type: str
     topics: tuple[tuple[str, str, int], ...]
     instances: tuple[str, ...]
-    releases_at_start: tuple[tuple[str, str], ...]
+    at_start: tuple[Standing, ...]
     static_membership: bool
     code: str
 
@@ -50,7 +90,11 @@ class InstanceCost:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run will do. `limits` are name and value, in the units of the fleet declaration."""
+    """What a run will do. `limits` are name and value, in the units of the fleet declaration.
+
+    `title` names it in one line, `worst_case` says what may go wrong while it runs. With `at_once` every instance is
+    down before the first starts again; otherwise they are taken one after another.
+    """
 
     runbook: str
     application: str
@@ -62,6 +106,9 @@ class Plan:
     costs: tuple[InstanceCost, ...]
     findings: tuple[Finding, ...]
     undo: tuple[str, ...]
+    title: str
+    worst_case: str
+    at_once: bool = False
 
     def limit(self, name: str) -> float:
         """Value of one limit."""
@@ -71,12 +118,16 @@ class Plan:
         """The numbered bounce, None where this path does not need it."""
         return next((bounce for bounce in self.bounces if bounce.number == number), None)
 
+    def last_of(self, instance: str) -> Bounce | None:
+        """The bounce on which an instance ends, None where the plan leaves it as it is."""
+        return next((bounce for bounce in reversed(self.bounces) if bounce.takes(instance)), None)
+
     @property
     def digest(self) -> str:
         """First 16 hex digits of the SHA-256 over the canonical JSON of what binds.
 
-        Costs, findings and undo lines explain the plan and may carry measured figures: they do not bind.
+        What explains the plan to a person may carry measured figures: it does not bind.
         """
-        binding = {name: value for name, value in asdict(self).items() if name not in {"costs", "findings", "undo"}}
+        binding = {name: value for name, value in asdict(self).items() if name not in _EXPLAINING}
         text = json.dumps(binding, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()[:16]

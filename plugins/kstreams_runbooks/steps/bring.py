@@ -4,9 +4,9 @@ import time
 
 from kstreams_runbooks.act.groups import GroupWriter
 from kstreams_runbooks.act.instance import restart
-from kstreams_runbooks.decide.bump_plan import clears_state
 from kstreams_runbooks.decide.guards import nothing_drifted
 from kstreams_runbooks.decide.members import members_of
+from kstreams_runbooks.decide.planning import clears_state
 from kstreams_runbooks.decide.rolling import in_place, left_behind, others_unwell
 from kstreams_runbooks.errors import Inconclusive, Refused
 from kstreams_runbooks.ledger.codec import decode, encode

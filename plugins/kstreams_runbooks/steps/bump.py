@@ -3,7 +3,7 @@
 import time
 
 from kstreams_runbooks.decide.approval import may_request
-from kstreams_runbooks.decide.bump_plan import bump_plan, running_releases
+from kstreams_runbooks.decide.bump_plan import bump_plan
 from kstreams_runbooks.decide.check import ready_for_bump
 from kstreams_runbooks.decide.members import every_member_runs
 from kstreams_runbooks.decide.verification import bump_verified
@@ -76,7 +76,6 @@ def plan(run: Run) -> None:
         declared=run.declared,
         target=str(run.record.params["target"]),
         rules=upgrade_path_rules(),
-        releases_at_start=running_releases(reading),
         findings=judged.findings,
         limits=run.declared.limits,
         code=code_digest(run.record.dag_id),

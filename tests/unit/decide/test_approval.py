@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from kstreams_runbooks.decide.approval import approval_body, may_approve
-from kstreams_runbooks.decide.bump_plan import bump_plan, running_releases
+from kstreams_runbooks.decide.bump_plan import bump_plan
 from kstreams_runbooks.model.declared import DeclaredApplication
 from kstreams_runbooks.model.ledger import Card
 from kstreams_runbooks.model.plan import Plan
@@ -12,7 +12,7 @@ from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.rules import upgrade_path_rules
 from samples import NEW, card, declared, reading
 
-PLAN = bump_plan(reading(), declared(), NEW, upgrade_path_rules(), running_releases(reading()), (), (), "code")
+PLAN = bump_plan(reading(), declared(), NEW, upgrade_path_rules(), (), (), "code")
 
 
 def test_only_an_approver_approves() -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from kstreams_runbooks.decide.bump_plan import bump_plan, running_releases
+from kstreams_runbooks.decide.bump_plan import bump_plan
 from kstreams_runbooks.decide.check import ready_for_bump
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
 from kstreams_runbooks.model.plan import Plan
@@ -19,7 +19,7 @@ GUARDED: dict[str, Any] = {"settings": BOUNCE_1.settings}
 def plan_of(
     now: ApplicationReading, target: str = NEW, limits: tuple[tuple[str, float], ...] = (("max_lag", 1000.0),)
 ) -> Plan:
-    return bump_plan(now, declared(), target, upgrade_path_rules(), running_releases(now), (), limits, "code")
+    return bump_plan(now, declared(), target, upgrade_path_rules(), (), limits, "code")
 
 
 def test_the_digest_survives_offsets_starts_and_time() -> None:
@@ -103,7 +103,7 @@ def test_undo_of_a_resumed_bump_says_that_the_old_release_is_not_known(releases:
     """Only its minor is: upgrade.from=3.4 is no release that a deployer could be given."""
     now = reading(*(instance(f"orders-{n}", release=NEW, **GUARDED) for n in (1, 2)))
     entry = declared(releases=releases)
-    made = bump_plan(now, entry, NEW, upgrade_path_rules(), running_releases(now), (), (), "code")
+    made = bump_plan(now, entry, NEW, upgrade_path_rules(), (), (), "code")
     assert made.undo[0].startswith(f"until bounce 2: every instance back to {back}, local state cleared")
 
 

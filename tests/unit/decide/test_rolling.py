@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from kstreams_runbooks.decide.bump_plan import bump_plan, running_releases
+from kstreams_runbooks.decide.bump_plan import bump_plan
 from kstreams_runbooks.decide.guards import nothing_drifted
 from kstreams_runbooks.decide.rolling import beyond, in_place, left_behind, others_unwell
 from kstreams_runbooks.model.readings import GroupReading, Missing, Start, Taken, TopicReading
@@ -12,7 +12,7 @@ from kstreams_runbooks.rules import upgrade_path_rules
 from samples import BOUNCE_1, BOUNCE_2, NEW, applied, declared, down, instance, member, reading
 
 DONE = instance("orders-1", release=NEW, settings=BOUNCE_1.settings)
-PLAN = bump_plan(reading(), declared(), NEW, upgrade_path_rules(), running_releases(reading()), (), (), "code")
+PLAN = bump_plan(reading(), declared(), NEW, upgrade_path_rules(), (), (), "code")
 
 
 def test_in_place_needs_release_settings_and_effect() -> None:

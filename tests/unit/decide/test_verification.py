@@ -2,16 +2,14 @@
 
 from dataclasses import replace
 
-from kstreams_runbooks.decide.bump_plan import bump_plan, running_releases
+from kstreams_runbooks.decide.bump_plan import bump_plan
 from kstreams_runbooks.decide.verification import bump_verified
 from kstreams_runbooks.model.readings import ApplicationReading, Missing, TopicReading
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.rules import upgrade_path_rules
 from samples import BOUNCE_1, NEW, declared, instance, partition, reading
 
-PLAN = bump_plan(
-    reading(), declared(), NEW, upgrade_path_rules(), running_releases(reading()), (), (("max_lag", 10.0),), "code"
-)
+PLAN = bump_plan(reading(), declared(), NEW, upgrade_path_rules(), (), (("max_lag", 10.0),), "code")
 DONE = reading(instance("orders-1", release=NEW), instance("orders-2", release=NEW))
 
 

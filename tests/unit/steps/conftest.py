@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from kstreams_runbooks.decide.bump_plan import bump_plan, running_releases
+from kstreams_runbooks.decide.bump_plan import bump_plan
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.ledger import RunRecord
@@ -19,7 +19,7 @@ def plan() -> Plan:
     """The plan of a bump, made by the code that runs."""
     now = reading()
     limits, code = (("max_lag", 1000.0),), code_digest("library_bump")
-    return bump_plan(now, declared(), NEW, upgrade_path_rules(), running_releases(now), (), limits, code)
+    return bump_plan(now, declared(), NEW, upgrade_path_rules(), (), limits, code)
 
 
 @pytest.fixture

@@ -1,0 +1,101 @@
+"""What every plan is made of: the facts that it binds, what restarting an instance costs, which settings stay."""
+
+from collections.abc import Iterator
+
+from kstreams_runbooks.decide.members import settings_text
+from kstreams_runbooks.errors import Inconclusive, Refused
+from kstreams_runbooks.model.declared import DeclaredApplication
+from kstreams_runbooks.model.plan import InstanceCost, PlanFacts, Standing
+from kstreams_runbooks.model.readings import ApplicationReading, Deployment, Missing
+from kstreams_runbooks.model.versions import Release
+
+UPGRADE_FROM = "upgrade.from"
+
+# Seconds without processing of the bounced instance's partitions, measured on a small application (docs/measured.md).
+_GAP_STATIC = (4, 11)
+_GAP_MEMBERS_REMOVED = (4, 10)
+
+
+def standings(reading: ApplicationReading, declared: DeclaredApplication) -> tuple[Standing, ...]:
+    """What each instance is deployed as; Inconclusive where one cannot be read."""
+    found = []
+    for one in reading.instances:
+        deployment = one.deployment
+        if isinstance(deployment, Missing):
+            raise Inconclusive(f"{one.instance}: {deployment.missing}")
+        if isinstance(deployment.release, Missing):
+            raise Inconclusive(f"{one.instance}: {deployment.release.missing}")
+        version = declared.library(deployment.release)
+        found.append(Standing(one.instance, deployment.release, tuple(sorted(deployment.settings)), version))
+    return tuple(sorted(found, key=lambda standing: standing.instance))
+
+
+def facts(reading: ApplicationReading, declared: DeclaredApplication, code: str) -> PlanFacts:
+    """What a plan binds; Inconclusive where a part of it cannot be read. `code` is the hash of package and DAG file."""
+    if isinstance(reading.group, Missing):
+        raise Inconclusive(f"group of {declared.name}: {reading.group.missing}")
+    if isinstance(reading.topics, Missing):
+        raise Inconclusive(f"topics of {declared.name}: {reading.topics.missing}")
+    return PlanFacts(
+        group_type=reading.group.type,
+        topics=tuple(sorted((topic.name, topic.topic_id, topic.partitions) for topic in reading.topics)),
+        instances=tuple(declared.instances),
+        at_start=standings(reading, declared),
+        static_membership=declared.static_membership,
+        code=code,
+    )
+
+
+def kept_settings(reading: ApplicationReading) -> dict[str, str]:
+    """What runbooks have set before, without `upgrade.from`: it stays. Refused where instances differ in it."""
+    kept: dict[str, dict[str, str]] = {}
+    for one in reading.instances:
+        if isinstance(one.deployment, Deployment):
+            settings = {key: value for key, value in one.deployment.settings if key != UPGRADE_FROM}
+            kept[one.instance] = settings
+    first = next(iter(kept.items()), ("", {}))
+    for name, settings in kept.items():
+        if settings != first[1]:
+            raise Refused(
+                f"{name} has {settings_text(settings)}, {first[0]} has {settings_text(first[1])} (expected: the same on "
+                "every instance, because a runbook brings them all to one); set them alike by a `rolling_bounce`"
+            )
+    return dict(first[1])
+
+
+def clears_state(back_to: str, running: str) -> bool:
+    """Whether local state has to be cleared before `back_to` starts where `running` ran.
+
+    Stores of 4.3 keep their offsets in a column family that older releases cannot open (KIP-1035).
+    """
+    return Release.parse(back_to) < Release("4.3") <= Release.parse(running)
+
+
+def costs(declared: DeclaredApplication) -> Iterator[InstanceCost]:
+    """What restarting each instance alone costs."""
+    for instance in declared.instances:
+        if declared.static_membership:
+            yield InstanceCost(
+                instance,
+                _GAP_STATIC,
+                "static membership: its partitions wait for the restart, the others go on, nothing is reassigned "
+                "as long as it is back within session.timeout.ms; measured on a small application",
+            )
+        else:
+            yield InstanceCost(
+                instance,
+                _GAP_MEMBERS_REMOVED,
+                "no static membership: its members are removed from the group once it is down, so nothing waits for "
+                "session.timeout.ms; its tasks move to the others and back, restored from the changelogs where no "
+                "local state fits: longer with large stores",
+            )
+
+
+def one_down(declared: DeclaredApplication) -> str:
+    """The worst case of a rolling bounce."""
+    others = len(declared.instances) - 1
+    rest = "the other instance keeps" if others == 1 else f"the other {others} keep"
+    return (
+        f"a restarted instance does not come up: the run stops, {rest} processing, this one's partitions wait until "
+        "you undo"
+    )
