@@ -29,15 +29,17 @@ instances are and the way back.
 
 from kstreams_runbooks.steps.approve import approve
 from kstreams_runbooks.steps.bounce import bounce_first, bounce_rest
-from kstreams_runbooks.steps.bump import check, observe, plan, prove_every_member, verify
 from kstreams_runbooks.steps.conclude import conclude
+from kstreams_runbooks.steps.observing import check, observe, prove_every_member, verify
+from kstreams_runbooks.steps.planned import planned
+from kstreams_runbooks.steps.plans import library_bump
 from kstreams_runbooks.steps.runbook import runbook, target_release
 
 with runbook("library_bump", doc=__doc__, params={"target": target_release()}, tags=("version",)):
     (
         observe()
         >> check()
-        >> plan()
+        >> planned(library_bump)
         >> approve("approve_plan", bounce=1)
         >> bounce_first(1, approval="approve_plan")
         >> bounce_rest(1, approval="approve_plan")

@@ -33,8 +33,9 @@ def restart(
     *,
     remove_members: Callable[[], None] | None,
     log: Callable[[str], None],
+    clear_state: bool = False,
 ) -> RestartTimes:
-    """Stop one instance, set release and settings, remove its members from the group, start it.
+    """Stop one instance, clear its local state where asked, set release and settings, remove its members, start it.
 
     `remove_members` is called once the process is gone, where membership is not static: the others would wait out the
     session timeout (45 s by default) for a member that does not come back under its name.
@@ -58,6 +59,9 @@ def restart(
             stopped = _now_ms()
             if not told:
                 log(f"{instance}: down after {stopped - requested} ms; set {_settings(release, settings)}")
+                if clear_state:
+                    deployer.clear_state(instance)
+                    log(f"{instance}: local state cleared")
                 deployer.apply(instance, release, settings)
             if remove_members is not None:
                 remove_members()

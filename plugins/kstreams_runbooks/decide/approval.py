@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 from kstreams_runbooks.model.declared import DeclaredApplication
 from kstreams_runbooks.model.ledger import Card
-from kstreams_runbooks.model.plan import Plan
+from kstreams_runbooks.model.plan import Bounce, Plan
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 
 
@@ -54,7 +54,7 @@ def may_approve(
 def approval_body(
     plan: Plan,
     declared: DeclaredApplication,
-    stage: str,
+    bounce: int,
     now: str,
     requested_by: str,
     reason: str,
@@ -65,30 +65,23 @@ def approval_body(
     cards: tuple[Card, ...],
     link: str,
 ) -> str:
-    """What the person reads, 15 lines at most, in Markdown; `stage` is the task id, `now` what was observed.
+    """What the person reads, 15 lines at most, in Markdown; `bounce` is the first that this approval opens.
 
-    `fleet_limits` are those of the fleet entry alone, `cards` what the run has changed so far, `link` leads to the run
-    (empty where Airflow does not know its own address).
+    `now` is what was observed, `fleet_limits` are those of the fleet entry alone, `cards` what the run has changed so
+    far, `link` leads to the run (empty where Airflow does not know its own address).
     """
-    second = stage != "approve_plan"
-    todo = [plan.bounces[-1]] if second else list(plan.bounces)
-    will = "; ".join(f"{bounce.sentence}, {len(plan.facts.instances)} instances one after another" for bounce in todo)
-    gap = max(cost.gap_s[1] for cost in plan.costs)
+    todo = [one for one in plan.bounces if one.number >= bounce]
     risks = [f"{finding.severity}: {finding.message}" for finding in plan.findings if finding.severity != "info"]
-    undo = plan.undo[-1] if second else plan.undo[0]
-    others = len(plan.facts.instances) - 1
-    rest = "the other instance keeps" if others == 1 else f"the other {others} keep"
     limits = _other_limits(plan, fleet_limits)
     lines = [
         f"**Now:** {now}",
-        f"**Will do:** {will}",
-        f"**Expected gap:** {plan.costs[0].gap_s[0]}–{gap} s per instance; {plan.costs[0].why}",
-        f"**Worst case:** a restarted instance does not come up: the run stops, {rest} processing, "
-        "this one's partitions wait until you undo",
-        f"**Undo:** {undo}",
+        f"**Will do:** {'; '.join(_todo(plan, one) for one in todo)}",
+        f"**Expected gap:** {_gap(plan)}",
+        f"**Worst case:** {plan.worst_case}",
+        f"**Undo:** {plan.undo[-1] if bounce > 1 else '; '.join(plan.undo)}",
         f"**Risks:** {' / '.join(risks) or 'none found'}",
         f"**Other limits than the fleet's:** {limits}" if limits else "",
-        f"**Reject means:** {_rejected(cards, second=second)}; the run ends failed",
+        f"**Reject means:** {_rejected(cards, second=bounce > 1)}; the run ends failed",
         f"**Expires:** {_when(expires_at_ms, declared.zone)}",
         f"**Asked by:** {requested_by}{f' ({reason})' if reason else ''}; "
         f"**may approve:** {_who(declared, requested_by)}",
@@ -97,6 +90,25 @@ def approval_body(
         f"**Plan digest:** `{plan.digest}`" + (f" ([the run]({link}))" if link else ""),
     ]
     return "\n\n".join(" ".join(line.split()) for line in lines if line)
+
+
+def _todo(plan: Plan, bounce: Bounce) -> str:
+    """One bounce, and in which order it takes its instances."""
+    names = [name for name in plan.facts.instances if bounce.takes(name)]
+    if plan.at_once:
+        return (
+            f"stop all {len(names)} instances, remove their members until the group is EMPTY, start all with "
+            f"{bounce.sentence.partition(': ')[2]}"
+        )
+    who = f"{len(names)} instances one after another" if len(names) > 1 else names[0]
+    return f"{bounce.sentence}, {who}"
+
+
+def _gap(plan: Plan) -> str:
+    """Seconds without processing, and why."""
+    first = plan.costs[0]
+    most = max(cost.gap_s[1] for cost in plan.costs)
+    return f"{first.gap_s[0]}–{most} s {'of all instances' if plan.at_once else 'per instance'}; {first.why}"
 
 
 def _other_limits(plan: Plan, fleet_limits: tuple[tuple[str, float], ...]) -> str:

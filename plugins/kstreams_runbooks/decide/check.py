@@ -1,4 +1,4 @@
-"""What has to hold before a library bump is planned: everything readable, every instance RUNNING, one known release."""
+"""What has to hold before a change is planned: everything readable, every instance RUNNING, one known release."""
 
 from collections.abc import Iterator
 
@@ -20,11 +20,19 @@ from kstreams_runbooks.model.versions import Release
 _UPGRADE_GUIDE = "Kafka Streams Upgrade Guide, Apache Kafka documentation"
 
 
-def ready_for_bump(reading: ApplicationReading, declared: DeclaredApplication, age_ms: int, max_age_ms: int) -> Verdict:
-    """Whether an application may be bumped now; nothing is changed by looking.
+def ready_for_change(
+    reading: ApplicationReading,
+    declared: DeclaredApplication,
+    age_ms: int,
+    max_age_ms: int,
+    *,
+    at_once: bool = False,
+) -> Verdict:
+    """Whether an application may be changed now; nothing is changed by looking.
 
     `age_ms` is how old `reading` is when it is judged. Refuses what is wrong, is inconclusive about what is missing,
-    and carries findings for what a person has to weigh (they stand in the approval).
+    and carries findings for what a person has to weigh (they stand in the approval). With `at_once` every instance is
+    to be restarted together, which may be the cure: how the instances are is a finding then, not a refusal.
     """
     if age_ms > max_age_ms:
         return Verdict(
@@ -35,20 +43,25 @@ def ready_for_bump(reading: ApplicationReading, declared: DeclaredApplication, a
             ),
         )
     findings = tuple(_findings(reading, declared))
-    if not any(_process(instance) for instance in reading.instances):
+    wrong, unwell = tuple(_wrong(reading, declared)), tuple(_unwell(reading, declared))
+    missing, unheard = tuple(_missing(reading)), tuple(_unheard(reading))
+    if at_once:
+        findings += tuple(_restarted_anyway(declared, (*unwell, *unheard)))
+    elif not any(_process(instance) for instance in reading.instances):
         return Verdict(
             Outcome.REFUSE,
             (f"application {declared.name}: no instance runs (expected {len(declared.instances)}); start it first",),
             findings,
         )
-    if refusals := tuple(_refusals(reading, declared)):
-        return Verdict(Outcome.REFUSE, refusals, findings)
-    if missing := tuple(_missing(reading)):
+    else:
+        wrong, missing = (*wrong, *unwell), (*missing, *unheard)
+    if wrong:
+        return Verdict(Outcome.REFUSE, wrong, findings)
+    if missing:
         return Verdict(Outcome.INCONCLUSIVE, missing, findings)
+    how = "with findings" if at_once and (unwell or unheard) else "RUNNING, group stable"
     return Verdict(
-        Outcome.PROCEED,
-        (f"{len(reading.instances)} instances RUNNING, group stable, every reading is there",),
-        findings,
+        Outcome.PROCEED, (f"{len(reading.instances)} instances {how}, every reading that is needed is there",), findings
     )
 
 
@@ -58,6 +71,7 @@ def _process(instance: InstanceReading) -> bool:
 
 
 def _missing(reading: ApplicationReading) -> Iterator[str]:
+    """Readings of the cluster and the deployer that are not there."""
     for what, value in (("broker", reading.broker), ("group", reading.group), ("offsets", reading.partitions)):
         if isinstance(value, Missing):
             yield f"{what} of {reading.application}: {value.missing}"
@@ -66,42 +80,78 @@ def _missing(reading: ApplicationReading) -> Iterator[str]:
     if isinstance(reading.partitions, tuple):
         yield from total_lag(reading.partitions).unknown
     for instance in reading.instances:
-        parts: list[object] = [instance.deployment, instance.streams]
+        deployment = instance.deployment
+        parts = [deployment] if isinstance(deployment, Missing) else [deployment.release]
+        yield from (f"{instance.instance}: {part.missing}" for part in parts if isinstance(part, Missing))
+
+
+def _unheard(reading: ApplicationReading) -> Iterator[str]:
+    """What an instance's own client, or its process, does not tell."""
+    for instance in reading.instances:
+        parts: list[object] = [instance.streams]
         if isinstance(instance.deployment, Deployment):
-            parts += [instance.deployment.release, instance.deployment.applied]
+            parts.append(instance.deployment.applied)
         if isinstance(instance.streams, StreamsReading):
             parts += [instance.streams.alive_threads, instance.streams.failed_threads]
-        for part in parts:
-            if isinstance(part, Missing):
-                yield f"{instance.instance}: {part.missing}"
+        yield from (f"{instance.instance}: {part.missing}" for part in parts if isinstance(part, Missing))
 
 
-def _refusals(reading: ApplicationReading, declared: DeclaredApplication) -> Iterator[str]:
+def _restarted_anyway(declared: DeclaredApplication, troubles: tuple[str, ...]) -> Iterator[Finding]:
+    for trouble in troubles:
+        yield Finding("restarted-while-unwell", "warning", declared.name, trouble, _UPGRADE_GUIDE)
+
+
+def _wrong(reading: ApplicationReading, declared: DeclaredApplication) -> Iterator[str]:
+    """What speaks against any change: wrong declarations, strangers, a group that no runbook covers."""
     for instance in reading.instances:
-        if isinstance(instance.deployment, Deployment):
-            yield from (f"{instance.instance}: {obstacle}" for obstacle in instance.deployment.obstacles)
+        deployment, streams = instance.deployment, instance.streams
+        if isinstance(deployment, Deployment):
+            yield from (f"{instance.instance}: {obstacle}" for obstacle in deployment.obstacles)
         yield from _swapped(instance, reading.instances)
+        if isinstance(streams, Missing) or not _process(instance):
+            continue
+        if streams.application_id != declared.application_id:
+            yield (
+                f"{instance.instance}: its metrics belong to application.id {streams.application_id} "
+                f"(declared {declared.application_id}); correct the declaration"
+            )
+        if not Release.known(streams.version):
+            yield (
+                f"{instance.instance}: runs {streams.version}, which is no release of Apache Kafka (such as "
+                "4.3.1): no published rule covers it"
+            )
+        yield from _deployed(deployment, streams, declared)
+    if isinstance(reading.group, GroupReading):
+        yield from _group(reading.group, reading, declared)
+
+
+def _unwell(reading: ApplicationReading, declared: DeclaredApplication) -> Iterator[str]:
+    """Instances that do not run as they should."""
+    group = reading.group
+    for instance in reading.instances:
+        streams = instance.streams
         if not _process(instance):
             yield f"{instance.instance}: its process does not run (expected running); start it first"
-        elif not isinstance(instance.streams, Missing):
-            streams = instance.streams
-            if streams.application_id != declared.application_id:
-                yield (
-                    f"{instance.instance}: its metrics belong to application.id {streams.application_id} "
-                    f"(declared {declared.application_id}); correct the declaration"
-                )
-            if not Release.known(streams.version):
-                yield (
-                    f"{instance.instance}: runs {streams.version}, which is no release of Apache Kafka (such as "
-                    "4.3.1): no published rule covers it"
-                )
+        elif isinstance(streams, StreamsReading):
             if streams.state != "RUNNING":
                 yield f"{instance.instance}: Streams is in {streams.state} (expected RUNNING); wait, or mend it first"
             if not isinstance(streams.failed_threads, Missing) and streams.failed_threads:
                 yield f"{instance.instance}: {streams.failed_threads} failed threads (limit 0); mend it first"
-            yield from _deployed(instance.deployment, streams, declared)
-    if isinstance(reading.group, GroupReading):
-        yield from _group(reading.group, reading, declared)
+            if isinstance(group, GroupReading) and _is_stable(group) and not members_of(group, streams.client_id):
+                yield (
+                    f"{instance.instance}: no member in group {declared.application_id} (expected 1 or more); does it "
+                    "run on this cluster?"
+                )
+    if isinstance(group, GroupReading) and not _is_stable(group) and not _is_streams(group):
+        yield f"group {group.group_id}: {group.state} (expected Stable); wait until it is"
+
+
+def _is_stable(group: GroupReading) -> bool:
+    return group.state.upper() == "STABLE"
+
+
+def _is_streams(group: GroupReading) -> bool:
+    return group.type.lower() == "streams"
 
 
 def _deployed(
@@ -145,14 +195,12 @@ def _pid(instance: InstanceReading) -> int | None:
 
 
 def _group(group: GroupReading, reading: ApplicationReading, declared: DeclaredApplication) -> Iterator[str]:
-    if group.type.lower() == "streams":
+    if _is_streams(group):
         yield (
             f"group {group.group_id} is a streams group (KIP-1071): upgrade.from and static membership do not apply; "
             "this runbook does not cover it"
         )
         return
-    if group.state.upper() != "STABLE":
-        yield f"group {group.group_id}: {group.state} (expected Stable); wait until it is"
     if unknown := strangers(reading):
         yield (
             f"group {group.group_id}: member {unknown[0].client_id} on {unknown[0].host} belongs to no declared "
@@ -162,11 +210,6 @@ def _group(group: GroupReading, reading: ApplicationReading, declared: DeclaredA
         if isinstance(instance.streams, Missing):
             continue
         members = members_of(group, instance.streams.client_id)
-        if not members and group.state.upper() == "STABLE":
-            yield (
-                f"{instance.instance}: no member in group {group.group_id} (expected 1 or more); does it run "
-                "on this cluster?"
-            )
         static = all(member.instance_id is not None for member in members)
         if members and static != declared.static_membership:
             yield (

@@ -47,9 +47,9 @@ def every_member_runs(reading: ApplicationReading, bounces: tuple[Bounce, ...]) 
         return Verdict(Outcome.INCONCLUSIVE, (f"group of {reading.application}: {group.missing}",))
     if not group.members:
         return Verdict(Outcome.INCONCLUSIVE, (f"group {group.group_id} has no members: nothing proves what runs",))
-    wrong = [_wrong(instance, bounces) for instance in reading.instances]
-    refused = tuple(reason for outcome, reason in filter(None, wrong) if outcome is Outcome.REFUSE)
-    unread = [reason for outcome, reason in filter(None, wrong) if outcome is Outcome.INCONCLUSIVE]
+    wrong = [stray for instance in reading.instances if (stray := strays(instance, bounces))]
+    refused = tuple(reason for outcome, (reason,) in wrong if outcome is Outcome.REFUSE)
+    unread = [reason for outcome, (reason,) in wrong if outcome is Outcome.INCONCLUSIVE]
     unread += [
         f"member {member.client_id} on {member.host} belongs to no declared instance that could be read: its release "
         "is unknown; declare the instance or stop it"
@@ -64,21 +64,22 @@ def every_member_runs(reading: ApplicationReading, bounces: tuple[Bounce, ...]) 
     return Verdict(Outcome.PROCEED, (f"{who} run {bounces[-1].release}, on {len(reading.instances)} instances",))
 
 
-def _wrong(instance: InstanceReading, bounces: tuple[Bounce, ...]) -> tuple[Outcome, str] | None:
+def strays(instance: InstanceReading, bounces: tuple[Bounce, ...]) -> tuple[Outcome, tuple[str]] | None:
+    """Why an instance is on none of `bounces`, or why nobody can say; None where it is."""
     name, streams, deployment = instance.instance, instance.streams, instance.deployment
     if isinstance(streams, Missing):
-        return Outcome.INCONCLUSIVE, f"{name}: {streams.missing}"
+        return Outcome.INCONCLUSIVE, (f"{name}: {streams.missing}",)
     if isinstance(deployment, Missing):
-        return Outcome.INCONCLUSIVE, f"{name}: {deployment.missing}"
+        return Outcome.INCONCLUSIVE, (f"{name}: {deployment.missing}",)
     if streams.version not in {bounce.version for bounce in bounces}:
-        return Outcome.REFUSE, f"{name} runs {streams.version} (planned {bounces[-1].version})"
+        return Outcome.REFUSE, (f"{name} runs {streams.version} (planned {bounces[-1].version})",)
     if isinstance(deployment.applied, Missing):
-        return Outcome.INCONCLUSIVE, f"{name}: {deployment.applied.missing}"
+        return Outcome.INCONCLUSIVE, (f"{name}: {deployment.applied.missing}",)
     if not deployment.applied:
-        return Outcome.REFUSE, f"{name} was started before its settings were last written: restart it"
+        return Outcome.REFUSE, (f"{name} was started before its settings were last written: restart it",)
     if dict(deployment.settings) not in [dict(bounce.settings) for bounce in bounces]:
         planned = " or ".join(settings_text(dict(bounce.settings)) for bounce in bounces)
-        return Outcome.REFUSE, f"{name} has {settings_text(dict(deployment.settings))} (planned {planned})"
+        return Outcome.REFUSE, (f"{name} has {settings_text(dict(deployment.settings))} (planned {planned})",)
     return None
 
 

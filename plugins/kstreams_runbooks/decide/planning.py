@@ -14,6 +14,10 @@ UPGRADE_FROM = "upgrade.from"
 # Seconds without processing of the bounced instance's partitions, measured on a small application (docs/measured.md).
 _GAP_STATIC = (4, 11)
 _GAP_MEMBERS_REMOVED = (4, 10)
+_GAP_AT_ONCE = (5, 15)
+# A start with nothing to restore, and how fast one instance restores (docs/measured.md).
+_START_S = 6
+_RESTORE_BYTES_PER_S = 5_000_000
 
 
 def standings(reading: ApplicationReading, declared: DeclaredApplication) -> tuple[Standing, ...]:
@@ -46,19 +50,18 @@ def facts(reading: ApplicationReading, declared: DeclaredApplication, code: str)
     )
 
 
-def kept_settings(reading: ApplicationReading) -> dict[str, str]:
-    """What runbooks have set before, without `upgrade.from`: it stays. Refused where instances differ in it."""
+def kept_settings(reading: ApplicationReading, besides: frozenset[str] = frozenset({UPGRADE_FROM})) -> dict[str, str]:
+    """What runbooks have set before, `besides` left out: it stays. Refused where instances differ in it."""
     kept: dict[str, dict[str, str]] = {}
     for one in reading.instances:
         if isinstance(one.deployment, Deployment):
-            settings = {key: value for key, value in one.deployment.settings if key != UPGRADE_FROM}
-            kept[one.instance] = settings
+            kept[one.instance] = {key: value for key, value in one.deployment.settings if key not in besides}
     first = next(iter(kept.items()), ("", {}))
     for name, settings in kept.items():
         if settings != first[1]:
             raise Refused(
-                f"{name} has {settings_text(settings)}, {first[0]} has {settings_text(first[1])} (expected: the same on "
-                "every instance, because a runbook brings them all to one); set them alike by a `rolling_bounce`"
+                f"{name} has {settings_text(settings)}, {first[0]} has {settings_text(first[1])} (expected: the same "
+                "on every instance, a runbook brings all to one); trigger a `rolling_bounce` that names what differs"
             )
     return dict(first[1])
 
@@ -69,6 +72,17 @@ def clears_state(back_to: str, running: str) -> bool:
     Stores of 4.3 keep their offsets in a column family that older releases cannot open (KIP-1035).
     """
     return Release.parse(back_to) < Release("4.3") <= Release.parse(running)
+
+
+def restore_cost(changelog_bytes: int | Missing) -> str:
+    """What a full restore of one instance's local state costs, from the bytes of the application's changelogs."""
+    if isinstance(changelog_bytes, Missing):
+        return f"a full restore from the changelogs, whose size is not known: {changelog_bytes.missing}"
+    seconds = _START_S + changelog_bytes / _RESTORE_BYTES_PER_S
+    return (
+        f"a full restore from the changelogs: up to {changelog_bytes / 1_000_000:,.1f} MB in all of them, about "
+        f"{seconds:,.0f} s at {_RESTORE_BYTES_PER_S / 1_000_000:,.0f} MB/s"
+    )
 
 
 def costs(declared: DeclaredApplication) -> Iterator[InstanceCost]:
@@ -89,6 +103,17 @@ def costs(declared: DeclaredApplication) -> Iterator[InstanceCost]:
                 "session.timeout.ms; its tasks move to the others and back, restored from the changelogs where no "
                 "local state fits: longer with large stores",
             )
+
+
+def costs_at_once(declared: DeclaredApplication) -> Iterator[InstanceCost]:
+    """What stopping all of them together costs."""
+    for instance in declared.instances:
+        yield InstanceCost(
+            instance,
+            _GAP_AT_ONCE,
+            "all instances are down together, from the first stop until the new assignment; measured on a small "
+            "application",
+        )
 
 
 def one_down(declared: DeclaredApplication) -> str:

@@ -5,24 +5,33 @@ from typing import Any
 
 from kstreams_runbooks.decide.approval import may_approve, may_request
 from kstreams_runbooks.decide.bump_plan import bump_plan
-from kstreams_runbooks.decide.check import ready_for_bump
+from kstreams_runbooks.decide.check import ready_for_change
 from kstreams_runbooks.decide.conclusion import conclusion
+from kstreams_runbooks.decide.draining import read_up_to
+from kstreams_runbooks.decide.emptiness import group_is_empty
 from kstreams_runbooks.decide.gate import gate
 from kstreams_runbooks.decide.guards import nothing_drifted
 from kstreams_runbooks.decide.members import every_member_runs
-from kstreams_runbooks.decide.verification import bump_verified
+from kstreams_runbooks.decide.restart_plan import restart_plan
+from kstreams_runbooks.decide.undo_plan import undo_plan
+from kstreams_runbooks.decide.verification import change_verified, undo_verified
 
 DECISIONS: dict[str, Callable[..., Any]] = {
     function.__name__: function
     for function in (
         may_request,
-        ready_for_bump,
+        ready_for_change,
         bump_plan,
+        restart_plan,
+        undo_plan,
         may_approve,
         gate,
         every_member_runs,
         nothing_drifted,
-        bump_verified,
+        group_is_empty,
+        read_up_to,
+        change_verified,
+        undo_verified,
         conclusion,
     )
 }

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 from kstreams_runbooks.decide.gate import restore_troubles, thread_troubles
 from kstreams_runbooks.decide.lag import named, standing_still, total_lag
-from kstreams_runbooks.decide.members import every_member_runs, members_of
+from kstreams_runbooks.decide.members import every_member_runs, members_of, strays
 from kstreams_runbooks.model.plan import Plan
 from kstreams_runbooks.model.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 
 
-def bump_verified(
+def change_verified(
     before: ApplicationReading, earlier: ApplicationReading, after: ApplicationReading, plan: Plan
 ) -> Verdict:
     """Whether the bump ended as planned: releases and settings, topics with the ids of the plan, no offset gone back.
@@ -34,6 +34,32 @@ def bump_verified(
             f"lag within {plan.limit('max_lag'):,.0f}, every partition with something to read advances",
             "no topic recreated, no committed offset gone back",
         ),
+    )
+
+
+def undo_verified(earlier: ApplicationReading, after: ApplicationReading, plan: Plan) -> Verdict:
+    """Whether an undo ended as planned: every instance is where its last stage puts it, and the application works.
+
+    `earlier` was taken a commit interval before `after`, so that progress shows between the two.
+    """
+    if missing := tuple(_missing(earlier, after)):
+        return Verdict(Outcome.INCONCLUSIVE, missing)
+    if changed := tuple(topic_drift(plan, after)):
+        return Verdict(Outcome.REFUSE, changed)
+    for instance in after.instances:
+        last = plan.last_of(instance.instance)
+        if last is not None and (wrong := strays(instance, (last,))):
+            return Verdict(*wrong)
+    if waiting := (*_unwell(after), *_behind(earlier, after, plan)):
+        return Verdict(Outcome.WAIT, waiting)
+    back = "; ".join(
+        f"{instance.instance} on {last.deployed}"
+        for instance in after.instances
+        if (last := plan.last_of(instance.instance)) is not None
+    )
+    return Verdict(
+        Outcome.PROCEED,
+        (back, f"lag within {plan.limit('max_lag'):,.0f}, every partition with something to read advances"),
     )
 
 

@@ -12,6 +12,12 @@ from kstreams_runbooks.model.verdicts import Finding
 _EXPLAINING = frozenset({"costs", "findings", "undo", "title", "worst_case"})
 
 
+def deployed(release: str, settings: tuple[tuple[str, str], ...]) -> str:
+    """Release and settings, for a person."""
+    text = ", ".join(f"{key}={value}" for key, value in settings)
+    return f"{release} with {text}" if text else release
+
+
 @dataclass(frozen=True, slots=True)
 class Bounce:
     """One step of a plan: its instances end on `release` with exactly `settings` set by the runbook.
@@ -39,12 +45,15 @@ class Bounce:
         return not self.instances or instance in self.instances
 
     @property
+    def deployed(self) -> str:
+        """Release and settings, for a person."""
+        return deployed(self.release, self.settings)
+
+    @property
     def sentence(self) -> str:
         """What this bounce does, for a person."""
-        settings = ", ".join(f"{key}={value}" for key, value in self.settings)
         return (
-            f"bounce {self.number}: {self.release}"
-            + (f" with {settings}" if settings else "")
+            f"bounce {self.number}: {self.deployed}"
             + (", local state cleared first" if self.clear_state else "")
             + (", once the repartition topics are drained" if self.after_drain else "")
         )
@@ -60,11 +69,9 @@ class Standing:
     version: str
 
     @property
-    def sentence(self) -> str:
+    def deployed(self) -> str:
         """Release and settings, for a person."""
-        return " with ".join(
-            part for part in (self.release, ", ".join(f"{key}={value}" for key, value in self.settings)) if part
-        )
+        return deployed(self.release, self.settings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ PYTHON_READS = frozenset(
         "describe_configs",
         "describe_features",
         "describe_groups",
+        "describe_log_dirs",
         "describe_streams_groups",
         "describe_topics",
         "forget_coordinators",

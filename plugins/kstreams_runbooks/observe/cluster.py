@@ -191,6 +191,22 @@ class ClusterReader:
             f"offsets of {group_id}", lambda: read_partitions(self.admin, self.librdkafka, group_id, topics)
         )
 
+    def log_bytes(self, topics: Collection[str]) -> int | Missing:
+        """Bytes of one copy of these topics on the brokers' disks: of each partition its largest replica."""
+        answer = self._ask("log directories", lambda: self.admin.describe_log_dirs(sorted(topics)))
+        if isinstance(answer, Missing):
+            return answer
+        largest: dict[tuple[str, int], int] = {}
+        for broker in answer:
+            for directory in broker["log_dirs"]:
+                for topic in directory["topics"]:
+                    for partition in topic["partitions"]:
+                        key = (topic["name"], partition["partition_index"])
+                        largest[key] = max(largest.get(key, 0), int(partition["partition_size"]))
+        if absent := sorted(set(topics) - {name for name, _ in largest}):
+            return Missing(f"size of {absent[0]}: not told by any broker (needs Describe on the cluster)")
+        return sum(largest.values())
+
     def _answered(self, what: str, call: Callable[[], Any]) -> Any:
         answer = self._ask(what, call)
         if isinstance(answer, Missing):

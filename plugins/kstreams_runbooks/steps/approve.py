@@ -15,7 +15,7 @@ from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.model.ledger import Approval
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.steps.authorize import VOIDED
-from kstreams_runbooks.steps.bump import described
+from kstreams_runbooks.steps.described import described
 from kstreams_runbooks.steps.reporting import reported
 from kstreams_runbooks.steps.run import Run, now_ms
 
@@ -23,8 +23,8 @@ _HOUR_MS = 3_600_000
 _EMERGENCY = "emergency_reason"
 
 
-def approve(task_id: str, *, bounce: int) -> "ApprovePlan":
-    """A task that asks for approval of the stored plan, before its numbered bounce."""
+def approve(task_id: str, *, bounce: int = 1) -> "ApprovePlan":
+    """A task that asks for approval of the stored plan, before its numbered bounce and those after it."""
     return ApprovePlan(
         task_id=task_id,
         bounce=bounce,
@@ -104,16 +104,13 @@ class ApprovePlan(ApprovalOperator):
         plan = run.plan()
         hours = run.limit("approval_timeout_h")
         self.response_timeout = timedelta(hours=hours)
-        second = self.bounce > 1
         self.subject = f"[{run.record.application} @ {run.record.cluster}] approve " + (
-            f"bounce {self.bounce}, the point of no return"
-            if second
-            else f"library bump to {dict(plan.change)['target']}"
+            f"bounce {self.bounce}, the point of no return" if self.bounce > 1 else plan.title
         )
         self.body = approval_body(
             plan=plan,
             declared=run.declared,
-            stage=self.task_id,
+            bounce=self.bounce,
             now="; ".join(described(run.read())),
             requested_by=run.record.requested_by,
             reason=run.record.reason,

@@ -6,20 +6,20 @@ task in any state is safe. Mapped tasks cannot do this: a bad release would take
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from airflow.sdk import BaseOperator
 
 from kstreams_runbooks.act.instance import restart
 from kstreams_runbooks.decide.rolling import beyond, in_place
-from kstreams_runbooks.errors import Inconclusive, Refused, WriteRefused
-from kstreams_runbooks.model.gates import Expectation, Patience
+from kstreams_runbooks.errors import Inconclusive, WriteRefused
 from kstreams_runbooks.model.plan import Bounce, Plan
-from kstreams_runbooks.model.readings import ApplicationReading, InstanceReading, Missing, Start
-from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.model.readings import ApplicationReading, InstanceReading, Missing
 from kstreams_runbooks.steps.authorize import authorize
 from kstreams_runbooks.steps.bring import bring, let_it_start
 from kstreams_runbooks.steps.gate_trigger import gate_trigger, has_passed
+from kstreams_runbooks.steps.gates import answered, expected, gate_passed, patience
 from kstreams_runbooks.steps.reporting import reported
 from kstreams_runbooks.steps.run import Run
 
@@ -57,19 +57,14 @@ class BounceOperator(BaseOperator):
             if bounce is None:
                 run.say(f"bounce {self.number} is not needed: one bounce suffices on this path")
             elif run.dry_run:
-                _rehearse(run, plan, self._instances(plan) if self.canary else plan.facts.instances[1:], bounce)
+                rehearse(run, plan, self._instances(plan) if self.canary else plan.facts.instances[1:], bounce)
             else:
                 self._roll(run, plan, bounce)
 
     def resume(self, context: Mapping[str, Any], event: dict[str, Any]) -> None:
         """Go on after a gate."""
         with reported(context, "the gate answered") as run:
-            sentence = "; ".join(event["reasons"])
-            run.say(f"{event['outcome']}: {sentence}")
-            if event["outcome"] == Outcome.INCONCLUSIVE:
-                raise Inconclusive(sentence)
-            if event["outcome"] != Outcome.PROCEED:
-                raise Refused(sentence)
+            answered(run, event)
             plan = run.plan()
             bounce = plan.bounce(self.number)
             if bounce is not None:
@@ -79,24 +74,49 @@ class BounceOperator(BaseOperator):
         return plan.facts.instances[:1] if self.canary else plan.facts.instances
 
     def _roll(self, run: Run, plan: Plan, bounce: Bounce) -> None:
+        names = self._instances(plan)
         # Nothing is changed before the loop is left, so one reading serves all of it.
         reading = run.read()
-        for name in self._instances(plan):
-            instance = reading.instance(name)
-            if isinstance(instance, Missing):
-                raise Inconclusive(instance.missing)
-            if beyond(instance, bounce, plan, reading.taken.at_ms):
-                run.say(f"{name}: already past bounce {bounce.number}")
-                continue
-            if _gate_passed(run, bounce, instance, reading.taken.at_ms):
-                continue
-            earlier_gates(run, bounce, reading)
-            authorize(run, self.approval, self.after)
-            previous = bring(run, bounce, reading, instance)
-            expected = _expected(plan, bounce, name, previous, let_it_start(run, name))
-            last = name == self._instances(plan)[-1]
-            self.defer(trigger=gate_trigger(run, expected, _patience(plan, name), last=last), method_name="resume")
-        run.say(f"bounce {self.number}: {', '.join(self._instances(plan))} in place")
+        if name := next_of(run, bounce, reading, names):
+            way = Way(self.approval, self.after, bakes=name == plan.facts.instances[0], last=name == names[-1])
+            take(self, run, bounce, reading, name, way)
+        run.say(f"bounce {self.number}: {', '.join(names)} in place")
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """What one restart hangs on and ends with: its approval, the decisions before it, whether a bake time follows."""
+
+    approval: str
+    after: tuple[str, ...] = ()
+    bakes: bool = False
+    last: bool = False
+
+
+def next_of(run: Run, bounce: Bounce, reading: ApplicationReading, names: tuple[str, ...]) -> str | None:
+    """The first of `names` that has not passed its gate of this bounce yet, None where all have."""
+    for name in names:
+        instance = reading.instance(name)
+        if isinstance(instance, Missing):
+            raise Inconclusive(instance.missing)
+        if beyond(instance, bounce, run.plan(), reading.taken.at_ms):
+            run.say(f"{name}: already past bounce {bounce.number}")
+        elif not gate_passed(run, bounce, instance, reading.taken.at_ms):
+            return name
+    return None
+
+
+def take(operator: BaseOperator, run: Run, bounce: Bounce, reading: ApplicationReading, name: str, way: Way) -> None:
+    """Restart one instance unless it is in place, and defer `operator` to its gate."""
+    instance, plan = reading.instance(name), run.plan()
+    if isinstance(instance, Missing):
+        raise Inconclusive(instance.missing)
+    earlier_gates(run, bounce, reading)
+    authorize(run, way.approval, way.after)
+    previous = bring(run, bounce, reading, instance)
+    wanted = expected(plan, bounce, name, previous, let_it_start(run, name))
+    trigger = gate_trigger(run, wanted, patience(plan, bakes=way.bakes), last=way.last)
+    operator.defer(trigger=trigger, method_name="resume")
 
 
 def earlier_gates(run: Run, bounce: Bounce, reading: ApplicationReading) -> None:
@@ -108,41 +128,22 @@ def earlier_gates(run: Run, bounce: Bounce, reading: ApplicationReading) -> None
         return
     reached = {card.object for card in run.ledger.cards(run.key) if card.facts["bounce"] == bounce.number}
     for instance in reading.instances:
-        if instance.instance in reached:
+        before = [
+            one.number for one in run.plan().bounces if one.number < bounce.number and one.takes(instance.instance)
+        ]
+        if instance.instance in reached or not before:
             continue
         if isinstance(instance.streams, Missing) and instance.streams.start is None:
             raise Inconclusive(f"{instance.instance}: which start it runs cannot be read: {instance.streams.missing}")
-        if not has_passed(run, instance, bounce.number - 1):
+        if not has_passed(run, instance, max(before)):
             raise WriteRefused(
-                f"{run.task_id}: {instance.instance} has not passed its gate of bounce {bounce.number - 1} since it "
-                f"was started (marked successful by hand does not count); clear bounce_{bounce.number - 1}_rest and "
-                "what follows it"
+                f"{run.task_id}: {instance.instance} has not passed its gate of bounce {max(before)} since it was "
+                f"started (marked successful by hand does not count); clear bounce_{max(before)}_rest and what "
+                "follows it"
             )
 
 
-def _expected(plan: Plan, bounce: Bounce, name: str, previous: Start | None, seen: Start | None) -> Expectation:
-    return Expectation(
-        instance=name,
-        bounce=bounce,
-        previous=previous,
-        max_lag=int(plan.limit("max_lag")),
-        good_readings=int(plan.limit("gate_good_readings")),
-        max_age_ms=int(plan.limit("max_reading_age_s") * 1000),
-        commit_interval_ms=int(plan.limit("commit_interval_s") * 1000),
-        seen=seen,
-    )
-
-
-def _patience(plan: Plan, name: str) -> Patience:
-    canary = name == plan.facts.instances[0]
-    return Patience(
-        interval_s=plan.limit("gate_interval_s"),
-        ceiling_s=plan.limit("gate_ceiling_s"),
-        bake_s=plan.limit("bake_s") if canary else 0.0,
-    )
-
-
-def _rehearse(run: Run, plan: Plan, instances: tuple[str, ...], bounce: Bounce) -> None:
+def rehearse(run: Run, plan: Plan, instances: tuple[str, ...], bounce: Bounce) -> None:
     """What a real run would do, through clients that only record it."""
     reading = run.read()
     for name in instances:
@@ -153,18 +154,18 @@ def _rehearse(run: Run, plan: Plan, instances: tuple[str, ...], bounce: Bounce) 
             run.say(f"{name}: there already; would only wait at its gate")
             continue
         before = len(run.deployer.would_write)
-        restart(run.deployer, name, bounce.release, dict(bounce.settings), remove_members=None, log=lambda _: None)
+        restart(
+            run.deployer,
+            name,
+            bounce.release,
+            dict(bounce.settings),
+            remove_members=None,
+            clear_state=bounce.clear_state,
+            log=lambda _: None,
+        )
         for line in run.deployer.would_write[before:]:
             run.say(f"would {line}")
         if not plan.facts.static_membership:
             run.say(f"would remove the members of {name} from group {run.application.application_id}")
         run.say(f"would start {name} and wait at its gate for up to {plan.limit('gate_ceiling_s'):.0f} s")
     run.keep("write", "rehearsed", {"would_write": list(run.deployer.would_write)})
-
-
-def _gate_passed(run: Run, bounce: Bounce, instance: InstanceReading, at_ms: int) -> bool:
-    """Whether a gate of this run has passed for the start that runs now, and the instance is still well."""
-    streams = instance.streams
-    if isinstance(streams, Missing) or streams.state != "RUNNING" or not in_place(instance, bounce, at_ms):
-        return False
-    return has_passed(run, instance, bounce.number)

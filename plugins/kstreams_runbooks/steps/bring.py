@@ -6,11 +6,9 @@ from kstreams_runbooks.act.groups import GroupWriter
 from kstreams_runbooks.act.instance import restart
 from kstreams_runbooks.decide.guards import nothing_drifted
 from kstreams_runbooks.decide.members import members_of
-from kstreams_runbooks.decide.planning import clears_state
 from kstreams_runbooks.decide.rolling import in_place, left_behind, others_unwell
 from kstreams_runbooks.errors import Inconclusive, Refused
-from kstreams_runbooks.ledger.codec import decode, encode
-from kstreams_runbooks.model.ledger import Card
+from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.plan import Bounce
 from kstreams_runbooks.model.readings import (
     ApplicationReading,
@@ -24,6 +22,7 @@ from kstreams_runbooks.model.readings import (
 )
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe import read_streams
+from kstreams_runbooks.steps.cards import kept_members, last_card, write_card
 from kstreams_runbooks.steps.run import Run, now_ms
 
 # Parking a task costs Airflow about as much processor time as a small instance needs to start: not at the same moment.
@@ -56,9 +55,8 @@ def bring(run: Run, bounce: Bounce, reading: ApplicationReading, instance: Insta
     if isinstance(deployment, Deployment) and deployment.pid is not None:
         run.deployer.check_apply(name, bounce.release, dict(bounce.settings))
     members = _members(run, reading, instance)
-    card = _card(run, bounce, instance, members)
-    run.ledger.write_card(card)
-    run.ledger.mark_written(run.key, now_ms())
+    final = run.plan().runbook != "undo" and run.plan().bounces[-1].number == bounce.number and bounce.number > 1
+    write_card(run, reading, instance, bounce, members, final=final)
     run.say(f"{name}: stops, {bounce.sentence}, starts")
     times = restart(
         run.deployer,
@@ -66,6 +64,7 @@ def bring(run: Run, bounce: Bounce, reading: ApplicationReading, instance: Insta
         bounce.release,
         dict(bounce.settings),
         remove_members=(lambda: _remove(run, members)) if members else None,
+        clear_state=bounce.clear_state,
         log=run.say,
     )
     run.keep("write", "restart", {"instance": name, "bounce": bounce.number, "times": encode(times)})
@@ -102,11 +101,8 @@ def _members(run: Run, reading: ApplicationReading, instance: InstanceReading) -
     if isinstance(instance.streams, StreamsReading) and isinstance(reading.group, GroupReading):
         return members_of(reading.group, instance.streams.client_id)
     known = {member.member_id for member in reading.group.members} if isinstance(reading.group, GroupReading) else set()
-    for card in reversed(run.ledger.cards(run.key)):
-        if card.object == instance.instance:
-            kept = decode(tuple[MemberReading, ...], card.facts["members"])
-            return tuple(member for member in kept if member.member_id in known)
-    return ()
+    card = last_card(run, instance.instance)
+    return tuple(member for member in kept_members(card) if member.member_id in known) if card else ()
 
 
 def _remove(run: Run, members: tuple[MemberReading, ...]) -> None:
@@ -114,50 +110,6 @@ def _remove(run: Run, members: tuple[MemberReading, ...]) -> None:
     GroupWriter(run.kafka, dry_run=run.dry_run).remove_members(group, members)
     run.say(
         f"group {group}: {len(members)} members of the stopped instance removed, nothing waits for its session timeout"
-    )
-
-
-def _card(run: Run, bounce: Bounce, instance: InstanceReading, members: tuple[MemberReading, ...]) -> Card:
-    deployment, streams = instance.deployment, instance.streams
-    before = next(
-        (
-            card
-            for card in run.ledger.cards(run.key)
-            if card.object == instance.instance and card.facts["bounce"] == bounce.number
-        ),
-        None,
-    )
-    facts = {
-        "bounce": bounce.number,
-        "release": encode(deployment.release) if isinstance(deployment, Deployment) else None,
-        "settings": dict(deployment.settings) if isinstance(deployment, Deployment) else {},
-        "previous": encode(streams.start) if isinstance(streams, StreamsReading) else None,
-        "members": encode(members),
-        "by_hand": [],
-    }
-    if before is not None:
-        # A rerun of the same bounce: the way back leads to what ran before the first try, not to a half-way point.
-        facts |= {"release": before.facts["release"], "settings": before.facts["settings"]}
-    final = run.plan().bounces[-1].number == bounce.number and bounce.number > 1
-    clear = clears_state(str(facts["release"]), bounce.release)
-    facts["by_hand"] = run.deployer.by_hand(
-        instance.instance, str(facts["release"]), dict(facts["settings"]), clear_state=clear
-    )
-    return Card(
-        run_key=run.key,
-        seq=len(run.ledger.cards(run.key)) + 1,
-        task_id=run.task_id,
-        step=f"bounce {bounce.number}",
-        object=instance.instance,
-        what=f"{instance.instance}: {bounce.sentence}",
-        undo=f"{instance.instance} back to {facts['release']}"
-        + "".join(f" with {key}={value}" for key, value in dict(facts["settings"]).items()),
-        cost="one restart" + (" and a full restore: its local state is cleared first" if clear else ""),
-        data_affected=final,
-        point_of_no_return=final,
-        facts=facts,
-        at_ms=now_ms(),
-        done=False,
     )
 
 

@@ -14,7 +14,7 @@ from kstreams_runbooks.steps.reporting import BEGUN, StepFailed, reported
 from kstreams_runbooks.steps.run import Run, now_ms
 
 _NOBODY_CAN_SAY = {Inconclusive.exit_code, Unreachable.exit_code}
-_VERIFIED = ("bump_verified", "rehearsed")
+_VERIFIED = ("change_verified", "undo_verified", "rehearsed")
 
 
 @task(task_id="conclude", trigger_rule="all_done", retries=0)

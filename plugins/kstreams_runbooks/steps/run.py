@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from kstreams_runbooks.deployers import Deployer, make_deployer
-from kstreams_runbooks.errors import BadInput, Refused
+from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
 from kstreams_runbooks.fleet import Application, Cluster, load_fleet
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import decode, encode, encode_call
@@ -16,6 +16,7 @@ from kstreams_runbooks.model.declared import DeclaredApplication
 from kstreams_runbooks.model.ledger import RunRecord
 from kstreams_runbooks.model.plan import Plan
 from kstreams_runbooks.model.readings import ApplicationReading
+from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe import ClusterReader, read_application
 from kstreams_runbooks.steps.connections import kafka_config
 from kstreams_runbooks.steps.runbook import given_limits
@@ -136,11 +137,19 @@ class Run:
         self.keep("verdict", function.__name__, encode_call(function, inputs, result))
         return result
 
-    def observed(self) -> ApplicationReading:
-        """The reading that `observe` kept."""
-        readings = self.ledger.evidence(self.key, kind="reading", task_id="observe")
+    def demand(self, verdict: Verdict) -> None:
+        """Go on only with proceed; say the verdict either way."""
+        self.say(verdict.sentence)
+        if verdict.outcome is Outcome.INCONCLUSIVE:
+            raise Inconclusive("; ".join(verdict.reasons))
+        if verdict.outcome is not Outcome.PROCEED:
+            raise Refused("; ".join(verdict.reasons))
+
+    def observed(self, taken_by: str = "observe") -> ApplicationReading:
+        """The reading that the step `taken_by` kept."""
+        readings = self.ledger.evidence(self.key, kind="reading", task_id=taken_by)
         if not readings:
-            raise Refused("no reading of this run: `observe` has not run; clear it and what follows it")
+            raise Refused(f"no reading of this run: `{taken_by}` has not run; clear it and what follows it")
         reading: ApplicationReading = decode(ApplicationReading, readings[-1].payload)
         return reading
 

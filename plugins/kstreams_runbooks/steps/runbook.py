@@ -44,6 +44,36 @@ def target_release() -> Param:
     )
 
 
+def new_deployment() -> dict[str, Param]:
+    """Another release or other settings on the same Kafka Streams library."""
+    return {
+        "release": Param(
+            None,
+            type=["null", "string"],
+            title="Release",
+            description="A release that the application's fleet entry declares, of the same Kafka Streams library. "
+            "Empty: the one that runs.",
+        ),
+        "settings": Param(
+            None,
+            type=["null", "object"],
+            title="Settings",
+            description='As JSON, over those that runbooks have set before: {"num.stream.threads": 2}; null unsets '
+            "one. Only what the fleet entry declares as settable.",
+        ),
+    }
+
+
+def run_to_undo() -> Param:
+    """The run that is to be taken back."""
+    return Param(
+        type="string",
+        minLength=1,
+        title="Run",
+        description="Run id of the run to take back, or dag_id/run_id where two runbooks have the same.",
+    )
+
+
 def _who() -> dict[str, Param]:
     return {
         "application": Param(

@@ -35,11 +35,11 @@ def test_four_eyes_ask_again_and_an_emergency_reason_passes() -> None:
 
 
 ASKED_AT, EXPIRES_AT = 1_790_000_000_000, 1_790_028_800_000
-FIRST, SECOND = "approve_plan", "approve_bounce_2"
+FIRST, SECOND = 1, 2
 
 
 def body(
-    stage: str = FIRST,
+    bounce: int = FIRST,
     entry: DeclaredApplication | None = None,
     *,
     plan: Plan = PLAN,
@@ -52,7 +52,7 @@ def body(
     text = approval_body(
         plan,
         entry,
-        stage,
+        bounce,
         "orders-1: RUNNING on 3.4.1",
         requested_by,
         reason,
@@ -72,8 +72,8 @@ def line_of(lines: list[str], word: str) -> str:
 def test_the_body_is_short_and_complete() -> None:
     """15 lines at most with everything in it, no None and no raw value."""
     changed = replace(PLAN, limits=(("max_lag", 5000.0), ("bake_s", 0.0)))
-    for stage in (FIRST, SECOND):
-        lines = body(stage, plan=changed, reason="OPS-7\nand a second line", cards=(card(),))
+    for bounce in (FIRST, SECOND):
+        lines = body(bounce, plan=changed, reason="OPS-7\nand a second line", cards=(card(),))
         assert len(lines) <= 15
         text = "\n".join(lines)
         assert "None" not in text
@@ -128,7 +128,7 @@ def test_the_body_shows_every_limit_that_the_form_changed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("stage", "cards", "sentence"),
+    ("bounce", "cards", "sentence"),
     [
         (FIRST, (), "nothing is changed; the run ends failed"),
         (
@@ -154,6 +154,6 @@ def test_the_body_shows_every_limit_that_the_form_changed() -> None:
     ],
     ids=["nothing begun", "bounce 1 begun", "bounce 1 done", "bounce 2 begun"],
 )
-def test_reject_means_what_stands_then(stage: str, cards: tuple[Card, ...], sentence: str) -> None:
+def test_reject_means_what_stands_then(bounce: int, cards: tuple[Card, ...], sentence: str) -> None:
     """An approval that expired is asked again in the middle of a bounce: what is done is not undone by a reject."""
-    assert line_of(body(stage, cards=cards), "Reject means") == f"**Reject means:** {sentence}"
+    assert line_of(body(bounce, cards=cards), "Reject means") == f"**Reject means:** {sentence}"

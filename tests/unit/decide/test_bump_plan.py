@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from kstreams_runbooks.decide.bump_plan import bump_plan
-from kstreams_runbooks.decide.check import ready_for_bump
+from kstreams_runbooks.decide.check import ready_for_change
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
 from kstreams_runbooks.model.plan import Plan
 from kstreams_runbooks.model.readings import ApplicationReading, GroupReading, Missing, Taken, TopicReading
@@ -122,7 +122,7 @@ def test_missing_topics_make_no_plan() -> None:
 
 
 def judged(now: ApplicationReading, age_ms: int = 0, **changes: object) -> tuple[Outcome, str]:
-    verdict = ready_for_bump(now, declared(**changes), age_ms, 30_000)
+    verdict = ready_for_change(now, declared(**changes), age_ms, 30_000)
     return verdict.outcome, " ".join(verdict.reasons)
 
 
@@ -193,5 +193,5 @@ def test_missing_readings_are_inconclusive() -> None:
 def test_auto_create_is_a_danger_finding_also_when_unknown() -> None:
     """Shown in the approval."""
     for auto_create in (True, Missing("not authorized")):
-        verdict = ready_for_bump(reading(auto_create=auto_create), declared(), 0, 30_000)
+        verdict = ready_for_change(reading(auto_create=auto_create), declared(), 0, 30_000)
         assert [(finding.id, finding.severity) for finding in verdict.findings] == [("auto-create-enabled", "danger")]

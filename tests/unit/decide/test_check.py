@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from kstreams_runbooks.decide.check import ready_for_bump
+from kstreams_runbooks.decide.check import ready_for_change
 from kstreams_runbooks.ledger.codec import decode, encode
 from kstreams_runbooks.model.readings import Deployment, InstanceReading, Missing, Start
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
@@ -12,7 +12,7 @@ from samples import declared, down, instance, reading
 
 def checked(*instances: InstanceReading) -> Verdict:
     """The verdict on these instances (two healthy ones by default)."""
-    return ready_for_bump(reading(*instances), declared(), 0, 60_000)
+    return ready_for_change(reading(*instances), declared(), 0, 60_000)
 
 
 def deployed(one: InstanceReading, pid: int | None, *, obstacles: tuple[str, ...] = ()) -> InstanceReading:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from kstreams_runbooks.decide.bump_plan import bump_plan
-from kstreams_runbooks.decide.verification import bump_verified
+from kstreams_runbooks.decide.verification import change_verified
 from kstreams_runbooks.model.readings import ApplicationReading, Missing, TopicReading
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.rules import upgrade_path_rules
@@ -14,7 +14,7 @@ DONE = reading(instance("orders-1", release=NEW), instance("orders-2", release=N
 
 
 def verdict(after: ApplicationReading, earlier: ApplicationReading = DONE) -> tuple[Outcome, str]:
-    found = bump_verified(reading(), earlier, after, PLAN)
+    found = change_verified(reading(), earlier, after, PLAN)
     return found.outcome, " ".join(found.reasons)
 
 
@@ -68,7 +68,7 @@ def test_running_without_progress_is_no_success() -> None:
 def test_a_reading_before_without_offsets_proves_nothing() -> None:
     """What cannot be compared has not been shown not to have gone back."""
     blind = replace(reading(), partitions=Missing("timed out"))
-    assert bump_verified(blind, DONE, DONE, PLAN).outcome is Outcome.INCONCLUSIVE
+    assert change_verified(blind, DONE, DONE, PLAN).outcome is Outcome.INCONCLUSIVE
 
 
 def test_restoring_or_without_a_thread_is_not_done() -> None:

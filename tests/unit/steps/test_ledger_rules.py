@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from kstreams_runbooks.decide.conclusion import RunOutcome, conclusion
 from kstreams_runbooks.decide.members import every_member_runs
-from kstreams_runbooks.decide.verification import bump_verified
+from kstreams_runbooks.decide.verification import change_verified
 from kstreams_runbooks.errors import Inconclusive, Unreachable, WriteRefused
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.ledger import Approval
@@ -128,7 +128,7 @@ def test_a_run_is_concluded_again_after_a_rerun(run: Run) -> None:
 
 def test_a_write_after_verify_takes_completed_away(run: Run) -> None:
     """The card stands before the write: a task killed in between has written all the same."""
-    run.keep("verdict", bump_verified.__name__, {"result": encode(Verdict(Outcome.PROCEED, ("as planned",)))})
+    run.keep("verdict", change_verified.__name__, {"result": encode(Verdict(Outcome.PROCEED, ("as planned",)))})
     assert conclusion(facts_of(run)).outcome is RunOutcome.COMPLETED
     written(run, now_ms() + 5)
     assert conclusion(facts_of(run)).outcome is RunOutcome.STOPPED
@@ -137,7 +137,7 @@ def test_a_write_after_verify_takes_completed_away(run: Run) -> None:
 def test_a_proof_of_an_earlier_try_is_no_proof(run: Run) -> None:
     """It passed, was cleared and killed: what it said before is not how the run ends."""
     again = replace(run, task_id="verify")
-    again.keep("verdict", bump_verified.__name__, {"result": encode(Verdict(Outcome.PROCEED, ("as planned",)))})
+    again.keep("verdict", change_verified.__name__, {"result": encode(Verdict(Outcome.PROCEED, ("as planned",)))})
     assert conclusion(facts_of(run)).outcome is RunOutcome.COMPLETED
     again.keep("note", BEGUN, {"what": "compares"})
     ended = conclusion(facts_of(run))
@@ -148,7 +148,7 @@ def test_a_proof_of_an_earlier_try_is_no_proof(run: Run) -> None:
 def test_a_proof_from_before_another_step_ran_again_is_no_proof(run: Run) -> None:
     """A completed run was cleared from the proof on, and the step that began was killed: nothing was verified since."""
     again = replace(run, task_id="verify")
-    again.keep("verdict", bump_verified.__name__, {"result": encode(Verdict(Outcome.PROCEED, ("as planned",)))})
+    again.keep("verdict", change_verified.__name__, {"result": encode(Verdict(Outcome.PROCEED, ("as planned",)))})
     replace(run, task_id="prove_every_member").keep("note", BEGUN, {"what": "reads"})
     ended = conclusion(facts_of(replace(run, task_id="conclude")))
     assert ended.outcome is RunOutcome.NOTHING_CHANGED

@@ -1,11 +1,11 @@
 """What a plan may be made from."""
 
 import pytest
-from kstreams_runbooks.decide.check import ready_for_bump
+from kstreams_runbooks.decide.check import ready_for_change
 from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.verdicts import Outcome
-from kstreams_runbooks.steps.bump import _judged
+from kstreams_runbooks.steps.planned import _judged
 from kstreams_runbooks.steps.run import Run, now_ms
 from samples import declared, reading
 
@@ -18,7 +18,7 @@ def observed(run: Run, age_s: int = 0) -> None:
 
 def checked(run: Run) -> None:
     """The verdict on the newest reading, reached while it was fresh."""
-    run.decide(ready_for_bump, reading=run.observed(), declared=declared(), age_ms=0, max_age_ms=30_000)
+    run.decide(ready_for_change, reading=run.observed(), declared=declared(), age_ms=0, max_age_ms=30_000)
 
 
 @pytest.fixture(autouse=True)

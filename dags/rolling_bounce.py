@@ -1,0 +1,42 @@
+"""# Rolling bounce
+This Airflow DAG brings an application to another release or other settings on the same Kafka Streams library, one
+instance after another. Another library is `library_bump`; another set of internal or source topics is
+`stop_and_restart`.
+
+1. **observe, check**: every instance RUNNING, the group stable, every reading there. Nothing is changed.
+2. **plan, approve_plan**: what each instance will run, what its restart costs, how to go back.
+3. **bounce 1**: one instance first, a bake time, then the rest.
+4. **verify, conclude**: what was planned is what runs; one outcome, with the evidence.
+
+Dry run is the default: it reads, checks, plans and says what it would do.
+
+| step | clear it? | meanwhile | way back |
+|---|---|---|---|
+| observe, check, plan | always safe | the application runs as before | nothing was changed |
+| approve_plan | always safe, asks again | the application runs as before | reject |
+| bounce_1_first | always safe, goes on from what it sees | the others process | `undo`: one restart |
+| bounce_1_rest | always safe, goes on from what it sees | all but one process | `undo`: one restart each |
+| verify, conclude | always safe | the application runs | `undo` |
+
+Marking the whole **run** failed stops it at the next step boundary: no other instance is touched, and its hold is free.
+"""
+
+from kstreams_runbooks.steps.approve import approve
+from kstreams_runbooks.steps.bounce import bounce_first, bounce_rest
+from kstreams_runbooks.steps.conclude import conclude
+from kstreams_runbooks.steps.observing import check, observe, verify
+from kstreams_runbooks.steps.planned import planned
+from kstreams_runbooks.steps.plans import rolling_bounce
+from kstreams_runbooks.steps.runbook import new_deployment, runbook
+
+with runbook("rolling_bounce", doc=__doc__, params=new_deployment(), tags=("deployment",)):
+    (
+        observe()
+        >> check()
+        >> planned(rolling_bounce)
+        >> approve("approve_plan")
+        >> bounce_first(1, approval="approve_plan")
+        >> bounce_rest(1, approval="approve_plan")
+        >> verify()
+        >> conclude()
+    )

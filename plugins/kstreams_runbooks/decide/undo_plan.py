@@ -1,0 +1,186 @@
+"""From the undo cards of a run to the plan that takes it back."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kstreams_runbooks.decide.members import settings_text
+from kstreams_runbooks.decide.planning import clears_state, costs, costs_at_once, facts, one_down
+from kstreams_runbooks.errors import Inconclusive, Refused
+from kstreams_runbooks.model.declared import DeclaredApplication
+from kstreams_runbooks.model.plan import Bounce, Plan, Standing
+from kstreams_runbooks.model.readings import ApplicationReading, Missing, StreamsReading
+from kstreams_runbooks.model.verdicts import Finding
+
+_KIP_904 = "KIP-904; Kafka Streams Upgrade Guide, downgrading; tests/airflow/test_undo.py"
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One card as undo needs it: which instance it took from where to where, in which bounce of its run."""
+
+    instance: str
+    bounce: int
+    before: Standing
+    after: Standing
+    point_of_no_return: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """A run that is to be taken back: its key, the runbook, whether it took all instances at once, its cards."""
+
+    run_key: str
+    runbook: str
+    at_once: bool
+    moves: tuple[Move, ...]
+
+
+def undo_plan(
+    reading: ApplicationReading,
+    declared: DeclaredApplication,
+    undone: Undone,
+    limits: tuple[tuple[str, float], ...],
+    code: str,
+) -> Plan:
+    """The plan that brings every instance back to where it was before `undone` touched it, cards from last to first.
+
+    After the point of no return of a library bump the way back has a stage in between: `upgrade.from` set on every
+    instance again, and what lies in the repartition topics read to its end, before the first old release starts.
+    Refused where a run changed nothing, or where an instance is no more as the run left it; Inconclusive where an
+    instance's deployment cannot be read.
+    """
+    if undone.runbook == "undo":
+        raise Refused(f"run {undone.run_key} is an undo itself: trigger the runbook that it took back again")
+    if not undone.moves:
+        raise Refused(f"run {undone.run_key} has no undo card left: it changed nothing, or it is undone already")
+    found = facts(reading, declared, code)
+    todo = {one.instance: tuple(still_to_undo(reading, undone, one)) for one in found.at_start}
+    bounces = tuple(_at_once(undone, todo) if undone.at_once else _stages(undone, todo))
+    if not bounces:
+        raise Refused(f"run {undone.run_key}: every instance runs as it did before; there is nothing to undo")
+    return Plan(
+        runbook="undo",
+        application=declared.name,
+        cluster=declared.cluster,
+        change=(("run", undone.run_key),),
+        limits=limits,
+        bounces=bounces,
+        facts=found,
+        costs=tuple(costs_at_once(declared) if undone.at_once else costs(declared)),
+        findings=tuple(_findings(declared, undone, bounces)),
+        undo=(f"trigger {undone.runbook} again",),
+        title=f"undo of {undone.run_key}: back to {bounces[-1].deployed}",
+        worst_case=one_down(declared),
+        at_once=undone.at_once,
+    )
+
+
+def still_to_undo(reading: ApplicationReading, undone: Undone, standing: Standing) -> Iterator[Move]:
+    """The moves of an instance that are in effect, first to last; Refused where it is nowhere on the run's way."""
+    own = [move for move in undone.moves if move.instance == standing.instance]
+    if not own:
+        return
+    way = [own[0].before, *(move.after for move in own)]
+    at = max((index for index, place in enumerate(way) if _same(place, standing)), default=None)
+    if at is None:
+        raise Refused(
+            f"{standing.instance} is deployed as {standing.release} with {settings_text(dict(standing.settings))} "
+            f"(run {undone.run_key} left it as {way[-1].deployed}): somebody changed it since; undo that first, or "
+            f"bring it to {way[0].deployed} by hand"
+        )
+    if at == 0 and not _runs(reading, standing.instance):
+        # Stopped, and killed before anything was set: it stands where it was, and only has to be started.
+        at = 1
+    yield from own[:at]
+
+
+def _same(one: Standing, other: Standing) -> bool:
+    return (one.release, sorted(one.settings)) == (other.release, sorted(other.settings))
+
+
+def _runs(reading: ApplicationReading, name: str) -> bool:
+    instance = reading.instance(name)
+    if isinstance(instance, Missing) or isinstance(instance.deployment, Missing):
+        raise Inconclusive(f"{name}: whether it runs cannot be read")
+    return instance.deployment.process in {"running", "starting"} and (
+        isinstance(instance.streams, StreamsReading) and instance.streams.state not in {"ERROR", "NOT_RUNNING"}
+    )
+
+
+def _at_once(undone: Undone, todo: dict[str, tuple[Move, ...]]) -> Iterator[Bounce]:
+    """All instances together, to where the first card of each found it."""
+    if not any(todo.values()):
+        return
+    first: dict[str, Move] = {}
+    for move in undone.moves:
+        first.setdefault(move.instance, move)
+    before = sorted({(move.before.release, move.before.settings, move.before.version) for move in first.values()})
+    if len(before) > 1:
+        named = " and ".join(move.before.deployed for move in first.values())
+        raise Refused(
+            f"run {undone.run_key} found its instances as {named}: they cannot be started together as one; bring them "
+            "back by hand (`kstreams-runbooks evidence` has the commands)"
+        )
+    release, settings, version = before[0]
+    clear = any(clears_state(move.before.version, move.after.version) for move in undone.moves)
+    yield Bounce(1, release, settings, _library(release, version), clear_state=clear)
+
+
+def _stages(undone: Undone, todo: dict[str, tuple[Move, ...]]) -> Iterator[Bounce]:
+    """One stage per bounce of the run, last to first, split where instances were not alike before it."""
+    number = 0
+    for bounce in sorted({move.bounce for move in undone.moves}, reverse=True):
+        targets: dict[tuple[str, tuple[tuple[str, str], ...], str], list[Move]] = {}
+        # Whoever wrote the new format may have been set back by hand since: the records are still there.
+        drain = any(move.point_of_no_return and move.bounce > bounce for move in undone.moves)
+        for moves in todo.values():
+            of_it = [move for move in moves if move.bounce == bounce]
+            if of_it:
+                # A rerun of a bounce has more than one card; the first has what stood before it.
+                place = of_it[0].before
+                targets.setdefault((place.release, place.settings, place.version), []).append(of_it[0])
+        for (release, settings, version), there in targets.items():
+            number += 1
+            yield Bounce(
+                number,
+                release,
+                settings,
+                _library(release, version),
+                instances=tuple(move.instance for move in there),
+                clear_state=any(clears_state(move.before.version, move.after.version) for move in there),
+                after_drain=drain,
+            )
+
+
+def _library(release: str, version: str) -> str:
+    return "" if release == version else version
+
+
+def _findings(declared: DeclaredApplication, undone: Undone, bounces: tuple[Bounce, ...]) -> Iterator[Finding]:
+    if any(bounce.after_drain for bounce in bounces):
+        yield Finding(
+            "undo-past-the-point-of-no-return",
+            "danger",
+            declared.name,
+            "records in the new format are in the repartition topics: upgrade.from is set again on every instance "
+            "first, and what lies there is read to its end, before the first old release starts",
+            _KIP_904,
+        )
+    if any(bounce.clear_state for bounce in bounces):
+        yield Finding(
+            "undo-clears-local-state",
+            "warning",
+            declared.name,
+            "local state of 4.3 and later cannot be opened by an older release: it is cleared, and restored from the "
+            "changelogs",
+            "KIP-1035; tests/airflow/test_undo.py",
+        )
+    for move in undone.moves:
+        if not any(bounce.takes(move.instance) for bounce in bounces):
+            yield Finding(
+                "undo-leaves-an-instance",
+                "info",
+                move.instance,
+                f"{move.instance} runs as it did before run {undone.run_key}: it is left alone",
+                "ledger",
+            )

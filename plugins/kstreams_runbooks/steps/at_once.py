@@ -1,0 +1,194 @@
+"""Every instance down together, and up again: what a changed set of internal or source topics needs.
+
+The group is EMPTY in between. A static member that came back before that would get its old assignment, run without
+progress, and end in ERROR (tests/integration/test_changed_topics.py).
+"""
+
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+
+from kstreams_runbooks.act.groups import GroupWriter
+from kstreams_runbooks.act.instance import restart
+from kstreams_runbooks.decide.emptiness import group_is_empty
+from kstreams_runbooks.decide.guards import nothing_drifted
+from kstreams_runbooks.decide.members import members_of
+from kstreams_runbooks.decide.rolling import in_place
+from kstreams_runbooks.deployers import Deployer, make_deployer
+from kstreams_runbooks.errors import Inconclusive, Refused
+from kstreams_runbooks.ledger.codec import encode
+from kstreams_runbooks.model.plan import Bounce
+from kstreams_runbooks.model.readings import (
+    ApplicationReading,
+    Deployment,
+    GroupReading,
+    InstanceReading,
+    MemberReading,
+    Missing,
+)
+from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.observe import ClusterReader
+from kstreams_runbooks.steps.cards import kept_members, last_card, write_card
+from kstreams_runbooks.steps.run import Run, now_ms
+
+# A member that nobody may remove (its instance could not be read) is gone after its session timeout, 45 s by default.
+_EMPTY_CEILING_S = 120
+_LOOK_EVERY_S = 0.5
+# Each waits for another process, so more of them than processors do no harm.
+_THREADS = 32
+
+
+def stop_all(run: Run, bounce: Bounce) -> None:
+    """Stop every instance that this run has not started yet, then remove what is left in the group until it is EMPTY.
+
+    Refused or Inconclusive, and nothing changed, where a guard speaks against it. Safe to run again in any state.
+    """
+    reading = run.read()
+    going = [one for one in reading.instances if not started_by(run, one, bounce, reading.taken.at_ms)]
+    if len(going) < len(reading.instances):
+        _require_down(going)
+        run.say("all instances were stopped and the group was EMPTY; this run has begun to start them: nothing to stop")
+        return
+    _guard(run, reading, bounce)
+    members: dict[str, MemberReading] = {}
+    for instance in going:
+        own = _members(run, reading, instance)
+        members |= {member.member_id: member for member in own}
+        write_card(run, reading, instance, bounce, own)
+    names = [one.instance for one in going]
+    run.say(f"{', '.join(names)}: stop, all at once")
+    began = now_ms()
+    _in_threads(run, names, lambda deployer, name: deployer.stop(name))
+    run.keep("write", "stop", {"instances": names, "requested_ms": began, "stopped_ms": now_ms()})
+    run.say(f"{', '.join(names)}: down after {now_ms() - began} ms")
+    _empty(run, tuple(members.values()))
+
+
+def start_all(run: Run, bounce: Bounce) -> None:
+    """Set every instance to `bounce` and start them together; what this run has started already is left alone.
+
+    Refused where an instance that this run did not start is up: then the group has not stayed EMPTY.
+    """
+    reading = run.read()
+    waiting = [one for one in reading.instances if not started_by(run, one, bounce, reading.taken.at_ms)]
+    _require_down(waiting)
+    if len(waiting) == len(reading.instances):
+        run.demand(run.decide(group_is_empty, group=reading.group, group_id=run.application.application_id))
+    _guard(run, reading, bounce)
+    if not waiting:
+        run.say("every instance has been started by this run already")
+        return
+    for instance in waiting:
+        run.deployer.check_apply(instance.instance, bounce.release, dict(bounce.settings))
+    names = [one.instance for one in waiting]
+    run.say(f"{', '.join(names)}: start with {bounce.deployed}, all at once")
+    began = now_ms()
+
+    def start(deployer: Deployer, name: str) -> None:
+        restart(
+            deployer,
+            name,
+            bounce.release,
+            dict(bounce.settings),
+            remove_members=None,
+            clear_state=bounce.clear_state,
+            log=run.say,
+        )
+
+    _in_threads(run, names, start)
+    run.keep("write", "start", {"instances": names, "requested_ms": began, "started_ms": now_ms()})
+
+
+def _require_down(instances: Iterable[InstanceReading]) -> None:
+    for instance in instances:
+        if isinstance(instance.deployment, Missing):
+            raise Inconclusive(f"{instance.instance} is not touched: {instance.deployment.missing}")
+        if instance.deployment.pid is not None:
+            raise Refused(
+                f"{instance.instance} is up although this run has not started it (expected down): the group has not "
+                "stayed EMPTY; stop it by hand, then clear this step and what follows it"
+            )
+
+
+def started_by(run: Run, instance: InstanceReading, bounce: Bounce, at_ms: int) -> bool:
+    """Whether an instance runs a start that this run made after the group was EMPTY."""
+    card = last_card(run, instance.instance)
+    if card is None or not in_place(instance, bounce, at_ms):
+        return False
+    proven = [
+        piece
+        for piece in run.ledger.evidence(run.key, kind="verdict", name=group_is_empty.__name__)
+        if piece.payload["result"]["outcome"] == Outcome.PROCEED and piece.at_ms >= card.at_ms
+    ]
+    return bool(proven) and encode(instance.streams.start) != card.facts["previous"]
+
+
+def rehearse_at_once(run: Run, bounce: Bounce) -> None:
+    """What a real run would do, through clients that only record it."""
+    for name in run.plan().facts.instances:
+        run.deployer.stop(name)
+    run.deployer.would_write.append(f"remove every member of group {run.application.application_id} until it is EMPTY")
+    for name in run.plan().facts.instances:
+        if bounce.clear_state:
+            run.deployer.would_write.append(f"delete the local state of {name}")
+        run.deployer.apply(name, bounce.release, dict(bounce.settings))
+        run.deployer.would_write.append(f"start {name}")
+    for line in run.deployer.would_write:
+        run.say(f"would {line}")
+    run.keep("write", "rehearsed", {"would_write": list(run.deployer.would_write)})
+
+
+def _guard(run: Run, reading: ApplicationReading, bounce: Bounce) -> None:
+    for instance in reading.instances:
+        deployment = instance.deployment
+        for part in (deployment, deployment.release if isinstance(deployment, Deployment) else deployment):
+            if isinstance(part, Missing):
+                raise Inconclusive(f"{instance.instance} is not touched: {part.missing}")
+    name = reading.instances[0].instance
+    guarded = run.decide(nothing_drifted, reading=reading, plan=run.plan(), name=name, number=bounce.number)
+    if guarded.outcome is Outcome.INCONCLUSIVE:
+        raise Inconclusive(f"nothing is touched: {'; '.join(guarded.reasons)}")
+    if guarded.outcome is not Outcome.PROCEED:
+        raise Refused(f"nothing is touched: {'; '.join(guarded.reasons)}")
+
+
+def _members(run: Run, reading: ApplicationReading, instance: InstanceReading) -> tuple[MemberReading, ...]:
+    """Members that an instance has in the group; of one that is down those that stood on its last card."""
+    if isinstance(reading.group, Missing):
+        raise Inconclusive(f"group of {reading.application}: {reading.group.missing}")
+    if not isinstance(instance.streams, Missing):
+        return members_of(reading.group, instance.streams.client_id)
+    card = last_card(run, instance.instance)
+    present = {member.member_id for member in reading.group.members}
+    return tuple(member for member in kept_members(card) if member.member_id in present) if card else ()
+
+
+def _empty(run: Run, members: tuple[MemberReading, ...]) -> None:
+    """Remove the members of the stopped instances, and wait for the coordinator to say that nobody is left."""
+    group_id = run.application.application_id
+    removed = GroupWriter(run.kafka, dry_run=run.dry_run).remove_members(group_id, members) if members else ()
+    if removed:
+        run.say(f"group {group_id}: {len(removed)} members of the stopped instances removed")
+    until, said = now_ms() + _EMPTY_CEILING_S * 1000, ""
+    while True:
+        with ClusterReader(run.kafka) as reader:
+            group: GroupReading | Missing = reader.group(group_id)
+        verdict = group_is_empty(group, group_id)
+        if verdict.outcome is Outcome.PROCEED or now_ms() >= until:
+            break
+        if verdict.sentence != said:
+            said = verdict.sentence
+            run.say(said)
+        time.sleep(_LOOK_EVERY_S)
+    verdict = run.decide(group_is_empty, group=group, group_id=group_id)
+    if verdict.outcome is Outcome.WAIT:
+        raise Refused(f"{'; '.join(verdict.reasons)} {_EMPTY_CEILING_S} s after all instances were stopped")
+    run.demand(verdict)
+
+
+def _in_threads(run: Run, names: list[str], do: Callable[[Deployer, str], None]) -> None:
+    """The same for every instance at the same time, each with a deployer of its own; the first error is raised last."""
+    with ThreadPoolExecutor(max_workers=min(_THREADS, len(names))) as pool:
+        futures = [pool.submit(do, make_deployer(run.application, dry_run=run.dry_run), name) for name in names]
+    for future in futures:
+        future.result()

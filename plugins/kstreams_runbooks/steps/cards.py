@@ -1,0 +1,100 @@
+"""Undo cards: written before each write, so that a task that is killed in between leaves one and never none."""
+
+from kstreams_runbooks.decide.planning import clears_state, restore_cost
+from kstreams_runbooks.ledger.codec import decode, encode
+from kstreams_runbooks.model.ledger import Card
+from kstreams_runbooks.model.plan import Bounce, Standing
+from kstreams_runbooks.model.readings import (
+    ApplicationReading,
+    Deployment,
+    InstanceReading,
+    MemberReading,
+    Missing,
+    Start,
+)
+from kstreams_runbooks.observe import ClusterReader
+from kstreams_runbooks.steps.run import Run, now_ms
+
+_CHANGELOG = "-changelog"
+
+
+def write_card(
+    run: Run,
+    reading: ApplicationReading,
+    instance: InstanceReading,
+    bounce: Bounce,
+    members: tuple[MemberReading, ...],
+    *,
+    final: bool = False,
+) -> Card:
+    """Keep what undoes the next write to `instance`, and note that the run writes; `final`: past this, no plain way."""
+    before = _before(run, instance, bounce)
+    clear = clears_state(before.version, bounce.version)
+    cost = "one restart" + (f", and {restore_cost(_to_restore(run, reading))}" if clear else "")
+    made = Card(
+        run_key=run.key,
+        seq=len(run.ledger.cards(run.key)) + 1,
+        task_id=run.task_id,
+        step=f"bounce {bounce.number}",
+        object=instance.instance,
+        what=f"{instance.instance}: {bounce.sentence}",
+        undo=f"{instance.instance} back to {before.deployed}" + (", local state cleared first" if clear else ""),
+        cost=cost,
+        data_affected=final,
+        point_of_no_return=final,
+        facts={
+            "bounce": bounce.number,
+            "before": encode(before),
+            "after": encode(Standing(instance.instance, bounce.release, bounce.settings, bounce.version)),
+            "previous": encode(instance.streams.start),
+            "members": encode(members),
+            "by_hand": run.deployer.by_hand(
+                instance.instance, before.release, dict(before.settings), clear_state=clear
+            ),
+        },
+        at_ms=now_ms(),
+    )
+    run.ledger.write_card(made)
+    run.ledger.mark_written(run.key, now_ms())
+    return made
+
+
+def last_card(run: Run, instance: str) -> Card | None:
+    """The newest card of an instance in this run."""
+    return next((card for card in reversed(run.ledger.cards(run.key)) if card.object == instance), None)
+
+
+def kept_members(card: Card) -> tuple[MemberReading, ...]:
+    """The members that an instance had in the group when the card was written."""
+    kept: tuple[MemberReading, ...] = decode(tuple[MemberReading, ...], card.facts["members"])
+    return kept
+
+
+def _before(run: Run, instance: InstanceReading, bounce: Bounce) -> Standing:
+    """What to go back to: for a rerun of the same bounce what stood before the first try, not a half-way point."""
+    for card in run.ledger.cards(run.key):
+        if card.object == instance.instance and card.facts["bounce"] == bounce.number:
+            kept: Standing = decode(Standing, card.facts["before"])
+            return kept
+    deployment = instance.deployment
+    release = deployment.release if isinstance(deployment, Deployment) else deployment
+    # Without knowing the way back nobody comes here.
+    assert isinstance(release, str)  # noqa: S101
+    settings = deployment.settings if isinstance(deployment, Deployment) else ()
+    return Standing(instance.instance, release, tuple(sorted(settings)), run.declared.library(release))
+
+
+def _to_restore(run: Run, reading: ApplicationReading) -> int | Missing:
+    """Bytes of the changelogs of the application: the most that one instance may have to read."""
+    if isinstance(reading.topics, Missing):
+        return reading.topics
+    names = [topic.name for topic in reading.topics if topic.name.endswith(_CHANGELOG)]
+    with ClusterReader(run.kafka) as reader:
+        return reader.log_bytes(names) if names else 0
+
+
+def previous_start(run: Run, instance: str) -> Start | None:
+    """The start of an instance that ran when its newest card was written, None where none did."""
+    card = last_card(run, instance)
+    start: Start | None = decode(Start | None, card.facts["previous"]) if card else None
+    return start

@@ -1,0 +1,201 @@
+"""The steps that take a run back: from its undo cards, last to first, whatever runbook it was."""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from airflow.sdk import BaseOperator
+
+from kstreams_runbooks.decide.approval import may_request
+from kstreams_runbooks.decide.draining import read_up_to
+from kstreams_runbooks.decide.undo_plan import Move, Undone, undo_plan
+from kstreams_runbooks.decide.verification import undo_verified
+from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
+from kstreams_runbooks.ledger.codec import decode
+from kstreams_runbooks.model.ledger import RunRecord
+from kstreams_runbooks.model.plan import Bounce, Plan, Standing
+from kstreams_runbooks.model.readings import ApplicationReading, InstanceReading, Missing, StreamsReading
+from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.steps.at_once import rehearse_at_once, start_all, started_by, stop_all
+from kstreams_runbooks.steps.authorize import authorize, take_hold
+from kstreams_runbooks.steps.bounce import Way, next_of, rehearse, take
+from kstreams_runbooks.steps.code import code_digest
+from kstreams_runbooks.steps.described import described
+from kstreams_runbooks.steps.gates import answered
+from kstreams_runbooks.steps.observing import rehearsed, watch
+from kstreams_runbooks.steps.planned import require_fresh, store
+from kstreams_runbooks.steps.reporting import reported
+from kstreams_runbooks.steps.restart import await_gates
+from kstreams_runbooks.steps.run import Run, now_ms
+from kstreams_runbooks.steps.task import step
+
+_APPROVAL = "approve_undo"
+
+
+@step("reads the undo cards of the run, and the application as it is now; changes nothing")
+def read_cards(run: Run) -> None:
+    """Show the cards backwards, keep how the application is now, and reserve it."""
+    run.demand(run.decide(may_request, declared=run.declared, requested_by=run.record.requested_by))
+    record = _undone_record(run)
+    run.say(f"run {record.run_key} asked by {record.requested_by}: {record.outcome or 'not concluded'}")
+    for card in reversed(run.ledger.cards(record.run_key)):
+        run.say(f"card {card.seq}: {card.what}; undo: {card.undo} ({card.cost}){'; done' if card.done else ''}")
+    reading = run.read()
+    run.keep("reading", "application", reading)
+    for line in described(reading):
+        run.say(line)
+    if not run.dry_run:
+        take_hold(run)
+
+
+def plan_undo() -> Any:
+    """The task `plan` of an undo."""
+
+    @step("derives the way back; changes nothing")
+    def plan(run: Run) -> None:
+        """Make the plan from the cards that still apply; a run that has written anything keeps the plan it has."""
+        if run.record.wrote_at_ms:
+            run.say(f"this run has already changed something: plan {run.plan().digest} stays")
+            return
+        reading = run.observed("read_cards")
+        require_fresh(run, reading, "read_cards")
+        made = run.decide(
+            undo_plan,
+            reading=reading,
+            declared=run.declared,
+            undone=_undone(run),
+            limits=run.declared.limits,
+            code=code_digest(run.record.dag_id),
+        )
+        for name in made.facts.instances:
+            for bounce in made.bounces:
+                if bounce.takes(name):
+                    run.deployer.check_apply(name, bounce.release, dict(bounce.settings))
+        store(run, made)
+
+    return plan()
+
+
+def undo() -> "UndoOperator":
+    """The task `undo`: every stage of the plan, then the proof that the application works."""
+    return UndoOperator(task_id="undo", retries=0)
+
+
+class UndoOperator(BaseOperator):
+    """Takes every instance back, stage after stage, one instance after another or all at once as the run did.
+
+    What is down or unwell comes first: starting it harms nobody. Safe to run again in any state.
+    """
+
+    def execute(self, context: Mapping[str, Any]) -> None:
+        """Go on from what is observed."""
+        with reported(context, "takes the run back") as run:
+            plan = run.plan()
+            if run.dry_run:
+                for bounce in plan.bounces:
+                    if plan.at_once:
+                        rehearse_at_once(run, bounce)
+                    else:
+                        rehearse(run, plan, tuple(name for name in plan.facts.instances if bounce.takes(name)), bounce)
+                rehearsed(run)
+            else:
+                self._go(run, plan)
+
+    def resume(self, context: Mapping[str, Any], event: dict[str, Any]) -> None:
+        """Go on after a gate."""
+        with reported(context, "the gate answered") as run:
+            answered(run, event)
+            self._go(run, run.plan())
+
+    def _go(self, run: Run, plan: Plan) -> None:
+        for bounce in plan.bounces:
+            if plan.at_once:
+                self._together(run, bounce)
+            else:
+                self._stage(run, bounce)
+        watch(run, lambda earlier, after: run.decide(undo_verified, earlier=earlier, after=after, plan=plan))
+        record = _undone_record(run)
+        for card in run.ledger.cards(record.run_key):
+            run.ledger.finish_card(record.run_key, card.seq)
+        run.say(f"run {record.run_key} is taken back")
+
+    def _together(self, run: Run, bounce: Bounce) -> None:
+        authorize(run, _APPROVAL, ())
+        reading = run.read()
+        if not all(started_by(run, one, bounce, reading.taken.at_ms) for one in reading.instances):
+            stop_all(run, bounce)
+            start_all(run, bounce)
+        await_gates(self, run, bounce, last=False)
+
+    def _stage(self, run: Run, bounce: Bounce) -> None:
+        reading = run.read()
+        names = tuple(one.instance for one in sorted(reading.instances, key=_wellness) if bounce.takes(one.instance))
+        if name := next_of(run, bounce, reading, names):
+            if bounce.after_drain:
+                _drain(run, bounce, reading)
+            take(self, run, bounce, reading, name, Way(_APPROVAL))
+        run.say(f"{bounce.deployed}: {', '.join(names)} in place")
+
+
+def _wellness(instance: InstanceReading) -> bool:
+    streams = instance.streams
+    return isinstance(streams, StreamsReading) and streams.state == "RUNNING"
+
+
+def _drain(run: Run, bounce: Bounce, reading: ApplicationReading) -> None:
+    """Return when everything that lay in the repartition topics before this stage has been read and committed.
+
+    Until the stage before had reached every instance, records that an older release misreads were written there.
+    """
+    if isinstance(reading.partitions, Missing):
+        raise Inconclusive(f"offsets of {reading.application}: {reading.partitions.missing}")
+    prefix = f"{run.application.application_id}-"
+    inputs = set(run.application.inputs)
+    internal = [one for one in reading.partitions if one.topic.startswith(prefix) and one.topic not in inputs]
+    for one in internal:
+        if isinstance(one.end, Missing):
+            raise Inconclusive(f"{one.name}: {one.end.missing}")
+    ends = [(one.name, one.end) for one in internal]
+    marks = decode(tuple[tuple[str, int], ...], run.ledger.remember(run.key, f"drain/{bounce.number}", ends))
+    until, said = now_ms() + int(run.plan().limit("gate_ceiling_s") * 1000), ""
+    while True:
+        verdict = read_up_to(reading.partitions, marks, reading.application)
+        if verdict.outcome is Outcome.PROCEED or now_ms() >= until:
+            break
+        if verdict.sentence != said:
+            said = verdict.sentence
+            run.say(said)
+        time.sleep(run.plan().limit("gate_interval_s"))
+        reading = run.read()
+    verdict = run.decide(read_up_to, partitions=reading.partitions, marks=marks, application=reading.application)
+    if verdict.outcome is Outcome.WAIT:
+        raise Refused(f"{'; '.join(verdict.reasons)} after {run.plan().limit('gate_ceiling_s'):.0f} s (gate_ceiling_s)")
+    run.demand(verdict)
+
+
+def _undone_record(run: Run) -> RunRecord:
+    """The run that is to be taken back; BadInput where there is none, or where it is another application's."""
+    record = run.ledger.run(str(run.record.params["run"]).strip())
+    if record.application != run.record.application:
+        raise BadInput(
+            f"run {record.run_key} is one of {record.application} (asked for: {run.record.application}); give its own "
+            "application"
+        )
+    return record
+
+
+def _undone(run: Run) -> Undone:
+    record = _undone_record(run)
+    stored = run.ledger.plan(record.run_key)
+    moves = tuple(
+        Move(
+            card.object,
+            card.facts["bounce"],
+            decode(Standing, card.facts["before"]),
+            decode(Standing, card.facts["after"]),
+            card.point_of_no_return,
+        )
+        for card in run.ledger.cards(record.run_key)
+        if not card.done
+    )
+    return Undone(record.run_key, record.dag_id, bool(stored and stored["at_once"]), moves)
