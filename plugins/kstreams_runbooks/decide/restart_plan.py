@@ -6,8 +6,10 @@ from kstreams_runbooks.decide.planning import UPGRADE_FROM, costs, costs_at_once
 from kstreams_runbooks.errors import BadInput, Refused
 from kstreams_runbooks.model.declared import DeclaredApplication
 from kstreams_runbooks.model.plan import Bounce, Plan, PlanFacts
-from kstreams_runbooks.model.readings import ApplicationReading
+from kstreams_runbooks.model.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.verdicts import Finding
+
+_SOURCE = "KIP-345 (static membership keeps an assignment); tests/integration/test_changed_topics.py"
 
 
 def restart_plan(
@@ -20,13 +22,16 @@ def restart_plan(
     code: str,
     *,
     at_once: bool,
+    topics_now: tuple[str, ...] | Missing,
+    topics_then: tuple[str, ...] | Missing,
 ) -> Plan:
     """The plan that brings every instance to `release` (None: the one it has) and to `settings` over those it has.
 
     A setting that is None is unset. With `at_once` all instances are down together, also where nothing changes: that
-    is what an application needs whose set of internal or source topics changes. BadInput for a release that is not
+    is what an application needs whose set of internal or source topics changes: `topics_now` and `topics_then` are
+    those of the running topology and of the wanted release's. BadInput for a release that is not
     declared, for a setting that is not this runbook's, and for a rolling bounce that would change nothing; Refused
-    where the library would change too.
+    where the library would change too, and where a rolling bounce would change the set of topics.
     """
     found = facts(reading, declared, code)
     target = release or _one_release(found)
@@ -41,6 +46,8 @@ def restart_plan(
     kept = kept_settings(reading, frozenset({UPGRADE_FROM, *settings}))
     wanted = kept | {key: value for key, value in settings.items() if value is not None}
     _no_upgrade_from(found)
+    if not at_once:
+        findings += tuple(_topics(declared, target, bool(settings), topics_now, topics_then))
     bounce = Bounce(
         1, target, tuple(sorted(wanted.items())), "" if declared.library(target) == target else declared.library(target)
     )
@@ -90,6 +97,44 @@ def _no_upgrade_from(found: PlanFacts) -> None:
                 f"{one.instance} still has {UPGRADE_FROM}={value}: a library bump is not finished; finish it "
                 f"(library_bump to {one.release}) or take it back (undo) first"
             )
+
+
+def _topics(
+    declared: DeclaredApplication,
+    target: str,
+    other_settings: bool,
+    now: tuple[str, ...] | Missing,
+    then: tuple[str, ...] | Missing,
+) -> Iterator[Finding]:
+    """Refused where the application would read other topics; a finding where nobody can say."""
+    for topics in (now, then):
+        if isinstance(topics, Missing):
+            yield Finding(
+                "topics-not-compared",
+                "warning",
+                declared.name,
+                f"whether {target} reads the same topics cannot be said: {topics.missing}; if it does not, this needs "
+                "stop_and_restart",
+                _SOURCE,
+            )
+            return
+    if isinstance(now, tuple) and isinstance(then, tuple):
+        added, gone = sorted(set(then) - set(now)), sorted(set(now) - set(then))
+        if added or gone:
+            changes = [f"{', '.join(added)} as well"] * bool(added) + [f"{', '.join(gone)} no more"] * bool(gone)
+            raise Refused(
+                f"release {target} reads {' and '.join(changes)} (expected: the same topics): rolled under static "
+                "membership it would run without progress and end in ERROR; trigger stop_and_restart"
+            )
+    if other_settings:
+        yield Finding(
+            "settings-may-change-the-topology",
+            "info",
+            declared.name,
+            "whether the settings change what the application reads is not known here; if they do, this needs "
+            "stop_and_restart",
+            _SOURCE,
+        )
 
 
 def _change(target: str, settings: Mapping[str, str | None]) -> Iterator[tuple[str, str]]:

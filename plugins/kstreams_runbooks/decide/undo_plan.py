@@ -1,7 +1,7 @@
 """From the undo cards of a run to the plan that takes it back."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kstreams_runbooks.decide.members import settings_text
 from kstreams_runbooks.decide.planning import clears_state, costs, costs_at_once, facts, one_down
@@ -90,7 +90,7 @@ def still_to_undo(reading: ApplicationReading, undone: Undone, standing: Standin
         )
     if at == 0 and not _runs(reading, standing.instance):
         # Stopped, and killed before anything was set: it stands where it was, and only has to be started.
-        at = 1
+        yield replace(own[0], after=own[0].before)
     yield from own[:at]
 
 

@@ -5,10 +5,11 @@ from typing import Any
 
 from kstreams_runbooks.decide.bump_plan import bump_plan
 from kstreams_runbooks.decide.restart_plan import restart_plan
-from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.errors import BadInput, RunbookError
 from kstreams_runbooks.model.plan import Plan
-from kstreams_runbooks.model.readings import ApplicationReading
+from kstreams_runbooks.model.readings import ApplicationReading, Missing, StreamsReading
 from kstreams_runbooks.model.verdicts import Finding
+from kstreams_runbooks.observe.topology_topics import source_topics
 from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.steps.code import code_digest
 from kstreams_runbooks.steps.run import Run
@@ -39,22 +40,44 @@ def stop_and_restart(run: Run, reading: ApplicationReading, findings: tuple[Find
 
 
 def _restart(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...], *, at_once: bool) -> Plan:
+    release = run.record.params.get("release") or None
+    now = _topics_now(run, reading)
     made = run.decide(
         restart_plan,
         reading=reading,
         declared=run.declared,
-        release=run.record.params.get("release") or None,
+        release=release,
         settings=_given(run.record.params.get("settings")),
         findings=findings,
         limits=run.declared.limits,
         code=code_digest(run.record.dag_id),
         at_once=at_once,
+        topics_now=now,
+        topics_then=_topics_of(run, release) if release else now,
     )
     # What a deployer would refuse once an instance is down is refused here, while all of them run.
     for name in made.facts.instances:
         for bounce in made.bounces:
             run.deployer.check_apply(name, bounce.release, dict(bounce.settings))
     return made
+
+
+def _topics_now(run: Run, reading: ApplicationReading) -> tuple[str, ...] | Missing:
+    """Topics of the running topology."""
+    for instance in reading.instances:
+        if isinstance(instance.streams, StreamsReading) and isinstance(instance.streams.topology, str):
+            return tuple(sorted(source_topics(instance.streams.topology, run.application.application_id)))
+    return Missing("no instance tells its topology")
+
+
+def _topics_of(run: Run, release: str) -> tuple[str, ...] | Missing:
+    """Topics of a release that is not running yet; a release that is unknown is for the plan to refuse."""
+    if release not in run.declared.releases:
+        return Missing(f"release {release} is not declared")
+    try:
+        return tuple(sorted(source_topics(run.deployer.topology(release), run.application.application_id)))
+    except RunbookError as error:
+        return Missing(str(error))
 
 
 def _given(settings: Any) -> dict[str, str | None]:

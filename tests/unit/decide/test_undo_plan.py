@@ -1,0 +1,118 @@
+"""The way back of a run, from its cards and from what stands now."""
+
+from dataclasses import replace
+
+import pytest
+from kstreams_runbooks.decide.undo_plan import Move, Undone, undo_plan
+from kstreams_runbooks.errors import Inconclusive, Refused
+from kstreams_runbooks.model.plan import Plan, Standing
+from kstreams_runbooks.model.readings import ApplicationReading, Missing
+from samples import BOUNCE_1, NEW, OLD, declared, down, instance, reading
+
+GUARD = BOUNCE_1.settings
+
+
+def stands(name: str, release: str = OLD, settings: tuple[tuple[str, str], ...] = ()) -> Standing:
+    return Standing(name, release, settings, release)
+
+
+def bounced(*names: str) -> tuple[Move, ...]:
+    """Bounce 1 of a library bump for these instances."""
+    return tuple(Move(name, 1, stands(name), stands(name, NEW, GUARD), point_of_no_return=False) for name in names)
+
+
+def unset(*names: str) -> tuple[Move, ...]:
+    """Bounce 2, past the point of no return."""
+    return tuple(Move(name, 2, stands(name, NEW, GUARD), stands(name, NEW), point_of_no_return=True) for name in names)
+
+
+def plan_of(now: ApplicationReading, *moves: Move, runbook: str = "library_bump", at_once: bool = False) -> Plan:
+    return undo_plan(now, declared(), Undone("library_bump/r", runbook, at_once, moves), (), "code")
+
+
+def stages(plan: Plan) -> list[tuple[str, tuple[tuple[str, str], ...], tuple[str, ...], bool, bool]]:
+    return [(one.release, one.settings, one.instances, one.clear_state, one.after_drain) for one in plan.bounces]
+
+
+def test_only_what_was_touched_goes_back() -> None:
+    """After the canary: one instance, its state cleared, because 3.4 cannot open what 4.3 wrote."""
+    now = reading(instance("orders-1", release=NEW, settings=GUARD), instance("orders-2"))
+    assert stages(plan_of(now, *bounced("orders-1"))) == [(OLD, (), ("orders-1",), True, False)]
+
+
+def test_after_bounce_1_all_go_back() -> None:
+    """One stage, every instance."""
+    now = reading(*(instance(f"orders-{n}", release=NEW, settings=GUARD) for n in (1, 2)))
+    assert stages(plan_of(now, *bounced("orders-1", "orders-2"))) == [(OLD, (), ("orders-1", "orders-2"), True, False)]
+
+
+def test_past_the_point_of_no_return_the_guard_comes_back_first() -> None:
+    """upgrade.from again, then a drain, then the old release: also where only one instance was past it."""
+    now = reading(instance("orders-1", release=NEW), instance("orders-2", release=NEW, settings=GUARD))
+    made = plan_of(now, *bounced("orders-1", "orders-2"), *unset("orders-1"))
+    assert stages(made) == [
+        (NEW, GUARD, ("orders-1",), False, False),
+        (OLD, (), ("orders-1", "orders-2"), True, True),
+    ]
+    assert {finding.id for finding in made.findings} >= {"undo-past-the-point-of-no-return", "undo-clears-local-state"}
+
+
+def test_records_stay_although_the_guard_was_set_back_by_hand() -> None:
+    """Who set upgrade.from again has not taken back what was written meanwhile: the drain stays."""
+    now = reading(*(instance(f"orders-{n}", release=NEW, settings=GUARD) for n in (1, 2)))
+    made = plan_of(now, *bounced("orders-1", "orders-2"), *unset("orders-1"))
+    assert stages(made) == [(OLD, (), ("orders-1", "orders-2"), True, True)]
+
+
+def test_an_instance_that_is_down_where_it_was_is_started() -> None:
+    """Killed between stop and start: nothing to take back, but nobody else starts it."""
+    now = reading(down("orders-1"), instance("orders-2"))
+    assert stages(plan_of(now, *bounced("orders-1"))) == [(OLD, (), ("orders-1",), False, False)]
+
+
+def test_a_card_whose_write_never_happened_is_nothing_to_undo() -> None:
+    """The card is written before the write."""
+    with pytest.raises(Refused, match="every instance runs as it did before; there is nothing to undo"):
+        plan_of(reading(), *bounced("orders-1"))
+
+
+def test_a_world_that_moved_on_is_refused_with_what_was_found() -> None:
+    """Somebody deployed something else since."""
+    now = reading(instance("orders-1", release="4.2.1"), instance("orders-2"))
+    with pytest.raises(Refused, match=r"orders-1 is deployed as 4\.2\.1 .* somebody changed it since"):
+        plan_of(now, *bounced("orders-1"))
+
+
+def test_a_run_that_changed_nothing_and_an_undo_are_refused() -> None:
+    """One sentence each."""
+    with pytest.raises(Refused, match="has no undo card left"):
+        plan_of(reading())
+    with pytest.raises(Refused, match="is an undo itself"):
+        plan_of(reading(), *bounced("orders-1"), runbook="undo")
+
+
+def test_a_deployment_that_cannot_be_read_is_inconclusive() -> None:
+    """Missing data is never OK."""
+    blind = replace(instance("orders-2"), deployment=Missing("supervisord does not answer"))
+    with pytest.raises(Inconclusive, match="supervisord does not answer"):
+        plan_of(reading(instance("orders-1", release=NEW, settings=GUARD), blind), *bounced("orders-1"))
+
+
+def test_what_was_taken_at_once_goes_back_at_once() -> None:
+    """One stage for all, also where the stop was all that happened."""
+    settings = (("num.stream.threads", "2"),)
+    moves = tuple(
+        Move(name, 1, stands(name, NEW), stands(name, NEW, settings), point_of_no_return=False)
+        for name in ("orders-1", "orders-2")
+    )
+    changed = reading(*(instance(f"orders-{n}", release=NEW, settings=settings) for n in (1, 2)))
+    stopped = reading(*(down(f"orders-{n}", release=NEW) for n in (1, 2)))
+    for now in (changed, stopped):
+        made = plan_of(now, *moves, runbook="stop_and_restart", at_once=True)
+        assert (stages(made), made.at_once) == ([(NEW, (), (), False, False)], True)
+
+
+def test_a_rerun_of_a_bounce_goes_back_to_what_stood_before_the_first_try() -> None:
+    """Two cards of one bounce, one stage."""
+    now = reading(instance("orders-1", release=NEW, settings=GUARD), instance("orders-2"))
+    assert stages(plan_of(now, *bounced("orders-1"), *bounced("orders-1"))) == [(OLD, (), ("orders-1",), True, False)]
