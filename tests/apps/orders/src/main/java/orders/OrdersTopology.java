@@ -77,6 +77,21 @@ final class OrdersTopology {
                         .withValueSerde(orderSerde));
         enrich(orders, customers(builder));
         countOrders(orders);
+        if (settings.audit()) {
+            audit(events);
+        }
+    }
+
+    /**
+     * TEST ONLY ({@code audit=true}): one more repartition topic, read by a subtopology of its own. It is built last, so
+     * no other subtopology gets another number, and nothing is computed from it.
+     */
+    private void audit(KStream<String, Order> events) {
+        events.selectKey((order, event) -> event.customer(), Named.as("orders-audit-key"))
+                .repartition(Repartitioned.<String, Order>as("orders-audit")
+                        .withKeySerde(keys)
+                        .withValueSerde(orderSerde))
+                .foreach((customer, event) -> {}, Named.as("orders-audit-end"));
     }
 
     private String customerOf(String order, Order event) {

@@ -21,6 +21,7 @@ import org.apache.kafka.streams.processor.TimestampExtractor;
 final class Settings {
     static final String FAIL_AT_START = "fail.at.start";
     static final String PROCESSING_DELAY = "processing.delay.ms";
+    static final String AUDIT = "audit";
 
     private static final Map<String, String> DEFAULTS = Map.ofEntries(
             Map.entry("topic.orders", "orders"),
@@ -32,7 +33,8 @@ final class Settings {
             Map.entry("window.size.ms", "10000"),
             Map.entry("window.grace.ms", "120000"),
             Map.entry(FAIL_AT_START, "false"),
-            Map.entry(PROCESSING_DELAY, "0"));
+            Map.entry(PROCESSING_DELAY, "0"),
+            Map.entry(AUDIT, "false"));
 
     /** Read by the launcher, which starts the release and the agent before there is an application. */
     private static final List<String> OF_THE_LAUNCHER = List.of("release", "metrics.port");
@@ -98,6 +100,11 @@ final class Settings {
     /** Where the time of an input record comes from. */
     TimestampExtractor eventTime() {
         return eventTime;
+    }
+
+    /** Whether the topology has one more repartition topic. */
+    boolean audit() {
+        return flag(AUDIT);
     }
 
     /** What goes to Kafka Streams: a copy, everything as text. */
