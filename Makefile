@@ -1,6 +1,6 @@
 # `make` prints what there is. Everything runs from .venv, which `setup` makes from the hashed locks.
 .DEFAULT_GOAL := help
-.PHONY: help setup lock lint types test test-unit test-chaos build demo demo-down bench
+.PHONY: help setup lock lint types test test-unit test-chaos test-kill build demo demo-down bench
 
 PYTHON ?= python3
 VENV := .venv
@@ -47,6 +47,9 @@ test-unit: setup ## The tests that need nothing but Python
 
 test-chaos: setup ## Kill an instance, kill the scheduler, in the middle of a bounce; about 10 minutes
 	$(BIN)/python -m pytest tests/chaos
+
+test-kill: setup ## RUNBOOK=x: kill every task in its middle, show that the run ends well; TASKS=a,b, COUNT, SEED, OUT, FORMAT=json
+	@$(LAB) kill
 
 build: setup ## The orders application in both releases, and the broker's jars
 	mvn -q -B -f tests/apps/pom.xml package -DskipTests

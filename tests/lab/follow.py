@@ -39,6 +39,7 @@ def follow(
     watch: Watch | None = None,
     each_time: Callable[[], None] = lambda: None,
     poll_s: float = _POLL_S,
+    limit_s: float | None = None,
 ) -> str:
     """Return the state in which the run ended; `approver` approves everything, None leaves it to a person.
 
@@ -48,7 +49,7 @@ def follow(
     final: set[tuple[str, str]] = set()
     asked: dict[str, float] = {}
     answered: dict[str, int] = {}
-    deadline = time.monotonic() + (_LIMIT_S if approver else _BY_HAND_S)
+    deadline = time.monotonic() + (limit_s or (_LIMIT_S if approver else _BY_HAND_S))
     while time.monotonic() < deadline:
         each_time()
         state, tasks = str(api.run(dag_id, run_id)["state"]), api.tasks(dag_id, run_id)

@@ -1,0 +1,137 @@
+"""`make test-kill RUNBOOK=x`: kill every task of a runbook in its middle, and show that each run ends well.
+
+    python -m kill
+
+`RUNBOOK` is required. `TASKS=a,b` takes some tasks, `COUNT=2` draws so many with `SEED` (printed; a new one where none
+is given), `FORMAT=json` prints the document, `OUT=file` keeps the table as Markdown, `KEEP=folder` the stack's logs.
+stdout has the result alone. Exit codes: 0 every run ended well, 1 one did not (judge not at zero, a hold left, an
+instance stopped), 2 bad input, 4 a part of the stack does not answer.
+"""
+
+import json
+import os
+import random
+import secrets
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping
+from difflib import get_close_matches
+from graphlib import TopologicalSorter
+from pathlib import Path
+from typing import Any
+
+from kstreams_runbooks.errors import BadInput, RunbookError
+from lab.settings import CHECKOUT, Lab
+from lab.stack import Parts, Stack, stack
+
+from kill.harness import Row, tried
+from kill.moments import moments_of
+from kill.runbooks import RUNBOOKS, Scenario
+from kill.table import Session, document, markdown, passed
+
+_SEEDS = 1_000_000
+
+
+def run(environ: Mapping[str, str]) -> int:
+    """Everything; returns the exit code."""
+    name, form = environ.get("RUNBOOK") or "", environ.get("FORMAT") or "table"
+    scenario = known(name)
+    if form not in {"table", "json"}:
+        raise BadInput(f"FORMAT={form}: unknown; leave it out for a table, or set FORMAT=json")
+    count, seed = number(environ, "COUNT"), number(environ, "SEED")
+    with tempfile.TemporaryDirectory(prefix="kill-") as scratch:
+        lab = _lab(environ, Path(scratch))
+        os.environ.update(lab.fleet_environment())
+        keep = Path(environ["KEEP"]) if environ.get("KEEP") else None
+        with stack(lab, Parts(deployed=scenario.deployed), keep=keep) as made:
+            made.api().wait_for_dag(name)
+            tasks = _tasks(made, name)
+            chosen = selected(tuple(tasks), environ.get("TASKS") or "")
+            if count is not None:
+                seed = secrets.randbelow(_SEEDS) if seed is None else seed
+                _say(f"SEED={seed} COUNT={count}")
+                chosen = drawn(chosen, seed, count)
+            rows = [_row(made, name, scenario, tasks[task]) for task in chosen]
+    session = Session(name, chosen, seed if count is not None else None)
+    if environ.get("OUT"):
+        Path(environ["OUT"]).write_text(markdown(session, rows), encoding="utf-8")
+    print(json.dumps(document(session, rows), indent=2) if form == "json" else markdown(session, rows))
+    return 0 if passed(rows) else 1
+
+
+def known(name: str) -> Scenario:
+    """The scenario of a runbook; BadInput names those that there are."""
+    if name not in RUNBOOKS:
+        raise BadInput(f"RUNBOOK={name}: unknown; set RUNBOOK to one of {', '.join(RUNBOOKS)}")
+    return RUNBOOKS[name]
+
+
+def number(environ: Mapping[str, str], name: str) -> int | None:
+    """A whole number from the environment, None where it is not set."""
+    text = environ.get(name) or ""
+    if text and not text.isdigit():
+        raise BadInput(f"{name}={text}: not a whole number from 0; set {name} to one or leave it out")
+    return int(text) if text else None
+
+
+def selected(tasks: tuple[str, ...], wanted: str) -> tuple[str, ...]:
+    """The tasks of `wanted` (`a,b`) in the DAG's order, all for an empty one; BadInput for one that is none."""
+    names = [name.strip() for name in wanted.split(",") if name.strip()]
+    for name in names:
+        if name not in tasks:
+            near = get_close_matches(name, tasks, n=2) or tasks
+            raise BadInput(f"TASKS={wanted}: {name} is no task of the runbook; did you mean {' or '.join(near)}?")
+    return tuple(task for task in tasks if task in names) if names else tasks
+
+
+def drawn(tasks: tuple[str, ...], seed: int, count: int) -> tuple[str, ...]:
+    """`count` of the tasks, drawn with a seed, in their order; BadInput where there are fewer."""
+    if not 1 <= count <= len(tasks):
+        raise BadInput(f"COUNT={count}: there are {len(tasks)} tasks; set COUNT from 1 to {len(tasks)}")
+    chosen = random.Random(seed).sample(tasks, count)
+    return tuple(task for task in tasks if task in chosen)
+
+
+def _lab(environ: Mapping[str, str], scratch: Path) -> Lab:
+    """A stack in a folder of its own, with a copy of the fleet: limits are set in it."""
+    config = scratch / "config"
+    shutil.copytree(CHECKOUT / "config", config)
+    lab = Lab.of({**environ, "RUN_DIR": environ.get("RUN_DIR") or str(scratch / "stack")})
+    return Lab(lab.run_dir, lab.ports, config=config)
+
+
+def _tasks(made: Stack, dag_id: str) -> dict[str, dict[str, Any]]:
+    """Every task as Airflow's API describes it, in the order in which they run."""
+    tasks = {task["task_id"]: task for task in made.api().call("GET", f"/dags/{dag_id}/tasks")["tasks"]}
+    before: dict[str, list[str]] = {name: [] for name in tasks}
+    for name, task in tasks.items():
+        for after in task["downstream_task_ids"]:
+            before[after].append(name)
+    return {name: tasks[name] for name in TopologicalSorter(before).static_order()}
+
+
+def _row(made: Stack, dag_id: str, scenario: Scenario, task: dict[str, Any]) -> Row:
+    row = tried(made, dag_id, scenario, task["task_id"], moments_of(task), _say)
+    _say(f"{row.task}: {row.outcome}, {'; '.join(row.faults) or 'judge at zero'} ({row.seconds:.0f} s)")
+    return row
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def main() -> int:
+    """Entry point: one sentence and an exit code for every error of our own tree."""
+    try:
+        return run(os.environ)
+    except RunbookError as error:
+        _say(str(error))
+        return error.exit_code
+    except KeyboardInterrupt:
+        _say("interrupted; what was started is stopped")
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

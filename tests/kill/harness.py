@@ -1,0 +1,234 @@
+"""One row of the table: a run whose task is killed at each of its moments, cleared, finished, and judged."""
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from given import declared_as
+from kstreams_runbooks.deployers.properties import parse
+from kstreams_runbooks.errors import Refused, RunbookError, Unreachable
+from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.model.readings import Missing
+from lab import application
+from lab.afresh import afresh
+from lab.airflow import APPROVER, REQUESTER
+from lab.follow import follow
+from lab.judge import judged
+from lab.report import FAULTS
+from lab.stack import Stack
+
+from kill.moments import Kill, Missed, Moment, Target, strike
+from kill.runbooks import Before, Scenario
+
+_WARM_UP_S = 5
+# A task that is over sooner than it can be killed is cleared and tried again.
+_TRIES = 4
+_CLEARS = 3
+_FINISHED_S = 900
+_COMPLETED = "completed"
+
+
+@dataclass(frozen=True)
+class Struck:
+    """One kill and how the run went on after it."""
+
+    kill: Kill
+    went_on: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a run came to whose task was killed; `faults` is everything that should not be, empty for a good row."""
+
+    task: str
+    run_id: str
+    kills: tuple[Struck, ...]
+    outcome: str
+    inputs_seen: int | None
+    judge: dict[str, int | None]
+    faults: tuple[str, ...]
+    seconds: float
+
+
+def tried(
+    stack: Stack, dag_id: str, scenario: Scenario, task: str, moments: tuple[Moment, ...], say: Callable[[str], None]
+) -> Row:
+    """Set the application up, run the runbook under traffic, kill `task` at each moment, finish, judge."""
+    began = time.monotonic()
+    with declared_as(stack, limits=dict(scenario.limits), **scenario.fields):
+        run_id = _triggered(stack, dag_id, scenario)
+        target = Target(stack, dag_id, run_id, task, scenario.deployed.names)
+        struck: list[Struck] = []
+        broke: list[str] = []
+        try:
+            for one in _killed(target, moments):
+                say(f"{task}: {one.kill.moment}, {one.kill.after_s} s after its start; {one.went_on}")
+                struck.append(one)
+        except RunbookError as error:
+            broke.append(f"the run did not come to a good end: {error}")
+            _end(stack, dag_id, run_id)
+        return _row(target, scenario, struck, broke, began)
+
+
+def _triggered(stack: Stack, dag_id: str, scenario: Scenario) -> str:
+    afresh(stack, scenario.deployed)
+    stack.start_traffic()
+    time.sleep(_WARM_UP_S)
+    earlier = _before(stack, scenario.before) if scenario.before else {}
+    return _trigger(stack, dag_id, {**scenario.params, **earlier})
+
+
+def _before(stack: Stack, before: Before) -> dict[str, str]:
+    """Bring an earlier run to where the scenario wants it, and end it there by hand."""
+    run_id = _trigger(stack, before.runbook, before.params)
+
+    def reached() -> None:
+        if stack.api().tasks(before.runbook, run_id)[before.until]["state"] == "success":
+            raise _Reached
+
+    try:
+        state = follow(stack.api(), before.runbook, run_id, approver=stack.api(APPROVER), each_time=reached)
+    except _Reached:
+        _end(stack, before.runbook, run_id)
+        return {before.given_as: run_id}
+    raise Refused(f"{before.runbook} ended {state} before {before.until} had succeeded; it has to come so far first")
+
+
+class _Reached(Exception):
+    """The earlier run is where it has to be."""
+
+
+def _trigger(stack: Stack, dag_id: str, params: Any) -> str:
+    conf = {"application": "orders", "dry_run": False, "reason": "test-kill", **params}
+    return stack.api(REQUESTER).trigger(dag_id, conf, f"kill-{time.time_ns()}")
+
+
+class _Followed:
+    """A run that somebody follows and approves in the background, while it is waited for and killed here."""
+
+    def __init__(self, pool: ThreadPoolExecutor, target: Target) -> None:
+        self._pool, self._target = pool, target
+        self._follow()
+
+    def _follow(self) -> None:
+        api, target = self._target.stack.api(), self._target
+        self._state: Future[str] = self._pool.submit(
+            follow,
+            api,
+            target.dag_id,
+            target.run_id,
+            approver=target.stack.api(APPROVER),
+            limit_s=_FINISHED_S,
+        )
+
+    def ended(self) -> str:
+        """The state in which it ended."""
+        return self._state.result()
+
+    def clear(self, task_id: str) -> None:
+        """Clear a task with what follows it, and follow the run again if it had ended."""
+        self._target.stack.api().clear(self._target.dag_id, self._target.run_id, task_id)
+        if self._state.done():
+            self._follow()
+
+
+def _killed(target: Target, moments: tuple[Moment, ...]) -> Iterator[Struck]:
+    """Each kill and how the run went on after it; once the last is given, the run has ended well."""
+    with ThreadPoolExecutor(1) as pool:
+        run, after_try = _Followed(pool, target), 0
+        for moment in moments:
+            kill = _strike(run, target, moment, after_try)
+            after_try = kill.try_number
+            yield Struck(kill, _went_on(run, target, kill, last=moment is moments[-1]))
+
+
+def _strike(run: _Followed, target: Target, moment: Moment, after_try: int) -> Kill:
+    for _ in range(_TRIES - 1):
+        try:
+            return strike(target, moment, after_try)
+        except Missed:
+            after_try = target.now()["try_number"]
+            run.clear(target.task)
+    return strike(target, moment, after_try)
+
+
+def _went_on(run: _Followed, target: Target, kill: Kill, *, last: bool) -> str:
+    """Clear what failed and, after the last kill, follow the run to its good end; Refused where it comes to none."""
+    cleared: list[str] = []
+    while run.ended() != "success":
+        if len(cleared) == _CLEARS:
+            raise Refused(f"{target.run_id} fails again after {', '.join(cleared)} were cleared")
+        outcome = Ledger.open().run(f"{target.dag_id}/{target.run_id}").outcome
+        failed = _to_clear(target)
+        cleared.append(f"{failed} ({outcome or 'no outcome yet'})")
+        run.clear(failed)
+        if not last:
+            break
+    if cleared:
+        return f"failed, cleared {', '.join(cleared)}"
+    again = target.now()["try_number"] > kill.try_number
+    return "tried again by itself" if again else "went on by itself"
+
+
+def _to_clear(target: Target) -> str:
+    """What a person clears: the killed task where it failed, else the first that did."""
+    tasks = target.stack.api().tasks(target.dag_id, target.run_id)
+    failed = [name for name, task in tasks.items() if task["state"] == "failed"]
+    if target.task in failed:
+        return target.task
+    if not failed:
+        raise Unreachable(f"{target.run_id} failed without a failed task")
+    return min(failed, key=lambda name: str(tasks[name]["end_date"]))
+
+
+def _end(stack: Stack, dag_id: str, run_id: str) -> None:
+    """Mark the run failed, as a person does who gives it up: what it holds is then free."""
+    stack.api().call("PATCH", f"/dags/{dag_id}/dagRuns/{run_id}", {"state": "failed"})
+
+
+def _row(target: Target, scenario: Scenario, struck: list[Struck], broke: list[str], began: float) -> Row:
+    record = Ledger.open().run(f"{target.dag_id}/{target.run_id}")
+    faults = [*broke]
+    if record.outcome != _COMPLETED:
+        faults.append(f"outcome {record.outcome} (expected {_COMPLETED}): {record.outcome_sentence}")
+    faults += [f"{hold.resource} is still held by {hold.run_key}" for hold in Ledger.open().holds()]
+    faults += _unwell(target.stack, scenario)
+    judge: dict[str, int | None] = dict.fromkeys(FAULTS)
+    inputs = None
+    try:
+        found = judged(target.stack)
+    except RunbookError as error:
+        faults.append(f"not judged: {error}")
+    else:
+        document = found.document
+        judge, inputs = {fault: document[fault] for fault in FAULTS}, document["inputs_seen"]
+        if found.code:
+            faults.append(f"judge: {document['verdict']} ({found.faults() or 'no faults'})")
+    return Row(
+        target.task,
+        target.run_id,
+        tuple(struck),
+        str(record.outcome),
+        inputs,
+        judge,
+        tuple(faults),
+        round(time.monotonic() - began, 1),
+    )
+
+
+def _unwell(stack: Stack, scenario: Scenario) -> Iterator[str]:
+    """Every instance that does not run what it should after the run."""
+    for number, name in enumerate(scenario.deployed.names, start=1):
+        streams = application.streams(stack.lab, number)
+        if stack.supervisor.pid(name) is None:
+            yield f"{name} is stopped"
+        elif isinstance(streams, Missing):
+            yield f"{name}: {streams.missing}"
+        elif (streams.state, streams.version) != ("RUNNING", scenario.release):
+            yield f"{name}: {streams.state} on {streams.version} (expected RUNNING on {scenario.release})"
+        declared = parse((stack.lab.instances / name / "deployment.properties").read_text(encoding="latin-1"))
+        expected = {"release": scenario.release, **scenario.settings}
+        if declared != expected:
+            yield f"{name}: declared {declared} (expected {expected})"

@@ -1,0 +1,178 @@
+"""When a task is killed, and what: by what the task does, never by a time."""
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from importlib import import_module
+from textwrap import shorten
+from typing import Any
+
+import psutil
+from airflow.providers.standard.operators.hitl import HITLOperator
+from kstreams_runbooks.errors import Refused
+from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.steps.bounce import BounceOperator
+from lab import processes
+from lab.follow import last_line
+from lab.stack import Stack
+from lab.supervise import until
+
+# A task waits for the approvals and the bounces before it.
+_REACHED_S = 300
+_LOOK_S = 0.01
+_ASK_S = 0.25
+# The watch is at work: it has read the application twice.
+_READINGS = 2
+_LINE = 100
+_ENDED = frozenset({"success", "failed", "up_for_retry", "upstream_failed", "skipped"})
+
+
+class Moment(StrEnum):
+    """What a task is doing when it is killed, and thereby what has to die."""
+
+    WORKING = "its process, at work"
+    STOPPING = "its process, between stop and start of an instance"
+    DEFERRED = "the triggerer, while it watches for it"
+    ASKING = "the scheduler, while a person is asked"
+
+
+# Kinds of tasks that do more than work in one process. A new operator is a row here; what is not one of them works.
+_OF_OPERATOR: tuple[tuple[type, tuple[Moment, ...]], ...] = (
+    (HITLOperator, (Moment.ASKING,)),
+    (BounceOperator, (Moment.STOPPING, Moment.DEFERRED)),
+)
+
+
+def moments_of(task: dict[str, Any]) -> tuple[Moment, ...]:
+    """The moments at which a task, as Airflow's API describes it, is killed, one after another."""
+    operator = getattr(import_module(task["class_ref"]["module_path"]), task["class_ref"]["class_name"])
+    return next((moments for kind, moments in _OF_OPERATOR if issubclass(operator, kind)), (Moment.WORKING,))
+
+
+class Missed(Refused):
+    """The task had ended before it could be killed."""
+
+
+@dataclass(frozen=True)
+class Kill:
+    """One kill: `after_s` is counted from the start of the task's try, `doing` is what it had said last, or asked."""
+
+    task: str
+    moment: Moment
+    try_number: int
+    after_s: float
+    doing: str
+
+
+@dataclass(frozen=True)
+class Target:
+    """One task of one run on a stack, with the instances that the run may restart."""
+
+    stack: Stack
+    dag_id: str
+    run_id: str
+    task: str
+    instances: tuple[str, ...]
+
+    def now(self) -> dict[str, Any]:
+        """The task's newest try as Airflow sees it."""
+        return self.stack.api().tasks(self.dag_id, self.run_id)[self.task]
+
+    def kept(self, kind: str, after_try: int) -> int:
+        """How many pieces of evidence the task has left in tries later than `after_try`."""
+        kept = Ledger.open().evidence(f"{self.dag_id}/{self.run_id}", kind=kind, task_id=self.task)
+        return sum(piece.try_number > after_try for piece in kept)
+
+
+def strike(target: Target, moment: Moment, after_try: int) -> Kill:
+    """Wait for a moment in a try later than `after_try`, kill, and start again what is a component.
+
+    Missed where the try ended before. What the run asks meanwhile has to be answered by somebody else.
+    """
+    at = _STRIKES[moment](target, after_try)
+    task = target.now()
+    after_s = at - datetime.fromisoformat(task["start_date"]).timestamp()
+    return Kill(target.task, moment, task["try_number"], round(after_s, 1), _doing(target, moment, task["try_number"]))
+
+
+def _doing(target: Target, moment: Moment, try_number: int) -> str:
+    """The question that waited, else the last line of the try's log, without what only makes it long."""
+    api = target.stack.api()
+    if moment is Moment.ASKING:
+        details = api.call("GET", f"/dags/{target.dag_id}/dagRuns/{target.run_id}/hitlDetails")["hitl_details"]
+        [subject] = [one["subject"] for one in details if one["task_instance"]["task_id"] == target.task]
+        return str(subject).partition("] ")[2]
+    return shorten(last_line(api.log(target.dag_id, target.run_id, target.task, try_number)), _LINE, placeholder=" …")
+
+
+def _working(target: Target, after_try: int) -> float:
+    # The note that a step has begun is its first piece of evidence; every answer of it is still to come.
+    return _kill_process(target, after_try, lambda: target.kept("note", after_try) > 0)
+
+
+def _stopping(target: Target, after_try: int) -> float:
+    return _kill_process(target, after_try, lambda: processes.stopping(target.stack, *target.instances) is not None)
+
+
+def _deferred(target: Target, after_try: int) -> float:
+    def watching(state: str) -> bool:
+        return state == "deferred" and target.kept("reading", after_try) >= _READINGS
+
+    _wait_for(target, after_try, watching)
+    return _kill_component(target.stack, processes.TRIGGERER)
+
+
+def _asking(target: Target, after_try: int) -> float:
+    _wait_for(target, after_try, lambda state: state == "awaiting_input")
+    return _kill_component(target.stack, processes.SCHEDULER)
+
+
+_STRIKES: Mapping[Moment, Callable[[Target, int], float]] = {
+    Moment.WORKING: _working,
+    Moment.STOPPING: _stopping,
+    Moment.DEFERRED: _deferred,
+    Moment.ASKING: _asking,
+}
+
+
+def _kill_process(target: Target, after_try: int, reached: Callable[[], bool]) -> float:
+    found: list[psutil.Process] = []
+
+    def there(_: str) -> bool:
+        process = processes.task_process(target.stack, target.now()["id"])
+        found.extend([process] if process else [])
+        return process is not None
+
+    _wait_for(target, after_try, there)
+    [process] = found
+    with suppress(psutil.NoSuchProcess):
+        while process.status() != psutil.STATUS_ZOMBIE:
+            if reached():
+                process.kill()
+                return time.time()
+            time.sleep(_LOOK_S)
+    raise Missed(f"{target.task} ended before it was killed")
+
+
+def _kill_component(stack: Stack, name: str) -> float:
+    processes.kill_component(stack, name)
+    at = time.time()
+    processes.start_component(stack, name)
+    return at
+
+
+def _wait_for(target: Target, after_try: int, reached: Callable[[str], bool]) -> None:
+    """Return when the task's new try is where `reached` (told its state) wants it; Missed where it ended before."""
+
+    def there() -> bool:
+        task = target.now()
+        if task["try_number"] <= after_try:
+            return False
+        if task["state"] in _ENDED:
+            raise Missed(f"{target.task} ended ({task['state']}) before it was killed")
+        return reached(str(task["state"]))
+
+    until(there, _REACHED_S, f"{target.task} of {target.run_id} can be killed", poll_s=_ASK_S)

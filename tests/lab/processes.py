@@ -1,0 +1,64 @@
+"""SIGKILL for parts of a stack: a component of Airflow, or the process in which one try of one task runs.
+
+Processes are found below the stack's own supervisord, never by a name alone.
+"""
+
+import os
+import signal
+from contextlib import suppress
+
+import psutil
+
+from lab.airflow import wait_healthy
+from lab.stack import Stack
+from lab.supervise import until
+
+SCHEDULER, TRIGGERER, API_SERVER = "airflow-scheduler", "airflow-triggerer", "airflow-api-server"
+
+_GONE_S = 30
+# supervisord's number for a process that was told to stop and has not ended yet.
+_STOPPING = 40
+
+
+def task_process(stack: Stack, task_instance_id: str) -> psutil.Process | None:
+    """The process of one try of a task; Airflow writes the id of the try into its title. None where it has none."""
+    scheduler = stack.supervisor.pid(SCHEDULER)
+    with suppress(psutil.Error):
+        for process in psutil.Process(scheduler).children(recursive=True) if scheduler else ():
+            with suppress(psutil.Error):
+                if f"airflow worker -- {task_instance_id}" in " ".join(process.cmdline()):
+                    return process
+    return None
+
+
+def kill_component(stack: Stack, name: str) -> None:
+    """SIGKILL one of Airflow's components with everything that it forked, and wait until it is gone."""
+    pid = stack.supervisor.pid(name)
+    assert pid is not None, f"{name} does not run"
+    with suppress(psutil.Error):
+        # A child in a group of its own would go on: a triggerer's gate, a scheduler's task.
+        children = psutil.Process(pid).children(recursive=True)
+        os.killpg(os.getpgid(pid), signal.SIGKILL)
+        for child in children:
+            with suppress(psutil.Error):
+                child.kill()
+    until(lambda: stack.supervisor.pid(name) is None, _GONE_S, f"{name} is gone")
+
+
+def kill_main_process(stack: Stack, name: str) -> None:
+    """SIGKILL a component's main process alone, as the kernel does that is out of memory: what it forked goes on."""
+    pid = stack.supervisor.pid(name)
+    assert pid is not None, f"{name} does not run"
+    os.kill(pid, signal.SIGKILL)
+    until(lambda: stack.supervisor.pid(name) is None, _GONE_S, f"{name} is gone")
+
+
+def start_component(stack: Stack, name: str) -> None:
+    """Start a component again and wait until all of Airflow is healthy."""
+    stack.supervisor.start(name)
+    wait_healthy(stack.lab, stack.supervisor)
+
+
+def stopping(stack: Stack, *names: str) -> str | None:
+    """The first of these instances that has been told to stop and has not ended yet."""
+    return next((name for name in names if stack.supervisor.process(name)["state"] == _STOPPING), None)
