@@ -10,6 +10,7 @@ from lab.airflow import APPROVER, REQUESTER
 from lab.application import TO_RELEASE
 from lab.follow import follow
 from lab.stack import Stack
+from lab.supervise import until
 
 DAG = "library_bump"
 
@@ -51,9 +52,30 @@ def states(stack: Stack, run_id: str) -> dict[str, str]:
     return {name: str(task["state"]) for name, task in stack.api().tasks(DAG, run_id).items()}
 
 
-def log_of(stack: Stack, run_id: str, task_id: str) -> str:
-    """A task's log of its first try."""
-    return "\n".join(stack.api().log(DAG, run_id, task_id))
+def log_of(stack: Stack, run_id: str, task_id: str, try_number: int = 1) -> str:
+    """A task's log of one try."""
+    return "\n".join(stack.api().log(DAG, run_id, task_id, try_number))
+
+
+def approve(stack: Stack, run_id: str, task_id: str) -> None:
+    """Approve what a run asks, as somebody who may."""
+    question(stack, run_id)
+    stack.api(APPROVER).answer(DAG, run_id, task_id)
+
+
+def mark_task(stack: Stack, run_id: str, task_id: str, state: str) -> None:
+    """Mark success or Mark failed on a task, as a person does in the UI."""
+    stack.api().call("PATCH", f"/dags/{DAG}/dagRuns/{run_id}/taskInstances/{task_id}", {"new_state": state})
+
+
+def mark_run(stack: Stack, run_id: str, state: str) -> None:
+    """The same on the whole run."""
+    stack.api().call("PATCH", f"/dags/{DAG}/dagRuns/{run_id}", {"state": state})
+
+
+def reached(stack: Stack, run_id: str, task_id: str, state: str) -> None:
+    """Return when a task is in a state."""
+    until(lambda: states(stack, run_id)[task_id] == state, 120, f"{task_id} of {run_id} is {state}", poll_s=0.25)
 
 
 def question(stack: Stack, run_id: str, containing: str = "") -> dict[str, Any]:

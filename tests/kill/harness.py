@@ -1,10 +1,11 @@
 """One row of the table: a run whose task is killed at each of its moments, cleared, finished, and judged."""
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from given import declared_as
 from kstreams_runbooks.deployers.properties import parse
@@ -108,20 +109,33 @@ def _trigger(stack: Stack, dag_id: str, params: Any) -> str:
 class _Followed:
     """A run that somebody follows and approves in the background, while it is waited for and killed here."""
 
-    def __init__(self, pool: ThreadPoolExecutor, target: Target) -> None:
-        self._pool, self._target = pool, target
+    def __init__(self, target: Target) -> None:
+        self._pool, self._target = ThreadPoolExecutor(1), target
+        self._given_up = threading.Event()
         self._follow()
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._given_up.set()
+        self._pool.shutdown()
+
     def _follow(self) -> None:
-        api, target = self._target.stack.api(), self._target
+        target = self._target
         self._state: Future[str] = self._pool.submit(
             follow,
-            api,
+            target.stack.api(),
             target.dag_id,
             target.run_id,
             approver=target.stack.api(APPROVER),
+            each_time=self._go_on,
             limit_s=_FINISHED_S,
         )
+
+    def _go_on(self) -> None:
+        if self._given_up.is_set():
+            raise Refused("nobody follows this run any more")
 
     def ended(self) -> str:
         """The state in which it ended."""
@@ -136,8 +150,8 @@ class _Followed:
 
 def _killed(target: Target, moments: tuple[Moment, ...]) -> Iterator[Struck]:
     """Each kill and how the run went on after it; once the last is given, the run has ended well."""
-    with ThreadPoolExecutor(1) as pool:
-        run, after_try = _Followed(pool, target), 0
+    after_try = 0
+    with _Followed(target) as run:
         for moment in moments:
             kill = _strike(run, target, moment, after_try)
             after_try = kill.try_number

@@ -23,6 +23,7 @@ from lab.supervise import until
 # A task waits for the approvals and the bounces before it.
 _REACHED_S = 300
 _LOOK_S = 0.01
+_LOOK_FOR_S = 2.0
 _ASK_S = 0.25
 # The watch is at work: it has read the application twice.
 _READINGS = 2
@@ -81,6 +82,11 @@ class Target:
         """The task's newest try as Airflow sees it."""
         return self.stack.api().tasks(self.dag_id, self.run_id)[self.task]
 
+    def tried(self, number: int) -> dict[str, Any]:
+        """One try of the task as Airflow sees it, also after the next one has begun."""
+        path = f"/dags/{self.dag_id}/dagRuns/{self.run_id}/taskInstances/{self.task}/tries/{number}"
+        return self.stack.api().call("GET", path)
+
     def kept(self, kind: str, after_try: int) -> int:
         """How many pieces of evidence the task has left in tries later than `after_try`."""
         kept = Ledger.open().evidence(f"{self.dag_id}/{self.run_id}", kind=kind, task_id=self.task)
@@ -90,12 +96,12 @@ class Target:
 def strike(target: Target, moment: Moment, after_try: int) -> Kill:
     """Wait for a moment in a try later than `after_try`, kill, and start again what is a component.
 
-    Missed where the try ended before. What the run asks meanwhile has to be answered by somebody else.
+    Missed where the try ended before, also where its process had said so already when it was killed. What the run asks
+    meanwhile has to be answered by somebody else.
     """
-    at = _STRIKES[moment](target, after_try)
-    task = target.now()
-    after_s = at - datetime.fromisoformat(task["start_date"]).timestamp()
-    return Kill(target.task, moment, task["try_number"], round(after_s, 1), _doing(target, moment, task["try_number"]))
+    number, at = _STRIKES[moment](target, after_try)
+    began = datetime.fromisoformat(target.tried(number)["start_date"]).timestamp()
+    return Kill(target.task, moment, number, round(at - began, 1), _doing(target, moment, number))
 
 
 def _doing(target: Target, moment: Moment, try_number: int) -> str:
@@ -108,29 +114,28 @@ def _doing(target: Target, moment: Moment, try_number: int) -> str:
     return shorten(last_line(api.log(target.dag_id, target.run_id, target.task, try_number)), _LINE, placeholder=" …")
 
 
-def _working(target: Target, after_try: int) -> float:
+def _working(target: Target, after_try: int) -> tuple[int, float]:
     # The note that a step has begun is its first piece of evidence; every answer of it is still to come.
     return _kill_process(target, after_try, lambda: target.kept("note", after_try) > 0)
 
 
-def _stopping(target: Target, after_try: int) -> float:
+def _stopping(target: Target, after_try: int) -> tuple[int, float]:
     return _kill_process(target, after_try, lambda: processes.stopping(target.stack, *target.instances) is not None)
 
 
-def _deferred(target: Target, after_try: int) -> float:
-    def watching(state: str) -> bool:
-        return state == "deferred" and target.kept("reading", after_try) >= _READINGS
+def _deferred(target: Target, after_try: int) -> tuple[int, float]:
+    def watching(task: dict[str, Any]) -> bool:
+        return task["state"] == "deferred" and target.kept("reading", after_try) >= _READINGS
 
-    _wait_for(target, after_try, watching)
-    return _kill_component(target.stack, processes.TRIGGERER)
-
-
-def _asking(target: Target, after_try: int) -> float:
-    _wait_for(target, after_try, lambda state: state == "awaiting_input")
-    return _kill_component(target.stack, processes.SCHEDULER)
+    return _kill_component(target, after_try, watching, processes.TRIGGERER)
 
 
-_STRIKES: Mapping[Moment, Callable[[Target, int], float]] = {
+def _asking(target: Target, after_try: int) -> tuple[int, float]:
+    return _kill_component(target, after_try, lambda task: task["state"] == "awaiting_input", processes.SCHEDULER)
+
+
+# For each moment: what waits and kills; answers the number of the try that was killed, and when (s since 1970).
+_STRIKES: Mapping[Moment, Callable[[Target, int], tuple[int, float]]] = {
     Moment.WORKING: _working,
     Moment.STOPPING: _stopping,
     Moment.DEFERRED: _deferred,
@@ -138,41 +143,64 @@ _STRIKES: Mapping[Moment, Callable[[Target, int], float]] = {
 }
 
 
-def _kill_process(target: Target, after_try: int, reached: Callable[[], bool]) -> float:
+def _kill_process(target: Target, after_try: int, reached: Callable[[], bool]) -> tuple[int, float]:
     found: list[psutil.Process] = []
 
-    def there(_: str) -> bool:
-        process = processes.task_process(target.stack, target.now()["id"])
-        found.extend([process] if process else [])
-        return process is not None
+    def there(task: dict[str, Any]) -> bool:
+        # Airflow is asked seldom: its answer takes longer than a short task.
+        deadline = time.monotonic() + _LOOK_FOR_S
+        while not found and time.monotonic() < deadline:
+            process = processes.task_process(target.stack, task["id"])
+            found.extend([process] if process else [])
+            time.sleep(_LOOK_S)
+        return bool(found)
 
-    _wait_for(target, after_try, there)
-    [process] = found
+    task = _wait_for(target, after_try, there)
     with suppress(psutil.NoSuchProcess):
-        while process.status() != psutil.STATUS_ZOMBIE:
+        while found[0].status() != psutil.STATUS_ZOMBIE:
             if reached():
-                process.kill()
-                return time.time()
+                found[0].kill()
+                at = time.time()
+                _require_broken_off(target, task)
+                return int(task["try_number"]), at
             time.sleep(_LOOK_S)
     raise Missed(f"{target.task} ended before it was killed")
 
 
-def _kill_component(stack: Stack, name: str) -> float:
-    processes.kill_component(stack, name)
+def _require_broken_off(target: Target, task: dict[str, Any]) -> None:
+    """Missed where the try that was killed had said already that it succeeded."""
+
+    def judged() -> bool:
+        now = target.now()
+        if now["id"] == task["id"] and now["state"] == "success":
+            raise Missed(f"{target.task} had said that it succeeded before it was killed")
+        return now["id"] != task["id"] or now["state"] in _ENDED
+
+    until(judged, _REACHED_S, f"Airflow sees that {target.task} was killed", poll_s=_ASK_S)
+
+
+def _kill_component(
+    target: Target, after_try: int, reached: Callable[[dict[str, Any]], bool], name: str
+) -> tuple[int, float]:
+    task = _wait_for(target, after_try, reached)
+    processes.kill_component(target.stack, name)
     at = time.time()
-    processes.start_component(stack, name)
-    return at
+    processes.start_component(target.stack, name)
+    return int(task["try_number"]), at
 
 
-def _wait_for(target: Target, after_try: int, reached: Callable[[str], bool]) -> None:
-    """Return when the task's new try is where `reached` (told its state) wants it; Missed where it ended before."""
+def _wait_for(target: Target, after_try: int, reached: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    """The task's new try once `reached` holds for it; Missed where it ended before."""
+    newest: dict[str, Any] = {}
 
     def there() -> bool:
-        task = target.now()
-        if task["try_number"] <= after_try:
+        newest.clear()
+        newest.update(target.now())
+        if newest["try_number"] <= after_try:
             return False
-        if task["state"] in _ENDED:
-            raise Missed(f"{target.task} ended ({task['state']}) before it was killed")
-        return reached(str(task["state"]))
+        if newest["state"] in _ENDED:
+            raise Missed(f"{target.task} ended ({newest['state']}) before it was killed")
+        return reached(newest)
 
     until(there, _REACHED_S, f"{target.task} of {target.run_id} can be killed", poll_s=_ASK_S)
+    return newest

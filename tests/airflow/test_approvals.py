@@ -1,0 +1,130 @@
+"""Approvals as people give them, refuse them and go around them: what a run may do stands in the ledger."""
+
+import time
+
+from confluent_kafka.admin import AdminClient, NewPartitions  # type: ignore[attr-defined]
+from endings import COMPLETED, NOTHING_CHANGED, STOPPED, begun, ended, held_by
+from given import declared_as
+from lab.airflow import APPROVER, REQUESTER
+from lab.kafka import PARTITIONS
+from lab.stack import Stack
+from lab.supervise import until
+from runs import DAG, approve, finished, log_of, mark_run, mark_task, question, reached, states
+
+
+def test_reject_ends_the_run_with_nothing_changed(fresh: Stack) -> None:
+    """A no is the end: nothing was written, nothing stays reserved."""
+    trial = begun(fresh)
+    question(fresh, trial.run_id)
+    assert held_by(fresh) == (trial.run_id,)
+    fresh.api(APPROVER).answer(DAG, trial.run_id, "approve_plan", "Reject")
+    document = ended(trial, state="failed", outcome=NOTHING_CHANGED)
+    assert f"approve_plan: rejected by {APPROVER}" in document["run"]["outcome_sentence"]
+    assert document["approvals"] == []
+
+
+def test_an_approval_times_out(fresh: Stack) -> None:
+    """An approval that nobody gives ends the run; it is never taken for a yes."""
+    with declared_as(fresh, limits={"approval_timeout_h": 0.003}):
+        document = ended(begun(fresh), state="failed", outcome=NOTHING_CHANGED)
+    assert "approve_plan: no answer within 0.003 h" in document["run"]["outcome_sentence"]
+    assert document["approvals"] == []
+
+
+def test_an_approval_that_has_expired_opens_nothing(fresh: Stack) -> None:
+    """A yes holds for its time only: a run that comes to its first write too late asks again."""
+    with declared_as(fresh, limits={"approval_expiry_h": 0.00001}):
+        trial = begun(fresh)
+        approve(fresh, trial.run_id, "approve_plan")
+        document = ended(trial, state="failed", outcome=NOTHING_CHANGED)
+    sentence = document["run"]["outcome_sentence"]
+    assert f"the approval by {APPROVER} expired" in sentence
+    assert "clear approve_plan and what follows it" in sentence
+
+
+def test_plan_cleared_while_an_approval_waits_refuses_another_plan(fresh: Stack) -> None:
+    """Airflow goes on showing the first question, only what it shows may be approved: another plan ends the run."""
+    trial = begun(fresh)
+    question(fresh, trial.run_id)
+    with declared_as(fresh, limits={"max_lag": 999}):
+        fresh.api().clear(DAG, trial.run_id, "plan")
+        document = ended(trial, state="failed", outcome=NOTHING_CHANGED)
+    assert "the plan changed: " in document["run"]["outcome_sentence"]
+    assert f"trigger a new run of {DAG} for orders" in document["run"]["outcome_sentence"]
+    assert document["approvals"] == []
+
+
+def test_a_topic_that_changed_while_an_approval_waits_refuses_another_plan(fresh: Stack) -> None:
+    """The same where the world changed and somebody runs everything again: a topic has one partition more."""
+    trial = begun(fresh)
+    question(fresh, trial.run_id)
+    admin = AdminClient({"bootstrap.servers": fresh.lab.bootstrap})
+    admin.create_partitions([NewPartitions("orders-enriched", PARTITIONS + 1)])["orders-enriched"].result()
+    fresh.api().clear(DAG, trial.run_id, "observe")
+    document = ended(trial, state="failed", outcome=NOTHING_CHANGED)
+    assert "the plan changed: " in document["run"]["outcome_sentence"]
+
+
+def test_mark_success_on_an_approval_opens_nothing(fresh: Stack) -> None:
+    """The write asks the ledger, not the graph, and says what is missing there."""
+    trial = begun(fresh)
+    question(fresh, trial.run_id)
+    mark_task(fresh, trial.run_id, "approve_plan", "success")
+    document = ended(trial, state="failed", outcome=NOTHING_CHANGED)
+    assert "no approval of approve_plan in the ledger" in log_of(fresh, trial.run_id, "bounce_1_first")
+    assert document["approvals"] == []
+
+
+def test_mark_failed_on_an_approval_that_waits_ends_the_run(fresh: Stack) -> None:
+    """The run judges itself: red, nothing changed, nothing reserved."""
+    trial = begun(fresh)
+    question(fresh, trial.run_id)
+    mark_task(fresh, trial.run_id, "approve_plan", "failed")
+    ended(trial, state="failed", outcome=NOTHING_CHANGED)
+
+
+def test_mark_failed_on_a_run_while_an_approval_waits_frees_its_hold(fresh: Stack) -> None:
+    """Airflow then runs nothing more, also not `conclude`: the next run finds the hold free and takes it."""
+    first = begun(fresh)
+    question(fresh, first.run_id)
+    mark_run(fresh, first.run_id, "failed")
+    ended(first, state="failed", outcome=None, holds=(first.run_id,))
+    second = begun(fresh)
+    question(fresh, second.run_id)
+    assert held_by(fresh) == (second.run_id,)
+    fresh.api(APPROVER).answer(DAG, second.run_id, "approve_plan", "Reject")
+    ended(second, state="failed", outcome=NOTHING_CHANGED)
+
+
+def test_the_requester_approves_and_is_asked_again_another_approves(one_bounce: Stack) -> None:
+    """Four eyes: the requester's own answer counts for nothing; the run waits on, and goes on with another's."""
+    trial = begun(one_bounce)
+    question(one_bounce, trial.run_id)
+    one_bounce.api(REQUESTER).answer(DAG, trial.run_id, "approve_plan")
+    until(
+        lambda: "oncall is no approver of orders" in log_of(one_bounce, trial.run_id, "approve_plan"),
+        60,
+        "the answer is judged",
+    )
+    assert states(one_bounce, trial.run_id)["bounce_1_first"] in {"None", "no_status"}
+    assert finished(one_bounce, trial.run_id) == "success"
+    document = ended(trial, state="success", outcome=COMPLETED, restarted=((1, "orders-1"), (1, "orders-2")))
+    assert [approval["by"] for approval in document["approvals"]] == [APPROVER]
+
+
+def test_a_run_cleared_after_its_approval_expired_refuses_to_go_on(one_bounce: Stack) -> None:
+    """What was approved weeks ago is no reason to touch another instance; the one that was restarted stays as it is."""
+    expiry_s = 40
+    with declared_as(one_bounce, limits={"approval_expiry_h": expiry_s / 3600, "bake_s": 60}):
+        trial = begun(one_bounce)
+        approve(one_bounce, trial.run_id, "approve_plan")
+        reached(one_bounce, trial.run_id, "bounce_1_first", "deferred")
+        mark_task(one_bounce, trial.run_id, "bounce_1_first", "failed")
+        document = ended(trial, state="failed", outcome=STOPPED, restarted=((1, "orders-1"),))
+        expires_ms = document["approvals"][0]["expires_at_ms"]
+        until(lambda: time.time() * 1000 > expires_ms, expiry_s, "the approval has expired", poll_s=0.5)
+        one_bounce.api().clear(DAG, trial.run_id, "bounce_1_first")
+        document = ended(trial, state="failed", outcome=STOPPED, restarted=((1, "orders-1"),))
+    sentence = document["run"]["outcome_sentence"]
+    assert f"bounce_1_first: the approval by {APPROVER} expired" in sentence
+    assert "clear approve_plan and what follows it" in sentence
