@@ -11,7 +11,7 @@ from lab import report
 from lab.application import Deployed
 from lab.stack import Stack
 from lab.supervise import until
-from runs import DAG, evidence, trigger
+from runs import dag_of, evidence, trigger, trigger_other
 
 NOTHING_CHANGED = "refused or rejected, nothing changed"
 STOPPED = "stopped, changed"
@@ -39,6 +39,12 @@ def begun(stack: Stack, **conf: Any) -> Trial:
     return Trial(stack, trigger(stack, **conf), starts)
 
 
+def begun_other(stack: Stack, dag_id: str, **conf: Any) -> Trial:
+    """Trigger any runbook, remembering what runs."""
+    starts = _starts(stack)
+    return Trial(stack, trigger_other(stack, dag_id, **conf), starts)
+
+
 def ended(
     trial: Trial,
     *,
@@ -55,7 +61,7 @@ def ended(
     the undo cards where a restart was broken off. `holds` are the runs that anything is held by, of all runs.
     """
     stack = trial.stack
-    assert stack.api().wait_finished(DAG, trial.run_id, _ENDED_S) == state
+    assert stack.api().wait_finished(dag_of(trial.run_id), trial.run_id, _ENDED_S) == state
     document = evidence(stack, trial.run_id)
     assert document["run"]["outcome"] == outcome
     writes = [write["payload"] for write in document["writes"]]

@@ -15,16 +15,31 @@ from lab.supervise import until
 DAG = "library_bump"
 
 
+# The runbook of each run that was triggered here, so that a run id is enough to name a run.
+_DAG_OF: dict[str, str] = {}
+
+
 def trigger(stack: Stack, **conf: Any) -> str:
     """Trigger a bump of the orders application as the person on call."""
+    return trigger_other(stack, DAG, **{"target": TO_RELEASE, **conf})
+
+
+def trigger_other(stack: Stack, dag_id: str, **conf: Any) -> str:
+    """Trigger any runbook for the orders application as the person on call."""
     run_id = f"test-{time.time_ns()}"
-    conf = {"application": "orders", "target": TO_RELEASE, "dry_run": False, "reason": "test", **conf}
-    return stack.api(REQUESTER).trigger(DAG, conf, run_id)
+    _DAG_OF[run_id] = dag_id
+    conf = {"application": "orders", "dry_run": False, "reason": "test", **conf}
+    return stack.api(REQUESTER).trigger(dag_id, conf, run_id)
+
+
+def dag_of(run_id: str) -> str:
+    """The runbook of a run."""
+    return _DAG_OF.get(run_id, DAG)
 
 
 def finished(stack: Stack, run_id: str) -> str:
     """The state in which the run ended, everything approved."""
-    return follow(stack.api(), DAG, run_id, approver=stack.api(APPROVER))
+    return follow(stack.api(), dag_of(run_id), run_id, approver=stack.api(APPROVER))
 
 
 def command(stack: Stack, *arguments: str) -> tuple[int, str]:
@@ -49,28 +64,28 @@ def evidence(stack: Stack, run_id: str) -> dict[str, Any]:
 
 def states(stack: Stack, run_id: str) -> dict[str, str]:
     """State of every task."""
-    return {name: str(task["state"]) for name, task in stack.api().tasks(DAG, run_id).items()}
+    return {name: str(task["state"]) for name, task in stack.api().tasks(dag_of(run_id), run_id).items()}
 
 
 def log_of(stack: Stack, run_id: str, task_id: str, try_number: int = 1) -> str:
     """A task's log of one try."""
-    return "\n".join(stack.api().log(DAG, run_id, task_id, try_number))
+    return "\n".join(stack.api().log(dag_of(run_id), run_id, task_id, try_number))
 
 
 def approve(stack: Stack, run_id: str, task_id: str) -> None:
     """Approve what a run asks, as somebody who may."""
     question(stack, run_id)
-    stack.api(APPROVER).answer(DAG, run_id, task_id)
+    stack.api(APPROVER).answer(dag_of(run_id), run_id, task_id)
 
 
 def mark_task(stack: Stack, run_id: str, task_id: str, state: str) -> None:
     """Mark success or Mark failed on a task, as a person does in the UI."""
-    stack.api().call("PATCH", f"/dags/{DAG}/dagRuns/{run_id}/taskInstances/{task_id}", {"new_state": state})
+    stack.api().call("PATCH", f"/dags/{dag_of(run_id)}/dagRuns/{run_id}/taskInstances/{task_id}", {"new_state": state})
 
 
 def mark_run(stack: Stack, run_id: str, state: str) -> None:
     """The same on the whole run."""
-    stack.api().call("PATCH", f"/dags/{DAG}/dagRuns/{run_id}", {"state": state})
+    stack.api().call("PATCH", f"/dags/{dag_of(run_id)}/dagRuns/{run_id}", {"state": state})
 
 
 def reached(stack: Stack, run_id: str, task_id: str, state: str) -> None:
@@ -82,11 +97,11 @@ def question(stack: Stack, run_id: str, containing: str = "") -> dict[str, Any]:
     """The question that waits, once Airflow has parked it: answers that come faster are lost by Airflow 3.3."""
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
-        for pending in stack.api().pending(DAG, run_id):
+        for pending in stack.api().pending(dag_of(run_id), run_id):
             if containing in pending["body"]:
                 time.sleep(4)
                 return pending
-        if stack.api().run(DAG, run_id)["state"] == "failed":
+        if stack.api().run(dag_of(run_id), run_id)["state"] == "failed":
             raise Refused(f"run {run_id} failed before it asked: {states(stack, run_id)}")
         time.sleep(1)
     raise AssertionError(f"no question of {run_id} with {containing!r}: {states(stack, run_id)}")

@@ -22,17 +22,21 @@ class Move:
     bounce: int
     before: Standing
     after: Standing
-    point_of_no_return: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """A run that is to be taken back: its key, the runbook, whether it took all instances at once, its cards."""
+    """A run that is to be taken back: its key, the runbook, whether it took all instances at once, its cards.
+
+    `unguarded` says that this run, or one of the same application after it, has passed a point of no return: records
+    that an older release misreads may lie in the repartition topics, also where `upgrade.from` is set again by now.
+    """
 
     run_key: str
     runbook: str
     at_once: bool
     moves: tuple[Move, ...]
+    unguarded: bool
 
 
 def undo_plan(
@@ -131,8 +135,6 @@ def _stages(undone: Undone, todo: dict[str, tuple[Move, ...]]) -> Iterator[Bounc
     number = 0
     for bounce in sorted({move.bounce for move in undone.moves}, reverse=True):
         targets: dict[tuple[str, tuple[tuple[str, str], ...], str], list[Move]] = {}
-        # Whoever wrote the new format may have been set back by hand since: the records are still there.
-        drain = any(move.point_of_no_return and move.bounce > bounce for move in undone.moves)
         for moves in todo.values():
             of_it = [move for move in moves if move.bounce == bounce]
             if of_it:
@@ -148,7 +150,7 @@ def _stages(undone: Undone, todo: dict[str, tuple[Move, ...]]) -> Iterator[Bounc
                 _library(release, version),
                 instances=tuple(move.instance for move in there),
                 clear_state=any(clears_state(move.before.version, move.after.version) for move in there),
-                after_drain=drain,
+                after_drain=undone.unguarded and any(move.before.version != move.after.version for move in there),
             )
 
 

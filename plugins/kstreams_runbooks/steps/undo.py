@@ -186,16 +186,27 @@ def _undone_record(run: Run) -> RunRecord:
 
 def _undone(run: Run) -> Undone:
     record = _undone_record(run)
-    stored = run.ledger.plan(record.run_key)
+    stored, cards = run.ledger.plan(record.run_key), run.ledger.cards(record.run_key)
     moves = tuple(
         Move(
             card.object,
             card.facts["bounce"],
             decode(Standing, card.facts["before"]),
             decode(Standing, card.facts["after"]),
-            card.point_of_no_return,
         )
-        for card in run.ledger.cards(record.run_key)
+        for card in cards
         if not card.done
     )
-    return Undone(record.run_key, record.dag_id, bool(stored and stored["at_once"]), moves)
+    since = [
+        card
+        for later in run.ledger.runs()
+        if later.application == record.application and (later.wrote_at_ms or 0) >= (record.wrote_at_ms or 0)
+        for card in run.ledger.cards(later.run_key)
+    ]
+    return Undone(
+        record.run_key,
+        record.dag_id,
+        bool(stored and stored["at_once"]),
+        moves,
+        unguarded=any(card.point_of_no_return for card in since),
+    )

@@ -18,16 +18,19 @@ def stands(name: str, release: str = OLD, settings: tuple[tuple[str, str], ...] 
 
 def bounced(*names: str) -> tuple[Move, ...]:
     """Bounce 1 of a library bump for these instances."""
-    return tuple(Move(name, 1, stands(name), stands(name, NEW, GUARD), point_of_no_return=False) for name in names)
+    return tuple(Move(name, 1, stands(name), stands(name, NEW, GUARD)) for name in names)
 
 
 def unset(*names: str) -> tuple[Move, ...]:
     """Bounce 2, past the point of no return."""
-    return tuple(Move(name, 2, stands(name, NEW, GUARD), stands(name, NEW), point_of_no_return=True) for name in names)
+    return tuple(Move(name, 2, stands(name, NEW, GUARD), stands(name, NEW)) for name in names)
 
 
-def plan_of(now: ApplicationReading, *moves: Move, runbook: str = "library_bump", at_once: bool = False) -> Plan:
-    return undo_plan(now, declared(), Undone("library_bump/r", runbook, at_once, moves), (), "code")
+def plan_of(
+    now: ApplicationReading, *moves: Move, runbook: str = "library_bump", at_once: bool = False, later: bool = False
+) -> Plan:
+    unguarded = any(move.bounce > 1 for move in moves) or later
+    return undo_plan(now, declared(), Undone("library_bump/r", runbook, at_once, moves, unguarded), (), "code")
 
 
 def stages(plan: Plan) -> list[tuple[str, tuple[tuple[str, str], ...], tuple[str, ...], bool, bool]]:
@@ -101,10 +104,7 @@ def test_a_deployment_that_cannot_be_read_is_inconclusive() -> None:
 def test_what_was_taken_at_once_goes_back_at_once() -> None:
     """One stage for all, also where the stop was all that happened."""
     settings = (("num.stream.threads", "2"),)
-    moves = tuple(
-        Move(name, 1, stands(name, NEW), stands(name, NEW, settings), point_of_no_return=False)
-        for name in ("orders-1", "orders-2")
-    )
+    moves = tuple(Move(name, 1, stands(name, NEW), stands(name, NEW, settings)) for name in ("orders-1", "orders-2"))
     changed = reading(*(instance(f"orders-{n}", release=NEW, settings=settings) for n in (1, 2)))
     stopped = reading(*(down(f"orders-{n}", release=NEW) for n in (1, 2)))
     for now in (changed, stopped):
@@ -116,3 +116,10 @@ def test_a_rerun_of_a_bounce_goes_back_to_what_stood_before_the_first_try() -> N
     """Two cards of one bounce, one stage."""
     now = reading(instance("orders-1", release=NEW, settings=GUARD), instance("orders-2"))
     assert stages(plan_of(now, *bounced("orders-1"), *bounced("orders-1"))) == [(OLD, (), ("orders-1",), True, False)]
+
+
+def test_a_later_run_that_passed_the_point_of_no_return_leaves_its_records_too() -> None:
+    """It was undone itself, so upgrade.from is set again: what it wrote meanwhile is drained before the old release."""
+    now = reading(*(instance(f"orders-{n}", release=NEW, settings=GUARD) for n in (1, 2)))
+    made = plan_of(now, *bounced("orders-1", "orders-2"), later=True)
+    assert stages(made) == [(OLD, (), ("orders-1", "orders-2"), True, True)]
