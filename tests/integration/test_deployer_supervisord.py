@@ -60,6 +60,7 @@ class Settings:
     stop_timeout_s: float = 5
     start_timeout_s: float = 10
     kind: str = "supervisord"
+    settable: tuple[str, ...] = ()
 
 
 def free_port() -> int:

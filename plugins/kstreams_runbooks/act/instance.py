@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import FrameType
 
 from kstreams_runbooks.deployers.protocol import Deployer
-from kstreams_runbooks.errors import Interrupted, Refused, RunbookError
+from kstreams_runbooks.errors import Interrupted, Refused, RunbookError, WriteRefused
 
 # Airflow tells a task to go by SIGINT or SIGTERM and kills it some seconds later.
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -40,12 +40,18 @@ def restart(
     `remove_members` is called once the process is gone, where membership is not static: the others would wait out the
     session timeout (45 s by default) for a member that does not come back under its name.
 
+    WriteRefused, and nothing done, for a deployer that does not act itself: a step asks a person instead.
     What `apply` would refuse is refused while the instance still runs; one that is down is started whatever happens.
     From the request to stop on, no way out leaves the instance down: an error is raised after it was started again. A
     SIGTERM or SIGINT (seen in the main thread only) does not break the sequence off, it shortens it: the instance is
     started with what stands declared at that moment, then Interrupted is raised. A rerun goes on from where this
     stopped, also from an instance that is down.
     """
+    if not deployer.acts:
+        raise WriteRefused(
+            f"{instance}: its deployer changes nothing itself, so nothing is restarted; ask a person: "
+            f"{deployer.request('deploy', instance, release, settings)}"
+        )
     with _signals() as told:
         if told:
             raise Interrupted(f"{instance}: told to stop before anything was done; nothing was changed")

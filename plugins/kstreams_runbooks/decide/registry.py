@@ -7,6 +7,7 @@ from kstreams_runbooks.decide.approval import may_approve, may_request
 from kstreams_runbooks.decide.bump_plan import bump_plan
 from kstreams_runbooks.decide.check import ready_for_change
 from kstreams_runbooks.decide.conclusion import conclusion
+from kstreams_runbooks.decide.deployed import deployed
 from kstreams_runbooks.decide.draining import read_up_to
 from kstreams_runbooks.decide.emptiness import group_is_empty
 from kstreams_runbooks.decide.gate import gate
@@ -25,6 +26,7 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         restart_plan,
         undo_plan,
         may_approve,
+        deployed,
         gate,
         every_member_runs,
         nothing_drifted,

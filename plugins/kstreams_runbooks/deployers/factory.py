@@ -2,10 +2,12 @@
 
 from typing import Protocol
 
+from kstreams_runbooks.deployers.command import CommandDeployer
+from kstreams_runbooks.deployers.manual import ManualDeployer
 from kstreams_runbooks.deployers.protocol import Deployer
 from kstreams_runbooks.deployers.supervisord import SupervisordDeployer
-from kstreams_runbooks.deployers.supervisord_settings import SupervisordSettings
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.fleet import CommandSettings, ManualSettings, SupervisordSettings
 
 
 class _Deployed(Protocol):
@@ -13,7 +15,7 @@ class _Deployed(Protocol):
     def application_id(self) -> str: ...
 
     @property
-    def deployer(self) -> SupervisordSettings: ...
+    def deployer(self) -> SupervisordSettings | CommandSettings | ManualSettings: ...
 
 
 def make_deployer(application: _Deployed, *, dry_run: bool = True) -> Deployer:
@@ -21,7 +23,12 @@ def make_deployer(application: _Deployed, *, dry_run: bool = True) -> Deployer:
 
     A dry run is the default: its mutating calls are recorded in `would_write` and not done.
     """
-    settings = application.deployer
-    if settings.kind == "supervisord":
-        return SupervisordDeployer(settings, application_id=application.application_id, dry_run=dry_run)
-    raise BadInput(f"deployer kind {settings.kind!r} is unknown (known: supervisord)")
+    application_id = application.application_id
+    match application.deployer:
+        case SupervisordSettings() as settings:
+            return SupervisordDeployer(settings, application_id=application_id, dry_run=dry_run)
+        case CommandSettings() as settings:
+            return CommandDeployer(settings, application_id=application_id, dry_run=dry_run)
+        case ManualSettings() as settings:
+            return ManualDeployer(settings, application_id=application_id, dry_run=dry_run)
+    raise BadInput(f"deployer kind {application.deployer.kind!r} is unknown")

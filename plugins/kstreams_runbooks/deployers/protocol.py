@@ -8,11 +8,14 @@ Small enough that a command or a person can stand behind it. Rules for all of th
   WriteRefused where a guard says no, Unreachable where the system behind does not answer, Refused where it answered
   and could not do it.
 - In a dry run the mutating calls run their guards, add one sentence to `would_write` and do nothing.
+- One that does not act itself (`acts` is False) refuses every mutating call (WriteRefused). A step says `request` to a
+  person instead, and waits until `describe` shows that it was done.
 """
 
 from collections.abc import Mapping
 from typing import Protocol
 
+from kstreams_runbooks.deployers.requests import Wish
 from kstreams_runbooks.model.readings import Deployment
 
 
@@ -21,17 +24,25 @@ class Deployer(Protocol):
 
     would_write: list[str]
 
+    @property
+    def acts(self) -> bool:
+        """Whether its mutating calls do something; False where a person has to be asked with `request`."""
+
     def describe(self) -> tuple[Deployment, ...]:
         """Every declared instance, in the declared order: one look, no waiting.
 
         `applied` may be True only where the running process certainly read what is declared now; a doubt is Missing.
-        `settings` are what a runbook sets as the next start would read it, whoever set it; the value of anything else
-        that stands among it is hidden, it may be a secret.
+        `settings` are what a runbook set for the next start: where it sets nothing, what the application's own
+        configuration has is in effect and is not shown. The value of anything else that stands among them is hidden,
+        it may be a secret.
         `obstacles` say why `apply` would refuse whatever it is given.
         """
 
     def check_apply(self, instance: str, release: str, settings: Mapping[str, str]) -> None:
         """Refuse here what `apply` would refuse, before anything is stopped for it; changes nothing."""
+
+    def check_clear_state(self, instance: str) -> None:
+        """Refuse here what `clear_state` would refuse of a stopped instance, before it is stopped for it."""
 
     def apply(self, instance: str, release: str, settings: Mapping[str, str]) -> None:
         """Declare release and settings of one instance for its next start: all of it or nothing.
@@ -59,3 +70,6 @@ class Deployer(Protocol):
 
         With `clear_state` its local state is deleted in between.
         """
+
+    def request(self, wish: Wish, instance: str, release: str = "", settings: Mapping[str, str] | None = None) -> str:
+        """What a person is asked for, in one sentence: `deploy` needs release and settings, the others do not."""

@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from kstreams_runbooks.deployers import processes, state_directory
-from kstreams_runbooks.deployers.deployment_file import FILE, RELEASE, SETTABLE, Declared, read_declared
+from kstreams_runbooks.deployers.deployment_file import FILE, RELEASE, Declared, read_declared
 from kstreams_runbooks.deployers.properties import dump, write_atomically
+from kstreams_runbooks.deployers.requests import Wish, request_sentence
+from kstreams_runbooks.deployers.settable import refuse_others, settable_keys
 from kstreams_runbooks.deployers.supervisord_settings import SupervisedInstance, SupervisordSettings
 from kstreams_runbooks.deployers.xmlrpc import ALREADY_STARTED, NOT_RUNNING, Supervisord, SupervisordFault
 from kstreams_runbooks.errors import BadInput, Refused, WriteRefused
@@ -47,11 +49,14 @@ _PROCESS: dict[int, ProcessState] = {
 class SupervisordDeployer:
     """Deployer over XML-RPC and files; the instances' directories must be writable from here."""
 
+    acts = True
+
     def __init__(self, settings: SupervisordSettings, *, application_id: str, dry_run: bool = True) -> None:
         self.would_write: list[str] = []
         self._settings = settings
         self._application_id = application_id
         self._dry_run = dry_run
+        self._settable = settable_keys(settings.settable)
         self._supervisord = Supervisord(settings.url, writable=not dry_run)
         self._instances = {instance.name: instance for instance in settings.instances}
         self._topologies: dict[str, str] = {}
@@ -63,8 +68,12 @@ class SupervisordDeployer:
         return tuple(self._deployment(one, found.get(one.program), taken) for one in self._instances.values())
 
     def check_apply(self, instance: str, release: str, settings: Mapping[str, str]) -> None:
-        """BadInput for an unknown release, WriteRefused for a setting outside of SETTABLE and for any obstacle."""
+        """BadInput for an unknown release, WriteRefused for a setting that no runbook sets and for any obstacle."""
         self._guarded(instance, release, settings)
+
+    def check_clear_state(self, instance: str) -> None:
+        """What clear_state says of the instance's directory: BadInput, WriteRefused."""
+        state_directory.application_directory(_state_dir(self._one(instance)), self._application_id)
 
     def apply(self, instance: str, release: str, settings: Mapping[str, str]) -> None:
         """Write release and settings; nothing is written where they stand there already, so `applied` stays True."""
@@ -166,7 +175,7 @@ class SupervisordDeployer:
     ) -> list[str]:
         """The same in a shell: stop, clear the local state where asked, write the file, start."""
         one = self._one(instance)
-        _settable(instance, settings)
+        refuse_others(instance, settings, self._settable)
         control = f"supervisorctl -s {self._supervisord.address}"
         path = Path(one.directory) / FILE
         lines = dump({RELEASE: release, **settings}).replace("\n", "\\n")
@@ -174,6 +183,11 @@ class SupervisordDeployer:
         state = shlex.quote(str(_state_dir(one) / self._application_id))
         clear = [f"rm -rf {state}"] if clear_state else []
         return [f"{control} stop {one.program}", *clear, write, f"{control} start {one.program}"]
+
+    def request(self, wish: Wish, instance: str, release: str = "", settings: Mapping[str, str] | None = None) -> str:
+        """What a person would be asked for."""
+        self._one(instance)
+        return request_sentence(wish, instance, release=release, settings=settings)
 
     def _one(self, instance: str) -> SupervisedInstance:
         try:
@@ -192,8 +206,8 @@ class SupervisordDeployer:
         """What stands there now, where nothing speaks against writing `release` and `settings` over it."""
         one = self._one(instance)
         self._release_directory(release)
-        _settable(instance, settings)
-        declared = read_declared(Path(one.directory))
+        refuse_others(instance, settings, self._settable)
+        declared = read_declared(Path(one.directory), self._settable)
         if declared.obstacles:
             raise WriteRefused(f"{instance}: {'; '.join(declared.obstacles)}")
         return declared
@@ -230,7 +244,7 @@ class SupervisordDeployer:
                 raise
 
     def _deployment(self, one: SupervisedInstance, info: Mapping[str, Any] | None, taken: Taken) -> Deployment:
-        declared = read_declared(Path(one.directory))
+        declared = read_declared(Path(one.directory), self._settable)
         release, settings, obstacles = declared.release, declared.settings, declared.obstacles
         if info is None:
             why = Missing(f"supervisord has no program {one.program}")
@@ -305,11 +319,6 @@ class SupervisordDeployer:
             last = (done.stderr.strip().splitlines() or ["nothing on stderr"])[-1]
             raise Refused(f"{command[0]}: topology of {release} not printed (exit {done.returncode}: {last})")
         return done.stdout[at:].rstrip() + "\n"
-
-
-def _settable(instance: str, settings: Mapping[str, str]) -> None:
-    if strange := sorted(set(settings) - SETTABLE):
-        raise WriteRefused(f"{instance}: no runbook sets {', '.join(strange)} (allowed: {', '.join(sorted(SETTABLE))})")
 
 
 def _state_dir(one: SupervisedInstance) -> Path:

@@ -49,6 +49,10 @@ class SupervisordSettings(Protocol):
         """Command that prints a topology; `{release}` and `{directory}` are filled in."""
 
     @property
+    def settable(self) -> Sequence[str]:
+        """Settings that a runbook may set besides upgrade.from and processing.guarantee."""
+
+    @property
     def stop_timeout_s(self) -> float:
         """How long a stop may take."""
 

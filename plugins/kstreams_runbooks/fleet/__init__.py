@@ -9,17 +9,23 @@ from typing import TYPE_CHECKING, Any
 from kstreams_runbooks.fleet.names import application_names, fleet_dir
 
 if TYPE_CHECKING:
+    from kstreams_runbooks.fleet.command import CommandSettings
+    from kstreams_runbooks.fleet.commands import Command
     from kstreams_runbooks.fleet.declarations import Application, Cluster
     from kstreams_runbooks.fleet.limits import Limits
     from kstreams_runbooks.fleet.loading import Fleet, load_fleet
+    from kstreams_runbooks.fleet.manual import ManualSettings
     from kstreams_runbooks.fleet.problems import Problem
     from kstreams_runbooks.fleet.supervisord import SupervisordInstance, SupervisordSettings
 
 __all__ = [
     "Application",
     "Cluster",
+    "Command",
+    "CommandSettings",
     "Fleet",
     "Limits",
+    "ManualSettings",
     "Problem",
     "SupervisordInstance",
     "SupervisordSettings",
@@ -31,8 +37,11 @@ __all__ = [
 _HOME = {
     "Application": "declarations",
     "Cluster": "declarations",
+    "Command": "commands",
+    "CommandSettings": "command",
     "Fleet": "loading",
     "Limits": "limits",
+    "ManualSettings": "manual",
     "Problem": "problems",
     "SupervisordInstance": "supervisord",
     "SupervisordSettings": "supervisord",

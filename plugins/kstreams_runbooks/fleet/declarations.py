@@ -6,7 +6,9 @@ from typing import Annotated
 from pydantic import Field, ValidationError, ValidationInfo, field_validator
 
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.fleet.command import CommandSettings
 from kstreams_runbooks.fleet.limits import Limits
+from kstreams_runbooks.fleet.manual import ManualSettings
 from kstreams_runbooks.fleet.supervisord import SupervisordSettings
 from kstreams_runbooks.fleet.values import (
     Count,
@@ -23,7 +25,7 @@ from kstreams_runbooks.model.declared import DeclaredApplication
 from kstreams_runbooks.model.versions import Release
 
 # One more deployer is one more member here; `kind` tells them apart.
-DeployerSettings = Annotated[SupervisordSettings, Field(discriminator="kind")]
+DeployerSettings = Annotated[SupervisordSettings | CommandSettings | ManualSettings, Field(discriminator="kind")]
 
 
 class Cluster(Declaration):

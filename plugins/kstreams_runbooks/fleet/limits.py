@@ -54,6 +54,13 @@ class Limits(Declaration):
         title="Age of a reading",
         description="seconds; an older reading is never decided on, because the application may have changed since",
     )
+    deploy_wait_h: Amount = Field(
+        default=8.0,
+        gt=0,
+        title="Time to deploy by hand",
+        description="hours that a step of an application with the manual deployer waits until what it asked for is "
+        "observed; one working day",
+    )
     approval_timeout_h: Amount = Field(
         default=8.0,
         gt=0,

@@ -19,7 +19,7 @@ _REASONS = {
     "dict_type": "must be a mapping (`key: value` lines)",
     "tuple_type": "must be a list",
     "string_type": "must be text; quote it if it is meant so",
-    "union_tag_not_found": "has no `kind`; it names the deployer",
+    "union_tag_not_found": "has no `kind`; it names the deployer: supervisord, command or manual",
     "too_short": "is empty; at least one is needed",
     "string_too_short": "is empty",
     "path_type": "must be text: a path",
@@ -133,11 +133,19 @@ def _description(model: type[BaseModel], loc: tuple[str | int, ...]) -> str:
 
 
 def _model_at(model: type[BaseModel], loc: Iterable[str | int]) -> type[BaseModel]:
+    """The model that a location leads to; of several kinds of deployer the one whose tag stands in it."""
+    found = [model]
     for part in loc:
-        field = model.model_fields.get(part) if isinstance(part, str) else None
-        if field is not None:
-            model = next(_models(field.annotation), model)
-    return model
+        if isinstance(part, str):
+            fields = [each.model_fields[part] for each in found if part in each.model_fields]
+            inner = [each for field in fields for each in _models(field.annotation)]
+            found = [each for each in found if part in _tags(each)] or inner or found
+    return found[0]
+
+
+def _tags(model: type[BaseModel]) -> tuple[Any, ...]:
+    kind = model.model_fields.get("kind")
+    return get_args(kind.annotation) if kind else ()
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:

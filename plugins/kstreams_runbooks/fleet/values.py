@@ -55,7 +55,8 @@ def _flag_as_word(value: Any) -> Any:
     return {True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else value
 
 
-def _distinct(values: tuple[str, ...]) -> tuple[str, ...]:
+def distinct(values: tuple[str, ...]) -> tuple[str, ...]:
+    """The values as they are; ValueError where one stands twice."""
     twice = sorted({value for value in values if values.count(value) > 1})
     if twice:
         raise ValueError(f"names {', '.join(twice)} twice; leave one")
@@ -71,8 +72,8 @@ def _release(text: str) -> str:
 Words = Annotated[str, Field(min_length=1)]
 # Kafka's own rule for topics; an application.id becomes part of topic names.
 KafkaName = Annotated[str, Field(min_length=1, max_length=249, pattern=r"^[a-zA-Z0-9._-]+$")]
-Topics = Annotated[tuple[KafkaName, ...], AfterValidator(_distinct)]
-People = Annotated[tuple[Words, ...], AfterValidator(_distinct)]
+Topics = Annotated[tuple[KafkaName, ...], AfterValidator(distinct)]
+People = Annotated[tuple[Words, ...], AfterValidator(distinct)]
 Zone = Annotated[str, AfterValidator(_known_zone)]
 AbsolutePath = Annotated[Path, AfterValidator(_absolute)]
 StatePath = Annotated[Path, AfterValidator(_absolute), AfterValidator(_deep)]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from kstreams_runbooks.model.plan import Bounce
-from kstreams_runbooks.model.readings import Start
+from kstreams_runbooks.model.readings import MemberReading, Start
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +32,17 @@ class Patience:
     interval_s: float
     ceiling_s: float
     bake_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Awaited:
+    """What a person was asked to deploy: `bounce` on one instance, in a start other than `previous`.
+
+    `previous` is None where the instance was down when it was asked for. `members` are those that the old start brought
+    into the group and that are to be removed once it is gone; none under static membership.
+    """
+
+    instance: str
+    bounce: Bounce
+    previous: Start | None
+    members: tuple[MemberReading, ...] = ()

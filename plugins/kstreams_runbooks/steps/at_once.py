@@ -54,11 +54,14 @@ def stop_all(run: Run, bounce: Bounce) -> None:
     for instance in going:
         own = _members(run, reading, instance)
         members |= {member.member_id: member for member in own}
-        write_card(run, reading, instance, bounce, own)
+        write_card(run, reading, instance, bounce, own, instance.streams.start)
     names = [one.instance for one in going]
+    if not run.deployer.acts:
+        _ask(run, going, [run.deployer.request("stop", name) for name in names], _is_down)
     run.say(f"{', '.join(names)}: stop, all at once")
     began = now_ms()
-    _in_threads(run, names, lambda deployer, name: deployer.stop(name))
+    if run.deployer.acts:
+        _in_threads(run, names, lambda deployer, name: deployer.stop(name))
     run.keep("write", "stop", {"instances": names, "requested_ms": began, "stopped_ms": now_ms()})
     run.say(f"{', '.join(names)}: down after {now_ms() - began} ms")
     _empty(run, tuple(members.values()))
@@ -81,6 +84,10 @@ def start_all(run: Run, bounce: Bounce) -> None:
     for instance in waiting:
         run.deployer.check_apply(instance.instance, bounce.release, dict(bounce.settings))
     names = [one.instance for one in waiting]
+    if not run.deployer.acts:
+        cleared = [run.deployer.request("clear_state", name) for name in names] if bounce.clear_state else []
+        wanted = [run.deployer.request("deploy", name, bounce.release, dict(bounce.settings)) for name in names]
+        _ask(run, waiting, [*cleared, *wanted], lambda _: False)
     run.say(f"{', '.join(names)}: start with {bounce.deployed}, all at once")
     began = now_ms()
 
@@ -99,11 +106,29 @@ def start_all(run: Run, bounce: Bounce) -> None:
     run.keep("write", "start", {"instances": names, "requested_ms": began, "started_ms": now_ms()})
 
 
+def _ask(
+    run: Run, instances: list[InstanceReading], requests: list[str], done: Callable[[InstanceReading], bool]
+) -> None:
+    """Where a person deploys: say what is wanted, and Refused until it is observed and the task is cleared."""
+    if all(done(one) for one in instances):
+        return
+    for request in requests:
+        run.say(f"PLEASE {request}")
+    raise Refused(
+        f"{run.task_id} waits for a person: {', '.join(one.instance for one in instances)} as asked above; do it, then "
+        f"clear {run.task_id} and what follows it"
+    )
+
+
+def _is_down(instance: InstanceReading) -> bool:
+    return isinstance(instance.deployment, Deployment) and instance.deployment.process in {"stopped", "failed"}
+
+
 def _require_down(instances: Iterable[InstanceReading]) -> None:
     for instance in instances:
         if isinstance(instance.deployment, Missing):
             raise Inconclusive(f"{instance.instance} is not touched: {instance.deployment.missing}")
-        if instance.deployment.pid is not None:
+        if not _is_down(instance):
             raise Refused(
                 f"{instance.instance} is up although this run has not started it (expected down): the group has not "
                 "stayed EMPTY; stop it by hand, then clear this step and what follows it"

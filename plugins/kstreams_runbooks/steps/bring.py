@@ -36,13 +36,39 @@ def bring(run: Run, bounce: Bounce, reading: ApplicationReading, instance: Insta
     Refused or Inconclusive, and nothing changed, where a guard speaks against it. The undo card is written first.
     """
     name, deployment = instance.instance, instance.deployment
-    # The way back leads to what is declared now: without knowing that, nothing is touched.
-    for part in (deployment, deployment.release if isinstance(deployment, Deployment) else deployment):
-        if isinstance(part, Missing):
-            raise Inconclusive(f"{name} is not touched: {part.missing}")
+    known(instance)
     if in_place(instance, bounce, reading.taken.at_ms):
         run.say(f"{name}: already runs {bounce.release} as planned; only its gate is left")
         return None
+    guard(run, bounce, reading, name)
+    if isinstance(deployment, Deployment) and deployment.pid is not None:
+        run.deployer.check_apply(name, bounce.release, dict(bounce.settings))
+    members = members_to_remove(run, reading, instance)
+    write_card(run, reading, instance, bounce, members, instance.streams.start)
+    run.say(f"{name}: stops, {bounce.sentence}, starts")
+    times = restart(
+        run.deployer,
+        name,
+        bounce.release,
+        dict(bounce.settings),
+        remove_members=(lambda: remove(run, members)) if members else None,
+        clear_state=bounce.clear_state,
+        log=run.say,
+    )
+    run.keep("write", "restart", {"instance": name, "bounce": bounce.number, "times": encode(times)})
+    return _previous_start(instance)
+
+
+def known(instance: InstanceReading) -> None:
+    """Inconclusive where nobody can say what the instance is set to: the way back leads there."""
+    deployment = instance.deployment
+    for part in (deployment, deployment.release if isinstance(deployment, Deployment) else deployment):
+        if isinstance(part, Missing):
+            raise Inconclusive(f"{instance.instance} is not touched: {part.missing}")
+
+
+def guard(run: Run, bounce: Bounce, reading: ApplicationReading, name: str) -> None:
+    """Refused or Inconclusive where instance `name` may not be touched now."""
     if unwell := others_unwell(reading, name):
         raise Refused(f"{name} is not touched: {'; '.join(unwell)}; mend that first, then clear {run.task_id}")
     if why := left_behind(reading, name, bounce, run.plan()):
@@ -52,23 +78,6 @@ def bring(run: Run, bounce: Bounce, reading: ApplicationReading, instance: Insta
         raise Inconclusive(f"{name} is not touched: {'; '.join(guarded.reasons)}")
     if guarded.outcome is not Outcome.PROCEED:
         raise Refused(f"{name} is not touched: {'; '.join(guarded.reasons)}")
-    if isinstance(deployment, Deployment) and deployment.pid is not None:
-        run.deployer.check_apply(name, bounce.release, dict(bounce.settings))
-    members = _members(run, reading, instance)
-    final = run.plan().runbook != "undo" and run.plan().bounces[-1].number == bounce.number and bounce.number > 1
-    write_card(run, reading, instance, bounce, members, final=final)
-    run.say(f"{name}: stops, {bounce.sentence}, starts")
-    times = restart(
-        run.deployer,
-        name,
-        bounce.release,
-        dict(bounce.settings),
-        remove_members=(lambda: _remove(run, members)) if members else None,
-        clear_state=bounce.clear_state,
-        log=run.say,
-    )
-    run.keep("write", "restart", {"instance": name, "bounce": bounce.number, "times": encode(times)})
-    return _previous_start(instance)
 
 
 def let_it_start(run: Run, name: str) -> Start | None:
@@ -91,7 +100,7 @@ def let_it_start(run: Run, name: str) -> Start | None:
     return seen
 
 
-def _members(run: Run, reading: ApplicationReading, instance: InstanceReading) -> tuple[MemberReading, ...]:
+def members_to_remove(run: Run, reading: ApplicationReading, instance: InstanceReading) -> tuple[MemberReading, ...]:
     """Members to remove once the instance is down: none under static membership.
 
     Where the instance is down already, the ones that stood on its last card.
@@ -105,7 +114,8 @@ def _members(run: Run, reading: ApplicationReading, instance: InstanceReading) -
     return tuple(member for member in kept_members(card) if member.member_id in known) if card else ()
 
 
-def _remove(run: Run, members: tuple[MemberReading, ...]) -> None:
+def remove(run: Run, members: tuple[MemberReading, ...]) -> None:
+    """Remove the members of an instance whose process is gone from the group."""
     group = run.application.application_id
     GroupWriter(run.kafka, dry_run=run.dry_run).remove_members(group, members)
     run.say(

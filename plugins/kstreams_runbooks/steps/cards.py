@@ -24,14 +24,18 @@ def write_card(
     instance: InstanceReading,
     bounce: Bounce,
     members: tuple[MemberReading, ...],
-    *,
-    final: bool = False,
-) -> Card:
-    """Keep what undoes the next write to `instance`, and note that the run writes; `final`: past this, no plain way."""
-    before = _before(run, instance, bounce)
+    previous: Start | None,
+) -> None:
+    """Keep how `instance` goes back, before anything is done to it; from here on the run has written.
+
+    `previous` is the start that is not to be taken for the new one, `members` what it has in the group.
+    """
+    plan, before = run.plan(), _before(run, instance, bounce)
+    # From the last bounce of a library bump on the new record format is written.
+    final = plan.runbook == "library_bump" and bounce.number > 1 and bounce.number == plan.bounces[-1].number
     clear = clears_state(before.version, bounce.version)
     cost = "one restart" + (f", and {restore_cost(_to_restore(run, reading))}" if clear else "")
-    made = Card(
+    card = Card(
         run_key=run.key,
         seq=len(run.ledger.cards(run.key)) + 1,
         task_id=run.task_id,
@@ -46,7 +50,7 @@ def write_card(
             "bounce": bounce.number,
             "before": encode(before),
             "after": encode(Standing(instance.instance, bounce.release, bounce.settings, bounce.version)),
-            "previous": encode(instance.streams.start),
+            "previous": encode(previous),
             "members": encode(members),
             "by_hand": run.deployer.by_hand(
                 instance.instance, before.release, dict(before.settings), clear_state=clear
@@ -54,9 +58,8 @@ def write_card(
         },
         at_ms=now_ms(),
     )
-    run.ledger.write_card(made)
+    run.ledger.write_card(card)
     run.ledger.mark_written(run.key, now_ms())
-    return made
 
 
 def last_card(run: Run, instance: str) -> Card | None:
@@ -89,8 +92,10 @@ def _to_restore(run: Run, reading: ApplicationReading) -> int | Missing:
     if isinstance(reading.topics, Missing):
         return reading.topics
     names = [topic.name for topic in reading.topics if topic.name.endswith(_CHANGELOG)]
+    if not names:
+        return 0
     with ClusterReader(run.kafka) as reader:
-        return reader.log_bytes(names) if names else 0
+        return reader.log_bytes(names)
 
 
 def previous_start(run: Run, instance: str) -> Start | None:

@@ -103,7 +103,7 @@ class GateTrigger(BaseTrigger):
         said, bake = "", _Bake(int(patience.bake_s * 1000))
         while True:
             began = asyncio.get_running_loop().time()
-            samples.append(await asyncio.to_thread(_reading, run))
+            samples.append(await asyncio.to_thread(reading_of, run))
             await asyncio.to_thread(run.keep, "reading", "application", samples[-1])
             verdict = gate(tuple(samples), expected)
             if verdict.sentence != said:
@@ -129,7 +129,7 @@ class GateTrigger(BaseTrigger):
 
     def _others_well(self, run: Run) -> bool:
         """Whether no other instance went down meanwhile: then the task looks again instead of ending here."""
-        return not others_unwell(_reading(run), self.expected["instance"])
+        return not others_unwell(reading_of(run), self.expected["instance"])
 
     def _ceiling_ms(self, run: Run, expected: Expectation, patience: Patience) -> int:
         """Wall clock at which this gate gives up: written once, then read, for one start of one try."""
@@ -164,7 +164,8 @@ class _Bake:
         return self._until_ms is not None and now_ms() >= self._until_ms
 
 
-def _reading(run: Run) -> ApplicationReading:
+def reading_of(run: Run) -> ApplicationReading:
+    """The application now; a broker that does not answer makes everything Missing, it may be restarting."""
     try:
         return run.read()
     except (Inconclusive, Unreachable) as error:

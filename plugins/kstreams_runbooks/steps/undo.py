@@ -4,8 +4,6 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from airflow.sdk import BaseOperator
-
 from kstreams_runbooks.decide.approval import may_request
 from kstreams_runbooks.decide.draining import read_up_to
 from kstreams_runbooks.decide.undo_plan import Move, Undone, undo_plan
@@ -13,23 +11,20 @@ from kstreams_runbooks.decide.verification import undo_verified
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
 from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.ledger import RunRecord
-from kstreams_runbooks.model.plan import Bounce, Plan, Standing
+from kstreams_runbooks.model.plan import Bounce, Standing
 from kstreams_runbooks.model.readings import ApplicationReading, InstanceReading, Missing, StreamsReading
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.steps.at_once import rehearse_at_once, start_all, started_by, stop_all
 from kstreams_runbooks.steps.authorize import authorize, take_hold
-from kstreams_runbooks.steps.bounce import Way, next_of, rehearse, take
 from kstreams_runbooks.steps.code import code_digest
 from kstreams_runbooks.steps.described import described
-from kstreams_runbooks.steps.gates import answered
 from kstreams_runbooks.steps.observing import rehearsed, watch
 from kstreams_runbooks.steps.planned import require_fresh, store
 from kstreams_runbooks.steps.reporting import reported
 from kstreams_runbooks.steps.restart import await_gates
+from kstreams_runbooks.steps.rolling import RollingOperator, next_of, rehearse
 from kstreams_runbooks.steps.run import Run, now_ms
 from kstreams_runbooks.steps.task import step
-
-_APPROVAL = "approve_undo"
 
 
 @step("reads the undo cards of the run, and the application as it is now; changes nothing")
@@ -78,10 +73,10 @@ def plan_undo() -> Any:
 
 def undo() -> "UndoOperator":
     """The task `undo`: every stage of the plan, then the proof that the application works."""
-    return UndoOperator(task_id="undo", retries=0)
+    return UndoOperator(task_id="undo", approval="approve_undo", retries=0)
 
 
-class UndoOperator(BaseOperator):
+class UndoOperator(RollingOperator):
     """Takes every instance back, stage after stage, one instance after another or all at once as the run did.
 
     What is down or unwell comes first: starting it harms nobody. Safe to run again in any state.
@@ -90,24 +85,14 @@ class UndoOperator(BaseOperator):
     def execute(self, context: Mapping[str, Any]) -> None:
         """Go on from what is observed."""
         with reported(context, "takes the run back") as run:
-            plan = run.plan()
             if run.dry_run:
-                for bounce in plan.bounces:
-                    if plan.at_once:
-                        rehearse_at_once(run, bounce)
-                    else:
-                        rehearse(run, plan, tuple(name for name in plan.facts.instances if bounce.takes(name)), bounce)
-                rehearsed(run)
+                _rehearse(run)
             else:
-                self._go(run, plan)
+                self.go(run)
 
-    def resume(self, context: Mapping[str, Any], event: dict[str, Any]) -> None:
-        """Go on after a gate."""
-        with reported(context, "the gate answered") as run:
-            answered(run, event)
-            self._go(run, run.plan())
-
-    def _go(self, run: Run, plan: Plan) -> None:
+    def go(self, run: Run) -> None:
+        """The next instance of the first stage that is not complete; after the last one the proof."""
+        plan = run.plan()
         for bounce in plan.bounces:
             if plan.at_once:
                 self._together(run, bounce)
@@ -120,7 +105,7 @@ class UndoOperator(BaseOperator):
         run.say(f"run {record.run_key} is taken back")
 
     def _together(self, run: Run, bounce: Bounce) -> None:
-        authorize(run, _APPROVAL, ())
+        authorize(run, self.approval, ())
         reading = run.read()
         if not all(started_by(run, one, bounce, reading.taken.at_ms) for one in reading.instances):
             stop_all(run, bounce)
@@ -129,15 +114,25 @@ class UndoOperator(BaseOperator):
 
     def _stage(self, run: Run, bounce: Bounce) -> None:
         reading = run.read()
-        names = tuple(one.instance for one in sorted(reading.instances, key=_wellness) if bounce.takes(one.instance))
+        names = tuple(one.instance for one in sorted(reading.instances, key=_is_well) if bounce.takes(one.instance))
         if name := next_of(run, bounce, reading, names):
             if bounce.after_drain:
                 _drain(run, bounce, reading)
-            take(self, run, bounce, reading, name, Way(_APPROVAL))
+            self.take(run, bounce, run.read() if bounce.after_drain else reading, name)
         run.say(f"{bounce.deployed}: {', '.join(names)} in place")
 
 
-def _wellness(instance: InstanceReading) -> bool:
+def _rehearse(run: Run) -> None:
+    plan = run.plan()
+    for bounce in plan.bounces:
+        if plan.at_once:
+            rehearse_at_once(run, bounce)
+        else:
+            rehearse(run, bounce, tuple(name for name in plan.facts.instances if bounce.takes(name)))
+    rehearsed(run)
+
+
+def _is_well(instance: InstanceReading) -> bool:
     streams = instance.streams
     return isinstance(streams, StreamsReading) and streams.state == "RUNNING"
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 
 import pytest
 from kstreams_runbooks.act.instance import restart
-from kstreams_runbooks.errors import Interrupted, Refused, Unreachable
+from kstreams_runbooks.deployers.requests import Wish
+from kstreams_runbooks.errors import Interrupted, Refused, Unreachable, WriteRefused
 from kstreams_runbooks.model.readings import Deployment, Taken
 
 
@@ -15,6 +16,7 @@ class Recorder:
 
     def __init__(self, *, up: bool = True, at: Callable[[str], None] = lambda _: None) -> None:
         self.would_write: list[str] = []
+        self.acts = True
         self.steps: list[str] = []
         self.up = up
         self.declared: tuple[str, Mapping[str, str]] = ("3.4.1", {})
@@ -30,6 +32,10 @@ class Recorder:
         """Nothing speaks against it unless `at` does."""
         assert (release, settings) == NEW
         self._step("check", instance)
+
+    def check_clear_state(self, instance: str) -> None:
+        """Not asked here."""
+        raise AssertionError(instance)
 
     def apply(self, instance: str, release: str, settings: Mapping[str, str]) -> None:
         """Keep them."""
@@ -64,6 +70,10 @@ class Recorder:
     ) -> list[str]:
         """Not asked here."""
         raise AssertionError((instance, release, settings))
+
+    def request(self, wish: Wish, instance: str, release: str = "", settings: Mapping[str, str] | None = None) -> str:
+        """In one sentence."""
+        return f"{wish} {instance}: {release} {settings}"
 
     def _step(self, name: str, instance: str) -> None:
         assert instance == "o1"
@@ -117,6 +127,15 @@ def test_instance_that_is_down_goes_on_from_there() -> None:
     deployer = Recorder(up=False)
     assert restart(deployer, "o1", *NEW, remove_members=None, log=lambda _: None).already_stopped
     assert deployer.runs == NEW
+
+
+def test_deployer_that_does_not_act_is_never_asked_to() -> None:
+    """A person does it: refused before anything, with the way to go."""
+    deployer = Recorder()
+    deployer.acts = False
+    with pytest.raises(WriteRefused, match=r"o1: its deployer changes nothing itself.*ask a person: deploy"):
+        run(deployer)
+    assert deployer.steps == []
 
 
 def test_what_cannot_be_applied_is_refused_before_the_stop() -> None:

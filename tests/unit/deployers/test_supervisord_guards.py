@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kstreams_runbooks.deployers.properties import parse
 from kstreams_runbooks.deployers.supervisord import SupervisordDeployer
 from kstreams_runbooks.errors import BadInput, WriteRefused
 
@@ -31,6 +32,7 @@ class Settings:
     stop_timeout_s: float = 1
     start_timeout_s: float = 1
     kind: str = "supervisord"
+    settable: tuple[str, ...] = ()
 
 
 @pytest.fixture
@@ -60,7 +62,11 @@ def refused(deployer: SupervisordDeployer, why: str, release: str = "4.3.1", **s
 def test_each_guard_of_the_write_speaks_before_the_stop(deployer: SupervisordDeployer, tmp_path: Path) -> None:
     """An unknown release, a setting that no runbook sets, a key in either file, all of it in one sentence."""
     refused(deployer, r"'9\.9' is not declared", release="9.9")
-    refused(deployer, r"^o1: no runbook sets num_threads \(allowed: upgrade\.from\)", num_threads="9")
+    refused(
+        deployer,
+        r"^o1: no runbook sets num_threads \(allowed: processing\.guarantee, upgrade\.from; more",
+        num_threads="9",
+    )
     (tmp_path / "deployment.properties").write_text("release=3.4.1\nnum.stream.threads=2\n")
     refused(deployer, r"^o1: .*deployment\.properties holds num\.stream\.threads, which")
     (tmp_path / "base.properties").write_text("upgrade.from=3.4\n")
@@ -87,3 +93,26 @@ def test_hidden_value_is_never_a_command(deployer: SupervisordDeployer) -> None:
     """Pasted, it would write the word `(hidden)` over a secret."""
     with pytest.raises(WriteRefused, match=r"no runbook sets sasl\.jaas\.config"):
         deployer.by_hand("o1", "3.4.1", {"sasl.jaas.config": "(hidden)"})
+
+
+def test_settings_that_the_fleet_entry_names_can_be_set(tmp_path: Path) -> None:
+    """Written beside the release, over what the user has for them; unset, the user's are in effect again."""
+    (tmp_path / "deployment.properties").write_text("release=3.4.1\n")
+    (tmp_path / "base.properties").write_text("num.stream.threads=1\n")
+    settings = Settings([Instance(tmp_path)], settable=("num.stream.threads",))
+    control = SupervisordDeployer(settings, application_id="orders", dry_run=False)
+    wanted = {"num.stream.threads": "4", "processing.guarantee": "exactly_once_v2"}
+    control.apply("o1", "3.4.1", wanted)
+    assert parse((tmp_path / "deployment.properties").read_text()) == {"release": "3.4.1", **wanted}
+    control.apply("o1", "3.4.1", {})
+    assert parse((tmp_path / "deployment.properties").read_text()) == {"release": "3.4.1"}
+    assert (tmp_path / "base.properties").read_text() == "num.stream.threads=1\n"
+
+
+def test_state_that_cannot_be_cleared_is_told_before_a_stop(tmp_path: Path) -> None:
+    """A state.dir without the application's directory; no supervisord is asked for it."""
+    control = SupervisordDeployer(Settings([Instance(tmp_path, state_dir=tmp_path)]), application_id="orders")
+    with pytest.raises(BadInput, match="has no directory orders"):
+        control.check_clear_state("o1")
+    (tmp_path / "orders").mkdir()
+    control.check_clear_state("o1")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.fleet import Limits, load_fleet
+from kstreams_runbooks.fleet import Limits, SupervisordSettings, load_fleet
 
 Write = Callable[..., Path]
 CONFIG = Path(__file__).resolve().parents[3] / "config"
@@ -28,6 +28,7 @@ def test_the_shipped_fleet_is_right() -> None:
     assert (fleet.problems, fleet.warnings) == ((), ())
     orders = fleet.application("orders")
     assert fleet.cluster(orders.cluster).connection == "kafka_demo"
+    assert isinstance(orders.deployer, SupervisordSettings)
     assert orders.deployer.instances[1].state_dir == Path("/srv/demo/instances/orders-2/state")
     assert orders.deployer.describe[2] == "{directory}/*"
     assert (orders.production, orders.four_eyes, orders.static_membership) == (False, True, True)
@@ -70,7 +71,7 @@ def test_the_shipped_fleet_is_right() -> None:
         (("inputs: [orders, customers]", "inputs: orders"), 'inputs: "orders" must be a list'),
         (("inputs: [orders, customers]", "inputs: [or ders]"), 'inputs[0]: "or ders" must match pattern'),
         (('table_aggregations: "yes"', "table_aggregations: maybe"), "must be 'yes', 'no' or 'unknown'"),
-        (("owner: team-orders", "owner: a\nowner: b"), "is no valid YAML: line 70: the key owner stands twice"),
+        (("owner: team-orders", "owner: a\nowner: b"), "is no valid YAML: line 76: the key owner stands twice"),
         (("inputs: [orders, customers]", "inputs: [orders"), "is no valid YAML: line"),
         (("owner: team-orders", "owner: ${NOT_SET}"), 'owner: "${NOT_SET}" needs NOT_SET, which is not set'),
         (("owner: team-orders", "owner: a\nname: b"), "name is not a key: the name is the file's stem"),
@@ -127,9 +128,9 @@ def test_automatic_approval_is_for_non_production(config: Path, write: Write) ->
 def test_state_dir_defaults_to_the_instances_folder(config: Path, write: Write) -> None:
     """`state` below it."""
     write("other", ID, ("      state_dir: ${DEMO_DIR}/instances/orders-2/state\n", ""))
-    assert load_fleet(config).application("other").deployer.instances[1].state_dir == Path(
-        "/srv/demo/instances/orders-2/state"
-    )
+    deployer = load_fleet(config).application("other").deployer
+    assert isinstance(deployer, SupervisordSettings)
+    assert deployer.instances[1].state_dir == Path("/srv/demo/instances/orders-2/state")
 
 
 def test_a_value_from_the_environment_is_not_shown(config: Path, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,7 +147,7 @@ def test_declared_has_the_limits_of_the_form(config: Path) -> None:
     declared = orders.declared({"bake_s": 5, "max_lag": 7})
     assert dict(declared.limits)["bake_s"] == 5.0
     assert {type(value) for _, value in declared.limits} == {float}
-    assert (declared.instances, declared.releases) == (("orders-1", "orders-2"), ("3.4.1", "4.3.1"))
+    assert (declared.instances, declared.releases) == (("orders-1", "orders-2"), ("3.4.1", "3.9.1", "4.3.1"))
     assert dict(orders.declared().limits)["bake_s"] == 10.0
     with pytest.raises(BadInput, match="limits of orders: bake_s: -1 must be greater"):
         orders.declared({"bake_s": -1})

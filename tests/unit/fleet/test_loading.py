@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.fleet import application_names, load_fleet
+from kstreams_runbooks.fleet import SupervisordSettings, application_names, load_fleet
 
 Write = Callable[..., Path]
 
@@ -102,9 +102,9 @@ def test_the_fleet_is_read_again_when_something_changed(
     added.unlink()
     assert set(load_fleet(config).applications) == {"orders"}
     monkeypatch.setenv("DEMO_DIR", "/srv/other")
-    assert load_fleet(config).application("orders").deployer.instances[0].directory == Path(
-        "/srv/other/instances/orders-1"
-    )
+    deployer = load_fleet(config).application("orders").deployer
+    assert isinstance(deployer, SupervisordSettings)
+    assert deployer.instances[0].directory == Path("/srv/other/instances/orders-1")
     monkeypatch.delenv("DEMO_DIR")
     assert "orders" in load_fleet(config).disabled
 

@@ -14,10 +14,10 @@ from kstreams_runbooks.model.ledger import Approval
 from kstreams_runbooks.model.readings import ApplicationReading, Missing, Start
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.steps.authorize import VOIDED, authorize
-from kstreams_runbooks.steps.bounce import earlier_gates
 from kstreams_runbooks.steps.conclude import conclude, facts_of
 from kstreams_runbooks.steps.gate_trigger import GATE_PASSED, keep_passed
 from kstreams_runbooks.steps.reporting import BEGUN, StepFailed
+from kstreams_runbooks.steps.rolling import earlier_gates
 from kstreams_runbooks.steps.run import Run, now_ms
 from samples import NEW, card, down, instance, reading
 

@@ -1,0 +1,106 @@
+"""What a team's own commands print: one JSON document on stdout, read strictly. docs/deployers.md has it for them.
+
+`Described` is printed by every verb but topology: describe prints every declared instance, each of the others at least
+the one it was called for, as it is afterwards.
+"""
+
+from typing import Annotated, Literal, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from kstreams_runbooks.deployers.settable import HIDDEN, shown
+from kstreams_runbooks.errors import Inconclusive
+from kstreams_runbooks.model.readings import Deployment, Missing, ProcessState, Taken
+
+_M = TypeVar("_M", bound=BaseModel)
+# September 2001 in milliseconds; a date of this century in seconds is below it.
+_NO_SECONDS = 1_000_000_000_000
+_UP = frozenset({"running", "starting"})
+_TOPOLOGY = "Topologies:"
+
+
+class _Document(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+    schema_version: Literal[1]
+
+
+class DescribedInstance(BaseModel):
+    """One instance; `settings` are those that a runbook sets, never the whole configuration."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+    instance: str
+    process: ProcessState
+    started_at_ms: Annotated[int, Field(ge=_NO_SECONDS)] | None
+    pid: Annotated[int, Field(gt=0)] | None
+    release: str | None
+    settings: dict[str, str]
+    applied: bool | None
+    missing: str = ""
+    obstacles: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _in_effect_only_while_it_runs(self) -> Self:
+        if self.applied and self.process not in _UP:
+            raise ValueError(f"applied is true although the process is {self.process}; nothing is in effect then")
+        return self
+
+
+class Described(_Document):
+    """Instances as they are."""
+
+    instances: tuple[DescribedInstance, ...]
+
+    @model_validator(mode="after")
+    def _each_once(self) -> Self:
+        names = [one.instance for one in self.instances]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"instance {twice[0]} stands twice")
+        return self
+
+
+class DescribedTopology(_Document):
+    """`Topology#describe` of one release, as Kafka Streams prints it."""
+
+    release: str
+    topology: Annotated[str, Field(pattern=rf"^{_TOPOLOGY}")]
+
+
+def parsed(text: str, model: type[_M], who: str) -> _M:
+    """The document that `who` printed; Inconclusive, with the place and the reason but no value, for anything else."""
+    try:
+        return model.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the document"
+        why = "no JSON, or more than one document" if first["type"] == "json_invalid" else first["msg"]
+        raise Inconclusive(
+            f"{who} printed something else than the contract has (docs/deployers.md): {where}: {why}; correct it"
+        ) from None
+
+
+def deployment_of(one: DescribedInstance, taken: Taken, settable: frozenset[str]) -> Deployment:
+    """The reading of one instance; a setting that no runbook sets is an obstacle, its value is hidden."""
+    settings = shown(one.settings, settable)
+    strange = [key for key, value in settings if value == HIDDEN and key not in settable]
+    obstacles = one.obstacles + (
+        (
+            f"describe prints {', '.join(strange)} among its settings, which no runbook sets (allowed: "
+            f"{', '.join(sorted(settable))}); leave it out there, or declare it under `settable`",
+        )
+        if strange
+        else ()
+    )
+    why = one.missing or "describe does not know it"
+    return Deployment(
+        taken=taken,
+        instance=one.instance,
+        process=one.process,
+        started_at_ms=one.started_at_ms,
+        pid=one.pid,
+        release=Missing(f"its release: {why}") if one.release is None else one.release,
+        settings=settings,
+        applied=Missing(f"whether its settings are in effect: {why}") if one.applied is None else one.applied,
+        obstacles=obstacles,
+    )

@@ -1,0 +1,114 @@
+"""Instances that a person deploys, by hand or by changing what a GitOps controller follows: this program only looks.
+
+The mutating verbs are requests. A step says them (`request`), and waits until it observes that they were done; without
+a describe command it can observe neither release nor settings, and everything that needs them is inconclusive.
+"""
+
+import time
+from collections.abc import Mapping
+
+from kstreams_runbooks.deployers.command import known_release, look, topology_of
+from kstreams_runbooks.deployers.requests import Wish, request_sentence
+from kstreams_runbooks.deployers.settable import refuse_others, settable_keys
+from kstreams_runbooks.errors import BadInput, WriteRefused
+from kstreams_runbooks.fleet.manual import ManualSettings
+from kstreams_runbooks.model.readings import Deployment, Missing, Taken
+
+_UNSEEN = "the manual deployer has no describe command; declare deployer.commands.describe"
+
+
+class ManualDeployer:
+    """Deployer through a person."""
+
+    acts = False
+
+    def __init__(self, settings: ManualSettings, *, application_id: str, dry_run: bool = True) -> None:
+        self.would_write: list[str] = []
+        self._settings = settings
+        self._application_id = application_id
+        self._dry_run = dry_run
+        self._settable = settable_keys(settings.settable)
+        self._names = tuple(instance.name for instance in settings.instances)
+
+    def describe(self) -> tuple[Deployment, ...]:
+        """Every declared instance as the describe command prints it; all of it Missing where none is declared."""
+        command = self._settings.commands.describe
+        if command is not None:
+            return look(command, self._names, self._application_id, self._settable, "manual")
+        taken = Taken(time.time_ns() // 1_000_000, "manual, nothing to look with")
+        return tuple(self._unseen(name, taken) for name in self._names)
+
+    def check_apply(self, instance: str, release: str, settings: Mapping[str, str]) -> None:
+        """BadInput for an unknown instance or release, WriteRefused for a setting that no runbook sets or an obstacle.
+
+        A person may ignore an obstacle, but the settings that are waited for would never be observed.
+        """
+        self._one(instance)
+        known_release(release, self._settings.releases)
+        refuse_others(instance, settings, self._settable)
+        for found in self.describe():
+            if found.instance == instance and found.obstacles:
+                raise WriteRefused(f"{instance}: {'; '.join(found.obstacles)}")
+
+    def check_clear_state(self, instance: str) -> None:
+        """A person can always be asked."""
+        self._one(instance)
+
+    def apply(self, instance: str, release: str, settings: Mapping[str, str]) -> None:
+        """A request; in a dry run it is recorded, else WriteRefused."""
+        self.check_apply(instance, release, settings)
+        self._ask(self.request("deploy", instance, release, settings))
+
+    def stop(self, instance: str) -> None:
+        """A request; in a dry run it is recorded, else WriteRefused."""
+        self._ask(self.request("stop", instance))
+
+    def start(self, instance: str) -> None:
+        """A request; in a dry run it is recorded, else WriteRefused."""
+        self._ask(self.request("start", instance))
+
+    def clear_state(self, instance: str) -> None:
+        """A request; in a dry run it is recorded, else WriteRefused."""
+        self._ask(self.request("clear_state", instance))
+
+    def topology(self, release: str) -> str:
+        """What the topology command prints; BadInput where none is declared."""
+        return topology_of(self._settings.commands.topology, release, self._settings.releases, self._application_id)
+
+    def by_hand(
+        self, instance: str, release: str, settings: Mapping[str, str], *, clear_state: bool = False
+    ) -> list[str]:
+        """The requests, as comments: there is no command that this program knows."""
+        stopped = ("stop", "clear_state") if clear_state else ()
+        wanted = [self.request(wish, instance) for wish in stopped]  # type: ignore[arg-type]
+        refuse_others(instance, settings, self._settable)
+        return [f"# {sentence}" for sentence in (*wanted, self.request("deploy", instance, release, settings))]
+
+    def request(self, wish: Wish, instance: str, release: str = "", settings: Mapping[str, str] | None = None) -> str:
+        """What the person is asked for, with the declaration's own words on how it is done."""
+        self._one(instance)
+        artifact = self._settings.releases.get(release, "")
+        sentence = request_sentence(wish, instance, release=release, artifact=artifact, settings=settings)
+        return f"{sentence} ({self._settings.how})" if self._settings.how else sentence
+
+    def _ask(self, sentence: str) -> None:
+        if not self._dry_run:
+            raise WriteRefused(f"the manual deployer changes nothing itself; ask a person: {sentence}")
+        self.would_write.append(f"ask a person: {sentence}")
+
+    def _one(self, instance: str) -> None:
+        if instance not in self._names:
+            raise BadInput(f"instance {instance!r} is not declared (declared: {', '.join(self._names)})")
+
+    @staticmethod
+    def _unseen(name: str, taken: Taken) -> Deployment:
+        return Deployment(
+            taken=taken,
+            instance=name,
+            process="unknown",
+            started_at_ms=None,
+            pid=None,
+            release=Missing(f"its release and settings cannot be seen: {_UNSEEN}"),
+            settings=(),
+            applied=Missing(f"whether its settings are in effect cannot be seen: {_UNSEEN}"),
+        )

@@ -1,0 +1,28 @@
+"""Which settings a runbook may set, and what is shown of any other that stands among them."""
+
+from collections.abc import Iterable, Mapping
+
+from kstreams_runbooks.errors import WriteRefused
+
+# What the runbooks of this project set themselves; neither is ever a secret.
+ALWAYS = frozenset({"processing.guarantee", "upgrade.from"})
+HIDDEN = "(hidden)"
+
+
+def settable_keys(declared: Iterable[str]) -> frozenset[str]:
+    """Keys that may be set where the fleet entry declares these besides."""
+    return ALWAYS | frozenset(declared)
+
+
+def refuse_others(instance: str, settings: Mapping[str, str], settable: frozenset[str]) -> None:
+    """WriteRefused where a setting is not `settable`."""
+    if strange := sorted(set(settings) - settable):
+        raise WriteRefused(
+            f"{instance}: no runbook sets {', '.join(strange)} (allowed: {', '.join(sorted(settable))}; more by "
+            "`settable` in the fleet entry)"
+        )
+
+
+def shown(settings: Mapping[str, str], settable: frozenset[str]) -> tuple[tuple[str, str], ...]:
+    """Settings by key, the value of any that no runbook sets hidden: it may be a secret."""
+    return tuple((key, value if key in settable else HIDDEN) for key, value in sorted(settings.items()))

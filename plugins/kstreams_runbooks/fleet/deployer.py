@@ -1,0 +1,55 @@
+"""What every deployer is declared with: instances with their metrics, releases, and the settings a runbook may set."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, TypeVar
+
+from pydantic import Field, field_validator
+
+from kstreams_runbooks.fleet.settable import SettableKeys
+from kstreams_runbooks.fleet.values import Declaration, HttpUrl, ReleaseName, Words
+
+_I = TypeVar("_I", bound="Instance")
+
+ArtifactByRelease = dict[ReleaseName, Words]
+ARTIFACTS = "release: what it is called where it is deployed (an image, a tag, a folder); no other can be deployed"
+INSTANCES = "every instance, in the order in which they are bounced; the first is the canary"
+
+
+class Instance(Declaration):
+    """One instance: its name and where its metrics are."""
+
+    name: Annotated[str, Field(pattern=r"^[a-zA-Z0-9][a-zA-Z0-9._-]*$")] = Field(
+        description="name of the instance, as plans and logs print it"
+    )
+    metrics: HttpUrl = Field(description="base URL of the instance's Jolokia agent")
+
+
+class DeployerDeclaration(Declaration):
+    """What the settings of every kind of deployer share."""
+
+    settable: SettableKeys = Field(
+        default=(),
+        description="settings that a runbook may set besides upgrade.from and processing.guarantee; their values stand "
+        "in plans and evidence, so none of them may be a secret",
+    )
+
+    @field_validator("releases", mode="before", check_fields=False)
+    @classmethod
+    def _quoted(cls, releases: Any) -> Any:
+        # Unquoted, 3.10 is the number 3.1: the wrong release.
+        numbers = [key for key in releases if not isinstance(key, str)] if isinstance(releases, dict) else []
+        if numbers:
+            raise ValueError(f"has the key {numbers[0]!r}, which YAML reads as a number; quote it as a full release")
+        return releases
+
+
+def apart(instances: Sequence[_I], fields: Sequence[str]) -> None:
+    """ValueError where two instances share the value of one of `fields`: what is read of one is not another's."""
+    for number, later in enumerate(instances):
+        for earlier in instances[:number]:
+            for field in fields:
+                if getattr(earlier, field) == getattr(later, field):
+                    raise ValueError(
+                        f"has {field} {getattr(later, field)} twice ({earlier.name} and {later.name}); each "
+                        "instance needs its own"
+                    )

@@ -1,0 +1,46 @@
+"""Which settings of an application a runbook may set: none that is a secret, none that says who an instance is."""
+
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from kstreams_runbooks.fleet.values import distinct
+
+# Kafka's settings of type password and their kin (Apache Kafka documentation, "Security Configuration").
+_SECRET = re.compile(
+    r"password|passwd|passphrase|secret|credential|token|jaas|ssl\.key|private\.?key|api\.?key|user\.info"
+)
+# What Kafka and Streams know an instance, its group and its state by; another value is another application.
+_IDENTITY = (
+    "application.id",
+    "application.server",
+    "bootstrap.servers",
+    "client.id",
+    "group.id",
+    "group.instance.id",
+    "state.dir",
+)
+# The key under which a deployer keeps the release.
+_RELEASE = "release"
+
+
+def _may_be_set(key: str) -> str:
+    name = key.lower()
+    if _SECRET.search(name):
+        raise ValueError("is a secret by its name: what a runbook sets stands in plans and evidence; leave it out")
+    # Streams passes main.consumer.client.id and its like on to its clients.
+    if any(name == known or name.endswith(f".{known}") for known in _IDENTITY):
+        raise ValueError(
+            "says which application or instance it is: another value is another application, no change of this one; "
+            "leave it out"
+        )
+    if name == _RELEASE:
+        raise ValueError("is what a deployer keeps the release under; leave it out, a runbook sets it anyway")
+    return key
+
+
+SettableKeys = Annotated[
+    tuple[Annotated[str, Field(pattern=r"^[a-zA-Z0-9._-]+$"), AfterValidator(_may_be_set)], ...],
+    AfterValidator(distinct),
+]

@@ -1,0 +1,406 @@
+"""The command deployer against a team's script: real processes that it starts and stops, every way to be wrong."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kstreams_runbooks.act.instance import restart
+from kstreams_runbooks.deployers.command import CommandDeployer
+from kstreams_runbooks.errors import (
+    BadInput,
+    Inconclusive,
+    Interrupted,
+    Refused,
+    RunbookError,
+    Unreachable,
+    WriteRefused,
+)
+from kstreams_runbooks.fleet import CommandSettings
+from kstreams_runbooks.model.readings import Deployment, Missing
+
+# What a team might have: one program for every verb, processes of its own, one file per instance for what is set.
+DEPLOY = r"""
+import json, os, signal, subprocess, sys, time
+from pathlib import Path
+
+here, verb, *rest = sys.argv[1:]
+here = Path(here)
+(here / "calls").open("a").write(json.dumps([verb, *rest]) + "\n")
+
+def alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+
+def one(directory):
+    set_ = json.loads((directory / "set.json").read_text())
+    run = json.loads((directory / "run.json").read_text()) if (directory / "run.json").exists() else None
+    up = run is not None and alive(run["pid"])
+    return {
+        "instance": directory.name,
+        "process": "running" if up else "stopped",
+        "started_at_ms": run["started_at_ms"] if up else None,
+        "pid": run["pid"] if up else None,
+        "release": set_["release"],
+        "settings": set_["settings"],
+        "applied": run["set"] == set_ if up else None,
+        "missing": "" if up else "it does not run",
+    }
+
+def show(*directories):
+    print(json.dumps({"schema_version": 1, "instances": [one(each) for each in directories]}))
+
+if verb == "describe":
+    show(*sorted(path.parent for path in here.glob("*/set.json")))
+    sys.exit(0)
+if verb == "topology":
+    print(json.dumps({"schema_version": 1, "release": rest[0], "topology": f"Topologies:\n {rest[0]} {rest[1]}\n"}))
+    sys.exit(0)
+directory = here / rest[0]
+if (directory / "refuses").exists():
+    sys.exit(f"no, {verb} of {rest[0]} is forbidden, password=hunter2 at https://me:hunter2@host/")
+if verb == "apply":
+    (directory / "set.json").write_text(json.dumps({"release": rest[1], "settings": json.loads(rest[2])}))
+elif verb == "start":
+    program = "import time; time.sleep(600)"
+    # Left in the background with this script's own stdout, as careless scripts do.
+    child = subprocess.Popen([sys.executable, "-c", program], start_new_session=True)
+    state = {"pid": child.pid, "started_at_ms": time.time_ns() // 1_000_000}
+    state["set"] = json.loads((directory / "set.json").read_text())
+    (directory / "run.json").write_text(json.dumps(state))
+elif verb == "stop":
+    run = json.loads((directory / "run.json").read_text())
+    if not (directory / "stubborn").exists():
+        time.sleep(0.3)
+        os.kill(run["pid"], signal.SIGKILL)
+        while alive(run["pid"]):
+            time.sleep(0.01)
+elif verb == "clear_state":
+    for path in (directory / "state").iterdir():
+        path.unlink()
+show(directory)
+"""
+
+Declare = Callable[..., CommandSettings]
+
+
+@pytest.fixture
+def team(tmp_path: Path) -> Iterator[Path]:
+    """Two instances on 3.4.1, stopped; what runs at the end is killed."""
+    (tmp_path / "deploy.py").write_text(DEPLOY)
+    for name in ("o1", "o2"):
+        (tmp_path / name / "state").mkdir(parents=True)
+        (tmp_path / name / "state" / "rocksdb").write_text("data")
+        (tmp_path / name / "set.json").write_text('{"release": "3.4.1", "settings": {}}')
+    yield tmp_path
+    for file in tmp_path.glob("*/run.json"):
+        pid = json.loads(file.read_text())["pid"]
+        try:
+            os.kill(pid, 9)
+            os.waitpid(pid, 0)
+        except (ProcessLookupError, ChildProcessError):
+            continue
+
+
+@pytest.fixture
+def declare(team: Path) -> Declare:
+    """The fleet entry of the team's script; keywords replace single commands."""
+
+    def declare(settable: tuple[str, ...] = (), **commands: Any) -> CommandSettings:
+        def run(*words: str) -> dict[str, Any]:
+            return {"run": [sys.executable, str(team / "deploy.py"), str(team), *words], "timeout_s": 20}
+
+        return CommandSettings.model_validate(
+            {
+                "kind": "command",
+                "instances": [{"name": name, "metrics": f"http://{name}:1/jolokia"} for name in ("o1", "o2")],
+                "releases": {"3.4.1": "orders:17", "4.3.1": "orders:18"},
+                "settable": settable,
+                "commands": {
+                    "describe": run("describe"),
+                    "apply": run("apply", "{instance}", "{release}", "{settings}"),
+                    "stop": run("stop", "{instance}"),
+                    "start": run("start", "{instance}"),
+                    "clear_state": run("clear_state", "{instance}"),
+                    "topology": run("topology", "{release}", "{artifact}"),
+                    **commands,
+                },
+            }
+        )
+
+    return declare
+
+
+def deployer(settings: CommandSettings, *, dry_run: bool = False) -> CommandDeployer:
+    """A deployer for real."""
+    return CommandDeployer(settings, application_id="orders", dry_run=dry_run)
+
+
+def described(control: CommandDeployer, instance: str = "o1") -> Deployment:
+    """What it says of one instance."""
+    return next(one for one in control.describe() if one.instance == instance)
+
+
+def called(team: Path) -> list[list[str]]:
+    """What the script was called with, but for describe."""
+    calls = [json.loads(line) for line in (team / "calls").read_text().splitlines()]
+    return [call for call in calls if call[0] != "describe"]
+
+
+def test_life_of_an_instance(team: Path, declare: Declare) -> None:
+    """Start, set, restart, stop; each of them twice calls the team's command once."""
+    control = deployer(declare())
+    assert described(control).process == "stopped"
+    assert described(control).applied == Missing("whether its settings are in effect: it does not run")
+    began = time.monotonic()
+    control.start("o1")
+    control.start("o1")
+    assert time.monotonic() - began < 10, "what the script leaves in the background is not waited for"
+    first = described(control)
+    assert (first.process, first.release, first.settings, first.applied) == ("running", "3.4.1", (), True)
+    assert first.started_at_ms is not None
+    assert abs(first.started_at_ms - time.time() * 1000) < 10_000
+
+    control.apply("o1", "4.3.1", {"upgrade.from": "3.4"})
+    control.apply("o1", "4.3.1", {"upgrade.from": "3.4"})
+    set_ = described(control)
+    assert (set_.release, set_.settings, set_.applied, set_.pid) == (
+        "4.3.1",
+        (("upgrade.from", "3.4"),),
+        False,
+        first.pid,
+    )
+    control.stop("o1")
+    control.stop("o1")
+    assert described(control).process == "stopped"
+    control.start("o1")
+    second = described(control)
+    assert second.applied is True
+    assert second.pid != first.pid
+    assert [call[0] for call in called(team)] == ["start", "apply", "stop", "start"]
+    assert called(team)[1] == ["apply", "o1", "4.3.1", '{"upgrade.from":"3.4"}']
+    assert described(control, "o2").process == "stopped"
+
+
+def test_settings_arrive_as_they_are(team: Path, declare: Declare) -> None:
+    """One argument of JSON: quotes, spaces, dollars and braces are nobody's syntax on the way."""
+    odd = {"processing.guarantee": "a \"b\" 'c' $(touch x) {d} \\ é", "num.stream.threads": "4"}
+    control = deployer(declare(settable=("num.stream.threads",)))
+    control.apply("o1", "3.4.1", odd)
+    assert dict(described(control).settings) == odd
+    assert json.loads((team / "o1" / "set.json").read_text())["settings"] == odd
+
+
+def test_unknown_things_are_refused_before_anything_is_called(team: Path, declare: Declare) -> None:
+    """Each with what there is."""
+    control = deployer(declare())
+    with pytest.raises(BadInput, match=r"'9\.9' is not declared \(declared: 3\.4\.1, 4\.3\.1\)"):
+        control.apply("o1", "9.9", {})
+    with pytest.raises(WriteRefused, match=r"o1: no runbook sets num\.stream\.threads \(allowed: processing"):
+        control.check_apply("o1", "4.3.1", {"num.stream.threads": "9"})
+    with pytest.raises(BadInput, match="'o9' is not declared"):
+        control.stop("o9")
+    (team / "o1" / "set.json").write_text('{"release": "3.4.1", "settings": {"sasl.jaas.config": "hunter2"}}')
+    with pytest.raises(WriteRefused, match=r"o1: describe prints sasl\.jaas\.config among its settings") as raised:
+        control.apply("o1", "4.3.1", {})
+    assert described(control).settings == (("sasl.jaas.config", "(hidden)"),)
+    assert "hunter2" not in str(raised.value) + repr(described(control))
+    assert called(team) == []
+
+
+def test_restart_that_would_be_refused_stops_nothing(team: Path, declare: Declare) -> None:
+    """The process that runs is the one that ran."""
+    control = deployer(declare())
+    control.start("o1")
+    before = described(control)
+    with pytest.raises(WriteRefused, match=r"no runbook sets num\.stream\.threads"):
+        restart(control, "o1", "4.3.1", {"num.stream.threads": "9"}, remove_members=None, log=lambda _: None)
+    assert described(control).pid == before.pid
+    assert [call[0] for call in called(team)] == ["start"]
+
+
+def test_dry_run_calls_nothing_but_describe(team: Path, declare: Declare) -> None:
+    """Guards run, sentences are kept; a call that goes around the deployer is refused."""
+    deployer(declare()).start("o1")
+    dry = deployer(declare(), dry_run=True)
+    restart(dry, "o1", "4.3.1", {"upgrade.from": "3.4"}, remove_members=None, log=lambda _: None)
+    dry.start("o2")
+    dry.clear_state("o2")
+    assert dry.would_write == [
+        "stop o1",
+        "set o1 to release=4.3.1, upgrade.from=3.4",
+        "start o2",
+        "delete the local state of o2",
+    ]
+    with pytest.raises(BadInput):
+        dry.apply("o1", "9.9", {})
+    with pytest.raises(WriteRefused, match="o1: stop is refused, this deployer only reads"):
+        dry._done("o1", "stop", declare().commands.stop)
+    assert [call[0] for call in called(team)] == ["start"]
+
+
+def test_state_is_cleared_only_while_down(team: Path, declare: Declare) -> None:
+    """Refused while the process lives; told beforehand where no command can do it."""
+    control = deployer(declare())
+    control.start("o1")
+    with pytest.raises(WriteRefused, match="o1: describe prints the process running; its state is not cleared"):
+        control.clear_state("o1")
+    control.stop("o1")
+    control.check_clear_state("o1")
+    control.clear_state("o1")
+    assert list((team / "o1" / "state").iterdir()) == []
+    without = deployer(declare(clear_state=None))
+    for call in (without.check_clear_state, without.clear_state):
+        with pytest.raises(BadInput, match=r"no clear_state command is declared; declare deployer\.commands\.clear_st"):
+            call("o2")
+
+
+def test_topology_of_a_release(declare: Declare) -> None:
+    """With what the release is called there; not declared is one sentence."""
+    assert deployer(declare()).topology("4.3.1") == "Topologies:\n 4.3.1 orders:18\n"
+    with pytest.raises(BadInput, match=r"topology of 4\.3\.1 cannot be read: no topology command is declared"):
+        deployer(declare(topology=None)).topology("4.3.1")
+    other = says('{"schema_version": 1, "release": "3.4.1", "topology": "Topologies:"}', "{release}")
+    with pytest.raises(Inconclusive, match=r"topology of 4\.3\.1: the command printed that of 3\.4\.1"):
+        deployer(declare(topology=other)).topology("4.3.1")
+
+
+def test_restart_is_told_to_go_in_the_middle(declare: Declare) -> None:
+    """SIGTERM while the script stops it: the script ends its work, the instance is started as it was."""
+    control = deployer(declare())
+    control.start("o1")
+    before = described(control).pid
+    killer = threading.Thread(target=_kill_at_stop, args=(control,))
+    killer.start()
+    with pytest.raises(Interrupted, match="SIGTERM arrived during its restart"):
+        restart(control, "o1", "4.3.1", {}, remove_members=None, log=lambda _: None)
+    killer.join()
+    after = described(control)
+    assert (after.process, after.release) == ("running", "3.4.1")
+    assert after.pid != before
+    restart(control, "o1", "4.3.1", {}, remove_members=None, log=lambda _: None)
+    assert (described(control).release, described(control).applied) == ("4.3.1", True)
+
+
+def _kill_at_stop(control: CommandDeployer) -> None:
+    """SIGTERM to this process while the script stops an instance."""
+    calls = Path(control._settings.commands.stop.run[2]) / "calls"
+    while '"stop"' not in calls.read_text():
+        time.sleep(0.01)
+    os.kill(os.getpid(), 15)
+
+
+def test_by_hand_commands_do_the_same(team: Path, declare: Declare) -> None:
+    """The team's own commands, quoted for a shell; without one for the state the person is told in words."""
+    control = deployer(declare())
+    lines = control.by_hand("o1", "4.3.1", {"upgrade.from": "3.4"}, clear_state=True)
+    assert [shlex.split(line)[3] for line in lines] == ["stop", "clear_state", "apply", "start"]
+    subprocess.run(["bash", "-c", lines[2]], check=True, stdout=subprocess.DEVNULL)
+    assert described(control).settings == (("upgrade.from", "3.4"),)
+    told = deployer(declare(clear_state=None)).by_hand("o1", "4.3.1", {}, clear_state=True)
+    assert told[1].startswith("# delete the local state of o1 while it is stopped")
+    with pytest.raises(WriteRefused, match="no runbook sets"):
+        control.by_hand("o1", "4.3.1", {"sasl.jaas.config": "(hidden)"})
+    assert team.is_dir()
+
+
+def says(text: str = "", *words: str, code: int = 0, stderr: str = "") -> dict[str, Any]:
+    """A command that prints and ends."""
+    program = f"import sys; sys.stdout.write({text!r}); sys.stderr.write({stderr!r}); sys.exit({code})"
+    escaped = program.replace("{", "{{").replace("}", "}}")
+    return {"run": [sys.executable, "-c", escaped, *words]}
+
+
+@pytest.mark.parametrize(
+    ("code", "error", "sentence"),
+    [
+        (1, Refused, r"orders: describe \(\S+\): it refused \(exit 1: the last\)"),
+        (2, BadInput, r"it was given something wrong \(exit 2: the last\); correct the fleet entry"),
+        (3, Inconclusive, r"it cannot say \(exit 3: the last\)"),
+        (4, Unreachable, r"it reached nobody \(exit 4: the last\)"),
+        (7, Inconclusive, r"exit 7 \(expected 0 to 4: the last\); what it did is not known"),
+    ],
+)
+def test_exit_codes_are_the_errors_of_the_tree(
+    declare: Declare, code: int, error: type[RunbookError], sentence: str
+) -> None:
+    """With the last line of stderr; a code outside of the contract is never taken for anything."""
+    with pytest.raises(error, match=sentence):
+        deployer(declare(describe=says("{}", code=code, stderr="first\nthe last\n\n"))).describe()
+
+
+def test_a_script_that_refuses_is_quoted_without_its_credentials(team: Path, declare: Declare) -> None:
+    """Passwords do not reach the log, however the script says them."""
+    (team / "o1" / "refuses").touch()
+    with pytest.raises(Refused, match=r"o1: start \(\S+\): it refused \(exit 1: no, start of o1 is forb") as raised:
+        deployer(declare()).start("o1")
+    assert "hunter2" not in str(raised.value)
+
+
+def test_exit_code_zero_is_not_taken_for_it(team: Path, declare: Declare) -> None:
+    """A stop whose process is still there, a command that does nothing, one that shows another instance."""
+    control = deployer(declare())
+    control.start("o1")
+    (team / "o1" / "stubborn").touch()
+    with pytest.raises(Refused, match=r"o1: stop ended with 0, but prints the process running, pid \d+ \(expected"):
+        control.stop("o1")
+    nothing = {"run": [*declare().commands.describe.run, "{instance}", "{release}", "{settings}"]}
+    with pytest.raises(Refused, match=r"o1: apply ended with 0, but prints release 3\.4\.1 with no setting \(asked fo"):
+        deployer(declare(apply=nothing)).apply("o1", "4.3.1", {})
+    with pytest.raises(Refused, match="o2: start ended with 0, but prints the process stopped"):
+        deployer(declare(start={"run": nothing["run"][:-2]})).start("o2")
+    empty = says('{"schema_version": 1, "instances": []}', "{instance}")
+    with pytest.raises(Inconclusive, match="ended with 0, but does not print o1; what it did is not known"):
+        deployer(declare(stop=empty)).stop("o1")
+
+
+def test_a_command_that_takes_too_long_is_ended(declare: Declare) -> None:
+    """Unreachable after its own limit, with what it said last."""
+    program = "import sys, time; print('waiting for the lock', file=sys.stderr, flush=True); time.sleep(60)"
+    slow = {"run": [sys.executable, "-c", program], "timeout_s": 1.5}
+    began = time.monotonic()
+    with pytest.raises(Unreachable, match=r"not done after 1\.5 s \(limit timeout_s: waiting for the lock\); it was"):
+        deployer(declare(describe=slow)).describe()
+    assert time.monotonic() - began < 10
+
+
+def test_a_command_that_cannot_be_run(team: Path, declare: Declare) -> None:
+    """Not there, or not executable."""
+    for path, why in ((team / "gone", "No such file"), (team / "deploy.py", "Permission denied")):
+        with pytest.raises(BadInput, match=f"cannot be run .{why}.*correct the command in the fleet entry"):
+            deployer(declare(describe={"run": [str(path)]})).describe()
+
+
+def test_what_is_airflows_is_not_given_to_a_script(declare: Declare, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Connections and keys of the worker are none of its business; the rest of the environment is."""
+    monkeypatch.setenv("AIRFLOW_CONN_KAFKA", "secret")
+    monkeypatch.setenv("TEAM_SETTING", "kept")
+    show = "import os, sys; sys.exit(' '.join(n for n in os.environ if n in ('AIRFLOW_CONN_KAFKA', 'TEAM_SETTING')))"
+    with pytest.raises(Refused, match=r"exit 1: TEAM_SETTING\)"):
+        deployer(declare(describe={"run": [sys.executable, "-c", show]})).describe()
+
+
+def test_an_instance_that_nobody_knows_is_not_touched(team: Path, declare: Declare) -> None:
+    """Not printed, or printed with a process that is unknown: inconclusive before anything is called."""
+    (team / "o1" / "set.json").unlink()
+    control = deployer(declare())
+    assert [one.instance for one in control.describe()] == ["o2"]
+    with pytest.raises(Inconclusive, match="o1: describe does not print it"):
+        restart(control, "o1", "4.3.1", {}, remove_members=None, log=lambda _: None)
+    one: dict[str, Any] = {"instance": "o1", "process": "unknown", "started_at_ms": None, "pid": None, "settings": {}}
+    document = {"schema_version": 1, "instances": [one | {"release": None, "applied": None}]}
+    unknown = deployer(declare(describe=says(json.dumps(document))))
+    assert described(unknown).release == Missing("its release: describe does not know it")
+    with pytest.raises(Inconclusive, match="o1: describe does not know its process"):
+        restart(unknown, "o1", "4.3.1", {}, remove_members=None, log=lambda _: None)
+    assert called(team) == []

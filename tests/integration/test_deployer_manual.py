@@ -1,0 +1,220 @@
+"""The manual deployer: a person edits a real file and restarts a real process, the deployer only sees it."""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from kstreams_runbooks.act.instance import restart
+from kstreams_runbooks.deployers import make_deployer
+from kstreams_runbooks.deployers.manual import ManualDeployer
+from kstreams_runbooks.deployers.properties import write_atomically
+from kstreams_runbooks.errors import BadInput, Inconclusive, WriteRefused
+from kstreams_runbooks.fleet import ManualSettings
+from kstreams_runbooks.model.readings import Deployment, Missing
+
+# How a team may let it be seen: the file that the person edits, and the process that the person starts.
+DESCRIBE = r"""
+import json, sys
+from pathlib import Path
+import psutil
+
+directory = Path(sys.argv[1])
+values = dict(line.split("=", 1) for line in (directory / "deployment.properties").read_text().splitlines())
+try:
+    process = psutil.Process(int((directory / "pid").read_text()))
+    up = process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+except (FileNotFoundError, psutil.NoSuchProcess):
+    up = False
+started = int(process.create_time() * 1000) if up else None
+written = (directory / "deployment.properties").stat().st_mtime * 1000
+one = {
+    "instance": directory.name,
+    "process": "running" if up else "stopped",
+    "started_at_ms": started,
+    "pid": process.pid if up else None,
+    "release": values.pop("release", None),
+    "settings": values,
+    "applied": started > written + 1000 if up else None,
+    "missing": "" if up else "nothing runs",
+}
+print(json.dumps({"schema_version": 1, "instances": [one]}))
+"""
+
+
+class Person:
+    """Does by hand what a deployer would do."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def writes(self, text: str) -> None:
+        """Edits the file; a start is told from it by whole seconds."""
+        write_atomically(self.directory / "deployment.properties", text)
+        time.sleep(2.1)
+
+    def starts(self) -> None:
+        """Starts the instance."""
+        self.process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+        (self.directory / "pid").write_text(str(self.process.pid))
+
+    def stops(self) -> None:
+        """Stops it."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+
+
+@pytest.fixture
+def person(tmp_path: Path) -> Iterator[Person]:
+    """With one instance on 3.4.1, stopped."""
+    directory = tmp_path / "o1"
+    directory.mkdir()
+    (tmp_path / "describe.py").write_text(DESCRIBE)
+    one = Person(directory)
+    (directory / "deployment.properties").write_text("release=3.4.1\n")
+    yield one
+    one.stops()
+
+
+def declared(tmp_path: Path, *, seen: bool = True) -> ManualSettings:
+    """The fleet entry, with or without a way to look."""
+    look = {"run": [sys.executable, str(tmp_path / "describe.py"), str(tmp_path / "o1")]}
+    return ManualSettings.model_validate(
+        {
+            "kind": "manual",
+            "instances": [{"name": "o1", "metrics": "http://o1:1/jolokia"}],
+            "releases": {"3.4.1": "orders:17", "4.3.1": "orders:18"},
+            "how": "edit o1/deployment.properties",
+            "commands": {"describe": look} if seen else {},
+        }
+    )
+
+
+def deployer(tmp_path: Path, *, dry_run: bool = False) -> ManualDeployer:
+    """A deployer for real."""
+    return ManualDeployer(declared(tmp_path), application_id="orders", dry_run=dry_run)
+
+
+def described(tmp_path: Path) -> Deployment:
+    """What a new deployer sees."""
+    [one] = deployer(tmp_path).describe()
+    return one
+
+
+def test_what_a_person_does_is_seen(person: Person, tmp_path: Path) -> None:
+    """Each stage of it: set, not in effect yet, restarted."""
+    assert (described(tmp_path).process, described(tmp_path).release) == ("stopped", "3.4.1")
+    person.writes("release=3.4.1\n")
+    person.starts()
+    first = described(tmp_path)
+    assert (first.process, first.settings, first.applied) == ("running", (), True)
+    person.writes("release=4.3.1\nupgrade.from=3.4\n")
+    set_ = described(tmp_path)
+    assert (set_.release, set_.settings, set_.applied) == ("4.3.1", (("upgrade.from", "3.4"),), False)
+    assert set_.pid == first.pid
+    person.stops()
+    assert described(tmp_path).applied == Missing("whether its settings are in effect: nothing runs")
+    person.starts()
+    assert described(tmp_path).applied is True
+    assert described(tmp_path).pid != first.pid
+
+
+def test_it_changes_nothing_itself(person: Person, tmp_path: Path) -> None:
+    """Every mutating verb says what to ask a person for; a restart is refused before anything."""
+    person.starts()
+    before = described(tmp_path)
+    control = deployer(tmp_path)
+    assert not control.acts
+    wanted = (
+        r"ask a person: set o1 to release 4\.3\.1 \(orders:18\) with no setting .* \(edit o1/deployment\.properties\)"
+    )
+    with pytest.raises(WriteRefused, match=wanted):
+        control.apply("o1", "4.3.1", {})
+    for call, asked in (
+        (control.stop, "stop o1 and leave it stopped"),
+        (control.start, "start o1"),
+        (control.clear_state, "delete the local state of o1"),
+    ):
+        with pytest.raises(WriteRefused, match=f"the manual deployer changes nothing itself; ask a person: {asked}"):
+            call("o1")
+    with pytest.raises(WriteRefused, match="o1: its deployer changes nothing itself, so nothing is restarted"):
+        restart(control, "o1", "4.3.1", {}, remove_members=None, log=lambda _: None)
+    assert described(tmp_path).pid == before.pid
+    assert (person.directory / "deployment.properties").read_text() == "release=3.4.1\n"
+
+
+def test_dry_run_records_the_requests(person: Person, tmp_path: Path) -> None:
+    """With the same guards."""
+    dry = deployer(tmp_path, dry_run=True)
+    dry.apply("o1", "4.3.1", {"upgrade.from": "3.4"})
+    dry.stop("o1")
+    assert [line.split(" (")[0] for line in dry.would_write] == [
+        "ask a person: set o1 to release 4.3.1",
+        "ask a person: stop o1 and leave it stopped",
+    ]
+    assert person.process is None
+
+
+def test_guards_speak_before_anybody_is_asked(person: Person, tmp_path: Path) -> None:
+    """What could never be observed is not asked for."""
+    control = deployer(tmp_path)
+    with pytest.raises(BadInput, match=r"release '9\.9' is not declared \(declared: 3\.4\.1, 4\.3\.1\)"):
+        control.check_apply("o1", "9.9", {})
+    with pytest.raises(BadInput, match="instance 'o9' is not declared"):
+        control.check_apply("o9", "4.3.1", {})
+    with pytest.raises(WriteRefused, match=r"o1: no runbook sets num\.stream\.threads"):
+        control.check_apply("o1", "4.3.1", {"num.stream.threads": "2"})
+    person.writes("release=3.4.1\nsasl.jaas.config=hunter2\n")
+    with pytest.raises(WriteRefused, match=r"o1: describe prints sasl\.jaas\.config among its settings") as raised:
+        control.check_apply("o1", "4.3.1", {})
+    assert "hunter2" not in str(raised.value)
+
+
+def test_without_a_way_to_look_everything_is_missing(tmp_path: Path) -> None:
+    """Never fine for want of data: the sentence says what to declare."""
+    control = ManualDeployer(declared(tmp_path, seen=False), application_id="orders")
+    [one] = control.describe()
+    assert (one.process, one.settings, one.obstacles) == ("unknown", (), ())
+    for part in (one.release, one.applied):
+        assert isinstance(part, Missing)
+        assert part.missing.endswith("no describe command; declare deployer.commands.describe")
+    with pytest.raises(BadInput, match="no topology command is declared"):
+        control.topology("4.3.1")
+
+
+def test_a_describe_command_that_breaks_is_inconclusive(person: Person, tmp_path: Path) -> None:
+    """A traceback with exit code 1 and without the contract's document is not taken for anything."""
+    (person.directory / "deployment.properties").write_text("not a property\n")
+    with pytest.raises(Exception, match=r"orders: describe .*exit 1: ValueError"):
+        deployer(tmp_path).describe()
+    (tmp_path / "describe.py").write_text(f"print({json.dumps({'ok': True})!r})")
+    with pytest.raises(Inconclusive, match="printed something else than the contract has"):
+        deployer(tmp_path).describe()
+
+
+def test_by_hand_is_a_request(person: Person, tmp_path: Path) -> None:
+    """As comments, so that pasting them into a shell does nothing."""
+    lines = deployer(tmp_path).by_hand("o1", "3.4.1", {}, clear_state=True)
+    assert [line.split(" (")[0] for line in lines] == [
+        "# stop o1 and leave it stopped",
+        "# delete the local state of o1 while it is stopped",
+        "# set o1 to release 3.4.1",
+    ]
+    with pytest.raises(WriteRefused, match="no runbook sets"):
+        deployer(tmp_path).by_hand("o1", "3.4.1", {"sasl.jaas.config": "(hidden)"})
+    assert person.process is None
+
+
+def test_the_fleet_entry_decides(tmp_path: Path) -> None:
+    """By its kind."""
+
+    class Application:
+        application_id = "orders"
+        deployer = declared(tmp_path)
+
+    assert isinstance(make_deployer(Application()), ManualDeployer)
