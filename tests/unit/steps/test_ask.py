@@ -88,7 +88,7 @@ def test_a_person_is_asked_with_everything_that_is_needed(
     awaited = asked_for(asking, reading())
     assert awaited == Awaited("orders-1", BOUNCE_1, BEFORE, (member("orders-1"),))
     [card] = asking.ledger.cards(asking.key)
-    assert (card.object, card.undo) == ("orders-1", "orders-1 back to 3.4.1")
+    assert (card.object, card.undo) == ("orders-1", "orders-1 back to 3.4.1, local state cleared first")
     assert card.facts["by_hand"][-1].startswith("# set orders-1 to release 3.4.1 (orders:17) with no setting")
     assert asking.ledger.run(asking.key).wrote_at_ms is not None
     [note] = asking.ledger.evidence(asking.key, kind="note", name=ASKED)
@@ -114,7 +114,7 @@ def test_a_rerun_while_nothing_was_done_asks_again(asking: Run) -> None:
     """For the same, from the same start; the way back stays the one from before."""
     first, second = asked_for(asking, reading()), asked_for(asking, reading())
     assert first == second
-    assert {card.undo for card in asking.ledger.cards(asking.key)} == {"orders-1 back to 3.4.1"}
+    assert {card.undo for card in asking.ledger.cards(asking.key)} == {"orders-1 back to 3.4.1, local state cleared first"}
 
 
 def test_a_rerun_after_it_was_done_asks_nobody(asking: Run) -> None:
