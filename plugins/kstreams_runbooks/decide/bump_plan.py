@@ -1,6 +1,7 @@
 """From a reading and a target to the plan of a library bump."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from kstreams_runbooks.decide.planning import (
     UPGRADE_FROM,
@@ -10,20 +11,23 @@ from kstreams_runbooks.decide.planning import (
     kept_settings,
     one_down,
 )
-from kstreams_runbooks.decide.version_path import VersionPath, version_path
+from kstreams_runbooks.decide.version_path import version_path
+from kstreams_runbooks.decide.version_rules import newest_of
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
 from kstreams_runbooks.model.declared import DeclaredApplication
 from kstreams_runbooks.model.plan import Bounce, Plan
-from kstreams_runbooks.model.readings import ApplicationReading, Deployment, Missing
-from kstreams_runbooks.model.verdicts import Finding
-from kstreams_runbooks.model.versions import Release, UpgradePathRule
+from kstreams_runbooks.model.readings import ApplicationReading, BrokerReading, Deployment, Missing
+from kstreams_runbooks.model.verdicts import Finding, Outcome
+from kstreams_runbooks.model.version_path import Leg, PathBounce, PathFinding, VersionPath, VersionQuestion
+from kstreams_runbooks.model.version_rules import VersionRules
+from kstreams_runbooks.model.versions import Release
 
 
 def bump_plan(
     reading: ApplicationReading,
     declared: DeclaredApplication,
     target: str,
-    rules: tuple[UpgradePathRule, ...],
+    rules: VersionRules,
     findings: tuple[Finding, ...],
     limits: tuple[tuple[str, float], ...],
     code: str,
@@ -39,8 +43,9 @@ def bump_plan(
             "build it and add it to the fleet entry"
         )
     running, library = running_releases(reading), declared.library(target)
-    path = version_path(rules, oldest(running), Release.parse(library), frozenset(declared.uses))
-    _refuse_unguarded_mix(reading, running, path)
+    path = _path(reading, declared, oldest(running), Release.parse(library), rules)
+    leg = _only_leg(path)
+    _refuse_unguarded_mix(reading, running, leg)
     kept = kept_settings(reading)
     return Plan(
         runbook="library_bump",
@@ -50,17 +55,17 @@ def bump_plan(
         limits=limits,
         bounces=tuple(
             Bounce(
-                bounce.number,
+                number,
                 target,
-                tuple(sorted({**kept, **dict(bounce.settings)}.items())),
+                tuple(sorted({**kept, **_settings(bounce)}.items())),
                 library if library != target else "",
             )
-            for bounce in path.bounces
+            for number, bounce in enumerate(leg.bounces, 1)
         ),
         facts=facts(reading, declared, code),
         costs=tuple(costs(declared)),
-        findings=(*findings, _path_finding(declared, path)),
-        undo=tuple(_undo(running, declared, path)),
+        findings=(*findings, *(_finding(declared, one) for one in path.findings if _decided(one))),
+        undo=tuple(_undo(running, declared, leg, library)),
         title=f"library bump to {target}",
         worst_case=one_down(declared),
     )
@@ -90,53 +95,108 @@ def running_releases(reading: ApplicationReading) -> tuple[tuple[str, str], ...]
     return tuple(releases)
 
 
-def _refuse_unguarded_mix(
-    reading: ApplicationReading, releases: tuple[tuple[str, str], ...], path: VersionPath
-) -> None:
+def _path(
+    reading: ApplicationReading,
+    declared: DeclaredApplication,
+    running: Release,
+    target: Release,
+    rules: VersionRules,
+) -> VersionPath:
+    """The way from what runs to the target; Refused where there is none, Inconclusive where a reading is missing.
+
+    A fleet entry does not say which processing guarantee its application has: where that alone decides, the plan is the
+    one for a guarantee that stays as it is, and what another one would need stands in its findings.
+    """
+    broker, group = reading.broker, reading.group
+    known = isinstance(broker, BrokerReading) and not isinstance(broker.version, Missing)
+    question = VersionQuestion(
+        running=newest_of(running.minor, rules) if running.text == running.minor else running,
+        target=target,
+        broker=Release.parse(str(broker.version)) if isinstance(broker, BrokerReading) and known else None,
+        foreign_key_joins="yes" if "foreign_key_joins" in declared.uses else "no",
+        table_aggregations="yes" if "table_aggregations" in declared.uses else "no",
+        group_protocol=None
+        if isinstance(group, Missing)
+        else "streams"
+        if group.type.lower() == "streams"
+        else "classic",
+    )
+    path = version_path(question, rules)
+    if path.verdict is Outcome.INCONCLUSIVE:
+        unknown = tuple(finding for finding in path.findings if finding.id == "missing-guarantee")
+        path = version_path(replace(question, guarantee="at_least_once"), rules)
+        path = replace(path, findings=(*unknown, *path.findings))
+    if path.verdict is Outcome.INCONCLUSIVE:
+        raise Inconclusive(f"library bump {path.reason}")
+    if path.verdict is not Outcome.PROCEED:
+        raise Refused(f"library bump {path.reason}")
+    if target < running:
+        raise Refused(f"library bump {question.pair}: a bump goes to a newer release; `undo` goes back")
+    return path
+
+
+def _only_leg(path: VersionPath) -> Leg:
+    """The leg of a path that is one library bump; Refused where it has more, with what to trigger."""
+    if len(path.legs) == 1:
+        return path.legs[0]
+    legs = "; ".join(f"{leg.runbook} to {leg.target}" for leg in path.legs)
+    raise Refused(
+        f"library bump {path.reason}: {len(path.legs)} runs (limit 1); trigger them one after another: {legs}"
+    )
+
+
+def _settings(bounce: PathBounce) -> dict[str, str]:
+    """What a bounce sets beside the release."""
+    values = {UPGRADE_FROM: bounce.upgrade_from, "processing.guarantee": bounce.processing_guarantee}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _refuse_unguarded_mix(reading: ApplicationReading, releases: tuple[tuple[str, str], ...], leg: Leg) -> None:
     """An instance already writes a newer format than another one that runs can read.
 
     What an instance writes is what `releases` has of it (its `upgrade.from`, where that is set); what it can read is
     the release that it runs. Where none runs the old release any more every format can be read: a second bounce that
     another run left half done.
     """
-    if not path.rule.upgrade_from:
+    guard = leg.bounces[0].upgrade_from
+    if guard is None:
         return
     old = oldest(releases).minor
     runs = {one.instance: one.streams.version for one in reading.instances if not isinstance(one.streams, Missing)}
     behind = [name for name, release in runs.items() if Release.parse(release).minor == old]
-    ahead = [f"{name} already runs {runs.get(name)}" for name in _ahead(releases)]
+    ahead = [f"{name} already runs {runs.get(name)}" for name in _ahead(releases, leg)]
     if ahead and behind:
         raise Refused(
-            f"{', '.join(ahead)} without upgrade.from={old} beside {', '.join(behind)} on an older release: table "
+            f"{', '.join(ahead)} without upgrade.from={guard} beside {', '.join(behind)} on an older release: table "
             "counts may be wrong already; put it back to the old release by hand, check the results, then trigger again"
         )
 
 
-def _ahead(releases: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
-    """Instances that write the format of a newer minor than the oldest one."""
-    old = oldest(releases).minor
-    return tuple(name for name, release in releases if Release.parse(release).minor != old)
+def _ahead(releases: tuple[tuple[str, str], ...], leg: Leg) -> tuple[str, ...]:
+    """Instances that write a newer format than the oldest one can read."""
+    old = {oldest(releases).minor, leg.bounces[0].upgrade_from}
+    return tuple(name for name, release in releases if Release.parse(release).minor not in old)
 
 
-def _path_finding(declared: DeclaredApplication, path: VersionPath) -> Finding:
-    return Finding(
-        path.rule.id,
-        "warning" if path.rule.upgrade_from else "info",
-        declared.name,
-        path.rule.reason,
-        path.rule.source,
-    )
+def _decided(found: PathFinding) -> bool:
+    """Whether a finding is why the path is what it is; the changes between the releases are `version-path`'s to list."""
+    return found.runbook is not None or found.id.startswith("missing-")
 
 
-def _undo(releases: tuple[tuple[str, str], ...], declared: DeclaredApplication, path: VersionPath) -> Iterator[str]:
+def _finding(declared: DeclaredApplication, found: PathFinding) -> Finding:
+    return Finding(found.id, found.severity, declared.name, found.message, found.source)
+
+
+def _undo(
+    releases: tuple[tuple[str, str], ...], declared: DeclaredApplication, leg: Leg, library: str
+) -> Iterator[str]:
     start = oldest(releases)
-    last: Bounce = path.bounces[-1]
     back = f"every instance back to {_old_release(start, declared)}"
-    if clears_state(str(start), declared.library(last.release)):
+    if clears_state(str(start), library):
         back += ", local state cleared first (it is restored from the changelogs)"
-    if len(path.bounces) > 1 and (ahead := _ahead(releases)):
+    if len(leg.bounces) > 1 and (ahead := _ahead(releases, leg)):
         yield f"no plain way back any more: {', '.join(ahead)} writes the new record format already"
-    elif len(path.bounces) > 1:
+    elif len(leg.bounces) > 1:
         yield f"until bounce 2: {back}"
         yield "after bounce 2: no plain way back, the new record format is in the repartition topics"
     else:

@@ -1,55 +1,35 @@
-"""Which bounces take an application from one Kafka Streams release to another."""
+"""Which way leads from one Kafka Streams release to another."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import replace
 
-from kstreams_runbooks.errors import BadInput, Refused
-from kstreams_runbooks.model.plan import Bounce
-from kstreams_runbooks.model.versions import Release, UpgradePathRule
-
-
-@dataclass(frozen=True, slots=True)
-class VersionPath:
-    """The bounces of one leg and the row that they come from."""
-
-    bounces: tuple[Bounce, ...]
-    rule: UpgradePathRule
+from kstreams_runbooks.decide.downgrade import downward
+from kstreams_runbooks.decide.missing_inputs import one_answer, possible_questions
+from kstreams_runbooks.decide.upgrade import upward
+from kstreams_runbooks.decide.version_rules import changes_between, check_question
+from kstreams_runbooks.model.version_path import PathFinding, VersionPath, VersionQuestion
+from kstreams_runbooks.model.version_rules import VersionRules
+from kstreams_runbooks.model.versions import within
 
 
-def version_path(
-    rules: Iterable[UpgradePathRule], running: Release, target: Release, uses: frozenset[str]
-) -> VersionPath:
-    """Bounces from `running` to `target` for an application that uses `uses` (unknown counts as used).
+def version_path(question: VersionQuestion, rules: VersionRules) -> VersionPath:
+    """The path for an application, or why there is none; nothing is guessed where no row covers a pair.
 
-    Refused where no row covers the pair: a path that nobody has shown is never guessed. BadInput where both are equal.
-    Source: Kafka Streams Upgrade Guide, "Upgrade Guide and API Changes".
+    What is not known (broker, guarantee, protocol) is tried with every value that the running release can have: where
+    all of them lead to one answer, it is the answer; otherwise inconclusive, with what each value would give. BadInput
+    where the question itself is wrong. Source: the rows in `rules`; Kafka Streams Upgrade Guide and API Changes.
     """
-    if running == target:
-        raise BadInput(f"target {target}: every instance already runs {running}; give another release")
-    for rule in rules:
-        if _covers(rule, running, target) and set(rule.needs) <= uses:
-            if rule.upgrade_from:
-                return VersionPath(
-                    (
-                        Bounce(1, str(target), (("upgrade.from", running.minor),)),
-                        Bounce(2, str(target), ()),
-                    ),
-                    rule,
-                )
-            return VersionPath((Bounce(1, str(target), ()),), rule)
-    raise Refused(
-        f"library bump {running} to {target}: no published rule covers this pair; "
-        f"covered are {', '.join(sorted({_pair(rule) for rule in rules}))}; choose a covered target"
-    )
+    check_question(question, rules)
+    move = upward if question.running < question.target else downward
+    answers = [(full, move(full, rules)) for full in possible_questions(question, rules)]
+    found = one_answer(question, answers, rules)
+    around = (*_left_behind(question, rules), *changes_between(question, rules))
+    return replace(found, findings=tuple(dict.fromkeys((*found.findings, *around))))
 
 
-def _covers(rule: UpgradePathRule, running: Release, target: Release) -> bool:
-    def within(release: Release, low: str, high: str) -> bool:
-        minor = Release.parse(release.minor)
-        return Release.parse(low) <= minor <= Release.parse(high)
-
-    return within(running, rule.from_min, rule.from_max) and within(target, rule.to_min, rule.to_max)
-
-
-def _pair(rule: UpgradePathRule) -> str:
-    return f"{rule.from_min} to {rule.to_min}–{rule.to_max}"
+def _left_behind(question: VersionQuestion, rules: VersionRules) -> Iterator[PathFinding]:
+    for row in rules.avoid:
+        if within(question.running, row.releases) and not within(question.target, row.releases):
+            yield PathFinding(
+                row.id, "info", str(question.running), f"Leaves a release to avoid: {row.reason}", row.source
+            )

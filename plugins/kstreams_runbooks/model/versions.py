@@ -1,8 +1,8 @@
-"""Kafka Streams releases, and what the published rules say of going from one to another."""
+"""Kafka Streams releases and ranges of them."""
 
 import re
 from dataclasses import dataclass
-from functools import total_ordering
+from functools import cache, total_ordering
 
 from kstreams_runbooks.errors import BadInput
 
@@ -31,16 +31,13 @@ class Release:
     @property
     def numbers(self) -> tuple[int, ...]:
         """(major, minor, patch…); a missing patch is 0."""
-        found = _RELEASE.fullmatch(self.text)
-        if found is None:
-            raise BadInput(f"release {self.text!r} is not a Kafka release; give one such as 4.3.1")
-        return tuple(int(part or 0) for part in found.groups())
+        return _numbers(self.text)
 
     @property
     def minor(self) -> str:
-        """Major and minor as `upgrade.from` wants them: 3.4."""
-        major, minor, *_ = self.numbers
-        return f"{major}.{minor}"
+        """The part that `upgrade.from` wants: 3.4 of 3.4.1; before 1.0 it has three numbers, 0.10.2 of 0.10.2.1."""
+        major, minor, third, _ = self.numbers
+        return f"{major}.{minor}" if major else f"{major}.{minor}.{third}"
 
     def __lt__(self, other: object) -> bool:
         """Order by number."""
@@ -51,22 +48,39 @@ class Release:
         return self.text
 
 
-@dataclass(frozen=True, slots=True)
-class UpgradePathRule:
-    """One row of the version rules: which pairs it covers and what they need.
+def within(release: Release, ranges: tuple[str, ...]) -> bool:
+    """Whether a release lies in one of the ranges; ValueError where one is none.
 
-    `from_min`/`from_max` and `to_min`/`to_max` are inclusive minors; `needs` names what the application must use for
-    the row to bind (`table_aggregations`, `foreign_key_joins`; empty: always); `upgrade_from` says that the first of
-    two bounces sets `upgrade.from` to the running minor.
+    A range is a release or a minor (`3.5`: all its patches), or two of them with two dots between, both ends included
+    and each of them optional: `2.4..3.2`, `..2.3`, `4.0..`.
     """
+    return any(_in_range(release.text, text) for text in ranges)
 
-    id: str
-    from_min: str
-    from_max: str
-    to_min: str
-    to_max: str
-    needs: tuple[str, ...]
-    upgrade_from: bool
-    effect: str
-    reason: str
-    source: str
+
+@cache
+def _in_range(release: str, text: str) -> bool:
+    low, dots, high = text.partition("..")
+    numbers = _numbers(release)
+    if not dots:
+        high = low
+    return (not low or _prefix(numbers, low) >= _given(low)) and (not high or _prefix(numbers, high) <= _given(high))
+
+
+def _prefix(numbers: tuple[int, ...], end: str) -> tuple[int, ...]:
+    """As much of a release as the end of a range says: 3.5 covers 3.5.2."""
+    return numbers[: len(_given(end))]
+
+
+@cache
+def _given(text: str) -> tuple[int, ...]:
+    if not _RELEASE.fullmatch(text):
+        raise ValueError(f"{text!r} is neither a release nor a minor (such as 4.3.1 or 4.3)")
+    return tuple(int(part) for part in text.split("."))
+
+
+@cache
+def _numbers(text: str) -> tuple[int, ...]:
+    found = _RELEASE.fullmatch(text)
+    if found is None:
+        raise BadInput(f"release {text!r} is not a Kafka release; give one such as 4.3.1")
+    return tuple(int(part or 0) for part in found.groups())

@@ -1,5 +1,7 @@
 """Facts that change with a Kafka release, as rows of data with public sources; loaded and checked here."""
 
+from collections.abc import Mapping
+from dataclasses import fields
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -7,14 +9,59 @@ from typing import Any
 import yaml
 from pydantic import TypeAdapter
 
-from kstreams_runbooks.model.versions import UpgradePathRule
+from kstreams_runbooks.model.version_rules import (
+    AcceptedValues,
+    AvoidRule,
+    BrokerRule,
+    Change,
+    DowngradeRule,
+    GuaranteeRule,
+    ProtocolRule,
+    Setting,
+    UpgradeRule,
+    VersionRules,
+)
+from kstreams_runbooks.model.versions import Release, within
 
-
-def _rows(name: str) -> Any:
-    return yaml.safe_load(files(__name__).joinpath(name).read_text(encoding="utf-8"))
+# file: its sections, each a list of rows of one kind
+_FILES: Mapping[str, Mapping[str, Any]] = {
+    "releases.yaml": {"upgrade_from": AcceptedValues, "guarantees": Setting, "protocols": Setting},
+    "upgrades.yaml": {"upgrades": UpgradeRule},
+    "downgrades.yaml": {"downgrades": DowngradeRule},
+    "guarantees.yaml": {"guarantee_changes": GuaranteeRule, "protocol_changes": ProtocolRule},
+    "brokers.yaml": {"brokers": BrokerRule},
+    "avoid.yaml": {"avoid": AvoidRule},
+    "changes.yaml": {"changes": Change},
+}
+_RANGES = ("running", "target", "releases", "brokers", "bridges", "throws")
 
 
 @cache
-def upgrade_path_rules() -> tuple[UpgradePathRule, ...]:
-    """Rows of `upgrade_paths.yaml`, schema-checked; the first row that covers a pair decides."""
-    return TypeAdapter(tuple[UpgradePathRule, ...]).validate_python(_rows("upgrade_paths.yaml"))
+def upgrade_path_rules() -> VersionRules:
+    """Every row of this folder, schema-checked; ValueError where a row is not what its kind asks for."""
+    documents = {name: _document(name) for name in _FILES}
+    sections = {
+        section: _rows(kind, documents[name][section], f"{name}, {section}")
+        for name, kinds in _FILES.items()
+        for section, kind in kinds.items()
+    }
+    releases = tuple(Release.parse(text) for text in documents["releases.yaml"]["releases"])
+    return VersionRules(releases=releases, **sections)
+
+
+def _document(name: str) -> dict[str, Any]:
+    document: dict[str, Any] = yaml.safe_load(files(__name__).joinpath(name).read_text(encoding="utf-8"))
+    return document
+
+
+def _rows(kind: Any, rows: list[dict[str, Any]], where: str) -> tuple[Any, ...]:
+    known = {field.name for field in fields(kind)}
+    for row in rows:
+        if unknown := set(row) - known:
+            raise ValueError(
+                f"{where}: {row.get('id', row)} has {', '.join(sorted(unknown))}; known are {sorted(known)}"
+            )
+        for name in _RANGES:
+            within(Release("0.0"), tuple(row.get(name, ())))
+    loaded: tuple[Any, ...] = TypeAdapter(tuple[kind, ...]).validate_python(rows)
+    return loaded
