@@ -179,7 +179,7 @@ def _ahead(releases: tuple[tuple[str, str], ...], leg: Leg) -> tuple[str, ...]:
 
 
 def _decided(found: PathFinding) -> bool:
-    """Whether a finding is why the path is what it is; the changes between the releases are `version-path`'s to list."""
+    """Whether a finding is why the path is what it is; what the releases changed is listed by `version-path`."""
     return found.runbook is not None or found.id.startswith("missing-")
 
 

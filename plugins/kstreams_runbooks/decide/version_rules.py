@@ -102,8 +102,8 @@ def named_by_an_avoid_row(release: Release, rules: VersionRules) -> bool:
 
 def changes_between(question: VersionQuestion, rules: VersionRules) -> Iterator[PathFinding]:
     """What the releases between the two brought, oldest first; going back nothing of it is a danger any more."""
-    low, high = sorted((question.running, question.target))
+    ends = question.running.numbers, question.target.numbers
     for change in rules.changes:
-        if low < Release(change.since) <= high:
-            severity = change.severity if low == question.running else "info"
+        if min(ends) < Release(change.since).numbers <= max(ends):
+            severity = change.severity if ends[0] < ends[1] else "info"
             yield PathFinding(change.id, severity, change.since, change.message, change.source)

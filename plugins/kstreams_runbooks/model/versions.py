@@ -54,13 +54,16 @@ def within(release: Release, ranges: tuple[str, ...]) -> bool:
     A range is a release or a minor (`3.5`: all its patches), or two of them with two dots between, both ends included
     and each of them optional: `2.4..3.2`, `..2.3`, `4.0..`.
     """
-    return any(_in_range(release.text, text) for text in ranges)
+    return _within(release.text, ranges)
 
 
 @cache
-def _in_range(release: str, text: str) -> bool:
+def _within(release: str, ranges: tuple[str, ...]) -> bool:
+    return any(_in_range(_numbers(release), text) for text in ranges)
+
+
+def _in_range(numbers: tuple[int, ...], text: str) -> bool:
     low, dots, high = text.partition("..")
-    numbers = _numbers(release)
     if not dots:
         high = low
     return (not low or _prefix(numbers, low) >= _given(low)) and (not high or _prefix(numbers, high) <= _given(high))
