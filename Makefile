@@ -1,6 +1,6 @@
 # `make` prints what there is. Everything runs from .venv, which `setup` makes from the hashed locks.
 .DEFAULT_GOAL := help
-.PHONY: help setup lock lint types test test-unit test-chaos test-kill build demo demo-down bench
+.PHONY: help setup lock lint types docs test test-unit test-chaos test-kill build demo demo-down bench
 
 PYTHON ?= python3
 VENV := .venv
@@ -38,6 +38,9 @@ lint: setup ## ruff: rules and format
 
 types: setup ## mypy, strict
 	$(BIN)/mypy
+
+docs: setup ## Print docs/version_paths.md from the version rules
+	$(BIN)/kstreams-runbooks version-paths > docs/version_paths.md
 
 test: setup ## Every test, against a real broker, the real application and a real Airflow
 	$(BIN)/python -m pytest

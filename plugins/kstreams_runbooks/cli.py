@@ -10,6 +10,7 @@ import click
 from kstreams_runbooks.environment import load_demo_environment
 from kstreams_runbooks.errors import EXIT_CODES, Inconclusive, RunbookError
 from kstreams_runbooks.traffic.commands import generate_traffic, verify_traffic
+from kstreams_runbooks.version_paths.commands import version_path_command, version_paths_command
 
 SCHEMA_VERSION = 1
 
@@ -112,6 +113,8 @@ def migrate_ledger() -> None:
 
 cli.add_command(verify_traffic)
 cli.add_command(generate_traffic)
+cli.add_command(version_path_command)
+cli.add_command(version_paths_command)
 
 
 def _log_to_stderr() -> None:

@@ -24,7 +24,19 @@ MAY_IMPORT = {
     "evidence": {"decide", "errors", "ledger", "model"},
     "environment": set(),
     "local_settings": {"act", "decide", "deployers", "fleet", "ledger", "observe"},
-    "cli": {"environment", "errors", "evidence", "fleet", "ledger", "deployers", "observe", "steps", "traffic"},
+    "version_paths": {"decide", "model", "rules"},
+    "cli": {
+        "environment",
+        "errors",
+        "evidence",
+        "fleet",
+        "ledger",
+        "deployers",
+        "observe",
+        "steps",
+        "traffic",
+        "version_paths",
+    },
 }
 
 # library: the only layers that may import it

@@ -1,0 +1,122 @@
+"""`version-path` on the terminal: one document on stdout, one sentence on stderr, the exit codes of its help."""
+
+import json
+import sys
+from typing import Any
+
+import pytest
+from kstreams_runbooks.cli import main
+
+KNOWN = ("--broker", "4.3", "--processing-guarantee", "exactly_once_v2")
+CLASSIC = ("--group-protocol", "classic")
+
+
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *arguments: str) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of the real entry point."""
+    monkeypatch.setattr(sys, "argv", ["kstreams-runbooks", "version-path", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    said = capsys.readouterr()
+    return int(str(ended.value.code)), said.out, said.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "verdict"),
+    [
+        (("--from", "3.9.1", "--to", "4.3.1", *KNOWN), 0, "proceed"),
+        (("--from", "3.4.1", "--to", "4.3.1", *KNOWN), 1, "proceed"),
+        (("--from", "4.3.1", "--to", "4.2.1", *KNOWN), 1, "proceed"),
+        (("--from", "3.4.1", "--to", "4.3.0", *KNOWN), 1, "refuse"),
+        (("--from", "3.4.1", "--to", "4.3.1"), 3, "inconclusive"),
+    ],
+)
+def test_exit_code_and_verdict(
+    arguments: tuple[str, ...],
+    code: int,
+    verdict: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """0 one plain rolling bounce, 1 more than that or a refusal, 3 inconclusive."""
+    ended, out, err = run(capsys, monkeypatch, *arguments, "--format", "json")
+    assert (ended, json.loads(out)["verdict"], err) == (code, verdict, "")
+
+
+def test_the_document(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a program reads: bounces in order, and findings with severity, source and runbook."""
+    _, out, _ = run(capsys, monkeypatch, "--from", "4.3.1", "--to", "3.4.1", *KNOWN, *CLASSIC, "--format", "json")
+    document: dict[str, Any] = json.loads(out)
+    assert document["schema_version"] == 1
+    assert document["bridge"] is None
+    assert document["bounces"] == [
+        {"target": "4.3.1", "upgrade_from": "3.4", "processing_guarantee": None, "before": []},
+        {"target": "3.4.1", "upgrade_from": None, "processing_guarantee": None, "before": ["drain", "clear_state"]},
+    ]
+    assert document["legs"] == [
+        {"runbook": "rolling_bounce", "target": "4.3.1", "bounces": 1},
+        {"runbook": "library_bump", "target": "3.4.1", "bounces": 1},
+    ]
+    assert {key for finding in document["findings"] for key in finding} == {
+        "id",
+        "severity",
+        "object",
+        "message",
+        "source",
+        "runbook",
+    }
+
+
+def test_the_text_of_a_path(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Verdict, runs with their bounces, what was assumed, then findings, worst first."""
+    _, out, _ = run(capsys, monkeypatch, "--from", "4.3.1", "--to", "3.4.1", *KNOWN, *CLASSIC)
+    assert out.startswith(
+        """\
+PROCEED  4.3.1 to 3.4.1: 2 rolling bounces, with upgrade.from=3.4, drain, clear state
+
+run 1 of 2: rolling_bounce
+   1. every instance, one after another, to 4.3.1 with upgrade.from=3.4
+
+run 2 of 2: library_bump
+   2. wait until the repartition topics are read to their end, then every instance, one after another, to
+      3.4.1, its local state cleared before it starts
+
+counted as used because nobody said otherwise: foreign-key joins, table aggregations
+
+warning
+  table-aggregations-drain: 4.3.1 to 3.4.1 [rolling_bounce]
+"""
+    )
+    assert out.index("\nwarning\n") < out.index("\ninfo\n")
+    assert "source: KIP-1035; Kafka Streams Upgrade Guide" in out
+
+
+def test_the_text_of_a_refusal_says_why_first(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A person at night reads the first line."""
+    _, out, _ = run(capsys, monkeypatch, "--from", "3.4.1", "--to", "3.5.1", *KNOWN)
+    assert out.splitlines()[0].startswith("REFUSE  3.4.1 to 3.5.1: The format of table aggregations changed in 3.5")
+    assert "\ndanger\n" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--from", "3.4.1", "--to", "3.4.1"), "target 3.4.1: every instance already runs 3.4.1; give another release"),
+        (("--from", "3.4.1", "--to", "5.0.0"), "release 5.0.0: newer than 4.3.1"),
+        (("--from", "nine", "--to", "4.3.1"), "release 'nine' is not a Kafka release; give one such as 4.3.1"),
+        (("--from", "3.4.1", "--to", "4.3.1", "--broker", "new"), "release 'new' is not a Kafka release"),
+        (("--from", "3.4.1", "--to", "4.3.1", "--processing-guarantee", "twice"), "processing guarantee 'twice': not"),
+        (("--from", "3.4.1", "--to", "4.3.1", "--group-protocol", "share"), "group protocol 'share': not one"),
+    ],
+)
+def test_bad_input_is_one_sentence_on_stderr(
+    arguments: tuple[str, ...],
+    sentence: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nothing on stdout, exit code 2."""
+    code, out, err = run(capsys, monkeypatch, *arguments, "--format", "json")
+    assert (code, out, len(err.splitlines())) == (2, "", 1)
+    assert sentence in err
