@@ -7,7 +7,7 @@ from kstreams_runbooks.act.instance import restart
 from kstreams_runbooks.decide.members import members_of
 from kstreams_runbooks.deployers import make_deployer
 from kstreams_runbooks.fleet import load_fleet
-from kstreams_runbooks.model.readings import GroupReading, StreamsReading
+from kstreams_runbooks.model.readings import GroupReading, InstanceReading, Missing, StreamsReading
 from kstreams_runbooks.observe import ClusterReader
 from lab import kafka, report
 from lab.afresh import afresh
@@ -27,7 +27,7 @@ def test_members_of_the_stopped_instance_are_removed_and_nothing_waits(stack: St
     client = streams(stack.lab, 1)
     assert isinstance(group, GroupReading)
     assert isinstance(client, StreamsReading)
-    own = members_of(group, client.client_id)
+    own = members_of(group, InstanceReading("orders-1", Missing("not needed"), client))
     assert 0 < len(own) < len(group.members)
 
     def remove() -> None:

@@ -137,10 +137,10 @@ def _unwell(reading: ApplicationReading, declared: DeclaredApplication) -> Itera
                 yield f"{instance.instance}: Streams is in {streams.state} (expected RUNNING); wait, or mend it first"
             if not isinstance(streams.failed_threads, Missing) and streams.failed_threads:
                 yield f"{instance.instance}: {streams.failed_threads} failed threads (limit 0); mend it first"
-            if isinstance(group, GroupReading) and _is_stable(group) and not members_of(group, streams.client_id):
+            if isinstance(group, GroupReading) and _is_stable(group) and not members_of(group, instance):
                 yield (
                     f"{instance.instance}: no member in group {declared.application_id} (expected 1 or more); does it "
-                    "run on this cluster?"
+                    "run on this cluster, and is its group_instance_id declared?"
                 )
     if isinstance(group, GroupReading) and not _is_stable(group) and not _is_streams(group):
         yield f"group {group.group_id}: {group.state} (expected Stable); wait until it is"
@@ -209,7 +209,7 @@ def _group(group: GroupReading, reading: ApplicationReading, declared: DeclaredA
     for instance in reading.instances:
         if isinstance(instance.streams, Missing):
             continue
-        members = members_of(group, instance.streams.client_id)
+        members = members_of(group, instance)
         static = all(member.instance_id is not None for member in members)
         if members and static != declared.static_membership:
             yield (

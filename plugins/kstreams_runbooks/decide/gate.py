@@ -14,6 +14,7 @@ from kstreams_runbooks.model.readings import (
     ApplicationReading,
     Deployment,
     GroupReading,
+    InstanceReading,
     Missing,
     Start,
     StreamsReading,
@@ -146,16 +147,16 @@ def _troubles(samples: tuple[ApplicationReading, ...], expected: Expectation) ->
         yield f"{expected.instance}: {streams.state} (expected RUNNING)"
     yield from thread_troubles(streams, expected.instance)
     yield from restore_troubles(streams, expected.instance)
-    yield from _group(now, streams, expected)
+    yield from _group(now, instance)
     yield from _progress(earlier, now, expected)
 
 
-def _group(now: ApplicationReading, streams: StreamsReading, expected: Expectation) -> Iterator[str]:
+def _group(now: ApplicationReading, instance: InstanceReading) -> Iterator[str]:
     if isinstance(now.group, GroupReading):
         if now.group.state.upper() != "STABLE":
             yield f"group {now.group.group_id}: {now.group.state} (expected Stable)"
-        if not members_of(now.group, streams.client_id):
-            yield f"group {now.group.group_id}: no member of {expected.instance} yet"
+        if not members_of(now.group, instance):
+            yield f"group {now.group.group_id}: no member of {instance.instance} yet"
 
 
 def _progress(earlier: list[ApplicationReading], now: ApplicationReading, expected: Expectation) -> Iterator[str]:

@@ -1,5 +1,7 @@
 """Who is in the group: every member belongs to a declared instance, and every instance runs what it should."""
 
+import re
+
 from kstreams_runbooks.model.plan import Bounce
 from kstreams_runbooks.model.readings import (
     ApplicationReading,
@@ -12,22 +14,27 @@ from kstreams_runbooks.model.readings import (
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 
 
-def members_of(group: GroupReading, client_id: str) -> tuple[MemberReading, ...]:
-    """Members that one Streams client brought into the group.
+def members_of(group: GroupReading, instance: InstanceReading) -> tuple[MemberReading, ...]:
+    """Members that one instance has in the group.
 
     A thread's consumer is named `<client id>-StreamThread-<n>-consumer` (Kafka Streams docs, "client.id"); the dash
-    keeps `orders-1` from claiming the threads of `orders-10`.
+    keeps `orders-1` from claiming the threads of `orders-10`. A static member is also known by its
+    `<group.instance.id>-<n>`: the coordinator goes on showing the client id that it first joined with, and a Streams
+    client whose state directory was cleared has another one (tests/airflow/test_undo.py).
     """
-    return tuple(member for member in group.members if member.client_id.startswith(f"{client_id}-"))
+    return tuple(member for member in group.members if _belongs(member, instance))
+
+
+def _belongs(member: MemberReading, instance: InstanceReading) -> bool:
+    streams, static = instance.streams, instance.group_instance_id
+    if static and member.instance_id and re.fullmatch(rf"{re.escape(static)}-\d+", member.instance_id):
+        return True
+    return isinstance(streams, StreamsReading) and member.client_id.startswith(f"{streams.client_id}-")
 
 
 def owner_of(member: MemberReading, instances: tuple[InstanceReading, ...]) -> InstanceReading | None:
-    """The declared instance whose Streams client the member belongs to, None for a member that nobody declared."""
-    for instance in instances:
-        streams = instance.streams
-        if isinstance(streams, StreamsReading) and member.client_id.startswith(f"{streams.client_id}-"):
-            return instance
-    return None
+    """The declared instance that the member belongs to, None for a member that nobody declared."""
+    return next((instance for instance in instances if _belongs(member, instance)), None)
 
 
 def strangers(reading: ApplicationReading) -> tuple[MemberReading, ...]:

@@ -109,7 +109,7 @@ def _unwell(after: ApplicationReading) -> Iterator[str]:
             yield f"{instance.instance}: {streams.state} (expected RUNNING)"
         yield from thread_troubles(streams, instance.instance)
         yield from restore_troubles(streams, instance.instance)
-        if not members_of(group, streams.client_id):
+        if not members_of(group, instance):
             yield f"{instance.instance}: no member in group {group.group_id}"
 
 

@@ -22,6 +22,11 @@ class Instance(Declaration):
         description="name of the instance, as plans and logs print it"
     )
     metrics: HttpUrl = Field(description="base URL of the instance's Jolokia agent")
+    group_instance_id: Words | None = Field(
+        default=None,
+        description="group.instance.id of the instance under static membership, without the thread's number (default: "
+        "its name)",
+    )
 
 
 class DeployerDeclaration(Declaration):

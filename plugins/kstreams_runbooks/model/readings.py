@@ -155,11 +155,15 @@ class Deployment:
 
 @dataclass(frozen=True, slots=True)
 class InstanceReading:
-    """One declared instance: its deployment and what its Streams client says, each possibly missing."""
+    """One declared instance: its deployment and what its Streams client says, each possibly missing.
+
+    `group_instance_id` is the declared one, empty without static membership.
+    """
 
     instance: str
     deployment: Deployment | Missing
     streams: StreamsReading | Missing
+    group_instance_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,10 @@ class ObservedInstance(Protocol):
     def metrics(self) -> str:
         """Jolokia base URL."""
 
+    @property
+    def group_instance_id(self) -> str | None:
+        """Its group.instance.id, None for its name."""
+
 
 class _Instances(Protocol):
     @property
@@ -70,6 +74,10 @@ class ObservedApplication(Protocol):
         """Declared control topics."""
 
     @property
+    def static_membership(self) -> bool:
+        """Whether its instances set group.instance.id."""
+
+    @property
     def deployer(self) -> _Instances:
         """Deployer settings, with the instances."""
 
@@ -99,7 +107,12 @@ def read_application(
         names = reader.topic_names()
         found = deployments.result()
         instances = tuple(
-            InstanceReading(instance.name, _deployment(found, instance.name), metrics[instance.name].result())
+            InstanceReading(
+                instance.name,
+                _deployment(found, instance.name),
+                metrics[instance.name].result(),
+                (instance.group_instance_id or instance.name) if application.static_membership else "",
+            )
             for instance in declared
         )
     named = _topology(instances, deployer, application.application_id, names)

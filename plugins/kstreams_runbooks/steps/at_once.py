@@ -182,7 +182,7 @@ def _members(run: Run, reading: ApplicationReading, instance: InstanceReading) -
     if isinstance(reading.group, Missing):
         raise Inconclusive(f"group of {reading.application}: {reading.group.missing}")
     if not isinstance(instance.streams, Missing):
-        return members_of(reading.group, instance.streams.client_id)
+        return members_of(reading.group, instance)
     card = last_card(run, instance.instance)
     present = {member.member_id for member in reading.group.members}
     return tuple(member for member in kept_members(card) if member.member_id in present) if card else ()

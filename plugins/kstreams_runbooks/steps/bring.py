@@ -108,7 +108,7 @@ def members_to_remove(run: Run, reading: ApplicationReading, instance: InstanceR
     if run.plan().facts.static_membership:
         return ()
     if isinstance(instance.streams, StreamsReading) and isinstance(reading.group, GroupReading):
-        return members_of(reading.group, instance.streams.client_id)
+        return members_of(reading.group, instance)
     known = {member.member_id for member in reading.group.members} if isinstance(reading.group, GroupReading) else set()
     card = last_card(run, instance.instance)
     return tuple(member for member in kept_members(card) if member.member_id in known) if card else ()

@@ -55,5 +55,15 @@ def test_a_client_id_does_not_claim_its_longer_neighbour() -> None:
     """orders-1 is a prefix of orders-10."""
     ten = MemberReading("m", "orders-10-StreamThread-1-consumer", "/h")
     group = GroupReading(Taken(1, "t"), "orders", "classic", "Stable", (ten,))
-    assert members_of(group, "orders-1") == ()
-    assert members_of(group, "orders-10") == (ten,)
+    assert members_of(group, instance("orders-1", client_id="orders-1")) == ()
+    assert members_of(group, instance("orders-10", client_id="orders-10")) == (ten,)
+
+
+def test_a_static_member_keeps_the_client_id_that_it_first_joined_with() -> None:
+    """After its state directory was cleared the client has another id: the declared group.instance.id tells it."""
+    stale = replace(member("orders-1"), client_id="orders-1-before-StreamThread-1-consumer", instance_id="orders-1-1")
+    neighbour = replace(member("orders-10"), instance_id="orders-10-1")
+    group = GroupReading(Taken(1, "t"), "orders", "classic", "Stable", (stale, neighbour))
+    own = replace(instance("orders-1"), group_instance_id="orders-1")
+    assert members_of(group, own) == (stale,)
+    assert members_of(group, instance("orders-1")) == ()

@@ -114,7 +114,9 @@ def test_a_rerun_while_nothing_was_done_asks_again(asking: Run) -> None:
     """For the same, from the same start; the way back stays the one from before."""
     first, second = asked_for(asking, reading()), asked_for(asking, reading())
     assert first == second
-    assert {card.undo for card in asking.ledger.cards(asking.key)} == {"orders-1 back to 3.4.1, local state cleared first"}
+    assert {card.undo for card in asking.ledger.cards(asking.key)} == {
+        "orders-1 back to 3.4.1, local state cleared first"
+    }
 
 
 def test_a_rerun_after_it_was_done_asks_nobody(asking: Run) -> None:
