@@ -1,7 +1,8 @@
 """From a reading and a target to the plan of a library bump."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import Any, Final
 
 from kstreams_runbooks.decide.planning import (
     UPGRADE_FROM,
@@ -19,7 +20,7 @@ from kstreams_runbooks.model.plan import Bounce, Plan
 from kstreams_runbooks.model.readings import ApplicationReading, BrokerReading, Deployment, Missing
 from kstreams_runbooks.model.verdicts import Finding, Outcome
 from kstreams_runbooks.model.version_path import Leg, PathBounce, PathFinding, VersionPath, VersionQuestion
-from kstreams_runbooks.model.version_rules import VersionRules
+from kstreams_runbooks.model.version_rules import GroupProtocol, VersionRules
 from kstreams_runbooks.model.versions import Release
 
 
@@ -43,10 +44,11 @@ def bump_plan(
             "build it and add it to the fleet entry"
         )
     running, library = running_releases(reading), declared.library(target)
-    path = _path(reading, declared, oldest(running), Release.parse(library), rules)
+    kept = kept_settings(reading)
+    question = _question(reading, declared, newest_of(oldest(running), rules), Release.parse(library), kept)
+    path = _path(question, rules)
     leg = _only_leg(path)
     _refuse_unguarded_mix(reading, running, leg)
-    kept = kept_settings(reading)
     return Plan(
         runbook="library_bump",
         application=declared.name,
@@ -95,34 +97,34 @@ def running_releases(reading: ApplicationReading) -> tuple[tuple[str, str], ...]
     return tuple(releases)
 
 
-def _path(
-    reading: ApplicationReading,
-    declared: DeclaredApplication,
-    running: Release,
-    target: Release,
-    rules: VersionRules,
-) -> VersionPath:
-    """The way from what runs to the target; Refused where there is none, Inconclusive where a reading is missing.
-
-    A fleet entry does not say which processing guarantee its application has: where that alone decides, the plan is the
-    one for a guarantee that stays as it is, and what another one would need stands in its findings.
-    """
+def _question(
+    reading: ApplicationReading, declared: DeclaredApplication, running: Release, target: Release, kept: dict[str, Any]
+) -> VersionQuestion:
+    """What is known of the application: read, declared, or set by a runbook before."""
     broker, group = reading.broker, reading.group
-    known = isinstance(broker, BrokerReading) and not isinstance(broker.version, Missing)
-    question = VersionQuestion(
-        running=newest_of(running.minor, rules) if running.text == running.minor else running,
+    version = broker.version if isinstance(broker, BrokerReading) else broker
+    return VersionQuestion(
+        running=running,
         target=target,
-        broker=Release.parse(str(broker.version)) if isinstance(broker, BrokerReading) and known else None,
+        broker=Release(version) if isinstance(version, str) and Release.known(version) else None,
+        guarantee=kept.get("processing.guarantee"),
         foreign_key_joins="yes" if "foreign_key_joins" in declared.uses else "no",
         table_aggregations="yes" if "table_aggregations" in declared.uses else "no",
-        group_protocol=None
-        if isinstance(group, Missing)
-        else "streams"
-        if group.type.lower() == "streams"
-        else "classic",
+        group_protocol=None if isinstance(group, Missing) else _PROTOCOLS.get(group.type.lower(), "classic"),
     )
+
+
+_PROTOCOLS: Final[Mapping[str, GroupProtocol]] = {"streams": "streams"}
+
+
+def _path(question: VersionQuestion, rules: VersionRules) -> VersionPath:
+    """The way upward from what runs; Refused where there is none, Inconclusive where a reading is missing.
+
+    Nothing that is read says which processing guarantee an application has. Where that alone decides, the plan is the
+    one for a guarantee that may stay as it is, and what another one would need stands in its findings.
+    """
     path = version_path(question, rules)
-    if path.verdict is Outcome.INCONCLUSIVE:
+    if path.verdict is Outcome.INCONCLUSIVE and question.guarantee is None:
         unknown = tuple(finding for finding in path.findings if finding.id == "missing-guarantee")
         path = version_path(replace(question, guarantee="at_least_once"), rules)
         path = replace(path, findings=(*unknown, *path.findings))
@@ -130,8 +132,8 @@ def _path(
         raise Inconclusive(f"library bump {path.reason}")
     if path.verdict is not Outcome.PROCEED:
         raise Refused(f"library bump {path.reason}")
-    if target < running:
-        raise Refused(f"library bump {question.pair}: a bump goes to a newer release; `undo` goes back")
+    if question.target < question.running:
+        raise Refused(f"library bump {question.pair}: a bump goes to a newer release (this one is older); use `undo`")
     return path
 
 

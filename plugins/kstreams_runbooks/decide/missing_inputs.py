@@ -104,10 +104,11 @@ def _missing_finding(name: str, answers: Answers, rules: VersionRules) -> PathFi
     )
     everywhere = set.intersection(*(set(path.findings) for _, path in answers))
     sources = dict.fromkeys(
-        finding.source
-        for _, path in answers
+        part
+        for question, path in answers
         for finding in path.findings
-        if finding not in everywhere and finding.severity != "info"
+        if finding not in everywhere and (finding.severity == "danger" or finding.object != question.pair)
+        for part in finding.source.split("; ")
     )
     return PathFinding(
         f"missing-{name.replace('_', '-')}", "warning", _INPUTS[name][0], f"Not known. {told}.", "; ".join(sources)

@@ -45,11 +45,11 @@ def _check_release(release: Release, rules: VersionRules) -> None:
     raise BadInput(f"release {release}: not a published release of Kafka Streams; {known}")
 
 
-def newest_of(minor: str, rules: VersionRules) -> Release:
-    """Newest known patch of a minor; BadInput where there is none."""
-    fitting = [release for release in rules.releases if release.minor == minor]
+def newest_of(release: Release, rules: VersionRules) -> Release:
+    """A release itself; of a minor its newest known patch. BadInput where it is not known."""
+    fitting = [one for one in rules.releases if release.text in {one.text, one.minor}]
     if not fitting:
-        _check_release(Release.parse(minor), rules)
+        _check_release(release, rules)
     return fitting[-1]
 
 

@@ -194,8 +194,8 @@ def _sign(running: str, target: str, used: YesNoUnknown, rules: VersionRules) ->
         return "·"
     path = version_path(
         VersionQuestion(
-            newest_of(running, rules),
-            newest_of(target, rules),
+            newest_of(Release(running), rules),
+            newest_of(Release(target), rules),
             _ANY_CLIENT,
             guarantee="at_least_once",
             foreign_key_joins=used,

@@ -195,3 +195,51 @@ def test_auto_create_is_a_danger_finding_also_when_unknown() -> None:
     for auto_create in (True, Missing("not authorized")):
         verdict = ready_for_change(reading(auto_create=auto_create), declared(), 0, 30_000)
         assert [(finding.id, finding.severity) for finding in verdict.findings] == [("auto-create-enabled", "danger")]
+
+
+def at(release: str, target: str, *, uses: tuple[str, ...] = ("foreign_key_joins", "table_aggregations")) -> Plan:
+    """The plan of two instances of `release` to `target`."""
+    now = reading(instance("orders-1", release=release), instance("orders-2", release=release))
+    entry = declared(releases=(release, target), uses=uses)
+    return bump_plan(now, entry, target, upgrade_path_rules(), (), (), "code")
+
+
+def test_a_guarantee_that_nobody_knows_is_a_finding_where_it_would_change_the_path() -> None:
+    """The plan goes on; what exactly_once would need stands in the approval."""
+    told = {finding.id: finding for finding in at(OLD, NEW).findings}
+    assert told["missing-guarantee"].severity == "warning"
+    assert "exactly_once: 3 rolling bounces" in told["missing-guarantee"].message
+    assert "missing-guarantee" not in {finding.id for finding in at("4.1.1", NEW).findings}
+
+
+def test_a_guarantee_that_a_runbook_has_set_is_known() -> None:
+    """It stands in the deployment's settings, and it stays there."""
+    settings = (("processing.guarantee", "exactly_once_v2"),)
+    now = reading(*(instance(f"orders-{n}", settings=settings) for n in (1, 2)))
+    made = plan_of(now)
+    assert "missing-guarantee" not in {finding.id for finding in made.findings}
+    assert [dict(bounce.settings) for bounce in made.bounces] == [
+        {"upgrade.from": "3.4", **dict(settings)},
+        dict(settings),
+    ]
+
+
+def test_a_path_of_several_runs_is_refused_with_the_runs() -> None:
+    """A library bump is one leg."""
+    with pytest.raises(Refused, match=r"2 runs \(limit 1\).*library_bump to 3\.9\.2; library_bump to 4\.3\.1"):
+        at("2.3.1", NEW)
+
+
+def test_a_bump_does_not_go_back() -> None:
+    """Going back is another runbook, with other duties."""
+    with pytest.raises(Refused, match=r"4\.3\.1 to 4\.2\.1: a bump goes to a newer release"):
+        at(NEW, "4.2.1")
+
+
+def test_a_bounce_left_half_done_from_3_3_goes_on() -> None:
+    """With foreign-key joins 3.3 is guarded by upgrade.from=3.4: that is no newer format."""
+    half = reading(
+        instance("orders-1", release=NEW, settings=(("upgrade.from", "3.4"),)), instance("orders-2", release="3.3.2")
+    )
+    made = bump_plan(half, declared(releases=("3.3.2", NEW)), NEW, upgrade_path_rules(), (), (), "code")
+    assert [dict(bounce.settings) for bounce in made.bounces] == [{"upgrade.from": "3.4"}, {}]
