@@ -7,6 +7,8 @@ from typing import Any
 
 import yaml
 from kstreams_runbooks.fleet import Application
+from lab.application import FROM_RELEASE, TO_RELEASE
+from lab.settings import Lab
 from lab.stack import Stack
 
 
@@ -38,3 +40,36 @@ def declared_as(stack: Stack, *, limits: dict[str, float] | None = None, **field
         yield
     finally:
         file.write_text(before, encoding="utf-8")
+
+
+def command_deployer(lab: Lab) -> dict[str, Any]:
+    """The orders application's `deployer` of kind command: its own deploy script."""
+
+    def run(*words: str) -> dict[str, Any]:
+        script = str(lab.apps / "orders" / "bin" / "deploy")
+        return {"run": [str(lab.python), script, lab.supervisor_url, str(lab.instances), *words], "timeout_s": 60}
+
+    return {
+        "kind": "command",
+        "instances": [{"name": f"orders-{number}", "metrics": lab.metrics_url(number)} for number in (1, 2)],
+        "releases": {FROM_RELEASE: f"orders:{FROM_RELEASE}", TO_RELEASE: f"orders:{TO_RELEASE}"},
+        "commands": {
+            "describe": run("describe"),
+            "apply": run("apply", "{instance}", "{release}", "{settings}"),
+            "stop": run("stop", "{instance}"),
+            "start": run("start", "{instance}"),
+            "clear_state": run("clear_state", "{instance}"),
+            "topology": run("topology", "{release}"),
+        },
+    }
+
+
+def manual_deployer(lab: Lab) -> dict[str, Any]:
+    """The same of kind manual: a person deploys, the script only looks."""
+    entry = command_deployer(lab)
+    looking = {verb: entry["commands"][verb] for verb in ("describe", "topology")}
+    return entry | {
+        "kind": "manual",
+        "commands": looking,
+        "how": "edit deployment.properties, restart by supervisorctl",
+    }

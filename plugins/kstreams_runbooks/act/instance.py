@@ -40,8 +40,9 @@ def restart(
     `remove_members` is called once the process is gone, where membership is not static: the others would wait out the
     session timeout (45 s by default) for a member that does not come back under its name.
 
-    WriteRefused, and nothing done, for a deployer that does not act itself: a step asks a person instead.
-    What `apply` would refuse is refused while the instance still runs; one that is down is started whatever happens.
+    WriteRefused, and nothing done, for a deployer that does not act itself: a step asks a person instead. What `apply`
+    and `clear_state` would refuse is refused while the instance still runs; one that is down is started whatever
+    happens.
     From the request to stop on, no way out leaves the instance down: an error is raised after it was started again. A
     SIGTERM or SIGINT (seen in the main thread only) does not break the sequence off, it shortens it: the instance is
     started with what stands declared at that moment, then Interrupted is raised. A rerun goes on from where this
@@ -58,6 +59,8 @@ def restart(
         already = _is_stopped(deployer, instance)
         if not already:
             deployer.check_apply(instance, release, settings)
+            if clear_state:
+                deployer.check_clear_state(instance)
         requested = _now_ms()
         try:
             log(f"{instance}: is down already, goes on from there" if already else f"{instance}: stop")

@@ -24,4 +24,4 @@ def request_sentence(
     wanted = f"{given} and no other setting of a runbook" if given else "no setting of a runbook"
     # Left behind it would do harm without a word: it is named, whatever else there may be.
     unset = "" if "upgrade.from" in (settings or {}) else " (upgrade.from unset)"
-    return f"set {instance} to release {release}{called} with {wanted}{unset}, then restart {instance} and no other"
+    return f"set {instance} to release {release}{called} with {wanted}{unset}, then restart {instance}"

@@ -178,8 +178,8 @@ class SupervisordDeployer:
         refuse_others(instance, settings, self._settable)
         control = f"supervisorctl -s {self._supervisord.address}"
         path = Path(one.directory) / FILE
-        lines = dump({RELEASE: release, **settings}).replace("\n", "\\n")
-        write = f"printf '{lines}' > {shlex.quote(str(path))}"
+        lines = shlex.join(dump({RELEASE: release, **settings}).splitlines())
+        write = f"printf '%s\\n' {lines} > {shlex.quote(str(path))}"
         state = shlex.quote(str(_state_dir(one) / self._application_id))
         clear = [f"rm -rf {state}"] if clear_state else []
         return [f"{control} stop {one.program}", *clear, write, f"{control} start {one.program}"]

@@ -44,6 +44,7 @@ def ask(run: Run, bounce: Bounce, reading: ApplicationReading, instance: Instanc
     run.say(f"{name} {_now(instance)}")
     for request in requests:
         run.say(f"PLEASE {request}")
+    run.say("touch no other instance: the next is asked for once this one has passed its gate")
     run.say(f"waits for it for up to {run.plan().limit('deploy_wait_h'):g} h (deploy_wait_h)")
     return remove_left(run, reading, Awaited(name, bounce, previous, members))
 

@@ -34,8 +34,8 @@ class Recorder:
         self._step("check", instance)
 
     def check_clear_state(self, instance: str) -> None:
-        """Not asked here."""
-        raise AssertionError(instance)
+        """Nothing speaks against it unless `at` does."""
+        self._step("check_clear", instance)
 
     def apply(self, instance: str, release: str, settings: Mapping[str, str]) -> None:
         """Keep them."""
@@ -53,8 +53,9 @@ class Recorder:
         self.up, self.runs = True, self.declared
 
     def clear_state(self, instance: str) -> None:
-        """Not asked here."""
-        raise AssertionError(instance)
+        """Only while it is down."""
+        assert not self.up
+        self._step("clear", instance)
 
     def topology(self, release: str) -> str:
         """Not asked here."""
@@ -127,6 +128,18 @@ def test_instance_that_is_down_goes_on_from_there() -> None:
     deployer = Recorder(up=False)
     assert restart(deployer, "o1", *NEW, remove_members=None, log=lambda _: None).already_stopped
     assert deployer.runs == NEW
+
+
+def test_state_is_cleared_between_stop_and_start() -> None:
+    """What speaks against it is told before the stop: an instance is not stopped for what cannot be done."""
+    deployer = Recorder()
+    restart(deployer, "o1", *NEW, remove_members=None, clear_state=True, log=lambda _: None)
+    assert deployer.steps == ["check", "check_clear", "stop", "clear", "apply", "start"]
+    deployer = Recorder(at=failing("check_clear"))
+    with pytest.raises(Unreachable, match="check_clear failed"):
+        restart(deployer, "o1", *NEW, remove_members=None, clear_state=True, log=lambda _: None)
+    assert deployer.up
+    assert "stop" not in deployer.steps
 
 
 def test_deployer_that_does_not_act_is_never_asked_to() -> None:

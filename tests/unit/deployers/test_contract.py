@@ -1,10 +1,12 @@
 """What a team's commands may print: read strictly, and refused with the place and no value."""
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
-from kstreams_runbooks.deployers.contract import Described, DescribedTopology, deployment_of, parsed
+from kstreams_runbooks.deployers.contract import Described, DescribedInstance, DescribedTopology, deployment_of, parsed
 from kstreams_runbooks.deployers.requests import request_sentence
 from kstreams_runbooks.deployers.scripts import tail_of
 from kstreams_runbooks.deployers.settable import settable_keys
@@ -34,6 +36,15 @@ def test_every_field_is_taken_over() -> None:
     assert (one.taken, one.instance, one.process, one.pid) == (taken, "o1", "running", 41)
     assert one.started_at_ms == 1_763_000_000_000
     assert (one.release, one.settings, one.applied, one.obstacles) == ("3.4.1", (("upgrade.from", "3.4"),), True, ())
+
+
+def test_the_example_in_the_docs_is_the_contract() -> None:
+    """As a reader would copy it."""
+    docs = Path(__file__).resolve().parents[3] / "docs" / "deployers.md"
+    [example] = re.findall(r"```json\n(.*?)```", docs.read_text("utf-8"), re.DOTALL)
+    [one] = parsed(example, Described, "the docs").instances
+    assert set(DescribedInstance.model_fields) == set(json.loads(example)["instances"][0])
+    assert (one.instance, one.applied) == ("orders-1", True)
 
 
 def test_null_is_missing_with_the_scripts_own_reason() -> None:
@@ -114,13 +125,10 @@ def test_requests_are_complete_sentences() -> None:
     """Release, what it is called there, every setting; what must not be left behind is named."""
     with_ = request_sentence("deploy", "o1", release="4.3.1", artifact="orders:18", settings={"upgrade.from": "3.4"})
     assert with_ == (
-        "set o1 to release 4.3.1 (orders:18) with upgrade.from=3.4 and no other setting of a runbook, then restart o1 "
-        "and no other"
+        "set o1 to release 4.3.1 (orders:18) with upgrade.from=3.4 and no other setting of a runbook, then restart o1"
     )
     without = request_sentence("deploy", "o1", release="4.3.1", artifact="4.3.1", settings={})
-    assert without == (
-        "set o1 to release 4.3.1 with no setting of a runbook (upgrade.from unset), then restart o1 and no other"
-    )
+    assert without == ("set o1 to release 4.3.1 with no setting of a runbook (upgrade.from unset), then restart o1")
     assert request_sentence("stop", "o1") == "stop o1 and leave it stopped"
     assert request_sentence("start", "o1") == "start o1"
     assert "delete the local state of o1 while it is stopped" in request_sentence("clear_state", "o1")

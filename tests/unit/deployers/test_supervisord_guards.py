@@ -1,5 +1,6 @@
 """What a supervisord deployer refuses before it stops anything; no supervisord is asked for it."""
 
+import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -116,3 +117,12 @@ def test_state_that_cannot_be_cleared_is_told_before_a_stop(tmp_path: Path) -> N
         control.check_clear_state("o1")
     (tmp_path / "orders").mkdir()
     control.check_clear_state("o1")
+
+
+def test_command_that_a_person_pastes_writes_any_value(tmp_path: Path) -> None:
+    """Quotes, percent signs and dollars are no syntax of a shell on the way."""
+    settings = Settings([Instance(tmp_path)], settable=("a.b",))
+    odd = "100% 'x' \"$(y)\" \\ z"
+    _, write, _ = SupervisordDeployer(settings, application_id="orders").by_hand("o1", "4.3.1", {"a.b": odd})
+    subprocess.run(["bash", "-c", write], check=True)
+    assert parse((tmp_path / "deployment.properties").read_text()) == {"release": "4.3.1", "a.b": odd}

@@ -1,5 +1,6 @@
 """What a fleet entry may say of its deployer: the three kinds, and the settings that a runbook may set."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import yaml
 from kstreams_runbooks.fleet import CommandSettings, ManualSettings, SupervisordSettings, load_fleet
 
 Write = Callable[..., Path]
+DOCS = Path(__file__).resolve().parents[3] / "docs" / "deployers.md"
 ID = ("application_id: orders", "application_id: other")
 COMMAND = """
 kind: command
@@ -159,3 +161,19 @@ def test_settings_of_an_application_under_supervisord(config: Path, write: Write
     write("other", ID, (settable, "  settable: [num.stream.threads, num.stream.threads]\n"))
     (problem,) = (str(each) for each in load_fleet(config).disabled["other"])
     assert "deployer.settable names num.stream.threads twice; leave one" in problem
+
+
+@pytest.mark.parametrize("kind", [CommandSettings, ManualSettings])
+def test_the_example_in_the_docs_is_right(
+    config: Path, write: Write, kind: type[CommandSettings] | type[ManualSettings]
+) -> None:
+    """As a reader would copy it."""
+    examples = [yaml.safe_load(text) for text in re.findall(r"```yaml\n(.*?)```", DOCS.read_text("utf-8"), re.DOTALL)]
+    file = write("other", ID)
+    for example in examples:
+        entry = yaml.safe_load(file.read_text(encoding="utf-8")) | example
+        file.write_text(yaml.safe_dump(entry), encoding="utf-8")
+        deployer = load_fleet(config).application("other").deployer
+        if isinstance(deployer, kind):
+            return
+    raise AssertionError(f"no example of {kind.__name__}")
