@@ -4,32 +4,38 @@ import subprocess
 import time
 
 import pytest
+from endings import COMPLETED, DRY_RUN, NOTHING_CHANGED, STOPPED, begun, ended
 from given import Orders
 from lab import report
 from lab.afresh import afresh
-from lab.airflow import APPROVER, REQUESTER
+from lab.airflow import APPROVER
 from lab.application import Deployed
 from lab.judge import judged
 from lab.stack import Stack
-from lab.supervise import until
-from runs import DAG, command, evidence, finished, log_of, question, states, trigger
+from runs import command, finished, log_of, states, trigger
 
 
-def test_two_bounces_under_traffic_lose_nothing(orders: Orders) -> None:
+def test_approve_twice_and_two_bounces_under_traffic_lose_nothing(orders: Orders) -> None:
     """3.4.1 to 4.3.1 with upgrade.from, then without: every instance in both, and the judge is at zero."""
     stack = orders.stack
     stack.start_traffic()
     time.sleep(10)
     logs = {name: stack.lab.logs / f"{name}.log" for name in ("orders-1", "orders-2")}
     before = {name: len(log.read_text(encoding="utf-8")) for name, log in logs.items()}
-    run_id = trigger(stack)
-    assert finished(stack, run_id) == "success"
+    trial = begun(stack)
+    assert finished(stack, trial.run_id) == "success"
     judgement = judged(stack)
     assert (judgement.code, judgement.faults()) == (0, {})
-    document = evidence(stack, run_id)
-    assert document["run"]["outcome"] == "completed"
-    assert {approval["by"] for approval in document["approvals"]} == {APPROVER}
-    assert [write["payload"]["bounce"] for write in document["writes"]] == [1, 1, 2, 2]
+    document = ended(
+        trial,
+        state="success",
+        outcome=COMPLETED,
+        restarted=((1, "orders-1"), (1, "orders-2"), (2, "orders-1"), (2, "orders-2")),
+    )
+    assert {approval["task_id"]: approval["by"] for approval in document["approvals"]} == {
+        "approve_plan": APPROVER,
+        "approve_bounce_2": APPROVER,
+    }
     assert [card["point_of_no_return"] for card in document["cards"]] == [False, False, True, True]
     for name in ("orders-1", "orders-2"):
         log = logs[name].read_text(encoding="utf-8")
@@ -46,11 +52,10 @@ def test_two_bounces_under_traffic_lose_nothing(orders: Orders) -> None:
 
 def test_a_second_bump_to_the_same_release_is_refused(orders: Orders) -> None:
     """After the test above everything runs the target: one sentence, nothing changed."""
-    run_id = trigger(orders.stack)
-    assert finished(orders.stack, run_id) == "failed"
-    assert evidence(orders.stack, run_id)["run"]["outcome"] == "refused or rejected, nothing changed"
+    trial = begun(orders.stack)
+    ended(trial, state="failed", outcome=NOTHING_CHANGED)
     assert "REFUSED, nothing was changed: target 4.3.1: every instance already runs" in log_of(
-        orders.stack, run_id, "plan"
+        orders.stack, trial.run_id, "plan"
     )
 
 
@@ -61,15 +66,12 @@ def test_a_dry_run_changes_nothing(stack: Stack) -> None:
     time.sleep(10)
     judged(stack)
     before = command(stack, "snapshot", "orders", "--quiesced")
-    run_id = trigger(stack, dry_run=True)
-    assert stack.api().wait_finished(DAG, run_id, 180) == "success"
+    trial = begun(stack, dry_run=True)
+    ended(trial, state="success", outcome=DRY_RUN)
     assert command(stack, "snapshot", "orders", "--quiesced") == before
     assert before[0] == 0
-    document = evidence(stack, run_id)
-    assert document["run"]["outcome"] == "dry run"
-    assert document["cards"] == []
-    assert set(states(stack, run_id).values()) == {"success"}
-    assert "would stop orders-1" in log_of(stack, run_id, "bounce_1_first")
+    assert set(states(stack, trial.run_id).values()) == {"success"}
+    assert "would stop orders-1" in log_of(stack, trial.run_id, "bounce_1_first")
 
 
 @pytest.mark.parametrize(
@@ -98,43 +100,6 @@ def test_the_form_refuses_what_is_no_release(stack: Stack) -> None:
         trigger(stack, target="newest")
 
 
-def test_rejecting_changes_nothing_and_the_requester_is_asked_again(stack: Stack) -> None:
-    """Four eyes: the requester's own answer does not count; another's reject ends the run."""
-    run_id = trigger(stack)
-    question(stack, run_id)
-    stack.api(REQUESTER).answer(DAG, run_id, "approve_plan")
-    until(
-        lambda: "oncall is no approver of orders" in log_of(stack, run_id, "approve_plan"), 60, "the answer is judged"
-    )
-    question(stack, run_id)
-    stack.api(APPROVER).answer(DAG, run_id, "approve_plan", "Reject")
-    assert stack.api().wait_finished(DAG, run_id, 120) == "failed"
-    document = evidence(stack, run_id)
-    assert document["run"]["outcome"] == "refused or rejected, nothing changed"
-    assert document["cards"] == document["writes"] == document["approvals"] == []
-
-
-def test_an_application_that_is_held_is_refused_with_the_run_that_holds_it(stack: Stack) -> None:
-    """Two runs for one application: the second is told which one is first."""
-    first = trigger(stack)
-    question(stack, first)
-    second = trigger(stack)
-    assert stack.api().wait_finished(DAG, second, 120) == "failed"
-    assert first in log_of(stack, second, "check")
-    stack.api(APPROVER).answer(DAG, first, "approve_plan", "Reject")
-    assert stack.api().wait_finished(DAG, first, 120) == "failed"
-
-
-def test_marking_an_approval_successful_opens_nothing(stack: Stack) -> None:
-    """The write asks the ledger, not the graph."""
-    run_id = trigger(stack)
-    question(stack, run_id)
-    stack.api().call("PATCH", f"/dags/{DAG}/dagRuns/{run_id}/taskInstances/approve_plan", {"new_state": "success"})
-    assert stack.api().wait_finished(DAG, run_id, 180) == "failed"
-    assert "no approval of approve_plan in the ledger" in log_of(stack, run_id, "bounce_1_first")
-    assert evidence(stack, run_id)["writes"] == []
-
-
 def test_a_release_that_never_runs_costs_one_instance_and_tells_the_way_back(stack: Stack) -> None:
     """Only the canary is touched, the run ends stopped, the undo it prints works by hand, and nothing is lost."""
     afresh(stack, Deployed())
@@ -143,15 +108,13 @@ def test_a_release_that_never_runs_costs_one_instance_and_tells_the_way_back(sta
     whole = base.read_text(encoding="latin-1")
     base.write_text(whole + "fail.at.start=true\n", encoding="latin-1")
     try:
-        run_id = trigger(stack)
-        assert finished(stack, run_id) == "failed"
+        trial = begun(stack)
+        assert finished(stack, trial.run_id) == "failed"
     finally:
         base.write_text(whole, encoding="latin-1")
-    document = evidence(stack, run_id)
-    assert document["run"]["outcome"] == "stopped, changed"
-    assert {write["payload"]["instance"] for write in document["writes"]} == {"orders-1"}
-    assert "although its process lives" in log_of(stack, run_id, "bounce_1_first")
-    conclusion = log_of(stack, run_id, "conclude")
+    document = ended(trial, state="failed", outcome=STOPPED, restarted=((1, "orders-1"),))
+    assert "although its process lives" in log_of(stack, trial.run_id, "bounce_1_first")
+    conclusion = log_of(stack, trial.run_id, "conclude")
     by_hand = document["cards"][-1]["facts"]["by_hand"]
     assert all(line in conclusion for line in by_hand)
     assert any(line.startswith("rm -rf") for line in by_hand), "the state of 4.3 cannot be opened by 3.4"

@@ -15,7 +15,7 @@ import secrets
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -46,7 +46,7 @@ def run(environ: Mapping[str, str]) -> int:
         keep = Path(environ["KEEP"]) if environ.get("KEEP") else None
         with stack(lab, Parts(deployed=scenario.deployed), keep=keep) as made:
             made.api().wait_for_dag(name)
-            tasks = _tasks(made, name)
+            tasks = in_order(made.api().call("GET", f"/dags/{name}/tasks")["tasks"])
             chosen = selected(tuple(tasks), environ.get("TASKS") or "")
             if count is not None:
                 seed = secrets.randbelow(_SEEDS) if seed is None else seed
@@ -101,9 +101,9 @@ def _lab(environ: Mapping[str, str], scratch: Path) -> Lab:
     return Lab(lab.run_dir, lab.ports, config=config)
 
 
-def _tasks(made: Stack, dag_id: str) -> dict[str, dict[str, Any]]:
-    """Every task as Airflow's API describes it, in the order in which they run."""
-    tasks = {task["task_id"]: task for task in made.api().call("GET", f"/dags/{dag_id}/tasks")["tasks"]}
+def in_order(listed: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """Tasks as Airflow's API describes them, by name, in the order in which they run."""
+    tasks = {task["task_id"]: task for task in listed}
     before: dict[str, list[str]] = {name: [] for name in tasks}
     for name, task in tasks.items():
         for after in task["downstream_task_ids"]:
@@ -111,7 +111,7 @@ def _tasks(made: Stack, dag_id: str) -> dict[str, dict[str, Any]]:
     return {name: tasks[name] for name in TopologicalSorter(before).static_order()}
 
 
-def _row(made: Stack, dag_id: str, scenario: Scenario, task: dict[str, Any]) -> Row:
+def _row(made: Stack, dag_id: str, scenario: Scenario, task: Mapping[str, Any]) -> Row:
     row = tried(made, dag_id, scenario, task["task_id"], moments_of(task), _say)
     _say(f"{row.task}: {row.outcome}, {'; '.join(row.faults) or 'judge at zero'} ({row.seconds:.0f} s)")
     return row

@@ -47,7 +47,7 @@ _OF_OPERATOR: tuple[tuple[type, tuple[Moment, ...]], ...] = (
 )
 
 
-def moments_of(task: dict[str, Any]) -> tuple[Moment, ...]:
+def moments_of(task: Mapping[str, Any]) -> tuple[Moment, ...]:
     """The moments at which a task, as Airflow's API describes it, is killed, one after another."""
     operator = getattr(import_module(task["class_ref"]["module_path"]), task["class_ref"]["class_name"])
     return next((moments for kind, moments in _OF_OPERATOR if issubclass(operator, kind)), (Moment.WORKING,))

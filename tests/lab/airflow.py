@@ -64,7 +64,7 @@ def environment(lab: Lab) -> dict[str, str]:
         # How long a task that could start waits for the scheduler to look.
         "scheduler__scheduler_idle_sleep_time": "0.5",
         "usage_data_collection__enabled": "False",
-        # How late Airflow may notice that the process of a task has ended. A task that parked itself (a question, a gate)
+        # How late Airflow may notice that a task's process has ended. A task that parks itself (a question, a gate)
         # and goes on before that is failed by the scheduler: "finished with state success, but the task instance's
         # state attribute is running".
         "workers__min_heartbeat_interval": "1",
