@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 
 import pytest
@@ -13,6 +14,9 @@ from lab.settings import CHECKOUT, Lab, Ports
 from lab.stack import Parts, Stack
 
 _PORT_BASE = 27_000
+
+# Airflow reads it when it is first imported, by whichever test is collected first: never the person's own.
+os.environ.setdefault("AIRFLOW_HOME", tempfile.mkdtemp(prefix="airflow-home-"))
 
 
 @pytest.fixture(scope="session")

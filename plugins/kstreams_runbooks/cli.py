@@ -7,6 +7,8 @@ from typing import Any, NoReturn
 
 import click
 
+from kstreams_runbooks.airflow_api.runs_command import runs
+from kstreams_runbooks.airflow_api.trigger_command import trigger
 from kstreams_runbooks.environment import load_demo_environment
 from kstreams_runbooks.errors import EXIT_CODES, Inconclusive, RunbookError
 from kstreams_runbooks.traffic.commands import generate_traffic, verify_traffic
@@ -111,6 +113,8 @@ def migrate_ledger() -> None:
     click.echo(migrate(), err=True)
 
 
+cli.add_command(trigger)
+cli.add_command(runs)
 cli.add_command(verify_traffic)
 cli.add_command(generate_traffic)
 cli.add_command(version_path_command)

@@ -3,7 +3,8 @@
 RunbookError                 exit code
 ├── BadInput                 2   something given is wrong: nothing was changed
 ├── Refused                  1   a decision says no, or a person is needed
-│   └── WriteRefused         1   a write client or a mutating step said no before it wrote
+│   ├── WriteRefused         1   a write client or a mutating step said no before it wrote
+│   └── Drifted              1   the world is no longer the one that the plan was made for
 ├── Inconclusive             3   a reading is missing: nobody can say
 ├── Unreachable              4   a system does not answer
 └── Interrupted              1   the process was told to stop in the middle of a write that was then completed
@@ -30,6 +31,10 @@ class Refused(RunbookError):
 
 class WriteRefused(Refused):
     """A write was refused before it happened: no approval, a dry run, a hold of another run."""
+
+
+class Drifted(Refused):
+    """What was planned for, or shown to a person, is no longer so: the plan is void, a new run makes another."""
 
 
 class Inconclusive(RunbookError):

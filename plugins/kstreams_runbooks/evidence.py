@@ -17,6 +17,7 @@ def as_document(ledger: Ledger, record: RunRecord) -> dict[str, Any]:
         "plan": ledger.plan(record.run_key),
         "approvals": [encode(approval) for approval in ledger.approvals(record.run_key)],
         "cards": [encode(card) for card in ledger.cards(record.run_key)],
+        "notifications": [encode(delivery) for delivery in ledger.notifications(record.run_key)],
         **{
             name: [_piece(piece) for piece in kept if piece.kind == kind]
             for name, kind in (
@@ -89,6 +90,11 @@ def as_markdown(document: dict[str, Any]) -> str:
         lines += ["", "| undo | what was done | way back | cost |", "|---|---|---|---|"]
         lines += [f"| {card['seq']} | {card['what']} | {card['undo']} | {card['cost']} |" for card in document["cards"]]
     lines += [f"- failed: {failure['payload']['sentence']}" for failure in document["failures"]]
+    lines += [
+        f"- {unsent['channel']} was not told: {unsent['notification']['subject']} ({unsent['error'] or 'not tried'})"
+        for unsent in document["notifications"]
+        if unsent["sent_at_ms"] is None
+    ]
     if "recheck" in document:
         again = document["recheck"]
         lines += ["", f"Decided again: {again['equal']} equal, {len(again['different'])} different."]

@@ -3,12 +3,13 @@
 import json
 import secrets
 import subprocess
-import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import suppress
 from typing import Any
 
 import httpx
+from kstreams_runbooks.airflow_api.client import AirflowApi
+from kstreams_runbooks.airflow_api.login import PASSWORD, URL, USER, Login
 from kstreams_runbooks.errors import BadInput, Refused, Unreachable
 
 from lab.settings import Lab
@@ -71,7 +72,9 @@ def environment(lab: Lab) -> dict[str, str]:
         # More is running here than two cores can do at once: a late answer is not a lost one.
         "workers__execution_api_timeout": "30",
     }
-    return {"AIRFLOW_HOME": str(home)} | {f"AIRFLOW__{name.upper()}": value for name, value in settings.items()}
+    # So that the terminal commands find it, as the person who may trigger.
+    ours = {URL: lab.airflow_url, USER: REQUESTER, PASSWORD: LOGINS[REQUESTER][1]}
+    return ours | {"AIRFLOW_HOME": str(home)} | {f"AIRFLOW__{name.upper()}": value for name, value in settings.items()}
 
 
 def programs(lab: Lab) -> tuple[Program, ...]:
@@ -130,38 +133,13 @@ def wait_healthy(lab: Lab, supervisor: Supervisor) -> float:
         raise Unreachable(f"{error} ({said or 'its API does not answer'}); read {lab.logs}/airflow-*.log") from None
 
 
-@dataclass
-class Airflow:
-    """Airflow's public API as one of the fixed logins; the token is fetched at the first call."""
-
-    url: str
-    login: str = "admin"
-    _client: httpx.Client | None = None
+class Airflow(AirflowApi):
+    """Airflow's API as one of the fixed logins: what the terminal commands do, and what a person does in the UI."""
 
     @classmethod
     def of(cls, lab: Lab, login: str = "admin") -> "Airflow":
         """The API of a stack."""
-        return cls(lab.airflow_url, login)
-
-    def trigger(self, dag_id: str, conf: Mapping[str, Any], run_id: str | None = None) -> str:
-        """Trigger a run and return its id; BadInput with Airflow's words where the form refuses it."""
-        body = {"logical_date": None, "conf": dict(conf)} | ({"dag_run_id": run_id} if run_id else {})
-        return str(self.call("POST", f"/dags/{dag_id}/dagRuns", body)["dag_run_id"])
-
-    def run(self, dag_id: str, run_id: str) -> dict[str, Any]:
-        """One run as Airflow sees it."""
-        return self.call("GET", f"/dags/{dag_id}/dagRuns/{run_id}")
-
-    def tasks(self, dag_id: str, run_id: str) -> dict[str, dict[str, Any]]:
-        """Task instances of a run by task id: state, start_date, end_date, try_number."""
-        found = self.call("GET", f"/dags/{dag_id}/dagRuns/{run_id}/taskInstances?limit=100")
-        return {one["task_id"]: one for one in found["task_instances"]}
-
-    def pending(self, dag_id: str = "~", run_id: str = "~") -> list[dict[str, Any]]:
-        """Questions that wait for an answer: task_instance, subject, body, options."""
-        path = f"/dags/{dag_id}/dagRuns/{run_id}/hitlDetails?response_received=false&limit=100"
-        found: list[dict[str, Any]] = self.call("GET", path)["hitl_details"]
-        return [one for one in found if one["task_instance"]["state"] in {"awaiting_input", "deferred"}]
+        return cls(lab.airflow_url, Login(login, LOGINS[login][1]))
 
     def answer(
         self, dag_id: str, run_id: str, task_id: str, option: str = "Approve", params: Mapping[str, Any] | None = None
@@ -192,8 +170,8 @@ class Airflow:
         """Return when the DAG is known; Refused with the import error where it has one."""
 
         def known() -> bool:
-            if self._request("GET", f"/dags/{dag_id}").status_code == httpx.codes.OK:
-                return True
+            with suppress(BadInput):
+                return bool(self.dag(dag_id))
             for error in self.call("GET", "/importErrors")["import_errors"]:
                 if dag_id in str(error["filename"]):
                     raise Refused(f"DAG {dag_id} does not load: {error['stack_trace'].strip().splitlines()[-1]}")
@@ -212,30 +190,3 @@ class Airflow:
 
         until(finished, limit_s, f"run {run_id} of {dag_id} ends", poll_s=1)
         return state
-
-    def call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """One call of the API; BadInput for a 422 or 404, Refused for any other refusal, Unreachable for silence."""
-        answer = self._request(method, path, body)
-        if answer.is_success:
-            return dict(answer.json()) if answer.content else {}
-        said = f"Airflow: {method} {path} as {self.login}: HTTP {answer.status_code} {answer.text[:500]}"
-        wrong = {httpx.codes.UNPROCESSABLE_ENTITY, httpx.codes.NOT_FOUND, httpx.codes.BAD_REQUEST}
-        raise BadInput(said) if answer.status_code in wrong else Refused(said)
-
-    def _request(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> httpx.Response:
-        try:
-            if self._client is None:
-                self._client = self._signed_in()
-            return self._client.request(method, f"/api/v2{path}", json=body)
-        except httpx.HTTPError as error:
-            raise Unreachable(f"Airflow at {self.url}: {type(error).__name__} {error}") from None
-
-    def _signed_in(self) -> httpx.Client:
-        client = httpx.Client(base_url=self.url, timeout=_CALL_S, trust_env=False)
-        for _ in range(3):
-            answer = client.post("/auth/token", json={"username": self.login, "password": LOGINS[self.login][1]})
-            if answer.is_success:
-                client.headers["Authorization"] = f"Bearer {answer.json()['access_token']}"
-                return client
-            time.sleep(0.5)
-        raise Refused(f"Airflow: login {self.login} refused: HTTP {answer.status_code} {answer.text[:200]}")

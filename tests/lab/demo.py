@@ -152,6 +152,7 @@ def _say_where(lab: Lab, run_id: str) -> None:
         f"logins     {logins}",
         f"evidence   {here} evidence {run_id}",
         f"document   {lab.run_dir / 'result.json'}",
+        f"told       {lab.run_dir / 'notifications.jsonl'}",
         "it stays up until: make demo-down",
     ):
         print(line, file=sys.stderr)

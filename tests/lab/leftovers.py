@@ -31,6 +31,7 @@ _OURS = (
     "ledger.db-wal",
     "supervisord.conf",
     "supervisord.pid",
+    "notifications.jsonl",
     "result.json",
     "started.json",
 )

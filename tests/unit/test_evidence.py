@@ -11,6 +11,7 @@ from kstreams_runbooks.decide.gate import gate
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import encode_call
 from kstreams_runbooks.model.ledger import RunRecord
+from kstreams_runbooks.model.notification import Kind, Notification
 from samples import expectation, reading
 
 KEY = "library_bump/r"
@@ -63,3 +64,20 @@ def test_a_decision_that_cannot_be_made_again_is_different(ledger: Ledger, broke
     """Unknown or unreadable is never equal."""
     ledger.record(KEY, "bounce_1_first", 1, "verdict", "gate", decided() | broken, 1_000)
     assert recheck().exit_code == 1
+
+
+def test_who_was_told_and_who_was_not_stands_in_the_evidence(ledger: Ledger) -> None:
+    """A notifier that was away all the time is named with its reason."""
+    subject = "[orders @ demo] concluded: library_bump completed"
+    message = Notification(
+        KEY, Kind.CONCLUDED, "conclude/1", "orders", "demo", "team", False, subject, ("done",), "", "", None, 1_000
+    )
+    ledger.queue_notification(message, ("chat", "mail"))
+    chat, mail = ledger.due_notifications(("chat", "mail"), 1_000)
+    ledger.notification_sent(mail, 2_000)
+    ledger.notification_failed(chat, "ConnectionError: refused", 2_000)
+    result = CliRunner().invoke(cli, ["evidence", "r"])
+    assert f"- chat was not told: {subject} (ConnectionError: refused)" in result.stdout
+    assert "mail was not told" not in result.stdout
+    kept = json.loads(CliRunner().invoke(cli, ["evidence", "r", "--format", "json"]).stdout)["notifications"]
+    assert {one["channel"]: one["sent_at_ms"] for one in kept} == {"chat": None, "mail": 2_000}

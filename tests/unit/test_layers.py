@@ -20,12 +20,26 @@ MAY_IMPORT = {
     "observe": {"errors", "model", "fleet", "deployers"},
     "act": {"errors", "model", "fleet", "deployers", "observe"},
     "traffic": {"errors", "model", "observe"},
-    "steps": {"errors", "model", "rules", "decide", "fleet", "ledger", "deployers", "observe", "act"},
+    "notification_settings": {"errors", "fleet", "model"},
+    "steps": {
+        "errors",
+        "model",
+        "rules",
+        "decide",
+        "fleet",
+        "ledger",
+        "deployers",
+        "observe",
+        "act",
+        "notification_settings",
+    },
+    "airflow_api": {"errors", "fleet"},
     "evidence": {"decide", "errors", "ledger", "model"},
     "environment": set(),
     "local_settings": {"act", "decide", "deployers", "fleet", "ledger", "observe"},
     "version_paths": {"decide", "model", "rules"},
     "cli": {
+        "airflow_api",
         "environment",
         "errors",
         "evidence",
@@ -47,7 +61,7 @@ ONLY_IN = {
     "pyspark": {"frames"},
     "confluent_kafka": {"observe", "act", "traffic"},
     "kafka": {"observe", "act", "traffic"},
-    "httpx": {"observe"},
+    "httpx": {"airflow_api", "observe"},
 }
 
 

@@ -82,10 +82,10 @@ def approval_body(
         f"**Risks:** {' / '.join(risks) or 'none found'}",
         f"**Other limits than the fleet's:** {limits}" if limits else "",
         f"**Reject means:** {_rejected(cards, second=bounce > 1)}; the run ends failed",
-        f"**Expires:** {_when(expires_at_ms, declared.zone)}",
+        f"**Expires:** {when(expires_at_ms, declared.zone)}",
         f"**Asked by:** {requested_by}{f' ({reason})' if reason else ''}; "
         f"**may approve:** {_who(declared, requested_by)}",
-        f"**Written:** {_when(asked_at_ms, declared.zone)}; if it is asked again Airflow keeps showing this text, and "
+        f"**Written:** {when(asked_at_ms, declared.zone)}; if it is asked again Airflow keeps showing this text, and "
         "the task's log has the new one",
         f"**Plan digest:** `{plan.digest}`" + (f" ([the run]({link}))" if link else ""),
     ]
@@ -144,7 +144,8 @@ def _rejected(cards: tuple[Card, ...], *, second: bool) -> str:
     )
 
 
-def _when(at_ms: int, zone: str) -> str:
+def when(at_ms: int, zone: str) -> str:
+    """A time for a person: UTC, and the owner's zone where that is another one."""
     at = datetime.fromtimestamp(at_ms / 1000, UTC)
     local = at.astimezone(ZoneInfo(zone))
     utc = f"{at:%Y-%m-%d %H:%M} UTC"

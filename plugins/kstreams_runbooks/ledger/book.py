@@ -3,12 +3,13 @@
 from kstreams_runbooks.ledger.database import Database, ledger_url
 from kstreams_runbooks.ledger.evidence import Records
 from kstreams_runbooks.ledger.holds import Holds
+from kstreams_runbooks.ledger.notifications import Notifications
 from kstreams_runbooks.ledger.runs import Runs
 from kstreams_runbooks.ledger.schema import HEAD, ensure_schema, upgrade
 
 
-class Ledger(Runs, Records, Holds):
-    """Runs, approvals, evidence, holds and undo cards; safe to use from several processes and threads at once.
+class Ledger(Runs, Records, Holds, Notifications):
+    """Runs, approvals, evidence, holds, undo cards, notifications; safe to use from several processes and threads.
 
     Every method is one transaction. Unreachable where the database does not answer, BadInput where its address or
     schema is wrong or a run is unknown.

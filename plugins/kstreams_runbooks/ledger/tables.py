@@ -150,3 +150,24 @@ class CardRow(Base):
     facts: Mapped[Any] = mapped_column(JSON)
     at_ms: Mapped[int] = mapped_column(BigInteger)
     done: Mapped[bool]
+
+
+class NotificationRow(Base):
+    """A message to one notifier: the primary key is what makes it sent once.
+
+    `not_before_ms` is when it may be tried (again): past the claim of whoever tries it now, or a pause after a failure.
+    """
+
+    __tablename__ = "notification"
+    __table_args__ = (Index(None, "at_ms"),)
+
+    about: Mapped[str] = mapped_column(_KEY, primary_key=True)
+    kind: Mapped[str] = mapped_column(String(32), primary_key=True)
+    occasion: Mapped[str] = mapped_column(_NAME, primary_key=True)
+    channel: Mapped[str] = mapped_column(String(64), primary_key=True)
+    message: Mapped[Any] = mapped_column(CompressedJson)
+    at_ms: Mapped[int] = mapped_column(BigInteger)
+    not_before_ms: Mapped[int] = mapped_column(BigInteger)
+    attempts: Mapped[int]
+    sent_at_ms: Mapped[int | None] = mapped_column(BigInteger)
+    error: Mapped[str | None] = mapped_column(Text)

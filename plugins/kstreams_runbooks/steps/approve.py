@@ -3,19 +3,19 @@
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
-from urllib.parse import quote
 
 from airflow.providers.standard.exceptions import HITLRejectException, HITLTimeoutError
 from airflow.providers.standard.operators.hitl import ApprovalOperator
 from airflow.sdk import Context, Param
-from airflow.sdk.configuration import conf
 
 from kstreams_runbooks.decide.approval import approval_body, may_approve
+from kstreams_runbooks.decide.notification import approved_alone, needs_you
 from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.model.ledger import Approval
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.steps.authorize import VOIDED
 from kstreams_runbooks.steps.described import described
+from kstreams_runbooks.steps.notify import notify, page_of
 from kstreams_runbooks.steps.reporting import reported
 from kstreams_runbooks.steps.run import Run, now_ms
 
@@ -104,9 +104,9 @@ class ApprovePlan(ApprovalOperator):
         plan = run.plan()
         hours = run.limit("approval_timeout_h")
         self.response_timeout = timedelta(hours=hours)
-        self.subject = f"[{run.record.application} @ {run.record.cluster}] approve " + (
-            f"bounce {self.bounce}, the point of no return" if self.bounce > 1 else plan.title
-        )
+        deadline_ms = now_ms() + int(hours * _HOUR_MS)
+        asks = "approve " + (f"bounce {self.bounce}, the point of no return" if self.bounce > 1 else plan.title)
+        self.subject = f"[{run.record.application} @ {run.record.cluster}] {asks}"
         self.body = approval_body(
             plan=plan,
             declared=run.declared,
@@ -115,16 +115,17 @@ class ApprovePlan(ApprovalOperator):
             requested_by=run.record.requested_by,
             reason=run.record.reason,
             asked_at_ms=now_ms(),
-            expires_at_ms=now_ms() + int(hours * _HOUR_MS),
+            expires_at_ms=deadline_ms,
             fleet_limits=run.application.declared().limits,
             cards=tuple(run.ledger.cards(run.key)),
-            link=_link(run),
+            link=page_of(run),
         )
-        for line in self.body.replace("**", "").splitlines():
-            if line:
-                run.say(line)
+        lines = [line for line in self.body.replace("**", "").splitlines() if line]
+        for line in lines:
+            run.say(line)
         run.ledger.remember(run.key, "digest_shown", plan.digest)
         run.keep("note", VOIDED, {"by": "asked again"})
+        notify(run, needs_you, asks=asks, lines=lines, deadline_ms=deadline_ms, link=page_of(run, self.task_id))
         return super().execute(context)
 
     def _approved(self, run: Run, by: str, emergency_reason: str | None) -> None:
@@ -140,6 +141,8 @@ class ApprovePlan(ApprovalOperator):
             )
         )
         run.say(f"plan {run.plan().digest} approved by {by}, valid for {run.limit('approval_expiry_h'):g} h")
+        if emergency_reason:
+            notify(run, approved_alone, by=by, reason=emergency_reason)
 
 
 def _misfit(given: Mapping[str, Any]) -> str:
@@ -150,12 +153,6 @@ def _misfit(given: Mapping[str, Any]) -> str:
     if reason is not None and not isinstance(reason, str):
         return f"the emergency reason has to be text, not {reason!r}"
     return ""
-
-
-def _link(run: Run) -> str:
-    """Where Airflow shows the run, empty where it does not know its own address."""
-    base: str | None = conf.get("api", "base_url", fallback=None)
-    return f"{base.rstrip('/')}/dags/{run.record.dag_id}/runs/{quote(run.record.run_id)}" if base else ""
 
 
 def _responder(event: Mapping[str, Any]) -> str:

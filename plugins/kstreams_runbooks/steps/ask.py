@@ -6,6 +6,7 @@ finds out from what is observed whether the request is still open.
 
 from kstreams_runbooks.decide.deployed import left_in_group, old_start_gone
 from kstreams_runbooks.decide.members import settings_text
+from kstreams_runbooks.decide.notification import needs_you
 from kstreams_runbooks.decide.rolling import in_place
 from kstreams_runbooks.deployers.requests import Wish
 from kstreams_runbooks.errors import Inconclusive
@@ -15,10 +16,12 @@ from kstreams_runbooks.model.plan import Bounce
 from kstreams_runbooks.model.readings import ApplicationReading, Deployment, InstanceReading, Start
 from kstreams_runbooks.steps.bring import guard, known, members_to_remove, remove
 from kstreams_runbooks.steps.cards import write_card
-from kstreams_runbooks.steps.run import Run
+from kstreams_runbooks.steps.notify import notify
+from kstreams_runbooks.steps.run import Run, now_ms
 
 ASKED = "a person was asked"
 
+_HOUR_MS = 3_600_000
 _DOWN = frozenset({"stopped", "failed"})
 
 
@@ -45,7 +48,9 @@ def ask(run: Run, bounce: Bounce, reading: ApplicationReading, instance: Instanc
     for request in requests:
         run.say(f"PLEASE {request}")
     run.say("touch no other instance: the next is asked for once this one has passed its gate")
-    run.say(f"waits for it for up to {run.plan().limit('deploy_wait_h'):g} h (deploy_wait_h)")
+    hours = run.plan().limit("deploy_wait_h")
+    run.say(f"waits for it for up to {hours:g} h (deploy_wait_h)")
+    notify(run, needs_you, asks=f"deploy {name}", lines=requests, deadline_ms=now_ms() + int(hours * _HOUR_MS), of=name)
     return remove_left(run, reading, Awaited(name, bounce, previous, members))
 
 

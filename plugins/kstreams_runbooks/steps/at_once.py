@@ -13,9 +13,10 @@ from kstreams_runbooks.act.instance import restart
 from kstreams_runbooks.decide.emptiness import group_is_empty
 from kstreams_runbooks.decide.guards import nothing_drifted
 from kstreams_runbooks.decide.members import members_of
+from kstreams_runbooks.decide.notification import needs_you
 from kstreams_runbooks.decide.rolling import in_place
 from kstreams_runbooks.deployers import Deployer, make_deployer
-from kstreams_runbooks.errors import Inconclusive, Refused
+from kstreams_runbooks.errors import Drifted, Inconclusive, Refused
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.plan import Bounce
 from kstreams_runbooks.model.readings import (
@@ -29,6 +30,7 @@ from kstreams_runbooks.model.readings import (
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.steps.cards import kept_members, last_card, write_card
+from kstreams_runbooks.steps.notify import notify
 from kstreams_runbooks.steps.run import Run, now_ms
 
 # A member that nobody may remove (its instance could not be read) is gone after its session timeout, 45 s by default.
@@ -114,6 +116,7 @@ def _ask(
         return
     for request in requests:
         run.say(f"PLEASE {request}")
+    notify(run, needs_you, asks=f"{run.task_id}: do it, then clear it", lines=requests)
     raise Refused(
         f"{run.task_id} waits for a person: {', '.join(one.instance for one in instances)} as asked above; do it, then "
         f"clear {run.task_id} and what follows it"
@@ -174,7 +177,7 @@ def _guard(run: Run, reading: ApplicationReading, bounce: Bounce) -> None:
     if guarded.outcome is Outcome.INCONCLUSIVE:
         raise Inconclusive(f"nothing is touched: {'; '.join(guarded.reasons)}")
     if guarded.outcome is not Outcome.PROCEED:
-        raise Refused(f"nothing is touched: {'; '.join(guarded.reasons)}")
+        raise Drifted(f"nothing is touched: {'; '.join(guarded.reasons)}")
 
 
 def _members(run: Run, reading: ApplicationReading, instance: InstanceReading) -> tuple[MemberReading, ...]:

@@ -7,7 +7,7 @@ from kstreams_runbooks.act.instance import restart
 from kstreams_runbooks.decide.guards import nothing_drifted
 from kstreams_runbooks.decide.members import members_of
 from kstreams_runbooks.decide.rolling import in_place, left_behind, others_unwell
-from kstreams_runbooks.errors import Inconclusive, Refused
+from kstreams_runbooks.errors import Drifted, Inconclusive, Refused
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.plan import Bounce
 from kstreams_runbooks.model.readings import (
@@ -77,7 +77,7 @@ def guard(run: Run, bounce: Bounce, reading: ApplicationReading, name: str) -> N
     if guarded.outcome is Outcome.INCONCLUSIVE:
         raise Inconclusive(f"{name} is not touched: {'; '.join(guarded.reasons)}")
     if guarded.outcome is not Outcome.PROCEED:
-        raise Refused(f"{name} is not touched: {'; '.join(guarded.reasons)}")
+        raise Drifted(f"{name} is not touched: {'; '.join(guarded.reasons)}")
 
 
 def let_it_start(run: Run, name: str) -> Start | None:

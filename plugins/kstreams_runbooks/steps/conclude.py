@@ -6,11 +6,14 @@ from typing import Any
 from airflow.sdk import get_current_context, task
 
 from kstreams_runbooks.decide.conclusion import RunFacts, RunOutcome, conclusion
-from kstreams_runbooks.errors import Inconclusive, Unreachable
+from kstreams_runbooks.decide.notification import ended
+from kstreams_runbooks.errors import Drifted, Inconclusive, Unreachable
 from kstreams_runbooks.ledger.codec import decode
+from kstreams_runbooks.model.ledger import Evidence
 from kstreams_runbooks.model.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.verdicts import Verdict
-from kstreams_runbooks.steps.reporting import BEGUN, StepFailed, reported
+from kstreams_runbooks.steps.notify import emergencies, notify
+from kstreams_runbooks.steps.reporting import BEGUN, StepFailed, leave, reported
 from kstreams_runbooks.steps.run import Run, now_ms
 
 _NOBODY_CAN_SAY = {Inconclusive.exit_code, Unreachable.exit_code}
@@ -20,7 +23,8 @@ _VERIFIED = ("change_verified", "undo_verified", "rehearsed")
 @task(task_id="conclude", trigger_rule="all_done", retries=0)
 def conclude() -> None:
     """Write how the run ended, give its holds back, and fail the run unless it completed."""
-    with reported(get_current_context(), "judges how the run ended") as run:
+    context = get_current_context()
+    with reported(context, "judges how the run ended") as run:
         facts = facts_of(run)
         if facts.touched and not conclusion(facts).outcome.succeeded:
             facts = replace(facts, reading=_last_look(run))
@@ -28,11 +32,17 @@ def conclude() -> None:
         run.ledger.conclude(run.key, str(outcome.outcome), outcome.sentence, now_ms())
         run.ledger.release_holds(run.key)
         run.say(f"{outcome.outcome.upper()}: {outcome.sentence}")
+        code, back = exit_code(outcome.outcome), way_back(run)
+        leave(
+            context, "return_value", {"outcome": str(outcome.outcome), "sentence": outcome.sentence, "exit_code": code}
+        )
+        for line in () if outcome.outcome.succeeded else back:
+            run.say(line)
+        told = {"drifted": has_drifted(run), "way_back": back, "emergencies": tuple(emergencies(run))}
+        notify(run, ended, conclusion=outcome, **told)
         if not outcome.outcome.succeeded:
-            for line in way_back(run):
-                run.say(line)
             # Said already, and not refused: the task only has to end as the run does.
-            raise StepFailed(Inconclusive.exit_code if outcome.outcome is RunOutcome.INCONCLUSIVE else 1)
+            raise StepFailed(code)
         if outcome.outcome is RunOutcome.DRY_RUN:
             run.say(f"the evidence: kstreams-runbooks evidence {run.record.run_id}")
 
@@ -54,9 +64,7 @@ def facts_of(run: Run) -> RunFacts:
     verified = [
         piece for piece in verdicts if piece.name in _VERIFIED and piece.at_ms >= last_write_ms and piece.id > since
     ]
-    failures = [
-        piece for piece in kept if piece.kind == "failure" and piece.task_id != run.task_id and piece.id > since
-    ]
+    failures = _failures(run, kept)
     return RunFacts(
         dry_run=run.dry_run,
         wrote=tuple(dict.fromkeys(card.what for card in cards)),
@@ -67,6 +75,25 @@ def facts_of(run: Run) -> RunFacts:
         reached=begun[-1].task_id if begun else "",
         touched=tuple(dict.fromkeys(card.object for card in cards)),
     )
+
+
+def exit_code(outcome: RunOutcome) -> int:
+    """What a command that waited for the run answers (errors.py)."""
+    if outcome.succeeded:
+        return 0
+    return Inconclusive.exit_code if outcome is RunOutcome.INCONCLUSIVE else 1
+
+
+def has_drifted(run: Run) -> bool:
+    """Whether the run ended because the world is no longer the one that was planned for."""
+    failures = _failures(run, run.ledger.evidence(run.key))
+    return bool(failures) and failures[-1].name == Drifted.__name__
+
+
+def _failures(run: Run, kept: list[Evidence]) -> list[Evidence]:
+    """What the last step that began failed at; a step that failed and ran again is not why a run ends."""
+    since = max((piece.id for piece in kept if piece.name == BEGUN and piece.task_id != run.task_id), default=0)
+    return [piece for piece in kept if piece.kind == "failure" and piece.task_id != run.task_id and piece.id > since]
 
 
 def _last_look(run: Run) -> ApplicationReading | Missing:

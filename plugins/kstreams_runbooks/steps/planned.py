@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kstreams_runbooks.decide.check import ready_for_change
-from kstreams_runbooks.errors import Refused
+from kstreams_runbooks.errors import Drifted, Refused
 from kstreams_runbooks.ledger.codec import decode, encode
 from kstreams_runbooks.model.plan import Plan
 from kstreams_runbooks.model.readings import ApplicationReading
@@ -42,10 +42,10 @@ def planned(make: PlanMaker) -> Any:
 
 
 def store(run: Run, made: Plan) -> None:
-    """Keep a plan and say what stands in it; Refused where another one was shown for approval."""
+    """Keep a plan and say what stands in it; Drifted where another one was shown for approval."""
     shown = run.ledger.recall(run.key, "digest_shown")
     if shown is not None and shown != made.digest:
-        raise Refused(
+        raise Drifted(
             f"the plan changed: {shown} was shown for approval, the world now makes {made.digest}; "
             f"trigger a new run of {run.record.dag_id} for {run.record.application}"
         )

@@ -25,6 +25,9 @@ RETRY_UNREACHABLE = ExceptionRetryPolicy(rules=[RetryRule(exception=StepFailed, 
 # What stands in the ledger from each step that began, so that its end can be told from a step that was killed.
 BEGUN = "begun"
 
+# Where Airflow keeps why a step failed (`kstreams-runbooks trigger --wait` reads it).
+ERROR = "error"
+
 
 @contextmanager
 def reported(context: Mapping[str, Any], what: str) -> Iterator[Run]:
@@ -33,14 +36,14 @@ def reported(context: Mapping[str, Any], what: str) -> Iterator[Run]:
         run = Run.begin(context)
     except RunbookError as error:
         log.error("%s", _never_began(context["params"], error))
-        raise _exit(error) from None
+        raise _exit(context, error) from None
     run.say(f"{run.task_id}: {what}")
     try:
         run.keep("note", BEGUN, {"what": what})
         yield run
     except RunbookError as error:
         log.error("%s", run.line(_kept(run, error)))
-        raise _exit(error) from None
+        raise _exit(context, error) from None
 
 
 def _never_began(params: Mapping[str, Any], error: RunbookError) -> str:
@@ -60,5 +63,17 @@ def _kept(run: Run, error: RunbookError) -> str:
     return str(error) if wrote else f"REFUSED, nothing was changed: {error}"
 
 
-def _exit(error: RunbookError) -> SystemExit:
+def leave(context: Mapping[str, Any], key: str, value: dict[str, Any]) -> None:
+    """Leave an answer with Airflow, where whoever has only its API finds it, also when the task fails afterwards.
+
+    That Airflow does not take it is one line of the log: the ledger has it as well.
+    """
+    try:
+        context["ti"].xcom_push(key, value)
+    except Exception as error:  # noqa: BLE001 - the step ends as it would have
+        log.warning("%s could not be left with Airflow: %s", key, error)
+
+
+def _exit(context: Mapping[str, Any], error: RunbookError) -> SystemExit:
+    leave(context, ERROR, {"sentence": str(error), "exit_code": error.exit_code})
     return StepUnreachable(error.exit_code) if isinstance(error, Unreachable) else StepFailed(error.exit_code)

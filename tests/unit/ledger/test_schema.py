@@ -103,8 +103,26 @@ def test_a_newer_schema_is_left_alone(url: str) -> None:
     Ledger.open(url)
     with sqlite3.connect(file_of(url)) as raw:
         raw.execute("UPDATE alembic_version SET version_num = '9999'")
-    with pytest.raises(BadInput, match=r"schema 9999 is not known here \(newest 0001\)"):
+    with pytest.raises(BadInput, match=rf"schema 9999 is not known here \(newest {HEAD}\)"):
         Ledger.open(url)
+
+
+def test_an_older_ledger_is_migrated_with_what_it_keeps(url: str) -> None:
+    """The first release had no notifications: opened by this one, its runs are still there."""
+    database = Database(url)
+    with database.begin() as connection:
+        config = alembic_config()
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0001")
+    with sqlite3.connect(file_of(url)) as raw:
+        raw.execute(
+            "INSERT INTO run (run_key, dag_id, run_id, application, cluster, requested_by, dry_run, reason, params, "
+            "started_at_ms) VALUES ('library_bump/r', 'library_bump', 'r', 'orders', 'demo', 'oncall', 0, '', '{}', 1)"
+        )
+    ledger = Ledger.open(url)
+    assert revision(database) == HEAD
+    assert ledger.run("r").application == "orders"
+    assert ledger.notifications() == ()
 
 
 def test_migrate_says_what_it_did(url: str) -> None:

@@ -1,8 +1,13 @@
 """A run at its first write, on a real SQLite ledger."""
 
+import json
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+import yaml
 from kstreams_runbooks.decide.bump_plan import bump_plan
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import encode
@@ -31,3 +36,30 @@ def run(tmp_path: Path, plan: Plan) -> Run:
     )
     ledger.store_plan(record.run_key, plan.digest, encode(plan))
     return Run(record, "bounce_1_first", 1, ledger)
+
+
+@pytest.fixture(autouse=True)
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of declarations of the test's own, without notifiers."""
+    folder = tmp_path / "config"
+    folder.mkdir()
+    monkeypatch.setenv("KSTREAMS_RUNBOOKS_CONFIG", str(folder))
+    return folder
+
+
+@pytest.fixture
+def told(config: Path, tmp_path: Path, run: Run) -> Callable[[], list[dict[str, Any]]]:
+    """A file notifier that is told everything about the run; answers what it has been told."""
+    file = tmp_path / "told.jsonl"
+    notifier = {
+        "notifier": "kstreams_runbooks.steps.file_notifier.FileNotifier",
+        "arguments": {"path": str(file)},
+    }
+    (config / "notifications.yaml").write_text(yaml.safe_dump({"notifiers": {"file": notifier}}), encoding="utf-8")
+    owned(run)
+    return lambda: [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+
+
+def owned(run: Run) -> None:
+    """Give the run an application without a fleet."""
+    vars(run)["application"] = SimpleNamespace(owner="team-orders", zone="UTC", declared=declared)

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from airflow.providers.standard.operators.hitl import ApprovalOperator
-from kstreams_runbooks.steps.approve import ApprovePlan, _link, approve
+from kstreams_runbooks.steps.approve import ApprovePlan, approve
+from kstreams_runbooks.steps.notify import page_of
 from kstreams_runbooks.steps.run import Run
 from samples import card, declared, reading
 
@@ -71,9 +72,10 @@ def test_an_answer_that_does_not_fit_the_form_is_asked_again(
 def test_the_link_leads_to_the_run_where_airflow_knows_its_address(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not a link to nowhere where it does not."""
     monkeypatch.setenv("AIRFLOW__API__BASE_URL", "https://airflow.example/team/")
-    assert _link(run) == "https://airflow.example/team/dags/library_bump/runs/r"
+    assert page_of(run) == "https://airflow.example/team/dags/library_bump/runs/r"
+    assert page_of(run, "approve_plan").endswith("/runs/r/tasks/approve_plan/required_actions")
     monkeypatch.delenv("AIRFLOW__API__BASE_URL")
-    assert _link(run) == ""
+    assert page_of(run) == ""
 
 
 def test_the_log_has_the_text_as_it_is_each_time_it_is_asked(

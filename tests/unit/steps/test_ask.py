@@ -1,8 +1,10 @@
 """Where a person deploys: what is asked, and that a rerun finds its place; on a real SQLite ledger."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from kstreams_runbooks.deployers.manual import ManualDeployer
@@ -97,6 +99,17 @@ def test_a_person_is_asked_with_everything_that_is_needed(
     lines = said(asking, caplog)
     assert f"PLEASE {request}" in lines
     assert "waits for it for up to 8 h (deploy_wait_h)" in lines
+    assert removed == []
+
+
+def test_the_person_is_told(asking: Run, removed: list[str], told: Callable[[], list[dict[str, Any]]]) -> None:
+    """What is wanted and until when; cleared and asked by the same try, nothing new."""
+    asked_for(asking, reading())
+    asked_for(asking, reading())
+    [message] = told()
+    assert message["subject"] == "[orders @ demo] needs you: deploy orders-1"
+    assert "set orders-1 to release 4.3.1 (orders:18) with upgrade.from=3.4" in message["body"]
+    assert message["deadline_ms"] - message["at_ms"] == pytest.approx(8 * 3_600_000, abs=5_000)
     assert removed == []
 
 

@@ -1,6 +1,7 @@
 """The last line of a step that failed."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError, Unreachable
@@ -9,9 +10,22 @@ from kstreams_runbooks.steps.reporting import StepFailed, StepUnreachable, repor
 from kstreams_runbooks.steps.run import Run, now_ms
 
 
-def last_line(caplog: pytest.LogCaptureFixture, run: Run | None, error: RunbookError) -> str:
+class FakeTaskInstance:
+    """Keeps what is left with Airflow, as a task instance does."""
+
+    def __init__(self) -> None:
+        self.left: dict[str, Any] = {}
+
+    def xcom_push(self, key: str, value: Any) -> None:
+        """Keep it."""
+        self.left[key] = value
+
+
+def last_line(
+    caplog: pytest.LogCaptureFixture, run: Run | None, error: RunbookError, left: FakeTaskInstance | None = None
+) -> str:
     """What a step says last that fails with `error`: in `run`, or before a run is found; the form says dry run."""
-    context = {"params": {"application": "orders", "dry_run": True}}
+    context = {"params": {"application": "orders", "dry_run": True}, "ti": left or FakeTaskInstance()}
 
     def found(_: object) -> Run:
         if run is None:
@@ -62,3 +76,25 @@ def test_a_ledger_that_goes_away_hides_no_error(
     assert last_line(caplog, run, Inconclusive("no metrics")) == (
         "[orders @ demo] no metrics (this could not be kept: ledger: locked)"
     )
+
+
+def test_airflow_is_left_why_a_step_failed(run: Run, caplog: pytest.LogCaptureFixture) -> None:
+    """Whoever has only Airflow's API, a CI for example, finds it there; with the exit code of the error tree."""
+    left = FakeTaskInstance()
+    last_line(caplog, run, Inconclusive("no metrics"), left)
+    assert left.left == {"error": {"sentence": "no metrics", "exit_code": 3}}
+    last_line(caplog, None, BadInput("no such application"), left)
+    assert left.left == {"error": {"sentence": "no such application", "exit_code": 2}}
+
+
+def test_an_airflow_that_takes_no_answer_hides_no_error(
+    run: Run, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The step ends as it would have, with its own sentence before."""
+
+    def away(*_: object) -> None:
+        raise ConnectionError("api-server away")
+
+    monkeypatch.setattr(FakeTaskInstance, "xcom_push", away)
+    assert last_line(caplog, run, Inconclusive("no metrics")) == "error could not be left with Airflow: api-server away"
+    assert caplog.messages[-2] == "[orders @ demo] REFUSED, nothing was changed: no metrics"

@@ -1,0 +1,97 @@
+"""A runbook's form, filled from a terminal: names and values checked against what Airflow knows of it."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.fleet.problems import nearest
+
+# Each has an option of its own.
+_OPTIONS = {"application": "--application", "dry_run": "--execute", "reason": "--reason"}
+
+
+def pairs_of(texts: Sequence[str]) -> dict[str, str]:
+    """`NAME=VALUE` as a mapping; BadInput for anything else, a name given twice, one that is an option."""
+    pairs: dict[str, str] = {}
+    for text in texts:
+        name, separator, value = text.partition("=")
+        if not separator or not name:
+            raise BadInput(f"--param {text}: has to be NAME=VALUE")
+        if name in _OPTIONS:
+            raise BadInput(f"--param {name}: has an option of its own; use {_OPTIONS[name]}")
+        if name in pairs:
+            raise BadInput(f"--param {name}: is given twice; leave one")
+        pairs[name] = value
+    return pairs
+
+
+def filled(
+    runbook: str,
+    params: Mapping[str, Any],
+    given: Mapping[str, str],
+    *,
+    application: str | None,
+    execute: bool,
+    reason: str | None,
+) -> dict[str, Any]:
+    """What the run is triggered with; `params` is the form as Airflow gives it: name to value, schema, description.
+
+    BadInput names an unknown field, application or value (with the nearest), and what is missing. What a pattern or a
+    range says is left to Airflow, which names the field too.
+    """
+    conf: dict[str, Any] = {}
+    if application is not None:
+        conf["application"] = _known(application, runbook, params)
+    for name, text in given.items():
+        if name not in params:
+            raise BadInput(f"--param {name}: {runbook} has no such field; {nearest(name, set(params) - set(_OPTIONS))}")
+        conf[name] = _value(name, text, params[name]["schema"])
+    if "dry_run" in params:
+        conf["dry_run"] = not execute
+    if reason:
+        conf["reason"] = reason
+    missing = [name for name, param in params.items() if name not in conf and _is_needed(param)]
+    if missing:
+        hints = ", ".join(_OPTIONS.get(name, f"--param {name}=…") for name in missing)
+        first = params[missing[0]].get("description") or ""
+        raise BadInput(f"{runbook} needs {', '.join(missing)}: give {hints} ({missing[0]}: {first.rstrip('.')})")
+    return conf
+
+
+def _known(application: str, runbook: str, params: Mapping[str, Any]) -> str:
+    if "application" not in params:
+        raise BadInput(f"--application {application}: {runbook} asks for none; leave it out")
+    known = params["application"]["schema"].get("examples") or []
+    if application not in known:
+        raise BadInput(f"application {application}: unknown; {nearest(application, known)}")
+    return application
+
+
+def _is_needed(param: Mapping[str, Any]) -> bool:
+    return param["value"] is None and "null" not in _types(param["schema"])
+
+
+def _types(schema: Mapping[str, Any]) -> list[str]:
+    types = schema.get("type", "null")
+    return [types] if isinstance(types, str) else list(types)
+
+
+def _value(name: str, text: str, schema: Mapping[str, Any]) -> Any:
+    """The text as the field's type: JSON where that is what the field takes, else the text itself."""
+    types = _types(schema)
+    try:
+        value = json.loads(text)
+    except ValueError:
+        value = text
+    if _name_of(value) in types or (_name_of(value) == "integer" and "number" in types):
+        return value
+    if "string" in types or "type" not in schema:
+        return text
+    wanted = " or ".join(kind for kind in types if kind != "null")
+    raise BadInput(f"--param {name}: {text!r} is no {wanted} ({schema.get('title', name)})")
+
+
+def _name_of(value: Any) -> str:
+    names = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}
+    return names.get(type(value), "null")

@@ -1,0 +1,195 @@
+"""What a person is told about a run, and in which words: 15 lines at most, with what to do and by when."""
+
+import json
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kstreams_runbooks.decide.approval import when
+from kstreams_runbooks.decide.conclusion import Conclusion, RunOutcome
+from kstreams_runbooks.model.ledger import RunRecord
+from kstreams_runbooks.model.notification import Kind, Notification
+
+MOST_LINES = 15
+_LONGEST_LINE = 500
+_HOUR_MS = 3_600_000
+_UNDO = "undo"
+# When a question was written matters where Airflow goes on showing it (decide/approval.py).
+_ONLY_ON_THE_PAGE = "Written:"
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """Whom a message is about: the run, who owns its application, and where Airflow shows it (empty: nobody knows).
+
+    `occasion` is the task and the try that tell it: a step that is cleared may say the same again, a retry may not.
+    """
+
+    record: RunRecord
+    owner: str
+    zone: str
+    link: str
+    occasion: str
+
+
+def needs_you(
+    about: About,
+    at_ms: int,
+    *,
+    asks: str,
+    lines: Sequence[str],
+    deadline_ms: int | None = None,
+    link: str = "",
+    of: str = "",
+) -> Notification:
+    """A run waits for a person: an approval, or something that only a person can do.
+
+    `lines` is what it asks, `link` leads to where it is answered (empty: the run), `of` tells several questions of one
+    step apart, such as the instance that is asked for.
+    """
+    return _made(
+        about,
+        Kind.NEEDS_YOU,
+        f"{about.occasion}/{of}" if of else about.occasion,
+        asks,
+        [line for line in lines if not line.startswith(_ONLY_ON_THE_PAGE)],
+        command=_evidence(about),
+        at_ms=at_ms,
+        deadline_ms=deadline_ms,
+        link=link,
+    )
+
+
+def approved_alone(about: About, at_ms: int, *, by: str, reason: str) -> Notification:
+    """Somebody approved in an emergency, without a second person: another has to look."""
+    return _made(
+        about,
+        Kind.NEEDS_YOU,
+        f"{about.occasion}/emergency",
+        f"to look: {by} approved in an emergency",
+        (
+            f"{by} approved {about.record.dag_id} of {about.record.application} in an emergency: {reason}",
+            "It goes on at once. To stop it at the next step boundary, mark the run as failed in Airflow.",
+        ),
+        command=_evidence(about),
+        at_ms=at_ms,
+    )
+
+
+def held_too_long(
+    about: About, at_ms: int, *, since_ms: int, limit_h: float, held: Sequence[str], step: str
+) -> Notification:
+    """A run keeps others out for longer than `limit_h` hours; `held` are resources, `step` where it stands."""
+    hours = (at_ms - since_ms) / _HOUR_MS
+    return _made(
+        about,
+        Kind.HELD,
+        "",
+        f"{about.record.dag_id} since {hours:.1f} h",
+        (
+            f"Held: {', '.join(held)} since {when(since_ms, about.zone)}, {hours:.1f} h (limit held_too_long_h "
+            f"{limit_h:g}); no other run can change it meanwhile",
+            f"Stands at: {step}" if step else "",
+            "To free it, answer what it asks, or mark the run as failed in Airflow.",
+        ),
+        command="kstreams-runbooks runs --open",
+        at_ms=at_ms,
+    )
+
+
+def ended(
+    about: About,
+    at_ms: int,
+    *,
+    conclusion: Conclusion,
+    drifted: bool,
+    way_back: Sequence[str],
+    emergencies: Sequence[str],
+) -> Notification:
+    """How a run ended: stopped after it changed something, drifted before that, or concluded in any other way.
+
+    `way_back` is what its undo cards say, last first; `emergencies` are approvals without a second person.
+    """
+    stopped = bool(way_back) and not conclusion.outcome.succeeded
+    kind = Kind.STOPPED if stopped else Kind.DRIFTED if drifted else Kind.CONCLUDED
+    return _made(
+        about,
+        kind,
+        about.occasion,
+        f"{about.record.dag_id} {conclusion.outcome}",
+        (conclusion.sentence, *emergencies, *(way_back if stopped else ())),
+        command=_next(about, kind, conclusion),
+        at_ms=at_ms,
+    )
+
+
+def _next(about: About, kind: Kind, conclusion: Conclusion) -> str:
+    """What to type next: what undo would do (a dry run of it), the same again, or what there is to read."""
+    record = about.record
+    if kind is Kind.STOPPED and record.dag_id != _UNDO:
+        words = ["kstreams-runbooks", "trigger", _UNDO, "--application", record.application]
+        return shlex.join([*words, "--param", f"run={record.run_id}"])
+    if kind is Kind.DRIFTED or conclusion.outcome is RunOutcome.DRY_RUN:
+        return trigger_command(record)
+    return _evidence(about)
+
+
+def trigger_command(record: RunRecord) -> str:
+    """What does the same as a run once more, for real."""
+    words = ["kstreams-runbooks", "trigger", record.dag_id, "--application", record.application]
+    for name, value in sorted(record.params.items()):
+        if name not in {"application", "dry_run", "reason"} and value is not None:
+            words += ["--param", f"{name}={value if isinstance(value, str) else json.dumps(value)}"]
+    words += ["--reason", record.reason] if record.reason else []
+    return shlex.join([*words, "--execute"])
+
+
+def _evidence(about: About) -> str:
+    return shlex.join(["kstreams-runbooks", "evidence", about.record.run_id])
+
+
+def _made(
+    about: About,
+    kind: Kind,
+    occasion: str,
+    headline: str,
+    lines: Sequence[str],
+    *,
+    command: str,
+    at_ms: int,
+    deadline_ms: int | None = None,
+    link: str = "",
+) -> Notification:
+    record, link = about.record, link or about.link
+    dry = "DRY RUN " if record.dry_run else ""
+    tail = [
+        f"Run: {record.run_id}, asked by {record.requested_by}" + (f" ({record.reason})" if record.reason else ""),
+        f"At: {when(at_ms, about.zone)}" + (f"; until {when(deadline_ms, about.zone)}" if deadline_ms else ""),
+        f"Command: {command}",
+        *([f"Link: {link}"] if link else []),
+    ]
+    text = [_one_line(line) for line in lines if line.strip()]
+    room = MOST_LINES - len(tail)
+    if len(text) > room:
+        text = [*text[: room - 1], f"… and {len(text) - room + 1} lines more: {_evidence(about)}"]
+    return Notification(
+        about=record.run_key,
+        kind=kind,
+        occasion=occasion,
+        application=record.application,
+        cluster=record.cluster,
+        owner=about.owner,
+        dry_run=record.dry_run,
+        subject=_one_line(f"[{record.application} @ {record.cluster}] {dry}{kind.words}: {headline}"),
+        lines=(*text, *(_one_line(line) for line in tail)),
+        link=link,
+        command=command,
+        deadline_ms=deadline_ms,
+        at_ms=at_ms,
+    )
+
+
+def _one_line(text: str) -> str:
+    # A command that is indented under its undo card stays so.
+    line = text[: len(text) - len(text.lstrip(" "))] + " ".join(text.split())
+    return line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE - 1]}…"

@@ -1,0 +1,24 @@
+"""A notifier for tests and the demo: one line of JSON per notification, appended to a file."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from airflow.sdk import BaseNotifier, Context
+
+
+class FileNotifier(BaseNotifier):
+    """Appends each notification to the file at `path`, whose folder has to be there."""
+
+    template_fields: Sequence[str] = ("path",)
+
+    def __init__(self, path: str, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.path = path
+
+    def notify(self, context: Context) -> None:
+        """Append one line; a line that was begun by somebody else is not torn, because it is one write."""
+        line = json.dumps(context["notification"], ensure_ascii=False) + "\n"  # type: ignore[typeddict-item]  # ours
+        with Path(self.path).open("ab", buffering=0) as file:
+            file.write(line.encode())

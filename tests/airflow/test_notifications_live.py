@@ -1,0 +1,143 @@
+"""Who is told what by real runs: each message once, in the file that the stack's notifier writes."""
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+
+import pytest
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewPartitions
+from lab.afresh import afresh
+from lab.airflow import APPROVER, REQUESTER
+from lab.application import Deployed
+from lab.stack import Stack
+from lab.supervise import until
+from runs import DAG, evidence, finished, log_of, question, trigger
+
+_OUTPUT = "orders-windowed"
+
+
+def told(stack: Stack, run_id: str) -> list[dict[str, Any]]:
+    """Everything that was told about a run, in order."""
+    file = stack.lab.run_dir / "notifications.jsonl"
+    lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+    return [message for message in map(json.loads, lines) if message["run_id"] == run_id]
+
+
+def kinds(stack: Stack, run_id: str) -> list[str]:
+    """What of."""
+    return [message["kind"] for message in told(stack, run_id)]
+
+
+def reject(stack: Stack, run_id: str) -> None:
+    stack.api(APPROVER).answer(DAG, run_id, "approve_plan", "Reject")
+    assert stack.api().wait_finished(DAG, run_id, 120) == "failed"
+
+
+@pytest.fixture(scope="module")
+def fresh(stack: Stack) -> Stack:
+    """Two instances on the old release that nobody has touched."""
+    afresh(stack, Deployed())
+    return stack
+
+
+def test_a_question_is_told_once_and_the_end_of_the_run(fresh: Stack) -> None:
+    """Asked again because the requester answered, it says nothing new; its link leads to where it is answered."""
+    run_id = trigger(fresh)
+    question(fresh, run_id)
+    fresh.api(REQUESTER).answer(DAG, run_id, "approve_plan")
+    until(
+        lambda: "oncall is no approver of orders" in log_of(fresh, run_id, "approve_plan"), 60, "the answer is judged"
+    )
+    question(fresh, run_id)
+    reject(fresh, run_id)
+    asked, ended = told(fresh, run_id)
+    assert asked["subject"] == "[orders @ demo] needs you: approve library bump to 4.3.1"
+    assert asked["link"] == f"{fresh.lab.airflow_url}/dags/{DAG}/runs/{run_id}/tasks/approve_plan/required_actions"
+    assert "may approve: approver, admin" in asked["body"]
+    assert ended["subject"] == "[orders @ demo] concluded: library_bump refused or rejected, nothing changed"
+    assert "rejected by approver" in ended["body"]
+    for message in (asked, ended):
+        assert len(message["body"].splitlines()) <= 15
+    kept = evidence(fresh, run_id)["notifications"]
+    assert [one["sent_at_ms"] is not None for one in kept] == [True, True]
+
+
+def test_a_dry_run_is_told_when_it_has_ended(fresh: Stack) -> None:
+    """Nobody is asked; the command does it for real."""
+    run_id = trigger(fresh, dry_run=True)
+    assert fresh.api().wait_finished(DAG, run_id, 180) == "success"
+    (only,) = told(fresh, run_id)
+    assert only["subject"] == "[orders @ demo] DRY RUN concluded: library_bump dry run"
+    assert only["command"].startswith("kstreams-runbooks trigger library_bump --application orders")
+    assert only["command"].endswith("--execute")
+
+
+def test_a_world_that_drifted_while_the_approval_waited_is_told(fresh: Stack) -> None:
+    """Somebody gave an output another partition: the write refuses, nothing was changed."""
+    run_id = trigger(fresh)
+    question(fresh, run_id)
+    admin = AdminClient({"bootstrap.servers": fresh.lab.bootstrap})
+    now = len(admin.list_topics(_OUTPUT, timeout=30).topics[_OUTPUT].partitions)
+    admin.create_partitions([NewPartitions(_OUTPUT, now + 1)])[_OUTPUT].result()
+    try:
+        assert finished(fresh, run_id) == "failed"
+        assert kinds(fresh, run_id) == ["needs_you", "drifted_while_waiting"]
+        last = told(fresh, run_id)[-1]
+        assert f"topic {_OUTPUT}: {now + 1} partitions (in the plan {now})" in last["body"]
+        assert evidence(fresh, run_id)["writes"] == []
+    finally:
+        afresh(fresh, Deployed())
+
+
+def test_who_holds_the_application_for_too_long_is_told(fresh: Stack) -> None:
+    """Airflow's deadline fires while the approval waits; after that the run goes on as if nothing had been."""
+    with held_too_long_after(fresh, hours=0.01):
+        run_id = trigger(fresh)
+        question(fresh, run_id)
+        until(lambda: "held_too_long" in kinds(fresh, run_id), 180, "it is told", poll_s=1)
+        reject(fresh, run_id)
+    assert kinds(fresh, run_id) == ["needs_you", "held_too_long", "concluded"]
+    message = told(fresh, run_id)[1]
+    assert "(limit held_too_long_h 0.01)" in message["body"]
+    assert "Stands at: approve_plan" in message["body"]
+
+
+@contextmanager
+def held_too_long_after(stack: Stack, *, hours: float) -> Iterator[None]:
+    """The DAGs have been parsed with another deadline for as long as the body runs."""
+    file = stack.lab.config / "notifications.yaml"
+    before = file.read_text(encoding="utf-8")
+    assert "held_too_long_h: 4\n" in before
+    file.write_text(before.replace("held_too_long_h: 4\n", f"held_too_long_h: {hours}\n"), encoding="utf-8")
+    written = time.time()
+
+    def parsed() -> bool:
+        at = stack.api().call("GET", f"/dags/{DAG}")["last_parsed_time"]
+        return datetime.fromisoformat(at).timestamp() > written + 1
+
+    try:
+        until(parsed, 120, "the DAG is parsed again", poll_s=1)
+        yield
+    finally:
+        file.write_text(before, encoding="utf-8")
+
+
+def test_a_stopped_run_tells_the_way_back(fresh: Stack) -> None:
+    """A release that never runs: one message, with what undoes it."""
+    base = fresh.lab.instances / "orders-1" / "base.properties"
+    whole = base.read_text(encoding="latin-1")
+    base.write_text(whole + "fail.at.start=true\n", encoding="latin-1")
+    try:
+        run_id = trigger(fresh)
+        assert finished(fresh, run_id) == "failed"
+    finally:
+        base.write_text(whole, encoding="latin-1")
+        afresh(fresh, Deployed())
+    assert kinds(fresh, run_id) == ["needs_you", "stopped_with_undo"]
+    body = told(fresh, run_id)[-1]["body"]
+    assert "undo 1: orders-1 back to 3.4.1" in body
+    assert len(body.splitlines()) <= 15

@@ -1,0 +1,364 @@
+"""`trigger` and `runs` against Airflow's own API with its own database; no scheduler, so that a test says what happens.
+
+The same against a scheduler and a real application: tests/airflow/test_trigger_command.py.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import structlog
+from airflow.api_fastapi.app import create_app, purge_cached_app
+from airflow.dag_processing.bundles.manager import DagBundlesManager
+from airflow.dag_processing.dagbag import DagBag, sync_bag_to_db
+from airflow.models import DagModel, DagRun, TaskInstance
+from airflow.models.hitl import HITLDetail
+from airflow.models.xcom import XComModel
+from airflow.sdk.execution_time.callback_supervisor import execute_callback
+from airflow.utils.db import initdb
+from airflow.utils.session import create_session
+from click.testing import CliRunner
+from fastapi.testclient import TestClient
+from kstreams_runbooks.airflow_api import client as module
+from kstreams_runbooks.airflow_api.client import AirflowApi
+from kstreams_runbooks.airflow_api.login import Login
+from kstreams_runbooks.airflow_api.wait import wait
+from kstreams_runbooks.cli import cli
+from kstreams_runbooks.errors import Refused, RunbookError
+from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.model.ledger import RunRecord
+from lab.settings import CHECKOUT, Lab, Ports
+from sqlalchemy import delete, select, update
+
+URL = "http://testserver"
+DAG = "library_bump"
+_LOG_LINE = re.compile(r"\d{4}-\d\d-\d\dT\S+ \[\w+ *\]")
+TARGET = ("--application", "orders", "--target", "4.3.1")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """Airflow's API with the project's DAGs, and two logins of which one may only look."""
+    home = tmp_path_factory.mktemp("airflow")
+    (home / "passwords.json").write_text('{"oncall": "oncall", "viewer": "viewer"}')
+    settings = {
+        "CORE__DAGS_FOLDER": str(CHECKOUT / "dags"),
+        "CORE__LOAD_EXAMPLES": "False",
+        "CORE__AUTH_MANAGER": "airflow.api_fastapi.auth.managers.simple.simple_auth_manager.SimpleAuthManager",
+        "CORE__SIMPLE_AUTH_MANAGER_USERS": "oncall:op,viewer:viewer",
+        "CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(home / "passwords.json"),
+        "API_AUTH__JWT_SECRET": "j" * 64,
+        "API__SECRET_KEY": "s" * 32,
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in settings.items():
+            patch.setenv(f"AIRFLOW__{name}", value)
+        initdb()
+        DagBundlesManager().sync_bundles_to_db()  # type: ignore[no-untyped-call]
+        bag = DagBag(dag_folder=str(CHECKOUT / "dags"), bundle_name="dags-folder")
+        assert bag.import_errors == {}
+        sync_bag_to_db(bag, "dags-folder", None)
+        purge_cached_app()
+        yield TestClient(create_app(apps="core"), base_url=URL)
+        purge_cached_app()
+
+
+@pytest.fixture(autouse=True)
+def _fresh(server: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No runs, and the commands find this server as the person on call."""
+    pause(yes=False)
+    with create_session() as session:
+        for model in (HITLDetail, XComModel, TaskInstance, DagRun):
+            session.execute(delete(model))
+    monkeypatch.setattr(module, "_client", lambda _: server)
+    for name, value in (("URL", URL), ("USER", "oncall"), ("PASSWORD", "oncall")):
+        monkeypatch.setenv(f"KSTREAMS_RUNBOOKS_AIRFLOW_{name}", value)
+
+
+def api(login: str = "oncall") -> AirflowApi:
+    """The API as a login whose password is its name."""
+    return AirflowApi(URL, Login(login, login))
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a command answered; `error` is the sentence that `main` would print."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+    error: str
+
+
+def command(*arguments: str) -> Said:
+    """A command as a terminal runs it, without the log lines of Airflow's API, which is part of this process here."""
+    result = CliRunner().invoke(cli, arguments)
+    error = result.exception
+    if error is not None and not isinstance(error, RunbookError | SystemExit):
+        raise error
+    code = error.exit_code if isinstance(error, RunbookError) else result.exit_code
+    lines = [line for line in result.stdout.splitlines(keepends=True) if not _LOG_LINE.match(line)]
+    return Said(code, "".join(lines), result.stderr, str(error or ""))
+
+
+def in_airflow(change: Callable[[Any, DagRun], None]) -> None:
+    """What a scheduler would do to the only run."""
+    with create_session() as session:
+        change(session, session.scalars(select(DagRun)).one())
+
+
+def asks(session: Any, run: DagRun) -> None:
+    """`approve_plan` is parked with a question."""
+    run.state = "running"
+    task = session.scalars(select(TaskInstance).where(TaskInstance.task_id == "approve_plan")).one()
+    task.state = "awaiting_input"
+    body = "**Expires:** 2026-11-21 22:13 UTC\n\n**Asked by:** oncall; **may approve:** approver, admin"
+    session.add(HITLDetail(ti_id=task.id, subject="approve it", body=body, options=["Approve", "Reject"]))
+
+
+def ends(state: str, key: str = "return_value", **left: Any) -> Callable[[Any, DagRun], None]:
+    """The run ends in a state, and `conclude` has left something, or nothing."""
+
+    def change(session: Any, run: DagRun) -> None:
+        session.execute(delete(HITLDetail))
+        run.state = state
+        if left:
+            XComModel.set(
+                key=key, value=left, task_id="conclude", dag_id=DAG, run_id=run.run_id, serialize=True, session=session
+            )
+
+    return change
+
+
+def test_a_run_is_triggered_with_a_readable_id_and_a_note() -> None:
+    """A dry run by default; JSON on stdout alone."""
+    result = command("trigger", DAG, *TARGET, "--reason", "OPS-7", "--param", "bake_s=5", "--format", "json")
+    assert result.exit_code == 0, result.error
+    document = json.loads(result.stdout)
+    assert document["schema_version"] == 1
+    run_id = document["run"]["run_id"]
+    assert run_id.startswith("orders.library_bump.20")
+    assert run_id.endswith("Z")
+    assert result.stderr == f"triggered {run_id}: {URL}/dags/library_bump/runs/{run_id}\n"
+    run = api().run(DAG, run_id)
+    assert run["conf"] == {"application": "orders", "target": "4.3.1", "bake_s": 5, "dry_run": True, "reason": "OPS-7"}
+    assert run["note"] == "dry run: application orders, bake_s 5, target 4.3.1 (OPS-7)"
+    assert run["triggering_user_name"] == "oncall"
+
+
+def test_execute_is_no_dry_run_and_the_text_is_the_id() -> None:
+    """For a shell."""
+    result = command("trigger", DAG, *TARGET, "--execute", "--run-id", "ci-7")
+    assert (result.exit_code, result.stdout) == (0, "ci-7\n")
+    assert api().run(DAG, "ci-7")["conf"]["dry_run"] is False
+
+
+@pytest.mark.parametrize(
+    ("runbook", "param", "conf"),
+    [
+        ("undo", "run=orders.library_bump.r", {"run": "orders.library_bump.r"}),
+        ("rolling_bounce", 'settings={"num.stream.threads": 2}', {"settings": {"num.stream.threads": 2}}),
+    ],
+)
+def test_every_runbook_is_triggered_the_same_way(runbook: str, param: str, conf: dict[str, Any]) -> None:
+    """Its form says which fields there are and of which type."""
+    result = command("trigger", runbook, "--application", "orders", "--param", param, "--run-id", "r")
+    assert result.exit_code == 0, result.error
+    assert api().run(runbook, "r")["conf"] == {"application": "orders", "dry_run": True, **conf}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "sentence"),
+    [
+        (
+            ("library_bmup", *TARGET),
+            2,
+            f"runbook library_bmup: unknown to Airflow at {URL}; did you mean library_bump?",
+        ),
+        ((DAG, "--application", "ordres", "--target", "4.3.1"), 2, "application ordres: unknown; did you mean orders?"),
+        ((DAG, "--application", "orders"), 2, "library_bump needs target: give --param target=…"),
+        ((DAG, *TARGET, "--param", "bake=5"), 2, "--param bake: library_bump has no such field; did you mean bake_s?"),
+        (
+            (DAG, "--application", "orders", "--target", "newest"),
+            2,
+            "Invalid input for param target: 'newest' does not match",
+        ),
+        ((DAG, *TARGET, "--param", "bake_s=-1"), 2, "Invalid input for param bake_s: -1 is less than the minimum of 0"),
+        ((DAG, *TARGET, "--run-id", "a b"), 2, "The run_id provided 'a b' does not match"),
+        ((DAG, *TARGET, "--timeout", "5"), 2, "--timeout: says how long to --wait; give both, or none"),
+    ],
+)
+def test_bad_input_triggers_nothing(arguments: tuple[str, ...], code: int, sentence: str) -> None:
+    """One sentence, exit code 2."""
+    result = command("trigger", *arguments)
+    assert result.exit_code == code
+    assert sentence in result.error
+    assert "\n" not in result.error
+    assert api().open_runs([DAG]) == []
+
+
+def test_the_same_id_is_triggered_once() -> None:
+    """A CI job that runs again does not bump again."""
+    arguments = ("trigger", DAG, *TARGET, "--run-id", "ci-7")
+    assert command(*arguments).exit_code == 0
+    again = command(*arguments)
+    assert again.exit_code == 2
+    assert again.error == "run ci-7 of library_bump: is there already; give another id, or none"
+    assert len(api().open_runs([DAG])) == 1
+
+
+def test_a_wrong_login_and_one_without_the_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each says what to do; a token that is none, too."""
+    monkeypatch.setenv("KSTREAMS_RUNBOOKS_AIRFLOW_PASSWORD", "wrong")
+    result = command("trigger", DAG, *TARGET)
+    assert result.exit_code == 2
+    assert "login oncall is refused (Invalid credentials); correct KSTREAMS_RUNBOOKS_AIRFLOW_USER" in result.error
+    monkeypatch.setenv("KSTREAMS_RUNBOOKS_AIRFLOW_TOKEN", "nonsense")
+    assert "the token is refused (Invalid JWT token)" in command("runs").error
+    with pytest.raises(Refused, match=f"viewer has no right to POST /api/v2/dags/{DAG}/dagRuns"):
+        api("viewer").trigger(DAG, {"application": "orders", "target": "4.3.1"}, "r")
+
+
+def test_a_paused_runbook_is_not_triggered() -> None:
+    """It would wait in the queue, and --wait with it."""
+    pause(yes=True)
+    result = command("trigger", DAG, *TARGET)
+    assert result.exit_code == 1
+    assert "is paused in Airflow" in result.error
+
+
+def pause(*, yes: bool) -> None:
+    with create_session() as session:
+        session.execute(update(DagModel).values(is_paused=yes))
+
+
+@pytest.mark.parametrize(
+    ("end", "code", "says"),
+    [
+        (ends("success", outcome="completed", sentence="as planned", exit_code=0), 0, "completed: as planned"),
+        (ends("failed", outcome="stopped, changed", sentence="lag", exit_code=1), 1, "stopped, changed: lag"),
+        (ends("failed", outcome="inconclusive", sentence="no metrics", exit_code=3), 3, "inconclusive: no metrics"),
+        (ends("failed", "error", sentence="application x is disabled", exit_code=2), 2, "failed: application x is dis"),
+        (ends("failed"), 3, "failed: Airflow says failed, but `conclude` left no outcome"),
+        (ends("success"), 3, "success: Airflow says success, but `conclude` left no outcome"),
+        (
+            ends("success", outcome="stopped, changed", sentence="lag", exit_code=1),
+            3,
+            "success: Airflow says success, the run itself stopped, changed: somebody marked it by hand",
+        ),
+    ],
+    ids=["completed", "stopped", "inconclusive", "never began", "marked failed", "marked success", "disagree"],
+)
+def test_the_exit_code_is_the_outcomes(
+    end: Callable[[Any, DagRun], None], code: int, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What `conclude` left decides; the colour alone is never believed. A question is told once, on stderr."""
+    seen = 0
+    pending = AirflowApi.pending
+
+    def third_time_ends(self: AirflowApi, *arguments: str) -> list[dict[str, Any]]:
+        nonlocal seen
+        seen += 1
+        in_airflow(asks if seen == 1 else end if seen == 3 else lambda *_: None)
+        return pending(self, *arguments)
+
+    monkeypatch.setattr(AirflowApi, "pending", third_time_ends)
+    monkeypatch.setattr("kstreams_runbooks.airflow_api.wait.time.sleep", lambda _: None)
+    result = command("trigger", DAG, *TARGET, "--wait")
+    assert result.exit_code == code
+    assert result.stdout.startswith(says)
+    asked = [line for line in result.stderr.splitlines() if line.startswith("waits for approve_plan: approve it")]
+    (only,) = asked
+    assert "may answer: approver, admin; until 2026-11-21 22:13 UTC; http://testserver/dags/library_bump/runs/" in only
+
+
+def test_a_wait_that_is_over_before_the_run_is() -> None:
+    """A person is needed, or nobody can say yet: two exit codes; the run goes on either way."""
+    command("trigger", DAG, *TARGET, "--run-id", "r")
+    late = wait(api(), DAG, "r", say=lambda _: None, timeout_s=0, poll_s=0)
+    assert (late.exit_code, late.sentence) == (3, "not ended within 0 s (--timeout); it goes on")
+    in_airflow(asks)
+    late = wait(api(), DAG, "r", say=lambda _: None, timeout_s=0, poll_s=0)
+    assert late.exit_code == 1
+    assert "not ended within 0 s: waits for approve_plan: approve it; may answer: approver, admin" in late.sentence
+    assert api().run(DAG, "r")["state"] == "running"
+
+
+def test_the_json_of_a_wait_has_outcome_and_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a CI reads."""
+    trigger = AirflowApi.trigger
+
+    def and_end(self: AirflowApi, *arguments: Any) -> str:
+        run_id = trigger(self, *arguments)
+        in_airflow(ends("failed", outcome="refused or rejected, nothing changed", sentence="no", exit_code=1))
+        return run_id
+
+    monkeypatch.setattr(AirflowApi, "trigger", and_end)
+    result = command("trigger", DAG, *TARGET, "--wait", "--format", "json")
+    document = json.loads(result.stdout)
+    assert result.exit_code == document["exit_code"] == 1
+    assert (document["outcome"], document["sentence"], document["state"]) == (
+        "refused or rejected, nothing changed",
+        "no",
+        "failed",
+    )
+
+
+def test_open_runs_are_listed_with_what_they_wait_for() -> None:
+    """Where each stands, who may answer, where; a run that has ended only without --open."""
+    command("trigger", DAG, *TARGET, "--run-id", "orders.library_bump.r")
+    in_airflow(asks)
+    (run,) = json.loads(command("runs", "--open", "--format", "json").stdout)["runs"]
+    (question,) = run.pop("waits_for")
+    assert (question["task"], question["may_answer"]) == ("approve_plan", "approver, admin")
+    assert (run["at"], run["dry_run"], run["asked_by"]) == (["approve_plan"], True, "oncall")
+    text = command("runs", "--open").stdout.splitlines()
+    assert text[0].startswith(
+        "orders.library_bump.r: DRY RUN library_bump of orders, running at approve_plan, asked by oncall, since 20"
+    )
+    assert text[1].startswith("  waits for approve_plan: approve it; may answer: approver, admin")
+    assert text[2] == f"  {URL}/dags/library_bump/runs/orders.library_bump.r"
+    in_airflow(ends("success"))
+    nothing = command("runs", "--open")
+    assert (nothing.exit_code, nothing.stdout, nothing.stderr) == (0, "", "nothing is running and nothing waits\n")
+    assert json.loads(command("runs", "--format", "json").stdout)["runs"][0]["state"] == "success"
+
+
+def test_more_runs_than_a_page_are_all_there() -> None:
+    """Airflow answers at most a hundred at a time."""
+    client = api()
+    for number in range(101):
+        client.trigger(DAG, {"application": "orders", "target": "4.3.1"}, f"r-{number}")
+    assert len(client.open_runs([DAG])) == 101
+    assert [run["dag_run_id"] for run in client.newest_runs([DAG], 2)] == ["r-99", "r-100"]
+
+
+def test_a_run_that_misses_its_deadline_is_told_about_while_it_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Airflow keeps the deadline with the run, hands over its context, and calls what finds the hold in the ledger."""
+    environ = Lab(tmp_path, Ports(19_000)).fleet_environment()
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    command("trigger", DAG, *TARGET, "--execute", "--run-id", "r")
+    ledger, key, since_ms = Ledger.open(), f"{DAG}/r", 1_790_000_000_000
+    ledger.start_run(RunRecord(key, DAG, "r", "orders", "demo", "oncall", False, "", {}, since_ms))
+    ledger.take_hold(key, ("application:demo:orders",), "demo", 1, since_ms, is_finished=lambda _: False)
+    missed: list[dict[str, Any]] = []
+
+    def miss(session: Any, run: DagRun) -> None:
+        (deadline,) = run.deadlines
+        assert (deadline.deadline_time - run.queued_at).total_seconds() == 4 * 3_600
+        deadline.handle_miss(session)
+        missed.append(deadline.callback.data)
+
+    in_airflow(miss)
+    done = execute_callback(missed[0]["path"], missed[0]["kwargs"], Path(f"{DAG}.py"), None, structlog.get_logger())
+    assert done == (True, None)
+    (told,) = (tmp_path / "notifications.jsonl").read_text(encoding="utf-8").splitlines()
+    assert json.loads(told)["subject"].startswith("[orders @ demo] held too long: library_bump since")
+    assert "(limit held_too_long_h 4)" in json.loads(told)["body"]
