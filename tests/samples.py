@@ -119,6 +119,7 @@ def declared(**changes: Any) -> DeclaredApplication:
         approvers=("approver", "admin"),
         zone="Europe/Berlin",
         limits=(("max_lag", 1000.0), ("bake_s", 10.0)),
+        processing_guarantee="exactly_once_v2",
     )
     return replace(entry, **changes)
 

@@ -1,26 +1,25 @@
 """From a reading and a target to the plan of a library bump."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
-from typing import Any, Final
+from collections.abc import Iterator, Mapping
 
-from kstreams_runbooks.decide.planning import (
-    UPGRADE_FROM,
-    clears_state,
-    costs,
-    facts,
-    kept_settings,
-    one_down,
+from kstreams_runbooks.decide.bump_leg import (
+    leg_release,
+    oldest,
+    path_of,
+    question_of,
+    require_declared,
+    running_releases,
 )
-from kstreams_runbooks.decide.version_path import version_path
+from kstreams_runbooks.decide.downgrade import clears_state
+from kstreams_runbooks.decide.planning import GUARANTEE, UPGRADE_FROM, costs, facts, kept_settings, one_down
 from kstreams_runbooks.decide.version_rules import newest_of
-from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
+from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.model.declared import DeclaredApplication
 from kstreams_runbooks.model.plan import Bounce, Plan
-from kstreams_runbooks.model.readings import ApplicationReading, BrokerReading, Deployment, Missing
-from kstreams_runbooks.model.verdicts import Finding, Outcome
-from kstreams_runbooks.model.version_path import Leg, PathBounce, PathFinding, VersionPath, VersionQuestion
-from kstreams_runbooks.model.version_rules import GroupProtocol, VersionRules
+from kstreams_runbooks.model.readings import ApplicationReading, Missing
+from kstreams_runbooks.model.verdicts import Finding
+from kstreams_runbooks.model.version_path import Leg, PathFinding
+from kstreams_runbooks.model.version_rules import VersionRules
 from kstreams_runbooks.model.versions import Release
 
 
@@ -35,19 +34,18 @@ def bump_plan(
 ) -> Plan:
     """The plan that takes `declared` to `target`.
 
-    `code` is the content hash of package and DAG file. BadInput where the target is unknown to the deployer or already
-    runs, Refused where no published rule covers the way, Inconclusive where a fact that the plan binds cannot be read.
+    It drives the first leg of the way, derived from what runs; the legs after it stand in `then`, and the same runbook,
+    triggered again, drives the next. `code` is the content hash of package and DAG file. BadInput where the target is
+    unknown to the deployer or already runs, Refused where no published rule covers the way, Inconclusive where a fact
+    that the plan binds cannot be read.
     """
-    if target not in declared.releases:
-        raise BadInput(
-            f"release {target}: not declared for {declared.name} (declared {', '.join(declared.releases)}); "
-            "build it and add it to the fleet entry"
-        )
-    running, library = running_releases(reading), declared.library(target)
+    require_declared(declared, target)
+    running, found = running_releases(reading), facts(reading, declared, code)
     kept = kept_settings(reading)
-    question = _question(reading, declared, newest_of(oldest(running), rules), Release.parse(library), kept)
-    path = _path(question, rules)
-    leg = _only_leg(path)
+    question = question_of(reading, declared, target, rules, kept)
+    path = path_of(question, rules)
+    leg, release = path.legs[0], leg_release(path, question, declared, target, rules, found)
+    library = declared.library(release)
     _refuse_unguarded_mix(reading, running, leg)
     return Plan(
         runbook="library_bump",
@@ -55,102 +53,37 @@ def bump_plan(
         cluster=declared.cluster,
         change=(("target", target),),
         limits=limits,
-        bounces=tuple(
-            Bounce(
-                number,
-                target,
-                tuple(sorted({**kept, **_settings(bounce)}.items())),
-                library if library != target else "",
-            )
-            for number, bounce in enumerate(leg.bounces, 1)
-        ),
-        facts=facts(reading, declared, code),
+        bounces=tuple(_bounces(leg, release, library, kept)),
+        facts=found,
         costs=tuple(costs(declared)),
         findings=(*findings, *(_finding(declared, one) for one in path.findings if _decided(one))),
-        undo=tuple(_undo(running, declared, leg, library)),
-        title=f"library bump to {target}",
+        undo=tuple(_undo(running, declared, leg, library, rules)),
+        title=f"library bump to {target}" + (f", this run to {release}" if len(path.legs) > 1 else ""),
         worst_case=one_down(declared),
+        then=tuple(_sentence(later) for later in path.legs[1:]),
     )
 
 
-def oldest(releases: Iterable[tuple[str, str]]) -> Release:
-    """The lowest release among the instances: an interrupted bump goes on from there.
-
-    Source: Strimzi recognises an interrupted upgrade by the lowest and highest version that run.
-    """
-    return min(Release.parse(release) for _, release in releases)
-
-
-def running_releases(reading: ApplicationReading) -> tuple[tuple[str, str], ...]:
-    """(instance, release) as observed; an instance that runs with `upgrade.from` counts as that older minor.
-
-    With `upgrade.from` set it still writes the old format, so the second bounce is still to come.
-    """
-    releases = []
-    for instance in reading.instances:
-        if isinstance(instance.streams, Missing):
-            raise Inconclusive(f"{instance.instance}: {instance.streams.missing}")
-        release = instance.streams.version
-        if isinstance(instance.deployment, Deployment):
-            release = instance.deployment.setting(UPGRADE_FROM) or release
-        releases.append((instance.instance, release))
-    return tuple(releases)
+def _bounces(leg: Leg, release: str, library: str, kept: Mapping[str, str]) -> Iterator[Bounce]:
+    for number, bounce in enumerate(leg.bounces, 1):
+        values = {UPGRADE_FROM: bounce.upgrade_from, GUARANTEE: bounce.processing_guarantee}
+        settings = {**kept, **{name: value for name, value in values.items() if value is not None}}
+        yield Bounce(number, release, tuple(sorted(settings.items())), library if library != release else "")
 
 
-def _question(
-    reading: ApplicationReading, declared: DeclaredApplication, running: Release, target: Release, kept: dict[str, Any]
-) -> VersionQuestion:
-    """What is known of the application: read, declared, or set by a runbook before."""
-    broker, group = reading.broker, reading.group
-    version = broker.version if isinstance(broker, BrokerReading) else broker
-    return VersionQuestion(
-        running=running,
-        target=target,
-        broker=Release(version) if isinstance(version, str) and Release.known(version) else None,
-        guarantee=kept.get("processing.guarantee"),
-        foreign_key_joins="yes" if "foreign_key_joins" in declared.uses else "no",
-        table_aggregations="yes" if "table_aggregations" in declared.uses else "no",
-        group_protocol=None if isinstance(group, Missing) else _PROTOCOLS.get(group.type.lower(), "classic"),
-    )
-
-
-_PROTOCOLS: Final[Mapping[str, GroupProtocol]] = {"streams": "streams"}
-
-
-def _path(question: VersionQuestion, rules: VersionRules) -> VersionPath:
-    """The way upward from what runs; Refused where there is none, Inconclusive where a reading is missing.
-
-    Nothing that is read says which processing guarantee an application has. Where that alone decides, the plan is the
-    one for a guarantee that may stay as it is, and what another one would need stands in its findings.
-    """
-    path = version_path(question, rules)
-    if path.verdict is Outcome.INCONCLUSIVE and question.guarantee is None:
-        unknown = tuple(finding for finding in path.findings if finding.id == "missing-guarantee")
-        path = version_path(replace(question, guarantee="at_least_once"), rules)
-        path = replace(path, findings=(*unknown, *path.findings))
-    if path.verdict is Outcome.INCONCLUSIVE:
-        raise Inconclusive(f"library bump {path.reason}")
-    if path.verdict is not Outcome.PROCEED:
-        raise Refused(f"library bump {path.reason}")
-    if question.target < question.running:
-        raise Refused(f"library bump {question.pair}: a bump goes to a newer release (this one is older); use `undo`")
-    return path
-
-
-def _only_leg(path: VersionPath) -> Leg:
-    """The leg of a path that is one library bump; Refused where it has more, with what to trigger."""
-    if len(path.legs) == 1:
-        return path.legs[0]
-    legs = "; ".join(f"{leg.runbook} to {leg.target}" for leg in path.legs)
-    raise Refused(
-        f"library bump {path.reason}: {len(path.legs)} runs (limit 1); trigger them one after another: {legs}"
-    )
-
-
-def _settings(bounce: PathBounce) -> dict[str, str]:
-    """What a bounce sets beside the release."""
-    values = {UPGRADE_FROM: bounce.upgrade_from, "processing.guarantee": bounce.processing_guarantee}
-    return {name: value for name, value in values.items() if value is not None}
+def _sentence(leg: Leg) -> str:
+    """A leg that another run will drive, for a person."""
+    steps = [
+        ", ".join(
+            [
+                bounce.target,
+                *([f"{UPGRADE_FROM}={bounce.upgrade_from}"] if bounce.upgrade_from else []),
+                *([f"{GUARANTEE}={bounce.processing_guarantee}"] if bounce.processing_guarantee else []),
+            ]
+        )
+        for bounce in leg.bounces
+    ]
+    return f"{len(steps)} {'bounce' if len(steps) == 1 else 'bounces'}: {'; then '.join(steps)}"
 
 
 def _refuse_unguarded_mix(reading: ApplicationReading, releases: tuple[tuple[str, str], ...], leg: Leg) -> None:
@@ -190,11 +123,11 @@ def _finding(declared: DeclaredApplication, found: PathFinding) -> Finding:
 
 
 def _undo(
-    releases: tuple[tuple[str, str], ...], declared: DeclaredApplication, leg: Leg, library: str
+    releases: tuple[tuple[str, str], ...], declared: DeclaredApplication, leg: Leg, library: str, rules: VersionRules
 ) -> Iterator[str]:
     start = oldest(releases)
     back = f"every instance back to {_old_release(start, declared)}"
-    if clears_state(str(start), library):
+    if clears_state(str(newest_of(start, rules)), library, rules):
         back += ", local state cleared first (it is restored from the changelogs)"
     if len(leg.bounces) > 1 and (ahead := _ahead(releases, leg)):
         yield f"no plain way back any more: {', '.join(ahead)} writes the new record format already"

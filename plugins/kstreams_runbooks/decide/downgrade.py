@@ -17,7 +17,7 @@ from kstreams_runbooks.decide.path_answers import (
 from kstreams_runbooks.decide.version_rules import accepted_upgrade_from, takes_guarantee
 from kstreams_runbooks.model.version_path import Before, Leg, PathBounce, PathFinding, VersionPath, VersionQuestion
 from kstreams_runbooks.model.version_rules import DowngradeRule, GuaranteeRule, VersionRules
-from kstreams_runbooks.model.versions import within
+from kstreams_runbooks.model.versions import Release, within
 
 
 def downward(question: VersionQuestion, rules: VersionRules) -> VersionPath:
@@ -55,6 +55,18 @@ def downward(question: VersionQuestion, rules: VersionRules) -> VersionPath:
         *warnings_of(question, change, rules),
     )
     return path_of(question, tuple(_legs(question, fired, value, change)), findings)
+
+
+def clears_state(back_to: str, running: str, rules: VersionRules) -> bool:
+    """Whether local state has to be cleared before `back_to` starts where `running` ran."""
+    older, newer = Release.parse(back_to), Release.parse(running)
+    return older < newer and any(
+        "clear_state" in row.duties
+        and within(newer, row.running)
+        and within(older, row.target)
+        and (not row.same_minor or older.minor == newer.minor)
+        for row in rules.downgrades
+    )
 
 
 def _covers(row: DowngradeRule, question: VersionQuestion) -> bool:

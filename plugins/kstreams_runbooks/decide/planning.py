@@ -7,9 +7,9 @@ from kstreams_runbooks.errors import Inconclusive, Refused
 from kstreams_runbooks.model.declared import DeclaredApplication
 from kstreams_runbooks.model.plan import InstanceCost, PlanFacts, Standing
 from kstreams_runbooks.model.readings import ApplicationReading, Deployment, Missing
-from kstreams_runbooks.model.versions import Release
 
 UPGRADE_FROM = "upgrade.from"
+GUARANTEE = "processing.guarantee"
 
 # Seconds without processing of the bounced instance's partitions, measured on a small application (docs/measured.md).
 _GAP_STATIC = (4, 11)
@@ -64,14 +64,6 @@ def kept_settings(reading: ApplicationReading, besides: frozenset[str] = frozens
                 "on every instance, a runbook brings all to one); trigger a `rolling_bounce` that names what differs"
             )
     return dict(first[1])
-
-
-def clears_state(back_to: str, running: str) -> bool:
-    """Whether local state has to be cleared before `back_to` starts where `running` ran.
-
-    Stores of 4.3 keep their offsets in a column family that older releases cannot open (KIP-1035).
-    """
-    return Release.parse(back_to) < Release("4.3") <= Release.parse(running)
 
 
 def restore_cost(changelog_bytes: int | Missing) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from kstreams_runbooks.decide.members import settings_text
-from kstreams_runbooks.decide.planning import clears_state, costs, costs_at_once, facts, one_down
+from kstreams_runbooks.decide.planning import costs, costs_at_once, facts, one_down
 from kstreams_runbooks.errors import Inconclusive, Refused
 from kstreams_runbooks.model.declared import DeclaredApplication
 from kstreams_runbooks.model.plan import Bounce, Plan, Standing
@@ -16,12 +16,16 @@ _KIP_904 = "KIP-904; Kafka Streams Upgrade Guide, downgrading; tests/airflow/tes
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One card as undo needs it: which instance it took from where to where, in which bounce of its run."""
+    """One card as undo needs it: which instance it took from where to where, in which bounce of its run.
+
+    `clears_state` says that what it leaves on the disk cannot be opened by what stood before.
+    """
 
     instance: str
     bounce: int
     before: Standing
     after: Standing
+    clears_state: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +98,7 @@ def still_to_undo(reading: ApplicationReading, undone: Undone, standing: Standin
         )
     if at == 0 and not _runs(reading, standing.instance):
         # Stopped, and killed before anything was set: it stands where it was, and only has to be started.
-        yield replace(own[0], after=own[0].before)
+        yield replace(own[0], after=own[0].before, clears_state=False)
     yield from own[:at]
 
 
@@ -126,7 +130,7 @@ def _at_once(undone: Undone, todo: dict[str, tuple[Move, ...]]) -> Iterator[Boun
             "back by hand (`kstreams-runbooks evidence` has the commands)"
         )
     release, settings, version = before[0]
-    clear = any(clears_state(move.before.version, move.after.version) for move in undone.moves)
+    clear = any(move.clears_state for move in undone.moves)
     yield Bounce(1, release, settings, _library(release, version), clear_state=clear)
 
 
@@ -149,7 +153,7 @@ def _stages(undone: Undone, todo: dict[str, tuple[Move, ...]]) -> Iterator[Bounc
                 settings,
                 _library(release, version),
                 instances=tuple(move.instance for move in there),
-                clear_state=any(clears_state(move.before.version, move.after.version) for move in there),
+                clear_state=any(move.clears_state for move in there),
                 after_drain=undone.unguarded and any(move.before.version != move.after.version for move in there),
             )
 

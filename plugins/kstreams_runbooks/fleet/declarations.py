@@ -1,7 +1,7 @@
 """One cluster and one application as their files declare them."""
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, ValidationError, ValidationInfo, field_validator
 
@@ -26,6 +26,8 @@ from kstreams_runbooks.model.versions import Release
 
 # One more deployer is one more member here; `kind` tells them apart.
 DeployerSettings = Annotated[SupervisordSettings | CommandSettings | ManualSettings, Field(discriminator="kind")]
+
+ProcessingGuarantee = Literal["at_least_once", "exactly_once", "exactly_once_beta", "exactly_once_v2", "unknown"]
 
 
 class Cluster(Declaration):
@@ -78,6 +80,10 @@ class Application(Declaration):
     )
     foreign_key_joins: YesNoUnknown = Field(
         default="unknown", description="whether it joins tables by foreign key; unknown counts as yes (KIP-213)"
+    )
+    processing_guarantee: ProcessingGuarantee = Field(
+        default="unknown",
+        description="its processing.guarantee; where it would change the way to a release, unknown stops a run",
     )
     limits: Limits = Field(default_factory=Limits, description="limits that differ from the defaults")
 
@@ -136,6 +142,7 @@ class Application(Declaration):
             zone=self.zone,
             # Always floats: the plan's digest is taken over their JSON, and 10 and 10.0 are not the same text.
             limits=tuple((name, float(value)) for name, value in self._limits(overrides or {})),
+            processing_guarantee=self.processing_guarantee,
             libraries=tuple(sorted(self.libraries.items())),
         )
 

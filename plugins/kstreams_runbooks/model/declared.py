@@ -22,6 +22,7 @@ class DeclaredApplication:
     zone: str
     limits: tuple[tuple[str, float], ...]
     libraries: tuple[tuple[str, str], ...] = ()
+    processing_guarantee: str = "unknown"
 
     def library(self, release: str) -> str:
         """The Kafka Streams release inside a declared release, which is its name where nothing else is declared."""

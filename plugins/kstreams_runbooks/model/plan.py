@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 
 from kstreams_runbooks.model.verdicts import Finding
 
-_EXPLAINING = frozenset({"costs", "findings", "undo", "title", "worst_case"})
+_EXPLAINING = frozenset({"costs", "findings", "undo", "title", "worst_case", "then"})
 
 
 def deployed(release: str, settings: tuple[tuple[str, str], ...]) -> str:
@@ -100,7 +100,8 @@ class Plan:
     """What a run will do. `limits` are name and value, in the units of the fleet declaration.
 
     `title` names it in one line, `worst_case` says what may go wrong while it runs. With `at_once` every instance is
-    down before the first starts again; otherwise they are taken one after another.
+    down before the first starts again; otherwise they are taken one after another. `then` says what is left for other
+    runs of the same runbook once this one has ended.
     """
 
     runbook: str
@@ -116,6 +117,7 @@ class Plan:
     title: str
     worst_case: str
     at_once: bool = False
+    then: tuple[str, ...] = ()
 
     def limit(self, name: str) -> float:
         """Value of one limit."""

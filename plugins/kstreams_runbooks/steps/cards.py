@@ -1,6 +1,7 @@
 """Undo cards: written before each write, so that a task that is killed in between leaves one and never none."""
 
-from kstreams_runbooks.decide.planning import clears_state, restore_cost
+from kstreams_runbooks.decide.downgrade import clears_state
+from kstreams_runbooks.decide.planning import restore_cost
 from kstreams_runbooks.ledger.codec import decode, encode
 from kstreams_runbooks.model.ledger import Card
 from kstreams_runbooks.model.plan import Bounce, Standing
@@ -13,6 +14,7 @@ from kstreams_runbooks.model.readings import (
     Start,
 )
 from kstreams_runbooks.observe import ClusterReader
+from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.steps.run import Run, now_ms
 
 _CHANGELOG = "-changelog"
@@ -33,7 +35,7 @@ def write_card(
     plan, before = run.plan(), _before(run, instance, bounce)
     # From the last bounce of a library bump on the new record format is written.
     final = plan.runbook == "library_bump" and bounce.number > 1 and bounce.number == plan.bounces[-1].number
-    clear = clears_state(before.version, bounce.version)
+    clear = clears_state(before.version, bounce.version, upgrade_path_rules())
     cost = "one restart" + (f", and {restore_cost(_to_restore(run, reading))}" if clear else "")
     card = Card(
         run_key=run.key,

@@ -6,7 +6,7 @@ from typing import Any
 from airflow.sdk import get_current_context, task
 
 from kstreams_runbooks.decide.conclusion import RunFacts, RunOutcome, conclusion
-from kstreams_runbooks.decide.notification import ended
+from kstreams_runbooks.decide.notification import ended, trigger_command
 from kstreams_runbooks.errors import Drifted, Inconclusive, Unreachable
 from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.ledger import Evidence
@@ -43,8 +43,19 @@ def conclude() -> None:
         if not outcome.outcome.succeeded:
             # Said already, and not refused: the task only has to end as the run does.
             raise StepFailed(code)
-        if outcome.outcome is RunOutcome.DRY_RUN:
-            run.say(f"the evidence: kstreams-runbooks evidence {run.record.run_id}")
+        _onward(run, outcome.outcome)
+
+
+def _onward(run: Run, outcome: RunOutcome) -> None:
+    """What comes next: the same for real after a dry run, the next leg after one of several."""
+    if outcome is RunOutcome.DRY_RUN:
+        run.say(f"the evidence: kstreams-runbooks evidence {run.record.run_id}")
+        run.say(f"to do it: {trigger_command(run.record)}")
+        return
+    for later in run.plan().then:
+        run.say(f"still to come: {later}")
+    if run.plan().then:
+        run.say(f"next: {trigger_command(run.record)}")
 
 
 def facts_of(run: Run) -> RunFacts:

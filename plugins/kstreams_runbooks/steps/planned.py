@@ -52,6 +52,8 @@ def store(run: Run, made: Plan) -> None:
     run.ledger.store_plan(run.key, made.digest, encode(made))
     for bounce in made.bounces:
         run.say(bounce.sentence)
+    for later in made.then:
+        run.say(f"after this run, triggered again: {later}")
     for cost in made.costs:
         run.say(f"{cost.instance}: expected gap {cost.gap_s[0]}–{cost.gap_s[1]} s ({cost.why})")
     for line in made.undo:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kstreams_runbooks.decide.approval import may_request
+from kstreams_runbooks.decide.downgrade import clears_state
 from kstreams_runbooks.decide.draining import read_up_to
 from kstreams_runbooks.decide.undo_plan import Move, Undone, undo_plan
 from kstreams_runbooks.decide.verification import undo_verified
@@ -14,6 +15,7 @@ from kstreams_runbooks.model.ledger import RunRecord
 from kstreams_runbooks.model.plan import Bounce, Standing
 from kstreams_runbooks.model.readings import ApplicationReading, InstanceReading, Missing, StreamsReading
 from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.steps.at_once import rehearse_at_once, start_all, started_by, stop_all
 from kstreams_runbooks.steps.authorize import authorize, take_hold
 from kstreams_runbooks.steps.code import code_digest
@@ -186,8 +188,9 @@ def _undone(run: Run) -> Undone:
         Move(
             card.object,
             card.facts["bounce"],
-            decode(Standing, card.facts["before"]),
-            decode(Standing, card.facts["after"]),
+            before := decode(Standing, card.facts["before"]),
+            after := decode(Standing, card.facts["after"]),
+            clears_state(before.version, after.version, upgrade_path_rules()),
         )
         for card in cards
         if not card.done

@@ -197,19 +197,19 @@ def test_auto_create_is_a_danger_finding_also_when_unknown() -> None:
         assert [(finding.id, finding.severity) for finding in verdict.findings] == [("auto-create-enabled", "danger")]
 
 
-def at(release: str, target: str, *, uses: tuple[str, ...] = ("foreign_key_joins", "table_aggregations")) -> Plan:
-    """The plan of two instances of `release` to `target`."""
-    now = reading(instance("orders-1", release=release), instance("orders-2", release=release))
-    entry = declared(releases=(release, target), uses=uses)
+def at(release: str, target: str, *others: str, guarantee: str = "exactly_once_v2", **settings: str) -> Plan:
+    """The plan of two instances of `release` to `target`, with `others` declared too."""
+    deployed = tuple((name.replace("_", "."), value) for name, value in settings.items())
+    now = reading(*(instance(f"orders-{n}", release=release, settings=deployed) for n in (1, 2)))
+    entry = declared(releases=(release, target, *others), processing_guarantee=guarantee)
     return bump_plan(now, entry, target, upgrade_path_rules(), (), (), "code")
 
 
-def test_a_guarantee_that_nobody_knows_is_a_finding_where_it_would_change_the_path() -> None:
-    """The plan goes on; what exactly_once would need stands in the approval."""
-    told = {finding.id: finding for finding in at(OLD, NEW).findings}
-    assert told["missing-guarantee"].severity == "warning"
-    assert "exactly_once: 3 rolling bounces" in told["missing-guarantee"].message
-    assert "missing-guarantee" not in {finding.id for finding in at("4.1.1", NEW).findings}
+def test_a_guarantee_that_nobody_knows_stops_where_it_would_change_the_way() -> None:
+    """Missing data is never OK, and it is asked for only where it matters."""
+    with pytest.raises(Inconclusive, match="declare processing_guarantee in the fleet entry"):
+        at(OLD, NEW, guarantee="unknown")
+    assert at("4.1.1", NEW, guarantee="unknown").bounces[0].release == NEW
 
 
 def test_a_guarantee_that_a_runbook_has_set_is_known() -> None:
@@ -224,10 +224,36 @@ def test_a_guarantee_that_a_runbook_has_set_is_known() -> None:
     ]
 
 
-def test_a_path_of_several_runs_is_refused_with_the_runs() -> None:
-    """A library bump is one leg."""
-    with pytest.raises(Refused, match=r"2 runs \(limit 1\).*library_bump to 3\.9\.2; library_bump to 4\.3\.1"):
-        at("2.3.1", NEW)
+def test_a_bridge_is_the_first_of_two_runs() -> None:
+    """Each run derives its leg from what runs: the plan of the first shows the second."""
+    first = at("2.3.1", NEW, "3.9.1", guarantee="at_least_once")
+    assert [(one.release, one.settings) for one in first.bounces] == [
+        ("3.9.1", (("upgrade.from", "2.3"),)),
+        ("3.9.1", ()),
+    ]
+    assert (first.title, first.then) == ("library bump to 4.3.1, this run to 3.9.1", ("1 bounce: 4.3.1",))
+    second = at("3.9.1", NEW, guarantee="at_least_once")
+    assert ([one.release for one in second.bounces], second.then) == ([NEW], ())
+
+
+def test_a_bridge_that_is_not_declared_is_bad_input() -> None:
+    """Nobody can deploy it."""
+    with pytest.raises(BadInput, match=r"the way leads over 3\.9\.2 .*build that release and add it"):
+        at("2.3.1", NEW, guarantee="at_least_once")
+
+
+def test_an_eos_step_is_a_run_on_the_release_that_runs() -> None:
+    """exactly_once is gone in 4.0: the guarantee changes first, then the library, and what was set stays set."""
+    first = at(OLD, NEW, guarantee="exactly_once")
+    assert [(one.release, one.settings) for one in first.bounces] == [
+        (OLD, (("processing.guarantee", "exactly_once_v2"),))
+    ]
+    assert first.then == ("2 bounces: 4.3.1, upgrade.from=3.4; then 4.3.1",)
+    second = at(OLD, NEW, guarantee="exactly_once", processing_guarantee="exactly_once_v2")
+    assert [dict(one.settings) for one in second.bounces] == [
+        {"processing.guarantee": "exactly_once_v2", "upgrade.from": "3.4"},
+        {"processing.guarantee": "exactly_once_v2"},
+    ]
 
 
 def test_a_bump_does_not_go_back() -> None:

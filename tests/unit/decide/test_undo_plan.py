@@ -18,12 +18,12 @@ def stands(name: str, release: str = OLD, settings: tuple[tuple[str, str], ...] 
 
 def bounced(*names: str) -> tuple[Move, ...]:
     """Bounce 1 of a library bump for these instances."""
-    return tuple(Move(name, 1, stands(name), stands(name, NEW, GUARD)) for name in names)
+    return tuple(Move(name, 1, stands(name), stands(name, NEW, GUARD), clears_state=True) for name in names)
 
 
 def unset(*names: str) -> tuple[Move, ...]:
     """Bounce 2, past the point of no return."""
-    return tuple(Move(name, 2, stands(name, NEW, GUARD), stands(name, NEW)) for name in names)
+    return tuple(Move(name, 2, stands(name, NEW, GUARD), stands(name, NEW), clears_state=False) for name in names)
 
 
 def plan_of(
@@ -104,7 +104,10 @@ def test_a_deployment_that_cannot_be_read_is_inconclusive() -> None:
 def test_what_was_taken_at_once_goes_back_at_once() -> None:
     """One stage for all, also where the stop was all that happened."""
     settings = (("num.stream.threads", "2"),)
-    moves = tuple(Move(name, 1, stands(name, NEW), stands(name, NEW, settings)) for name in ("orders-1", "orders-2"))
+    moves = tuple(
+        Move(name, 1, stands(name, NEW), stands(name, NEW, settings), clears_state=False)
+        for name in ("orders-1", "orders-2")
+    )
     changed = reading(*(instance(f"orders-{n}", release=NEW, settings=settings) for n in (1, 2)))
     stopped = reading(*(down(f"orders-{n}", release=NEW) for n in (1, 2)))
     for now in (changed, stopped):

@@ -1,0 +1,135 @@
+"""Which way leads an application to another Kafka Streams release, and which leg of it one run drives."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import get_args
+
+from kstreams_runbooks.decide.planning import GUARANTEE, UPGRADE_FROM
+from kstreams_runbooks.decide.version_path import version_path
+from kstreams_runbooks.decide.version_rules import newest_of
+from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
+from kstreams_runbooks.model.declared import DeclaredApplication
+from kstreams_runbooks.model.plan import PlanFacts
+from kstreams_runbooks.model.readings import ApplicationReading, BrokerReading, Deployment, Missing
+from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.model.version_path import VersionPath, VersionQuestion
+from kstreams_runbooks.model.version_rules import Guarantee, VersionRules
+from kstreams_runbooks.model.versions import Release
+
+
+def require_declared(declared: DeclaredApplication, target: str) -> None:
+    """BadInput where a release cannot be deployed."""
+    if target not in declared.releases:
+        raise BadInput(
+            f"release {target}: not declared for {declared.name} (declared {', '.join(declared.releases)}); "
+            "build it and add it to the fleet entry"
+        )
+
+
+def oldest(releases: Iterable[tuple[str, str]]) -> Release:
+    """The lowest release among the instances: an interrupted bump goes on from there.
+
+    Source: Strimzi recognises an interrupted upgrade by the lowest and highest version that run.
+    """
+    return min(Release.parse(release) for _, release in releases)
+
+
+def running_releases(reading: ApplicationReading) -> tuple[tuple[str, str], ...]:
+    """(instance, release) as observed; an instance that runs with `upgrade.from` counts as that older minor.
+
+    With `upgrade.from` set it still writes the old format, so the second bounce is still to come.
+    """
+    releases = []
+    for instance in reading.instances:
+        if isinstance(instance.streams, Missing):
+            raise Inconclusive(f"{instance.instance}: {instance.streams.missing}")
+        release = instance.streams.version
+        if isinstance(instance.deployment, Deployment):
+            release = instance.deployment.setting(UPGRADE_FROM) or release
+        releases.append((instance.instance, release))
+    return tuple(releases)
+
+
+def path_of(question: VersionQuestion, rules: VersionRules) -> VersionPath:
+    """The way upward from what runs; Refused where there is none, Inconclusive where a fact is missing."""
+    path = version_path(question, rules)
+    if path.verdict is Outcome.INCONCLUSIVE:
+        hint = "" if question.guarantee else "; declare processing_guarantee in the fleet entry"
+        raise Inconclusive(f"library bump {path.reason}{hint}")
+    if path.verdict is not Outcome.PROCEED:
+        raise Refused(f"library bump {path.reason}")
+    if question.target < question.running:
+        raise Refused(f"library bump {question.pair}: a bump goes to a newer release (this one is older); use `undo`")
+    return path
+
+
+def leg_release(
+    path: VersionPath,
+    question: VersionQuestion,
+    declared: DeclaredApplication,
+    target: str,
+    rules: VersionRules,
+    found: PlanFacts,
+) -> str:
+    """The declared release that the first leg of `path` goes to.
+
+    That is `target` where one leg suffices, the one that runs where only a setting changes, else a declared release
+    that may stand for the bridge. BadInput where none is declared, Refused where instances run several.
+    """
+    leg = path.legs[0]
+    if leg.target == str(question.target):
+        return target
+    if {one.version for one in found.at_start} == {leg.target}:
+        running = sorted({one.release for one in found.at_start})
+        if len(running) > 1:
+            raise Refused(
+                f"instances of {declared.name} run {' and '.join(running)} (expected one); make them one first"
+            )
+        return running[0]
+    bridges = [name for name in declared.releases if _bridges(declared.library(name), leg.target, question, rules)]
+    if not bridges:
+        raise BadInput(
+            f"library bump to {target}: the way leads over {leg.target} (declared for {declared.name}: "
+            f"{', '.join(declared.releases)}); build that release and add it to the fleet entry"
+        )
+    return max(bridges, key=lambda name: Release.parse(declared.library(name)))
+
+
+def _bridges(library: str, bridge: str, question: VersionQuestion, rules: VersionRules) -> bool:
+    """Whether a declared library may stand for the bridge: the same minor, one run to it, and a way on from it."""
+    one = Release.parse(library)
+    if one.minor != Release.parse(bridge).minor or one not in rules.releases:
+        return False
+    to, onward = version_path(replace(question, target=one), rules), version_path(replace(question, running=one), rules)
+    return to.verdict is Outcome.PROCEED and len(to.legs) == 1 and onward.verdict is not Outcome.REFUSE
+
+
+def question_of(
+    reading: ApplicationReading,
+    declared: DeclaredApplication,
+    target: str,
+    rules: VersionRules,
+    kept: Mapping[str, str],
+) -> VersionQuestion:
+    """What is known of the application: read, declared, or set by a runbook before (`kept`)."""
+    broker, group = reading.broker, reading.group
+    version = broker.version if isinstance(broker, BrokerReading) else broker
+    return VersionQuestion(
+        running=newest_of(oldest(running_releases(reading)), rules),
+        target=Release.parse(declared.library(target)),
+        broker=Release(version) if isinstance(version, str) and Release.known(version) else None,
+        guarantee=next(_guarantees(declared, kept), None),
+        foreign_key_joins="yes" if "foreign_key_joins" in declared.uses else "no",
+        table_aggregations="yes" if "table_aggregations" in declared.uses else "no",
+        group_protocol=None
+        if isinstance(group, Missing)
+        else "streams"
+        if group.type.lower() == "streams"
+        else "classic",
+    )
+
+
+def _guarantees(declared: DeclaredApplication, kept: Mapping[str, str]) -> Iterator[Guarantee]:
+    """What is known of the processing guarantee: what a runbook has set goes over what is declared."""
+    for value in (kept.get(GUARANTEE), declared.processing_guarantee):
+        yield from (known for known in get_args(Guarantee) if known == value)
