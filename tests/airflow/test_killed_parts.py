@@ -1,6 +1,6 @@
-"""Airflow's own parts die at a bad moment: the run goes on where it was, and every instance is restarted once."""
+"""Airflow's own parts die at a bad moment: no instance stays down, and every instance is restarted once."""
 
-from endings import COMPLETED, begun, ended
+from endings import COMPLETED, STOPPED, begun, ended
 from lab.processes import (
     API_SERVER,
     SCHEDULER,
@@ -12,19 +12,25 @@ from lab.processes import (
 )
 from lab.stack import Stack
 from lab.supervise import until
-from runs import approve, finished, reached
+from runs import DAG, approve, finished, reached
 
 _EACH_ONCE = ((1, "orders-1"), (1, "orders-2"))
 _STOPPED_S = 60
 
 
 def test_the_scheduler_is_killed_while_an_instance_is_down(one_bounce: Stack) -> None:
-    """The task that it has forked outlives it and starts the instance; the next scheduler takes the run up."""
+    """The task that it has forked outlives it and starts the instance, but its own end is lost with the scheduler.
+
+    The run is red and says what was changed; cleared, it goes on from there.
+    """
     trial = begun(one_bounce)
     approve(one_bounce, trial.run_id, "approve_plan")
     _until_stopping(one_bounce)
     kill_main_process(one_bounce, SCHEDULER)
     start_component(one_bounce, SCHEDULER)
+    document = ended(trial, state="failed", outcome=STOPPED, restarted=_EACH_ONCE[:1])
+    assert "bounce_1_first began and gave no answer" in document["run"]["outcome_sentence"]
+    one_bounce.api().clear(DAG, trial.run_id, "bounce_1_first")
     assert finished(one_bounce, trial.run_id) == "success"
     ended(trial, state="success", outcome=COMPLETED, restarted=_EACH_ONCE)
 
