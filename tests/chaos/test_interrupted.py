@@ -2,21 +2,21 @@
 
 import os
 import signal
-import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
+from endings import STOPPED, begun, ended
 from kstreams_runbooks.errors import Unreachable
 from lab.afresh import afresh
-from lab.airflow import APPROVER, wait_healthy
+from lab.airflow import APPROVER
 from lab.application import Deployed
 from lab.follow import follow
 from lab.judge import judged
+from lab.processes import SCHEDULER, kill_component, start_component, stopping, task_process
 from lab.stack import Stack
 from lab.supervise import until
-from runs import DAG, evidence, finished, log_of, states, trigger
+from runs import DAG, approve, evidence, finished, log_of, states, trigger
 
 
 @pytest.fixture
@@ -65,13 +65,9 @@ def test_an_instance_killed_in_bounce_1(stack: Stack, rolling: str) -> None:
 
 
 def test_the_scheduler_killed_in_bounce_1(stack: Stack, rolling: str) -> None:
-    """Started again, it goes on by itself or after one clear, and the judge is at zero."""
-    pid = stack.supervisor.pid("airflow-scheduler")
-    assert pid is not None
-    os.killpg(os.getpgid(pid), signal.SIGKILL)
-    until(lambda: stack.supervisor.pid("airflow-scheduler") is None, 30, "the scheduler is gone")
-    stack.supervisor.start("airflow-scheduler")
-    wait_healthy(stack.lab, stack.supervisor)
+    """With everything that it has forked. Started again, it goes on by itself or after one clear; nothing is lost."""
+    kill_component(stack, SCHEDULER)
+    start_component(stack, SCHEDULER)
     state = finished(stack, rolling)
     if state == "failed":
         failed = [name for name, state in states(stack, rolling).items() if state == "failed" and name != "conclude"]
@@ -89,42 +85,19 @@ def test_a_task_killed_between_stop_and_start(stack: Stack) -> None:
     afresh(stack, Deployed())
     stack.start_traffic()
     time.sleep(5)
-    killer = threading.Thread(target=_kill_the_task_that_stops, args=(stack, "orders-1"), daemon=True)
-    killer.start()
-    run_id = trigger(stack)
-    assert finished(stack, run_id) == "failed"
-    killer.join(timeout=1)
-    assert not killer.is_alive()
+    trial = begun(stack)
+    approve(stack, trial.run_id, "approve_plan")
+    task = stack.api().tasks(DAG, trial.run_id)["bounce_1_first"]
+    until(lambda: stopping(stack, "orders-1") is not None, 60, "orders-1 is told to stop", poll_s=0.03)
+    process = task_process(stack, task["id"])
+    assert process is not None
+    process.kill()
+    document = ended(trial, state="failed", outcome=STOPPED, cards=((1, "orders-1"),))
     assert stack.supervisor.pid("orders-1") is None
-    run = evidence(stack, run_id)["run"]
-    assert run["outcome"] == "stopped, changed"
-    assert "orders-1 is DOWN (its process is stopped)" in run["outcome_sentence"]
-    assert "bounce_1_first began and gave no answer" in run["outcome_sentence"]
-    assert "undo 1: orders-1 back to 3.4.1" in log_of(stack, run_id, "conclude")
-    stack.api().clear(DAG, run_id, "bounce_1_first")
-    assert finished(stack, run_id) == "success"
+    assert "orders-1 is DOWN (its process is stopped)" in document["run"]["outcome_sentence"]
+    assert "bounce_1_first began and gave no answer" in document["run"]["outcome_sentence"]
+    assert "undo 1: orders-1 back to 3.4.1" in log_of(stack, trial.run_id, "conclude")
+    stack.api().clear(DAG, trial.run_id, "bounce_1_first")
+    assert finished(stack, trial.run_id) == "success"
     judgement = judged(stack)
     assert (judgement.code, judgement.faults()) == (0, {})
-
-
-def _kill_the_task_that_stops(stack: Stack, name: str) -> None:
-    """SIGKILL the running task as soon as the instance has been told to stop."""
-    stopping = 40
-    until(lambda: stack.supervisor.process(name)["state"] == stopping, 180, f"{name} is told to stop", poll_s=0.03)
-    scheduler = stack.supervisor.pid("airflow-scheduler")
-    assert scheduler is not None
-    for worker in _children(scheduler):
-        for task in _children(worker):
-            os.kill(task, signal.SIGKILL)
-
-
-def _children(pid: int) -> list[int]:
-    return [int(stat.parent.name) for stat in Path("/proc").glob("[0-9]*/stat") if _parent(stat) == pid]
-
-
-def _parent(stat: Path) -> int | None:
-    """Parent of a process, None for one that has just ended."""
-    try:
-        return int(stat.read_text(encoding="utf-8").rpartition(")")[2].split()[1])
-    except OSError:
-        return None
