@@ -64,7 +64,7 @@ def ended(
     assert stack.api().wait_finished(dag_of(trial.run_id), trial.run_id, _ENDED_S) == state
     document = evidence(stack, trial.run_id)
     assert document["run"]["outcome"] == outcome
-    writes = [write["payload"] for write in document["writes"] if write["name"] != "rehearsed"]
+    writes = [write["payload"] for write in document["writes"] if write["name"] == "restart"]
     assert tuple((write["bounce"], write["instance"]) for write in writes) == restarted
     written = tuple((card["facts"]["bounce"], card["object"]) for card in document["cards"])
     assert written == (restarted if cards is None else cards)

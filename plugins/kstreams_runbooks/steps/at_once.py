@@ -6,10 +6,11 @@ progress, and end in ERROR (tests/integration/test_changed_topics.py).
 
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
 
 from kstreams_runbooks.act.groups import GroupWriter
-from kstreams_runbooks.act.instance import restart
+from kstreams_runbooks.act.instance import RestartTimes, restart
 from kstreams_runbooks.decide.emptiness import group_is_empty
 from kstreams_runbooks.decide.guards import nothing_drifted
 from kstreams_runbooks.decide.members import members_of
@@ -39,6 +40,8 @@ _LOOK_EVERY_S = 0.5
 # Each waits for another process, so more of them than processors do no harm.
 _THREADS = 32
 
+_T = TypeVar("_T")
+
 
 def stop_all(run: Run, bounce: Bounce) -> None:
     """Stop every instance that this run has not started yet, then remove what is left in the group until it is EMPTY.
@@ -63,8 +66,8 @@ def stop_all(run: Run, bounce: Bounce) -> None:
     run.say(f"{', '.join(names)}: stop, all at once")
     began = now_ms()
     if run.deployer.acts:
-        _in_threads(run, names, lambda deployer, name: deployer.stop(name))
-    run.keep("write", "stop", {"instances": names, "requested_ms": began, "stopped_ms": now_ms()})
+        _raise_first(_in_threads(run, names, lambda deployer, name: deployer.stop(name)))
+    run.keep("write", "stop", {"instances": names, "requested_ms": began, "down_ms": now_ms()})
     run.say(f"{', '.join(names)}: down after {now_ms() - began} ms")
     _empty(run, tuple(members.values()))
 
@@ -91,10 +94,9 @@ def start_all(run: Run, bounce: Bounce) -> None:
         wanted = [run.deployer.request("deploy", name, bounce.release, dict(bounce.settings)) for name in names]
         _ask(run, waiting, [*cleared, *wanted], lambda _: False)
     run.say(f"{', '.join(names)}: start with {bounce.deployed}, all at once")
-    began = now_ms()
 
-    def start(deployer: Deployer, name: str) -> None:
-        restart(
+    def start(deployer: Deployer, name: str) -> RestartTimes:
+        return restart(
             deployer,
             name,
             bounce.release,
@@ -104,8 +106,12 @@ def start_all(run: Run, bounce: Bounce) -> None:
             log=run.say,
         )
 
-    _in_threads(run, names, start)
-    run.keep("write", "start", {"instances": names, "requested_ms": began, "started_ms": now_ms()})
+    started = _in_threads(run, names, start)
+    for name, future in started.items():
+        if future.exception() is None:
+            times = encode(future.result())
+            run.keep("write", "restart", {"instance": name, "bounce": bounce.number, "times": times})
+    _raise_first(started)
 
 
 def _ask(
@@ -214,9 +220,13 @@ def _empty(run: Run, members: tuple[MemberReading, ...]) -> None:
     run.demand(verdict)
 
 
-def _in_threads(run: Run, names: list[str], do: Callable[[Deployer, str], None]) -> None:
-    """The same for every instance at the same time, each with a deployer of its own; the first error is raised last."""
+def _in_threads(run: Run, names: list[str], do: Callable[[Deployer, str], _T]) -> dict[str, Future[_T]]:
+    """The same for every instance at the same time, each with a deployer of its own; all of them have ended."""
     with ThreadPoolExecutor(max_workers=min(_THREADS, len(names))) as pool:
-        futures = [pool.submit(do, make_deployer(run.application, dry_run=run.dry_run), name) for name in names]
-    for future in futures:
+        return {name: pool.submit(do, make_deployer(run.application, dry_run=run.dry_run), name) for name in names}
+
+
+def _raise_first(ended: dict[str, Future[_T]]) -> None:
+    """Raise what the first instance that failed, failed with."""
+    for future in ended.values():
         future.result()
