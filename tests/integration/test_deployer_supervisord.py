@@ -258,11 +258,12 @@ def test_dry_run_writes_nothing(settings: Settings) -> None:
     before, file = described(settings), settings.instances[0].directory / FILE
     text, written = file.read_text(), file.stat().st_mtime_ns
     dry = deployer(settings, dry_run=True)
-    restart(dry, "o1", "4.3.1", {"upgrade.from": "3.4"}, remove_members=None, log=lambda _: None)
+    restart(dry, "o1", "4.3.1", {"upgrade.from": "3.4"}, remove_members=None, clear_state=True, log=lambda _: None)
     dry.start("o2")
     dry.clear_state("o2")
-    assert len(dry.would_write) == 4, dry.would_write
-    assert "release=4.3.1, upgrade.from=3.4" in dry.would_write[1]
+    assert len(dry.would_write) == 5, dry.would_write
+    assert dry.would_write[1].startswith("delete everything in")
+    assert "release=4.3.1, upgrade.from=3.4" in dry.would_write[2]
     assert described(settings).pid == before.pid
     assert (file.read_text(), file.stat().st_mtime_ns) == (text, written)
     assert (settings.instances[1].directory / "state" / "orders" / "0_0").exists()

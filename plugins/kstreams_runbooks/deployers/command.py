@@ -95,7 +95,8 @@ class CommandDeployer:
         self._one(instance)
         command = self._clearing()
         now = self._now(instance)
-        if now.process not in _GONE or now.pid is not None:
+        # In a dry run the stop before it was only recorded.
+        if (now.process not in _GONE or now.pid is not None) and not self._dry_run:
             raise WriteRefused(
                 f"{instance}: describe prints the process {now.process}; its state is not cleared while it runs"
             )
