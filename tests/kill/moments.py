@@ -14,7 +14,8 @@ import psutil
 from airflow.providers.standard.operators.hitl import HITLOperator
 from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.ledger import Ledger
-from kstreams_runbooks.steps.bounce import BounceOperator
+from kstreams_runbooks.steps.restart import WaitCaughtUp
+from kstreams_runbooks.steps.rolling import RollingOperator
 from lab import processes
 from lab.follow import last_line
 from lab.stack import Stack
@@ -43,7 +44,8 @@ class Moment(StrEnum):
 # Kinds of tasks that do more than work in one process. A new operator is a row here; what is not one of them works.
 _OF_OPERATOR: tuple[tuple[type, tuple[Moment, ...]], ...] = (
     (HITLOperator, (Moment.ASKING,)),
-    (BounceOperator, (Moment.STOPPING, Moment.DEFERRED)),
+    (RollingOperator, (Moment.STOPPING, Moment.DEFERRED)),
+    (WaitCaughtUp, (Moment.DEFERRED,)),
 )
 
 

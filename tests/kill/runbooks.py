@@ -7,6 +7,7 @@ from typing import Any
 from lab.application import FROM_RELEASE, TO_RELEASE, Deployed
 
 # Short waits: what is tried is what a kill does, not how long a gate stays good.
+_THREADS = {"num.stream.threads": "2"}
 _LIMITS = {"gate_interval_s": 0.5, "gate_good_readings": 3, "bake_s": 3}
 
 
@@ -45,5 +46,23 @@ RUNBOOKS: Mapping[str, Scenario] = {
         deployed=Deployed(release=FROM_RELEASE),
         params={"target": TO_RELEASE},
         release=TO_RELEASE,
+    ),
+    "rolling_bounce": Scenario(
+        deployed=Deployed(release=TO_RELEASE),
+        params={"settings": _THREADS},
+        release=TO_RELEASE,
+        settings=_THREADS,
+    ),
+    "stop_and_restart": Scenario(
+        deployed=Deployed(release=TO_RELEASE),
+        params={"settings": _THREADS},
+        release=TO_RELEASE,
+        settings=_THREADS,
+    ),
+    "undo": Scenario(
+        deployed=Deployed(release=FROM_RELEASE),
+        params={},
+        before=Before("library_bump", {"target": TO_RELEASE}, until="bounce_1_rest", given_as="run"),
+        release=FROM_RELEASE,
     ),
 }
