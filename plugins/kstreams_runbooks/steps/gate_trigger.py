@@ -10,14 +10,19 @@ from typing import Any
 from airflow.triggers.base import BaseTrigger, TaskSuccessEvent, TriggerEvent
 
 from kstreams_runbooks.decide.gate import gate
+from kstreams_runbooks.decide.guards import nothing_drifted
 from kstreams_runbooks.decide.rolling import others_unwell
-from kstreams_runbooks.errors import Inconclusive, RunbookError, Unreachable
+from kstreams_runbooks.errors import Drifted, Inconclusive, RunbookError, Unreachable
 from kstreams_runbooks.ledger.codec import decode, encode
 from kstreams_runbooks.model.gates import Expectation, Patience
+from kstreams_runbooks.model.plan import Plan
 from kstreams_runbooks.model.readings import ApplicationReading, InstanceReading
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe import unread
 from kstreams_runbooks.steps.run import Run, log, now_ms
+
+# How many readings in a row have to show that the world has drifted: a broker that restarts may leave a topic out once.
+_CERTAIN = 2
 
 # What stands in the ledger once an instance has passed its gate and its bake: nothing less lets a rerun skip it.
 GATE_PASSED = "gate and bake passed"
@@ -42,7 +47,8 @@ class GateTrigger(BaseTrigger):
     """Fires when the gate of one restarted instance proceeds, refuses, or has reached its ceiling.
 
     The ceiling is wall clock kept in the ledger, so it survives a restart of the triggerer; the count of good readings
-    does not. After it has passed, the gate has to stay good for the bake time. A broker that does not answer is a bad
+    does not. The guards run at each reading too: a world that drifts shuts the gate for good. After it has passed, the
+    gate has to stay good for the bake time. A broker that does not answer is a bad
     reading, not the end: it may be restarting. With `last` a passed gate ends the task without another worker.
     """
 
@@ -79,12 +85,14 @@ class GateTrigger(BaseTrigger):
         )
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
-        """Read, judge, wait; every blocking call is in a thread because librdkafka blocks the event loop."""
-        ended, verdict = False, Verdict(Outcome.INCONCLUSIVE, ())
+        """Read, guard, judge, wait; every blocking call is in a thread because librdkafka blocks the event loop."""
+        ended, drifted, verdict = False, False, Verdict(Outcome.INCONCLUSIVE, ())
         try:
             run = await asyncio.to_thread(Run.again, self.run_key, self.step, self.try_number)
             verdict = await self._watch(run, decode(Expectation, self.expected), Patience(**self.patience))
             ended = self.last and verdict.outcome is Outcome.PROCEED and await asyncio.to_thread(self._others_well, run)
+        except Drifted as error:
+            drifted, verdict = True, Verdict(Outcome.REFUSE, (str(error),))
         except RunbookError as error:
             verdict = Verdict(Outcome.INCONCLUSIVE, (str(error),))
         except Exception as error:  # noqa: BLE001 - whatever it is, a person gets a sentence, and the log its trace
@@ -94,17 +102,19 @@ class GateTrigger(BaseTrigger):
             yield TaskSuccessEvent()
         else:
             yield TriggerEvent(  # type: ignore[no-untyped-call]
-                {"outcome": str(verdict.outcome), "reasons": list(verdict.reasons)}
+                {"outcome": str(verdict.outcome), "reasons": list(verdict.reasons), "drifted": drifted}
             )
 
     async def _watch(self, run: Run, expected: Expectation, patience: Patience) -> Verdict:
         ceiling_ms = await asyncio.to_thread(self._ceiling_ms, run, expected, patience)
         samples: deque[ApplicationReading] = deque(maxlen=_depth(expected, patience))
         said, bake = "", _Bake(int(patience.bake_s * 1000))
+        plan = await asyncio.to_thread(run.plan)
         while True:
             began = asyncio.get_running_loop().time()
             samples.append(await asyncio.to_thread(reading_of, run))
             await asyncio.to_thread(run.keep, "reading", "application", samples[-1])
+            await asyncio.to_thread(_guard, run, plan, expected, [*samples][-_CERTAIN:])
             verdict = gate(tuple(samples), expected)
             if verdict.sentence != said:
                 said = verdict.sentence
@@ -162,6 +172,16 @@ class _Bake:
 
     def is_over(self) -> bool:
         return self._until_ms is not None and now_ms() >= self._until_ms
+
+
+def _guard(run: Run, plan: Plan, expected: Expectation, readings: list[ApplicationReading]) -> None:
+    """Drifted where each of the newest readings shows that the world is no longer the one that was approved."""
+    name, number = expected.instance, expected.bounce.number
+    drifted = [nothing_drifted(reading, plan, name, number).outcome is Outcome.REFUSE for reading in readings]
+    if len(readings) < _CERTAIN or not all(drifted):
+        return
+    verdict = run.decide(nothing_drifted, reading=readings[-1], plan=plan, name=name, number=number)
+    raise Drifted(f"gate of {name}: {'; '.join(verdict.reasons)}")
 
 
 def reading_of(run: Run) -> ApplicationReading:

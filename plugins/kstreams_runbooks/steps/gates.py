@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kstreams_runbooks.decide.rolling import in_place
-from kstreams_runbooks.errors import Inconclusive, Refused
+from kstreams_runbooks.errors import Drifted, Inconclusive, Refused
 from kstreams_runbooks.model.gates import Expectation, Patience
 from kstreams_runbooks.model.plan import Bounce, Plan
 from kstreams_runbooks.model.readings import InstanceReading, Missing, Start
@@ -43,7 +43,7 @@ def answered(run: Run, event: Mapping[str, Any]) -> None:
     if event["outcome"] == Outcome.INCONCLUSIVE:
         raise Inconclusive(sentence)
     if event["outcome"] != Outcome.PROCEED:
-        raise Refused(sentence)
+        raise Drifted(sentence) if event.get("drifted") else Refused(sentence)
 
 
 def gate_passed(run: Run, bounce: Bounce, instance: InstanceReading, at_ms: int) -> bool:
