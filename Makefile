@@ -1,6 +1,6 @@
 # `make` prints what there is. Everything runs from .venv, which `setup` makes from the hashed locks.
 .DEFAULT_GOAL := help
-.PHONY: help setup lock lint types docs test test-unit test-chaos test-kill build demo demo-down bench
+.PHONY: help setup lock lint types docs test test-unit test-long test-chaos test-kill build demo demo-down bench
 
 PYTHON ?= python3
 VENV := .venv
@@ -47,6 +47,9 @@ test: setup ## Every test, against a real broker, the real application and a rea
 
 test-unit: setup ## The tests that need nothing but Python
 	$(BIN)/python -m pytest tests/unit
+
+test-long: setup ## Undo after every step, the other runbooks, the other deployers, under traffic; about 20 minutes
+	$(BIN)/python -m pytest tests/long
 
 test-chaos: setup ## Kill an instance, kill the scheduler, in the middle of a bounce; about 10 minutes
 	$(BIN)/python -m pytest tests/chaos

@@ -20,7 +20,7 @@ def members_of(group: GroupReading, instance: InstanceReading) -> tuple[MemberRe
     A thread's consumer is named `<client id>-StreamThread-<n>-consumer` (Kafka Streams docs, "client.id"); the dash
     keeps `orders-1` from claiming the threads of `orders-10`. A static member is also known by its
     `<group.instance.id>-<n>`: the coordinator goes on showing the client id that it first joined with, and a Streams
-    client whose state directory was cleared has another one (tests/airflow/test_undo.py).
+    client whose state directory was cleared has another one (tests/long/test_undo.py).
     """
     return tuple(member for member in group.members if _belongs(member, instance))
 

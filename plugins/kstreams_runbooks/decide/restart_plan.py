@@ -9,7 +9,7 @@ from kstreams_runbooks.model.plan import Bounce, Plan, PlanFacts
 from kstreams_runbooks.model.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.verdicts import Finding
 
-_SOURCE = "KIP-345 (static membership keeps an assignment); tests/integration/test_changed_topics.py"
+_SOURCE = "KIP-345 (static membership keeps an assignment); tests/long/test_changed_topics.py"
 
 
 def restart_plan(

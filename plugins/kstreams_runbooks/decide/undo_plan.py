@@ -11,7 +11,7 @@ from kstreams_runbooks.model.plan import Bounce, Plan, Standing
 from kstreams_runbooks.model.readings import ApplicationReading, Missing, StreamsReading
 from kstreams_runbooks.model.verdicts import Finding
 
-_KIP_904 = "KIP-904; Kafka Streams Upgrade Guide, downgrading; tests/airflow/test_undo.py"
+_KIP_904 = "KIP-904; Kafka Streams Upgrade Guide, downgrading; tests/long/test_undo.py"
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +179,7 @@ def _findings(declared: DeclaredApplication, undone: Undone, bounces: tuple[Boun
             declared.name,
             "local state of 4.3 and later cannot be opened by an older release: it is cleared, and restored from the "
             "changelogs",
-            "KIP-1035; tests/airflow/test_undo.py",
+            "KIP-1035; tests/long/test_undo.py",
         )
     for move in undone.moves:
         if not any(bounce.takes(move.instance) for bounce in bounces):

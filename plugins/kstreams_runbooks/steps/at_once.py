@@ -1,7 +1,7 @@
 """Every instance down together, and up again: what a changed set of internal or source topics needs.
 
 The group is EMPTY in between. A static member that came back before that would get its old assignment, run without
-progress, and end in ERROR (tests/integration/test_changed_topics.py).
+progress, and end in ERROR (tests/long/test_changed_topics.py).
 """
 
 import time
