@@ -1,4 +1,4 @@
-"""What the version rules refuse, the release refuses too: a real start of it, with the value that it does not accept."""
+"""What the version rules refuse, the release refuses too: a real start of it with a value that it does not accept."""
 
 import subprocess
 from pathlib import Path
