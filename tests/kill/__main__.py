@@ -112,7 +112,8 @@ def in_order(listed: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]
 
 
 def _row(made: Stack, dag_id: str, scenario: Scenario, task: Mapping[str, Any]) -> Row:
-    row = tried(made, dag_id, scenario, task["task_id"], moments_of(task), _say)
+    name = str(task["task_id"])
+    row = tried(made, dag_id, scenario, name, scenario.moments.get(name) or moments_of(task), _say)
     _say(f"{row.task}: {row.outcome}, {'; '.join(row.faults) or 'judge at zero'} ({row.seconds:.0f} s)")
     return row
 

@@ -37,6 +37,7 @@ class Moment(StrEnum):
 
     WORKING = "its process, at work"
     STOPPING = "its process, between stop and start of an instance"
+    STARTING = "its process, once the first instance is started"
     DEFERRED = "the triggerer, while it watches for it"
     ASKING = "the scheduler, while a person is asked"
 
@@ -125,6 +126,13 @@ def _stopping(target: Target, after_try: int) -> tuple[int, float]:
     return _kill_process(target, after_try, lambda: processes.stopping(target.stack, *target.instances) is not None)
 
 
+def _starting(target: Target, after_try: int) -> tuple[int, float]:
+    def one_is_up() -> bool:
+        return any(target.stack.supervisor.pid(name) is not None for name in target.instances)
+
+    return _kill_process(target, after_try, one_is_up)
+
+
 def _deferred(target: Target, after_try: int) -> tuple[int, float]:
     def watching(task: dict[str, Any]) -> bool:
         return task["state"] == "deferred" and target.kept("reading", after_try) >= _READINGS
@@ -140,6 +148,7 @@ def _asking(target: Target, after_try: int) -> tuple[int, float]:
 _STRIKES: Mapping[Moment, Callable[[Target, int], tuple[int, float]]] = {
     Moment.WORKING: _working,
     Moment.STOPPING: _stopping,
+    Moment.STARTING: _starting,
     Moment.DEFERRED: _deferred,
     Moment.ASKING: _asking,
 }

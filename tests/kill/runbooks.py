@@ -6,8 +6,9 @@ from typing import Any
 
 from lab.application import FROM_RELEASE, TO_RELEASE, Deployed
 
+from kill.moments import Moment
+
 # Short waits: what is tried is what a kill does, not how long a gate stays good.
-_THREADS = {"num.stream.threads": "2"}
 _LIMITS = {"gate_interval_s": 0.5, "gate_good_readings": 3, "bake_s": 3}
 
 
@@ -29,7 +30,8 @@ class Scenario:
     """One runbook on the orders application: how it is set up, what is asked for, and what has to run at the end.
 
     `deployed` is made from nothing before each run; `release` and `settings` are what every instance has declared and
-    runs after it, `settings` being those that a runbook set. `fields` are of the fleet entry.
+    runs after it, `settings` being those that a runbook set. `fields` are of the fleet entry. `moments` are of tasks
+    whose kind (kill.moments) does not say when to kill them.
     """
 
     params: Mapping[str, Any]
@@ -38,8 +40,11 @@ class Scenario:
     deployed: Deployed = field(default_factory=Deployed)
     fields: Mapping[str, Any] = field(default_factory=dict)
     limits: Mapping[str, float] = field(default_factory=lambda: dict(_LIMITS))
+    moments: Mapping[str, tuple[Moment, ...]] = field(default_factory=dict)
     before: Before | None = None
 
+
+_TWO_THREADS = {"num.stream.threads": "2"}
 
 RUNBOOKS: Mapping[str, Scenario] = {
     "library_bump": Scenario(
@@ -49,20 +54,21 @@ RUNBOOKS: Mapping[str, Scenario] = {
     ),
     "rolling_bounce": Scenario(
         deployed=Deployed(release=TO_RELEASE),
-        params={"settings": _THREADS},
+        params={"settings": _TWO_THREADS},
         release=TO_RELEASE,
-        settings=_THREADS,
+        settings=_TWO_THREADS,
     ),
     "stop_and_restart": Scenario(
         deployed=Deployed(release=TO_RELEASE),
-        params={"settings": _THREADS},
+        params={"settings": _TWO_THREADS},
         release=TO_RELEASE,
-        settings=_THREADS,
+        settings=_TWO_THREADS,
+        moments={"stop_application": (Moment.STOPPING,), "start_application": (Moment.STARTING,)},
     ),
     "undo": Scenario(
         deployed=Deployed(release=FROM_RELEASE),
         params={},
-        before=Before("library_bump", {"target": TO_RELEASE}, until="bounce_1_rest", given_as="run"),
         release=FROM_RELEASE,
+        before=Before("library_bump", {"target": TO_RELEASE}, until="bounce_1_rest", given_as="run"),
     ),
 }
