@@ -52,10 +52,12 @@ def run(environ: Mapping[str, str]) -> int:
                 seed = secrets.randbelow(_SEEDS) if seed is None else seed
                 _say(f"SEED={seed} COUNT={count}")
                 chosen = drawn(chosen, seed, count)
-            rows = [_row(made, name, scenario, tasks[task]) for task in chosen]
-    session = Session(name, chosen, seed if count is not None else None)
-    if environ.get("OUT"):
-        Path(environ["OUT"]).write_text(markdown(session, rows), encoding="utf-8")
+            session, rows = Session(name, chosen, seed if count is not None else None), []
+            for task in chosen:
+                rows.append(_row(made, name, scenario, tasks[task]))
+                if environ.get("OUT"):
+                    # After each row: half an hour is long enough for somebody to interrupt it.
+                    Path(environ["OUT"]).write_text(markdown(session, rows), encoding="utf-8")
     print(json.dumps(document(session, rows), indent=2) if form == "json" else markdown(session, rows))
     return 0 if passed(rows) else 1
 

@@ -60,6 +60,8 @@ def passed(rows: Sequence[Row]) -> bool:
 def markdown(session: Session, rows: Sequence[Row]) -> str:
     """The table: one line per kill; the judge is of the whole run, so a task that was killed twice shows it twice."""
     drawn = "every task" if session.seed is None else f"{len(session.tasks)} tasks drawn with seed {session.seed}"
+    if len(rows) < len(session.tasks):
+        drawn += f", of which {len(rows)} of {len(session.tasks)} have been tried"
     kills, inputs = sum(len(row.kills) for row in rows), sum(row.inputs_seen or 0 for row in rows)
     bad = sum(bool(row.faults) for row in rows)
     lines = [

@@ -39,6 +39,12 @@ def test_the_table_has_a_line_per_kill_and_every_fault() -> None:
     assert "- plan: orders-1 is stopped" in text
 
 
+def test_a_table_that_was_broken_off_says_so() -> None:
+    """It is written after each row, and never passes for the whole."""
+    text = markdown(replace(SESSION, tasks=("plan", "verify"), seed=None), [ROW])
+    assert "every task, of which 1 of 2 have been tried" in text
+
+
 def test_a_run_that_could_not_be_judged_says_so() -> None:
     """Missing figures are no zeros."""
     row = replace(ROW, judge=dict.fromkeys(FAULTS), inputs_seen=None, faults=("not judged: broker away",))
