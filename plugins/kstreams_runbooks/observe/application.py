@@ -1,7 +1,7 @@
 """Everything about one application, read at one time."""
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
@@ -87,9 +87,13 @@ def read_application(
     reader: ClusterReader,
     deployer: Deployer,
     *,
+    also: Collection[str] = (),
     now: Callable[[], float] = time.time,
 ) -> ApplicationReading:
     """One reading of brokers, group, topics, offsets and every declared instance.
+
+    `also` names topics that are looked for whatever the topology says: while all instances are down only a description
+    tells it, which need not know every setting.
 
     The instances' metrics are read in threads while the deployer and the brokers are asked. What cannot be read is
     Missing in its place; only an unreachable broker raises (Unreachable). `now` gives seconds since the epoch.
@@ -116,7 +120,7 @@ def read_application(
             for instance in declared
         )
     named = _topology(instances, deployer, application.application_id, names)
-    topics = _topics(application, reader, named, names)
+    topics = _topics(application, reader, named, names, also)
     return ApplicationReading(
         taken=taken,
         application=application.name,
@@ -192,9 +196,13 @@ def _described(instances: Iterable[InstanceReading], deployer: Deployer) -> str 
 
 
 def _topics(
-    application: ObservedApplication, reader: ClusterReader, named: TopologyTopics | Missing, names: frozenset[str]
+    application: ObservedApplication,
+    reader: ClusterReader,
+    named: TopologyTopics | Missing,
+    names: frozenset[str],
+    also: Collection[str],
 ) -> tuple[TopicReading, ...] | Missing:
-    wanted = {*application.inputs, *application.outputs, *application.control}
+    wanted = {*application.inputs, *application.outputs, *application.control, *also}
     if isinstance(named, TopologyTopics):
         wanted |= named.sources(names) | named.changelogs
     else:

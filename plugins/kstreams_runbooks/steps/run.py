@@ -114,9 +114,11 @@ class Run:
         return dict(self.declared.limits)[name]
 
     def read(self) -> ApplicationReading:
-        """Everything about the application, now."""
+        """Everything about the application, now, with the topics that the plan binds."""
+        plan = self.ledger.plan(self.key)
+        planned = [name for name, *_ in plan["facts"]["topics"]] if plan else []
         with ClusterReader(self.kafka) as reader:
-            return read_application(self.application, reader, self.deployer)
+            return read_application(self.application, reader, self.deployer, also=planned)
 
     def line(self, message: str) -> str:
         """A line for a person, beginning with whom it is about."""
