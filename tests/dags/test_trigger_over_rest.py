@@ -7,18 +7,15 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
-import structlog
 from airflow.api_fastapi.app import create_app, purge_cached_app
 from airflow.dag_processing.bundles.manager import DagBundlesManager
 from airflow.dag_processing.dagbag import DagBag, sync_bag_to_db
 from airflow.models import DagModel, DagRun, TaskInstance
 from airflow.models.hitl import HITLDetail
 from airflow.models.xcom import XComModel
-from airflow.sdk.execution_time.callback_supervisor import execute_callback
 from airflow.utils.db import initdb
 from airflow.utils.session import create_session
 from click.testing import CliRunner
@@ -29,9 +26,7 @@ from kstreams_runbooks.airflow_api.login import Login
 from kstreams_runbooks.airflow_api.wait import wait
 from kstreams_runbooks.cli import cli
 from kstreams_runbooks.errors import Refused, RunbookError
-from kstreams_runbooks.ledger import Ledger
-from kstreams_runbooks.model.ledger import RunRecord
-from lab.settings import CHECKOUT, Lab, Ports
+from lab.settings import CHECKOUT
 from sqlalchemy import delete, select, update
 
 URL = "http://testserver"
@@ -335,30 +330,3 @@ def test_more_runs_than_a_page_are_all_there() -> None:
         client.trigger(DAG, {"application": "orders", "target": "4.3.1"}, f"r-{number}")
     assert len(client.open_runs([DAG])) == 101
     assert [run["dag_run_id"] for run in client.newest_runs([DAG], 2)] == ["r-99", "r-100"]
-
-
-def test_a_run_that_misses_its_deadline_is_told_about_while_it_holds(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Airflow keeps the deadline with the run, hands over its context, and calls what finds the hold in the ledger."""
-    environ = Lab(tmp_path, Ports(19_000)).fleet_environment()
-    for name, value in environ.items():
-        monkeypatch.setenv(name, value)
-    command("trigger", DAG, *TARGET, "--execute", "--run-id", "r")
-    ledger, key, since_ms = Ledger.open(), f"{DAG}/r", 1_790_000_000_000
-    ledger.start_run(RunRecord(key, DAG, "r", "orders", "demo", "oncall", False, "", {}, since_ms))
-    ledger.take_hold(key, ("application:demo:orders",), "demo", 1, since_ms, is_finished=lambda _: False)
-    missed: list[dict[str, Any]] = []
-
-    def miss(session: Any, run: DagRun) -> None:
-        (deadline,) = run.deadlines
-        assert (deadline.deadline_time - run.queued_at).total_seconds() == 4 * 3_600
-        deadline.handle_miss(session)
-        missed.append(deadline.callback.data)
-
-    in_airflow(miss)
-    done = execute_callback(missed[0]["path"], missed[0]["kwargs"], Path(f"{DAG}.py"), None, structlog.get_logger())
-    assert done == (True, None)
-    (told,) = (tmp_path / "notifications.jsonl").read_text(encoding="utf-8").splitlines()
-    assert json.loads(told)["subject"].startswith("[orders @ demo] held too long: library_bump since")
-    assert "(limit held_too_long_h 4)" in json.loads(told)["body"]

@@ -3,9 +3,10 @@
 from airflow.sdk.exceptions import AirflowRuntimeError
 from airflow.sdk.execution_time.task_runner import RuntimeTaskInstance
 
-from kstreams_runbooks.errors import Unreachable, WriteRefused
+from kstreams_runbooks.errors import Refused, Unreachable, WriteRefused
 from kstreams_runbooks.model.plan import Plan
 from kstreams_runbooks.steps.code import code_digest
+from kstreams_runbooks.steps.held_too_long import tell_who_holds_too_long
 from kstreams_runbooks.steps.run import Run, now_ms
 
 # Asking anew, or a reject, takes an earlier approval back: it must not be used because somebody marked the task.
@@ -75,15 +76,22 @@ def _same_code(run: Run, plan: Plan) -> None:
 
 
 def take_hold(run: Run) -> None:
-    """Reserve the application for this run, or renew what it holds; Refused names the run that holds it."""
-    run.ledger.take_hold(
-        run.key,
-        (f"application:{run.record.cluster}:{run.record.application}",),
-        cluster=run.record.cluster,
-        limit=run.cluster.max_concurrent_runs,
-        at_ms=now_ms(),
-        is_finished=_finished,
-    )
+    """Reserve the application for this run, or renew what it holds; Refused names the run that holds it.
+
+    Somebody waits for that run now: who looks after it is told where it has held for too long.
+    """
+    try:
+        run.ledger.take_hold(
+            run.key,
+            (f"application:{run.record.cluster}:{run.record.application}",),
+            cluster=run.record.cluster,
+            limit=run.cluster.max_concurrent_runs,
+            at_ms=now_ms(),
+            is_finished=_finished,
+        )
+    except Refused:
+        tell_who_holds_too_long(run)
+        raise
 
 
 def _finished(run_key: str) -> bool:

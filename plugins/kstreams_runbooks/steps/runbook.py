@@ -5,12 +5,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from airflow.sdk import DAG, Param
-from airflow.sdk.definitions.callback import SyncCallback
-from airflow.sdk.definitions.deadline import DeadlineAlert, DeadlineReference
 
-from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet import application_names
-from kstreams_runbooks.notification_settings import HELD_TOO_LONG_H, notification_settings
 
 _LIMITS = {
     "max_lag": ("Lag limit", "records", "a gate stays shut above it"),
@@ -32,7 +28,6 @@ def runbook(dag_id: str, *, doc: str, params: dict[str, Param], tags: tuple[str,
         max_active_runs=16,
         # An approval may wait for its 8 h and be asked again; a run older than this has been forgotten.
         dagrun_timeout=timedelta(days=2),
-        deadline=_held_too_long(),
         params={**_who(), **params, **_how()},
         tags=["kafka-streams", "runbook", *tags],
         render_template_as_native_obj=False,
@@ -47,17 +42,6 @@ def target_release() -> Param:
         description="A release that the application's fleet entry declares, such as 4.3.1.",
         pattern=r"^\d+\.\d+\.\d+(\.\d+)?$",
     )
-
-
-def _held_too_long() -> DeadlineAlert:
-    """What tells that a run goes on for long; given by name, because it knows a run's steps and they know this."""
-    try:
-        hours = notification_settings().held_too_long_h
-    except BadInput:
-        # A DAG is there also while nobody can be told; the first step that wants to tell says what is wrong.
-        hours = HELD_TOO_LONG_H
-    callback = SyncCallback("kstreams_runbooks.steps.held_too_long.held_too_long", kwargs={"limit_h": hours})
-    return DeadlineAlert(DeadlineReference.DAGRUN_QUEUED_AT, interval=timedelta(hours=hours), callback=callback)
 
 
 def new_deployment() -> dict[str, Param]:

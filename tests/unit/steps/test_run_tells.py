@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,10 +13,9 @@ from kstreams_runbooks.model.ledger import Approval
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.steps.approve import approve
 from kstreams_runbooks.steps.conclude import conclude
-from kstreams_runbooks.steps.held_too_long import held_too_long
+from kstreams_runbooks.steps.held_too_long import tell_who_holds_too_long
 from kstreams_runbooks.steps.reporting import BEGUN, StepFailed
 from kstreams_runbooks.steps.run import Run, now_ms
-from kstreams_runbooks.steps.runbook import runbook
 from samples import card, declared, instance, reading
 
 Told = Callable[[], list[dict[str, Any]]]
@@ -140,8 +138,10 @@ def hold(run: Run) -> None:
 
 
 @pytest.fixture
-def _opened(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The callback's process finds the run by its key."""
+def waiting(run: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Another run of the same cluster, that was refused for what `run` holds."""
+    other = replace(run.record, run_key="undo/other", dag_id="undo", run_id="other")
+    run.ledger.start_run(other)
 
     def again(*_: object) -> Run:
         step = replace(run, task_id="held_too_long")
@@ -149,15 +149,15 @@ def _opened(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
         return step
 
     monkeypatch.setattr(Run, "again", again)
+    return replace(run, record=other)
 
 
-@pytest.mark.usefixtures("_opened")
-def test_who_holds_for_too_long_is_told_once(run: Run, told: Told) -> None:
-    """With its age, the limit, and the step at which it stands."""
+def test_who_holds_for_too_long_is_told_once(run: Run, waiting: Run, told: Told) -> None:
+    """With its age, the limit, and the step at which it stands, however often it is waited for."""
     hold(run)
     run.keep("note", BEGUN, {})
-    held_too_long(GOING, limit_h=4.0)
-    held_too_long(GOING, limit_h=4.0)
+    tell_who_holds_too_long(waiting)
+    tell_who_holds_too_long(waiting)
     (only,) = told()
     assert only["kind"] == "held_too_long"
     assert "Held: application demo orders since" in only["body"]
@@ -165,27 +165,12 @@ def test_who_holds_for_too_long_is_told_once(run: Run, told: Told) -> None:
     assert "Stands at: bounce_1_first" in only["body"]
 
 
-@pytest.mark.usefixtures("_opened")
-def test_a_run_that_keeps_nobody_waiting_is_not_told(run: Run, told: Told) -> None:
-    """A dry run holds nothing; one that has ended is in nobody's way, although its hold still stands."""
-    held_too_long(GOING, limit_h=4.0)
+def test_a_run_that_keeps_nobody_waiting_for_long_is_not_told(run: Run, waiting: Run, told: Told) -> None:
+    """It holds nothing, it is the one that asks, or it has held for less than the limit."""
+    tell_who_holds_too_long(waiting)
     hold(run)
-    held_too_long({"dag_run": {**GOING["dag_run"], "state": "failed"}}, limit_h=4.0)
+    tell_who_holds_too_long(run)
+    run.ledger.release_holds(run.key)
+    run.ledger.take_hold(run.key, ("application:demo:orders",), "demo", 1, now_ms(), is_finished=lambda _: False)
+    tell_who_holds_too_long(waiting)
     assert told() == []
-
-
-def test_a_run_without_a_record_keeps_nobody_waiting(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """It was queued for hours and no step has begun."""
-    monkeypatch.setenv("KSTREAMS_RUNBOOKS_LEDGER", f"sqlite:///{tmp_path / 'other.db'}")
-    held_too_long(GOING, limit_h=4.0)
-
-
-@pytest.mark.parametrize(("text", "hours"), [("held_too_long_h: 0.5", 0.5), ("held_too_long_h: soon", 4.0)])
-def test_a_runbook_has_the_deadline_that_is_declared(config: Path, text: str, hours: float) -> None:
-    """A bad file takes no DAG away: it has the default."""
-    (config / "notifications.yaml").write_text(text, encoding="utf-8")
-    made: Any = runbook("test", doc="", params={}, tags=()).deadline
-    (alert,) = made if isinstance(made, list) else [made]
-    assert alert.interval.total_seconds() == hours * 3_600
-    assert alert.callback.path == f"{held_too_long.__module__}.{held_too_long.__name__}"
-    assert alert.callback.kwargs == {"limit_h": hours}
