@@ -118,7 +118,8 @@ def held_too_long_after(stack: Stack, *, hours: float) -> Iterator[None]:
 
 
 def test_a_stopped_run_tells_the_way_back(fresh: Stack) -> None:
-    """A release that never runs: one message, with what undoes it."""
+    """A release that dies at its first record: one message, with what undoes it."""
+    fresh.start_traffic()
     base = fresh.lab.instances / "orders-1" / "base.properties"
     whole = base.read_text(encoding="latin-1")
     base.write_text(whole + "fail.at.start=true\n", encoding="latin-1")

@@ -11,6 +11,7 @@ from lab.afresh import afresh
 from lab.airflow import APPROVER
 from lab.application import Deployed
 from lab.stack import Stack
+from lab.supervise import until
 from runs import DAG, command, question
 
 _ASKED = ("--application", "orders", "--target", "4.3.1", "--format", "json")
@@ -34,11 +35,16 @@ def triggered(stack: Stack, run_id: str, *arguments: str) -> Iterator[subprocess
         text=True,
     )
     try:
+        until(lambda: _there(stack, run_id), 60, f"{run_id} is triggered")
         yield process
     finally:
         if process.poll() is None:
             process.kill()
         process.communicate()
+
+
+def _there(stack: Stack, run_id: str) -> bool:
+    return any(run["run_id"] == run_id for run in open_runs(stack))
 
 
 def test_a_dry_run_exits_with_zero(fresh: Stack) -> None:
