@@ -191,6 +191,9 @@ def _settings(deployment: Deployment | Missing, expected: Expectation) -> Iterat
             else "started before they were written"
         )
         yield f"{expected.instance}: its settings are not in effect: {why}"
+    if deployment.release != expected.bounce.release:
+        observed = deployment.release.missing if isinstance(deployment.release, Missing) else deployment.release
+        yield f"{expected.instance}: is deployed as {observed} (expected {expected.bounce.release})"
     if dict(deployment.settings) != dict(expected.bounce.settings):
         observed, wanted = settings_text(dict(deployment.settings)), settings_text(dict(expected.bounce.settings))
         yield f"{expected.instance}: has {observed} (expected {wanted})"

@@ -80,8 +80,11 @@ def strays(instance: InstanceReading, bounces: tuple[Bounce, ...]) -> tuple[Outc
         return Outcome.INCONCLUSIVE, (f"{name}: {deployment.missing}",)
     if streams.version not in {bounce.version for bounce in bounces}:
         return Outcome.REFUSE, (f"{name} runs {streams.version} (planned {bounces[-1].version})",)
-    if isinstance(deployment.applied, Missing):
-        return Outcome.INCONCLUSIVE, (f"{name}: {deployment.applied.missing}",)
+    for part in (deployment.release, deployment.applied):
+        if isinstance(part, Missing):
+            return Outcome.INCONCLUSIVE, (f"{name}: {part.missing}",)
+    if deployment.release not in {bounce.release for bounce in bounces}:
+        return Outcome.REFUSE, (f"{name} is deployed as {deployment.release} (planned {bounces[-1].release})",)
     if not deployment.applied:
         return Outcome.REFUSE, (f"{name} was started before its settings were last written: restart it",)
     if dict(deployment.settings) not in [dict(bounce.settings) for bounce in bounces]:

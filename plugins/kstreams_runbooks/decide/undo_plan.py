@@ -8,7 +8,7 @@ from kstreams_runbooks.decide.planning import costs, costs_at_once, facts, one_d
 from kstreams_runbooks.errors import Inconclusive, Refused
 from kstreams_runbooks.model.declared import DeclaredApplication
 from kstreams_runbooks.model.plan import Bounce, Plan, Standing
-from kstreams_runbooks.model.readings import ApplicationReading, Missing, StreamsReading
+from kstreams_runbooks.model.readings import ApplicationReading, InstanceReading, Missing, StreamsReading
 from kstreams_runbooks.model.verdicts import Finding
 
 _KIP_904 = "KIP-904; Kafka Streams Upgrade Guide, downgrading; tests/long/test_undo.py"
@@ -61,6 +61,8 @@ def undo_plan(
         raise Refused(f"run {undone.run_key} is an undo itself: trigger the runbook that it took back again")
     if not undone.moves:
         raise Refused(f"run {undone.run_key} has no undo card left: it changed nothing, or it is undone already")
+    if stale := tuple(_not_in_effect(reading)):
+        raise Refused(f"{stale[0]}; restart it, so that what runs is what is declared, then trigger this again")
     found = facts(reading, declared, code)
     todo = {one.instance: tuple(still_to_undo(reading, undone, one)) for one in found.at_start}
     bounces = tuple(_at_once(undone, todo) if undone.at_once else _stages(undone, todo))
@@ -100,6 +102,22 @@ def still_to_undo(reading: ApplicationReading, undone: Undone, standing: Standin
         # Stopped, and killed before anything was set: it stands where it was, and only has to be started.
         yield replace(own[0], after=own[0].before, clears_state=False)
     yield from own[:at]
+
+
+def deployed_as(instance: InstanceReading, bounce: Bounce) -> bool:
+    """Whether a stage has set an instance already, whatever its process does: it is not taken back behind it."""
+    deployment = instance.deployment
+    if isinstance(deployment, Missing) or not bounce.takes(instance.instance):
+        return False
+    return (deployment.release, sorted(deployment.settings)) == (bounce.release, sorted(bounce.settings))
+
+
+def _not_in_effect(reading: ApplicationReading) -> Iterator[str]:
+    """Instances that run something else than what is declared for them: where they stand on the way is not known."""
+    for instance in reading.instances:
+        deployment = instance.deployment
+        if not isinstance(deployment, Missing) and deployment.process == "running" and deployment.applied is False:
+            yield f"{instance.instance}: its release or settings were written after it started (expected: in effect)"
 
 
 def _same(one: Standing, other: Standing) -> bool:

@@ -13,6 +13,8 @@ from kstreams_runbooks.errors import BadInput, WriteRefused
 
 # The lock that a Streams client keeps on its state directory while it lives (StateDirectory, since 2.8).
 _LOCK = ".lock"
+# Offsets of a task's stores, up to Kafka Streams 4.2.
+_CHECKPOINT = ".checkpoint"
 
 
 def application_directory(state_dir: Path, application_id: str) -> Path:
@@ -50,6 +52,10 @@ def clear(state_dir: Path, application_id: str) -> tuple[str, ...]:
     target = application_directory(state_dir, application_id)
     if _held(target / _LOCK):
         raise WriteRefused(f"{target} is in use: a Kafka Streams client holds {_LOCK}; stop it first")
+    # Half deleted, a store beside its checkpoint would open empty and count as restored: the checkpoints go first.
+    for task in target.iterdir():
+        if task.is_dir() and not task.is_symlink():
+            (task / _CHECKPOINT).unlink(missing_ok=True)
     names = []
     for entry in sorted(target.iterdir()):
         if entry.is_dir() and not entry.is_symlink():

@@ -149,6 +149,8 @@ def started_by(run: Run, instance: InstanceReading, bounce: Bounce, at_ms: int) 
     card = last_card(run, instance.instance)
     if card is None or not in_place(instance, bounce, at_ms):
         return False
+    if isinstance(instance.streams, Missing) and instance.streams.start is None:
+        raise Inconclusive(f"{instance.instance}: which start it runs cannot be read: {instance.streams.missing}")
     proven = [
         piece
         for piece in run.ledger.evidence(run.key, kind="verdict", name=group_is_empty.__name__)

@@ -7,7 +7,7 @@ from typing import Any
 from kstreams_runbooks.decide.approval import may_request
 from kstreams_runbooks.decide.downgrade import clears_state
 from kstreams_runbooks.decide.draining import read_up_to
-from kstreams_runbooks.decide.undo_plan import Move, Undone, undo_plan
+from kstreams_runbooks.decide.undo_plan import Move, Undone, deployed_as, undo_plan
 from kstreams_runbooks.decide.verification import undo_verified
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
 from kstreams_runbooks.ledger.codec import decode
@@ -116,7 +116,12 @@ class UndoOperator(RollingOperator):
 
     def _stage(self, run: Run, bounce: Bounce) -> None:
         reading = run.read()
-        names = tuple(one.instance for one in sorted(reading.instances, key=_is_well) if bounce.takes(one.instance))
+        later = [one for one in run.plan().bounces if one.number > bounce.number]
+        names = tuple(
+            one.instance
+            for one in sorted(reading.instances, key=_is_well)
+            if bounce.takes(one.instance) and not any(deployed_as(one, further) for further in later)
+        )
         if name := next_of(run, bounce, reading, names):
             if bounce.after_drain:
                 _drain(run, bounce, reading)
@@ -153,7 +158,10 @@ def _drain(run: Run, bounce: Bounce, reading: ApplicationReading) -> None:
         if isinstance(one.end, Missing):
             raise Inconclusive(f"{one.name}: {one.end.missing}")
     ends = [(one.name, one.end) for one in internal]
-    marks = decode(tuple[tuple[str, int], ...], run.ledger.remember(run.key, f"drain/{bounce.number}", ends))
+    # Whatever an earlier stage did last began a new time: marks from before it say nothing.
+    since = max((card.seq for card in run.ledger.cards(run.key) if card.facts["bounce"] < bounce.number), default=0)
+    kept = run.ledger.remember(run.key, f"drain/{bounce.number}/{since}", ends)
+    marks = decode(tuple[tuple[str, int], ...], kept)
     until, said = now_ms() + int(run.plan().limit("gate_ceiling_s") * 1000), ""
     while True:
         verdict = read_up_to(reading.partitions, marks, reading.application)
@@ -204,7 +212,7 @@ def _undone(run: Run) -> Undone:
     return Undone(
         record.run_key,
         record.dag_id,
-        bool(stored and stored["at_once"]),
+        bool(stored and stored.get("at_once")),
         moves,
         unguarded=any(card.point_of_no_return for card in since),
     )

@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from kstreams_runbooks.decide.members import every_member_runs, members_of
-from kstreams_runbooks.model.readings import GroupReading, MemberReading, Missing, Taken
+from kstreams_runbooks.model.plan import Bounce
+from kstreams_runbooks.model.readings import Deployment, GroupReading, MemberReading, Missing, Taken
 from kstreams_runbooks.model.verdicts import Outcome
 from samples import BOUNCE_1, BOUNCE_2, NEW, applied, instance, member, reading
 
@@ -67,3 +68,21 @@ def test_a_static_member_keeps_the_client_id_that_it_first_joined_with() -> None
     own = replace(instance("orders-1"), group_instance_id="orders-1")
     assert members_of(group, own) == (stale,)
     assert members_of(group, instance("orders-1")) == ()
+
+
+def test_another_release_of_the_same_library_is_told_apart() -> None:
+    """Its version says nothing: what is deployed does."""
+    wanted = Bounce(1, "build-8", (), NEW)
+    both = [
+        replace(instance(name, release=NEW), deployment=built(name, "build-8")) for name in ("orders-1", "orders-2")
+    ]
+    assert every_member_runs(reading(*both), (wanted,)).outcome is Outcome.PROCEED
+    left = replace(both[1], deployment=built("orders-2", "build-7"))
+    verdict = every_member_runs(reading(both[0], left), (wanted,))
+    assert verdict.reasons == ("orders-2 is deployed as build-7 (planned build-8)",)
+
+
+def built(name: str, release: str) -> Deployment:
+    deployment = instance(name, release=release).deployment
+    assert isinstance(deployment, Deployment)
+    return deployment

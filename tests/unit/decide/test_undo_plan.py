@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 import pytest
-from kstreams_runbooks.decide.undo_plan import Move, Undone, undo_plan
+from kstreams_runbooks.decide.undo_plan import Move, Undone, deployed_as, undo_plan
 from kstreams_runbooks.errors import Inconclusive, Refused
 from kstreams_runbooks.model.plan import Plan, Standing
 from kstreams_runbooks.model.readings import ApplicationReading, Missing
-from samples import BOUNCE_1, NEW, OLD, declared, down, instance, reading
+from samples import BOUNCE_1, NEW, OLD, applied, declared, down, instance, reading
 
 GUARD = BOUNCE_1.settings
 
@@ -126,3 +126,19 @@ def test_a_later_run_that_passed_the_point_of_no_return_leaves_its_records_too()
     now = reading(*(instance(f"orders-{n}", release=NEW, settings=GUARD) for n in (1, 2)))
     made = plan_of(now, *bounced("orders-1", "orders-2"), later=True)
     assert stages(made) == [(OLD, (), ("orders-1", "orders-2"), True, True)]
+
+
+def test_a_guard_that_only_stands_in_the_file_is_refused() -> None:
+    """Written back by hand and not restarted: the instance still writes the new format."""
+    stale = applied(instance("orders-1", release=NEW, settings=GUARD), value=False)
+    now = reading(stale, instance("orders-2", release=NEW, settings=GUARD))
+    with pytest.raises(Refused, match="orders-1: its release or settings were written after it started"):
+        plan_of(now, *bounced("orders-1", "orders-2"), *unset("orders-1"))
+
+
+def test_what_a_later_stage_has_set_is_not_taken_back_behind_it() -> None:
+    """Killed between setting and start: the instance is down on the old release, and belongs to the last stage."""
+    now = reading(*(instance(f"orders-{n}", release=NEW) for n in (1, 2)))
+    first, last = plan_of(now, *bounced("orders-1", "orders-2"), *unset("orders-1", "orders-2")).bounces
+    assert deployed_as(down("orders-1"), last)
+    assert not deployed_as(down("orders-1"), first)

@@ -28,6 +28,19 @@ def test_only_the_application_is_cleared(state: Path) -> None:
     assert clear(state, "orders") == ()
 
 
+def test_checkpoints_go_first(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store that is half deleted beside its checkpoint would count as restored."""
+    (state / "orders" / "0_1" / ".checkpoint").write_text("0\n")
+
+    def full(_: Path) -> None:
+        raise OSError(28, "no space left on device")
+
+    monkeypatch.setattr("kstreams_runbooks.deployers.state_directory.shutil.rmtree", full)
+    with pytest.raises(OSError, match="no space left"):
+        clear(state, "orders")
+    assert not (state / "orders" / "0_1" / ".checkpoint").exists()
+
+
 def test_links_are_removed_and_not_followed(state: Path, tmp_path: Path) -> None:
     """What a link inside points to is none of ours."""
     outside = tmp_path / "outside"
