@@ -88,7 +88,10 @@ def as_markdown(document: dict[str, Any]) -> str:
         lines.append(f"| {verdict['task']} | {verdict['name']} | {result.get('outcome', '')} | {why} |")
     if document["cards"]:
         lines += ["", "| undo | what was done | way back | cost |", "|---|---|---|---|"]
-        lines += [f"| {card['seq']} | {card['what']} | {card['undo']} | {card['cost']} |" for card in document["cards"]]
+        lines += [
+            f"| {card['seq']}{' (done)' if card['done'] else ''} | {card['what']} | {card['undo']} | {card['cost']} |"
+            for card in document["cards"]
+        ]
     lines += [f"- failed: {failure['payload']['sentence']}" for failure in document["failures"]]
     lines += [
         f"- {unsent['channel']} was not told: {unsent['notification']['subject']} ({unsent['error'] or 'not tried'})"

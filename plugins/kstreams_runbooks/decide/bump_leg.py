@@ -17,15 +17,6 @@ from kstreams_runbooks.model.version_rules import Guarantee, VersionRules
 from kstreams_runbooks.model.versions import Release
 
 
-def require_declared(declared: DeclaredApplication, target: str) -> None:
-    """BadInput where a release cannot be deployed."""
-    if target not in declared.releases:
-        raise BadInput(
-            f"release {target}: not declared for {declared.name} (declared {', '.join(declared.releases)}); "
-            "build it and add it to the fleet entry"
-        )
-
-
 def oldest(releases: Iterable[tuple[str, str]]) -> Release:
     """The lowest release among the instances: an interrupted bump goes on from there.
 

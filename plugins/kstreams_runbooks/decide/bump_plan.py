@@ -2,16 +2,18 @@
 
 from collections.abc import Iterator, Mapping
 
-from kstreams_runbooks.decide.bump_leg import (
-    leg_release,
-    oldest,
-    path_of,
-    question_of,
-    require_declared,
-    running_releases,
-)
+from kstreams_runbooks.decide.bump_leg import leg_release, oldest, path_of, question_of, running_releases
 from kstreams_runbooks.decide.downgrade import clears_state
-from kstreams_runbooks.decide.planning import GUARANTEE, UPGRADE_FROM, costs, facts, kept_settings, one_down
+from kstreams_runbooks.decide.planning import (
+    GUARANTEE,
+    UPGRADE_FROM,
+    costs,
+    facts,
+    kept_settings,
+    one_down,
+    other_library,
+    require_declared,
+)
 from kstreams_runbooks.decide.version_rules import newest_of
 from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.model.declared import DeclaredApplication
@@ -68,7 +70,7 @@ def _bounces(leg: Leg, release: str, library: str, kept: Mapping[str, str]) -> I
     for number, bounce in enumerate(leg.bounces, 1):
         values = {UPGRADE_FROM: bounce.upgrade_from, GUARANTEE: bounce.processing_guarantee}
         settings = {**kept, **{name: value for name, value in values.items() if value is not None}}
-        yield Bounce(number, release, tuple(sorted(settings.items())), library if library != release else "")
+        yield Bounce(number, release, tuple(sorted(settings.items())), other_library(release, library))
 
 
 def _sentence(leg: Leg) -> str:

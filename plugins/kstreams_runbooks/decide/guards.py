@@ -20,17 +20,23 @@ def nothing_drifted(reading: ApplicationReading, plan: Plan, name: str, number: 
         return Verdict(Outcome.INCONCLUSIVE, (f"topics of {plan.application}: {reading.topics.missing}",))
     if isinstance(reading.group, Missing):
         return Verdict(Outcome.INCONCLUSIVE, (f"group of {plan.application}: {reading.group.missing}",))
-    unread = tuple(
-        f"{one.instance}: {one.deployment.missing}"
-        for one in reading.instances
-        if isinstance(one.deployment, Missing) and one.instance != name
-    )
-    if unread:
+    if unread := tuple(_unread(reading, name)):
         return Verdict(Outcome.INCONCLUSIVE, unread)
     drift = (*topic_drift(plan, reading), *_group(reading, plan), *_instances(reading, plan, number))
     if drift:
         return Verdict(Outcome.REFUSE, drift)
     return Verdict(Outcome.PROCEED, ("topics, group and instances are as planned",))
+
+
+def _unread(reading: ApplicationReading, name: str) -> Iterator[str]:
+    """Instances of which nobody can say what they are deployed as; whoever takes `name` has asked for its own."""
+    for one in reading.instances:
+        deployment = one.deployment
+        if isinstance(deployment, Missing):
+            if one.instance != name:
+                yield f"{one.instance}: {deployment.missing}"
+        elif isinstance(deployment.release, Missing):
+            yield f"{one.instance}: {deployment.release.missing}"
 
 
 def _group(reading: ApplicationReading, plan: Plan) -> Iterator[str]:

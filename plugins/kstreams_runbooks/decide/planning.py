@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from kstreams_runbooks.decide.members import settings_text
-from kstreams_runbooks.errors import Inconclusive, Refused
+from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
 from kstreams_runbooks.model.declared import DeclaredApplication
 from kstreams_runbooks.model.plan import InstanceCost, PlanFacts, Standing
-from kstreams_runbooks.model.readings import ApplicationReading, Deployment, Missing
+from kstreams_runbooks.model.readings import ApplicationReading, Deployment, InstanceReading, Missing
 
 UPGRADE_FROM = "upgrade.from"
 GUARANTEE = "processing.guarantee"
@@ -22,16 +22,33 @@ _RESTORE_BYTES_PER_S = 5_000_000
 
 def standings(reading: ApplicationReading, declared: DeclaredApplication) -> tuple[Standing, ...]:
     """What each instance is deployed as; Inconclusive where one cannot be read."""
-    found = []
-    for one in reading.instances:
-        deployment = one.deployment
-        if isinstance(deployment, Missing):
-            raise Inconclusive(f"{one.instance}: {deployment.missing}")
-        if isinstance(deployment.release, Missing):
-            raise Inconclusive(f"{one.instance}: {deployment.release.missing}")
-        version = declared.library(deployment.release)
-        found.append(Standing(one.instance, deployment.release, tuple(sorted(deployment.settings)), version))
-    return tuple(sorted(found, key=lambda standing: standing.instance))
+    found = (standing(one, declared) for one in reading.instances)
+    return tuple(sorted(found, key=lambda one: one.instance))
+
+
+def standing(instance: InstanceReading, declared: DeclaredApplication) -> Standing:
+    """What one instance is deployed as; Inconclusive where that cannot be read."""
+    deployment = instance.deployment
+    if isinstance(deployment, Missing):
+        raise Inconclusive(f"{instance.instance}: {deployment.missing}")
+    if isinstance(deployment.release, Missing):
+        raise Inconclusive(f"{instance.instance}: {deployment.release.missing}")
+    version = declared.library(deployment.release)
+    return Standing(instance.instance, deployment.release, tuple(sorted(deployment.settings)), version)
+
+
+def require_declared(declared: DeclaredApplication, release: str) -> None:
+    """BadInput where a release cannot be deployed."""
+    if release not in declared.releases:
+        raise BadInput(
+            f"release {release}: not declared for {declared.name} (declared {', '.join(declared.releases)}); "
+            "build it and add it to the fleet entry"
+        )
+
+
+def other_library(release: str, version: str) -> str:
+    """`library` of a bounce: empty where the release is named after its Kafka Streams release."""
+    return "" if release == version else version
 
 
 def facts(reading: ApplicationReading, declared: DeclaredApplication, code: str) -> PlanFacts:

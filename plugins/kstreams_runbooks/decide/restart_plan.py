@@ -2,7 +2,16 @@
 
 from collections.abc import Iterator, Mapping
 
-from kstreams_runbooks.decide.planning import UPGRADE_FROM, costs, costs_at_once, facts, kept_settings, one_down
+from kstreams_runbooks.decide.planning import (
+    UPGRADE_FROM,
+    costs,
+    costs_at_once,
+    facts,
+    kept_settings,
+    one_down,
+    other_library,
+    require_declared,
+)
 from kstreams_runbooks.errors import BadInput, Refused
 from kstreams_runbooks.model.declared import DeclaredApplication
 from kstreams_runbooks.model.plan import Bounce, Plan, PlanFacts
@@ -28,18 +37,16 @@ def restart_plan(
     """The plan that brings every instance to `release` (None: the one it has) and to `settings` over those it has.
 
     A setting that is None is unset. With `at_once` all instances are down together, also where nothing changes: that
-    is what an application needs whose set of internal or source topics changes: `topics_now` and `topics_then` are
-    those of the running topology and of the wanted release's. BadInput for a release that is not
-    declared, for a setting that is not this runbook's, and for a rolling bounce that would change nothing; Refused
-    where the library would change too, and where a rolling bounce would change the set of topics.
+    is what an application needs whose set of internal or source topics changes. `topics_now` and `topics_then` are
+    those of the release that is deployed and of the wanted one.
+
+    BadInput for a release that is not declared, for a setting that is not this runbook's, and for a rolling bounce
+    that would change nothing; Refused where the library would change too, and where a rolling bounce would change the
+    set of topics.
     """
     found = facts(reading, declared, code)
     target = release or _one_release(found)
-    if target not in declared.releases:
-        raise BadInput(
-            f"release {target}: not declared for {declared.name} (declared {', '.join(declared.releases)}); "
-            "build it and add it to the fleet entry"
-        )
+    require_declared(declared, target)
     if UPGRADE_FROM in settings:
         raise BadInput(f"settings: {UPGRADE_FROM} is set and unset by library_bump alone; trigger that one")
     _same_library(found, declared, target)
@@ -48,9 +55,7 @@ def restart_plan(
     _no_upgrade_from(found)
     if not at_once:
         findings += tuple(_topics(declared, target, bool(settings), topics_now, topics_then))
-    bounce = Bounce(
-        1, target, tuple(sorted(wanted.items())), "" if declared.library(target) == target else declared.library(target)
-    )
+    bounce = Bounce(1, target, tuple(sorted(wanted.items())), other_library(target, declared.library(target)))
     changed = [one for one in found.at_start if (one.release, one.settings) != (bounce.release, bounce.settings)]
     if not changed and not at_once:
         raise BadInput(

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from kstreams_runbooks.decide.members import settings_text
-from kstreams_runbooks.decide.planning import costs, costs_at_once, facts, one_down
+from kstreams_runbooks.decide.planning import costs, costs_at_once, facts, one_down, other_library
 from kstreams_runbooks.errors import Inconclusive, Refused
 from kstreams_runbooks.model.declared import DeclaredApplication
 from kstreams_runbooks.model.plan import Bounce, Plan, Standing
@@ -149,7 +149,7 @@ def _at_once(undone: Undone, todo: dict[str, tuple[Move, ...]]) -> Iterator[Boun
         )
     release, settings, version = before[0]
     clear = any(move.clears_state for move in undone.moves)
-    yield Bounce(1, release, settings, _library(release, version), clear_state=clear)
+    yield Bounce(1, release, settings, other_library(release, version), clear_state=clear)
 
 
 def _stages(undone: Undone, todo: dict[str, tuple[Move, ...]]) -> Iterator[Bounce]:
@@ -169,15 +169,11 @@ def _stages(undone: Undone, todo: dict[str, tuple[Move, ...]]) -> Iterator[Bounc
                 number,
                 release,
                 settings,
-                _library(release, version),
+                other_library(release, version),
                 instances=tuple(move.instance for move in there),
                 clear_state=any(move.clears_state for move in there),
                 after_drain=undone.unguarded and any(move.before.version != move.after.version for move in there),
             )
-
-
-def _library(release: str, version: str) -> str:
-    return "" if release == version else version
 
 
 def _findings(declared: DeclaredApplication, undone: Undone, bounces: tuple[Bounce, ...]) -> Iterator[Finding]:

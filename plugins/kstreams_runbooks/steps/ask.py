@@ -50,7 +50,8 @@ def ask(run: Run, bounce: Bounce, reading: ApplicationReading, instance: Instanc
     run.say("touch no other instance: the next is asked for once this one has passed its gate")
     hours = run.plan().limit("deploy_wait_h")
     run.say(f"waits for it for up to {hours:g} h (deploy_wait_h)")
-    notify(run, needs_you, asks=f"deploy {name}", lines=requests, deadline_ms=now_ms() + int(hours * _HOUR_MS), of=name)
+    until_ms, of = now_ms() + int(hours * _HOUR_MS), f"{name}/{bounce.number}"
+    notify(run, needs_you, asks=f"deploy {name}", lines=requests, deadline_ms=until_ms, of=of)
     return remove_left(run, reading, Awaited(name, bounce, previous, members))
 
 

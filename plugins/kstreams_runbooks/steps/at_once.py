@@ -12,12 +12,10 @@ from typing import TypeVar
 from kstreams_runbooks.act.groups import GroupWriter
 from kstreams_runbooks.act.instance import RestartTimes, restart
 from kstreams_runbooks.decide.emptiness import group_is_empty
-from kstreams_runbooks.decide.guards import nothing_drifted
-from kstreams_runbooks.decide.members import members_of
 from kstreams_runbooks.decide.notification import needs_you
 from kstreams_runbooks.decide.rolling import in_place
 from kstreams_runbooks.deployers import Deployer, make_deployer
-from kstreams_runbooks.errors import Drifted, Inconclusive, Refused
+from kstreams_runbooks.errors import Inconclusive, Refused
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.plan import Bounce
 from kstreams_runbooks.model.readings import (
@@ -30,7 +28,8 @@ from kstreams_runbooks.model.readings import (
 )
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe import ClusterReader
-from kstreams_runbooks.steps.cards import kept_members, last_card, write_card
+from kstreams_runbooks.steps.bring import known, require_as_planned
+from kstreams_runbooks.steps.cards import last_card, members_in_group, write_card
 from kstreams_runbooks.steps.notify import notify
 from kstreams_runbooks.steps.run import Run, now_ms
 
@@ -57,7 +56,7 @@ def stop_all(run: Run, bounce: Bounce) -> None:
     _guard(run, reading, bounce)
     members: dict[str, MemberReading] = {}
     for instance in going:
-        own = _members(run, reading, instance)
+        own = members_in_group(run, reading, instance)
         members |= {member.member_id: member for member in own}
         write_card(run, reading, instance, bounce, own, instance.streams.start)
     names = [one.instance for one in going]
@@ -86,8 +85,6 @@ def start_all(run: Run, bounce: Bounce) -> None:
     if not waiting:
         run.say("every instance has been started by this run already")
         return
-    for instance in waiting:
-        run.deployer.check_apply(instance.instance, bounce.release, dict(bounce.settings))
     names = [one.instance for one in waiting]
     if not run.deployer.acts:
         cleared = [run.deployer.request("clear_state", name) for name in names] if bounce.clear_state else []
@@ -175,28 +172,14 @@ def rehearse_at_once(run: Run, bounce: Bounce) -> None:
 
 
 def _guard(run: Run, reading: ApplicationReading, bounce: Bounce) -> None:
+    """Nothing is touched before every instance may be: what a deployer would refuse later is refused here too."""
     for instance in reading.instances:
-        deployment = instance.deployment
-        for part in (deployment, deployment.release if isinstance(deployment, Deployment) else deployment):
-            if isinstance(part, Missing):
-                raise Inconclusive(f"{instance.instance} is not touched: {part.missing}")
-    name = reading.instances[0].instance
-    guarded = run.decide(nothing_drifted, reading=reading, plan=run.plan(), name=name, number=bounce.number)
-    if guarded.outcome is Outcome.INCONCLUSIVE:
-        raise Inconclusive(f"nothing is touched: {'; '.join(guarded.reasons)}")
-    if guarded.outcome is not Outcome.PROCEED:
-        raise Drifted(f"nothing is touched: {'; '.join(guarded.reasons)}")
-
-
-def _members(run: Run, reading: ApplicationReading, instance: InstanceReading) -> tuple[MemberReading, ...]:
-    """Members that an instance has in the group; of one that is down those that stood on its last card."""
-    if isinstance(reading.group, Missing):
-        raise Inconclusive(f"group of {reading.application}: {reading.group.missing}")
-    if not isinstance(instance.streams, Missing):
-        return members_of(reading.group, instance)
-    card = last_card(run, instance.instance)
-    present = {member.member_id for member in reading.group.members}
-    return tuple(member for member in kept_members(card) if member.member_id in present) if card else ()
+        known(instance)
+    require_as_planned(run, bounce, reading, reading.instances[0].instance)
+    for instance in reading.instances:
+        run.deployer.check_apply(instance.instance, bounce.release, dict(bounce.settings))
+        if bounce.clear_state:
+            run.deployer.check_clear_state(instance.instance)
 
 
 def _empty(run: Run, members: tuple[MemberReading, ...]) -> None:

@@ -52,7 +52,7 @@ def authorize(run: Run, approval_task: str, after: tuple[str, ...]) -> None:
         if outcome != "proceed":
             raise WriteRefused(
                 f"{run.task_id}: {name} is {outcome} in the ledger (expected proceed); marked successful by hand does "
-                "not count: clear that task and what follows it"
+                f"not count: clear {verdicts[-1].task_id if verdicts else 'the step before'} and what follows it"
             )
         if before and verdicts[-1].at_ms < before[-1].at_ms:
             raise WriteRefused(

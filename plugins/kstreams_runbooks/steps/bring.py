@@ -5,7 +5,6 @@ import time
 from kstreams_runbooks.act.groups import GroupWriter
 from kstreams_runbooks.act.instance import restart
 from kstreams_runbooks.decide.guards import nothing_drifted
-from kstreams_runbooks.decide.members import members_of
 from kstreams_runbooks.decide.rolling import in_place, left_behind, others_unwell
 from kstreams_runbooks.errors import Drifted, Inconclusive, Refused
 from kstreams_runbooks.ledger.codec import encode
@@ -13,16 +12,14 @@ from kstreams_runbooks.model.plan import Bounce
 from kstreams_runbooks.model.readings import (
     ApplicationReading,
     Deployment,
-    GroupReading,
     InstanceReading,
     MemberReading,
     Missing,
     Start,
-    StreamsReading,
 )
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe import read_streams
-from kstreams_runbooks.steps.cards import kept_members, last_card, write_card
+from kstreams_runbooks.steps.cards import members_in_group, write_card
 from kstreams_runbooks.steps.run import Run, now_ms
 
 # Parking a task costs Airflow about as much processor time as a small instance needs to start: not at the same moment.
@@ -56,7 +53,7 @@ def bring(run: Run, bounce: Bounce, reading: ApplicationReading, instance: Insta
         log=run.say,
     )
     run.keep("write", "restart", {"instance": name, "bounce": bounce.number, "times": encode(times)})
-    return _previous_start(instance)
+    return instance.streams.start
 
 
 def known(instance: InstanceReading) -> None:
@@ -73,6 +70,11 @@ def guard(run: Run, bounce: Bounce, reading: ApplicationReading, name: str) -> N
         raise Refused(f"{name} is not touched: {'; '.join(unwell)}; mend that first, then clear {run.task_id}")
     if why := left_behind(reading, name, bounce, run.plan()):
         raise Refused(why)
+    require_as_planned(run, bounce, reading, name)
+
+
+def require_as_planned(run: Run, bounce: Bounce, reading: ApplicationReading, name: str) -> None:
+    """Drifted or Inconclusive where the world is no longer the one that was approved."""
     guarded = run.decide(nothing_drifted, reading=reading, plan=run.plan(), name=name, number=bounce.number)
     if guarded.outcome is Outcome.INCONCLUSIVE:
         raise Inconclusive(f"{name} is not touched: {'; '.join(guarded.reasons)}")
@@ -101,17 +103,8 @@ def let_it_start(run: Run, name: str) -> Start | None:
 
 
 def members_to_remove(run: Run, reading: ApplicationReading, instance: InstanceReading) -> tuple[MemberReading, ...]:
-    """Members to remove once the instance is down: none under static membership.
-
-    Where the instance is down already, the ones that stood on its last card.
-    """
-    if run.plan().facts.static_membership:
-        return ()
-    if isinstance(instance.streams, StreamsReading) and isinstance(reading.group, GroupReading):
-        return members_of(reading.group, instance)
-    known = {member.member_id for member in reading.group.members} if isinstance(reading.group, GroupReading) else set()
-    card = last_card(run, instance.instance)
-    return tuple(member for member in kept_members(card) if member.member_id in known) if card else ()
+    """Members to remove once the instance is down: none under static membership."""
+    return () if run.plan().facts.static_membership else members_in_group(run, reading, instance)
 
 
 def remove(run: Run, members: tuple[MemberReading, ...]) -> None:
@@ -121,7 +114,3 @@ def remove(run: Run, members: tuple[MemberReading, ...]) -> None:
     run.say(
         f"group {group}: {len(members)} members of the stopped instance removed, nothing waits for its session timeout"
     )
-
-
-def _previous_start(instance: InstanceReading) -> Start | None:
-    return instance.streams.start if isinstance(instance.streams, StreamsReading) else None

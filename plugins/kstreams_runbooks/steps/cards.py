@@ -1,13 +1,14 @@
 """Undo cards: written before each write, so that a task that is killed in between leaves one and never none."""
 
 from kstreams_runbooks.decide.downgrade import clears_state
-from kstreams_runbooks.decide.planning import restore_cost
+from kstreams_runbooks.decide.members import members_of
+from kstreams_runbooks.decide.planning import restore_cost, standing
+from kstreams_runbooks.errors import Inconclusive
 from kstreams_runbooks.ledger.codec import decode, encode
 from kstreams_runbooks.model.ledger import Card
 from kstreams_runbooks.model.plan import Bounce, Standing
 from kstreams_runbooks.model.readings import (
     ApplicationReading,
-    Deployment,
     InstanceReading,
     MemberReading,
     Missing,
@@ -69,10 +70,17 @@ def last_card(run: Run, instance: str) -> Card | None:
     return next((card for card in reversed(run.ledger.cards(run.key)) if card.object == instance), None)
 
 
-def kept_members(card: Card) -> tuple[MemberReading, ...]:
-    """The members that an instance had in the group when the card was written."""
-    kept: tuple[MemberReading, ...] = decode(tuple[MemberReading, ...], card.facts["members"])
-    return kept
+def members_in_group(run: Run, reading: ApplicationReading, instance: InstanceReading) -> tuple[MemberReading, ...]:
+    """Members that an instance has in the group, down or not: those that it is known by, and those of its last card."""
+    group = reading.group
+    if isinstance(group, Missing):
+        raise Inconclusive(f"group of {reading.application}: {group.missing}")
+    known = {member.member_id: member for member in members_of(group, instance)}
+    if card := last_card(run, instance.instance):
+        kept: tuple[MemberReading, ...] = decode(tuple[MemberReading, ...], card.facts["members"])
+        present = {member.member_id for member in group.members}
+        known |= {member.member_id: member for member in kept if member.member_id in present}
+    return tuple(known.values())
 
 
 def _before(run: Run, instance: InstanceReading, bounce: Bounce) -> Standing:
@@ -81,12 +89,7 @@ def _before(run: Run, instance: InstanceReading, bounce: Bounce) -> Standing:
         if card.object == instance.instance and card.facts["bounce"] == bounce.number:
             kept: Standing = decode(Standing, card.facts["before"])
             return kept
-    deployment = instance.deployment
-    release = deployment.release if isinstance(deployment, Deployment) else deployment
-    # Without knowing the way back nobody comes here.
-    assert isinstance(release, str)  # noqa: S101
-    settings = deployment.settings if isinstance(deployment, Deployment) else ()
-    return Standing(instance.instance, release, tuple(sorted(settings)), run.declared.library(release))
+    return standing(instance, run.declared)
 
 
 def _to_restore(run: Run, reading: ApplicationReading) -> int | Missing:

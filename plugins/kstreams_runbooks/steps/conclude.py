@@ -117,8 +117,12 @@ def _last_look(run: Run) -> ApplicationReading | Missing:
 
 def way_back(run: Run) -> list[str]:
     """The undo cards from last to first, with the commands that a person can run."""
-    lines = []
+    lines: list[str] = []
+    unguarded = False
     for card in reversed(run.ledger.cards(run.key)):
+        if unguarded and not card.point_of_no_return:
+            lines.append("before the next: read the repartition topics to their end, an older release misreads them")
+        unguarded = card.point_of_no_return
         lines.append(
             f"undo {card.seq}: {card.undo} ({card.cost})"
             + (" — PAST THE POINT OF NO RETURN" if card.point_of_no_return else "")

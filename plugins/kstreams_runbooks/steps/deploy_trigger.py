@@ -85,7 +85,8 @@ class DeployTrigger(BaseTrigger):
 
     def _until_ms(self, run: Run) -> int:
         """Wall clock at which this wait ends: written once for one try, then read."""
-        name = f"deploy/{self.step}/{self.try_number}/{self.awaited['instance']}"
+        asked = f"{self.awaited['instance']}/{self.awaited['bounce']['number']}"
+        name = f"deploy/{self.step}/{self.try_number}/{asked}"
         return int(run.ledger.remember(run.key, name, now_ms() + int(self.wait_h * _HOUR_MS)))
 
     def _out_of_time(self, verdict: Verdict) -> Verdict:

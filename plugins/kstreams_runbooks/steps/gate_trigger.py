@@ -48,8 +48,8 @@ class GateTrigger(BaseTrigger):
 
     The ceiling is wall clock kept in the ledger, so it survives a restart of the triggerer; the count of good readings
     does not. The guards run at each reading too: a world that drifts shuts the gate for good. After it has passed, the
-    gate has to stay good for the bake time. A broker that does not answer is a bad
-    reading, not the end: it may be restarting. With `last` a passed gate ends the task without another worker.
+    gate has to stay good for the bake time. A broker that does not answer is a bad reading, not the end: it may be
+    restarting. With `last` a passed gate ends the task without another worker.
     """
 
     def __init__(

@@ -7,7 +7,7 @@ from kstreams_runbooks.decide.bump_plan import bump_plan
 from kstreams_runbooks.decide.restart_plan import restart_plan
 from kstreams_runbooks.errors import BadInput, RunbookError
 from kstreams_runbooks.model.plan import Plan
-from kstreams_runbooks.model.readings import ApplicationReading, Missing, StreamsReading
+from kstreams_runbooks.model.readings import ApplicationReading, Deployment, Missing
 from kstreams_runbooks.model.verdicts import Finding
 from kstreams_runbooks.observe.topology_topics import source_topics
 from kstreams_runbooks.rules import upgrade_path_rules
@@ -41,7 +41,7 @@ def stop_and_restart(run: Run, reading: ApplicationReading, findings: tuple[Find
 
 def _restart(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...], *, at_once: bool) -> Plan:
     release = run.record.params.get("release") or None
-    now = _topics_now(run, reading)
+    now, then = _topics(run, reading, release)
     made = run.decide(
         restart_plan,
         reading=reading,
@@ -53,7 +53,7 @@ def _restart(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...
         code=code_digest(run.record.dag_id),
         at_once=at_once,
         topics_now=now,
-        topics_then=_topics_of(run, release) if release else now,
+        topics_then=then,
     )
     # What a deployer would refuse once an instance is down is refused here, while all of them run.
     for name in made.facts.instances:
@@ -62,12 +62,16 @@ def _restart(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...
     return made
 
 
-def _topics_now(run: Run, reading: ApplicationReading) -> tuple[str, ...] | Missing:
-    """Topics of the running topology."""
-    for instance in reading.instances:
-        if isinstance(instance.streams, StreamsReading) and isinstance(instance.streams.topology, str):
-            return tuple(sorted(source_topics(instance.streams.topology, run.application.application_id)))
-    return Missing("no instance tells its topology")
+def _topics(
+    run: Run, reading: ApplicationReading, release: str | None
+) -> tuple[tuple[str, ...] | Missing, tuple[str, ...] | Missing]:
+    """Topics of the release that is deployed and of the wanted one, both as described: settings are in neither."""
+    deployed = {one.deployment.release for one in reading.instances if isinstance(one.deployment, Deployment)}
+    names = [name for name in deployed if isinstance(name, str)]
+    if release is None or names == [release]:
+        return (), ()
+    now = _topics_of(run, names[0]) if len(names) == 1 else Missing(f"{len(names)} releases are deployed")
+    return now, _topics_of(run, release)
 
 
 def _topics_of(run: Run, release: str) -> tuple[str, ...] | Missing:

@@ -5,6 +5,7 @@ from typing import Any
 
 from airflow.sdk import BaseOperator
 
+from kstreams_runbooks.decide.emptiness import group_is_empty
 from kstreams_runbooks.errors import Inconclusive
 from kstreams_runbooks.model.plan import Bounce
 from kstreams_runbooks.model.readings import Missing
@@ -18,7 +19,6 @@ from kstreams_runbooks.steps.run import Run
 from kstreams_runbooks.steps.task import write
 
 _APPROVAL = "approve_plan"
-EMPTY = "group_is_empty"
 
 
 @write("stops every instance at once and empties the group")
@@ -39,7 +39,7 @@ def start_application(run: Run) -> None:
     if run.dry_run:
         run.say("rehearsed with stop_application")
         return
-    authorize(run, _APPROVAL, (EMPTY,))
+    authorize(run, _APPROVAL, (group_is_empty.__name__,))
     start_all(run, bounce)
 
 

@@ -125,10 +125,10 @@ def earlier_gates(run: Run, bounce: Bounce, reading: ApplicationReading) -> None
         if isinstance(instance.streams, Missing) and instance.streams.start is None:
             raise Inconclusive(f"{instance.instance}: which start it runs cannot be read: {instance.streams.missing}")
         if not has_passed(run, instance, max(before)):
+            step = f"bounce_{max(before)}_rest" if run.plan().runbook != "undo" else run.task_id
             raise WriteRefused(
                 f"{run.task_id}: {instance.instance} has not passed its gate of bounce {max(before)} since it was "
-                f"started (marked successful by hand does not count); clear bounce_{max(before)}_rest and what "
-                "follows it"
+                f"started (marked successful by hand does not count); clear {step} and what follows it"
             )
 
 

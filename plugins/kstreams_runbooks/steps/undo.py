@@ -68,6 +68,8 @@ def plan_undo() -> Any:
             for bounce in made.bounces:
                 if bounce.takes(name):
                     run.deployer.check_apply(name, bounce.release, dict(bounce.settings))
+                    if bounce.clear_state:
+                        run.deployer.check_clear_state(name)
         store(run, made)
 
     return plan()
@@ -126,7 +128,8 @@ class UndoOperator(RollingOperator):
             if bounce.after_drain:
                 _drain(run, bounce, reading)
             self.take(run, bounce, run.read() if bounce.after_drain else reading, name)
-        run.say(f"{bounce.deployed}: {', '.join(names)} in place")
+        if names:
+            run.say(f"{bounce.deployed}: {', '.join(names)} in place")
 
 
 def _rehearse(run: Run) -> None:
@@ -167,6 +170,11 @@ def _drain(run: Run, bounce: Bounce, reading: ApplicationReading) -> None:
         verdict = read_up_to(reading.partitions, marks, reading.application)
         if verdict.outcome is Outcome.PROCEED or now_ms() >= until:
             break
+        if down := [one.instance for one in reading.instances if not _is_well(one)]:
+            raise Refused(
+                f"{'; '.join(verdict.reasons)}, and {', '.join(down)} does not run (expected RUNNING), so nobody reads "
+                "them; start it as it is deployed now, then clear undo"
+            )
         if verdict.sentence != said:
             said = verdict.sentence
             run.say(said)
