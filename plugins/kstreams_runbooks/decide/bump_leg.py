@@ -4,13 +4,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import get_args
 
-from kstreams_runbooks.decide.planning import GUARANTEE, UPGRADE_FROM
+from kstreams_runbooks.decide.planning import GUARANTEE, UPGRADE_FROM, kept_settings
 from kstreams_runbooks.decide.version_path import version_path
 from kstreams_runbooks.decide.version_rules import newest_of
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
 from kstreams_runbooks.model.declared import DeclaredApplication
 from kstreams_runbooks.model.plan import PlanFacts
-from kstreams_runbooks.model.readings import ApplicationReading, BrokerReading, Deployment, Missing
+from kstreams_runbooks.model.readings import ApplicationReading, BrokerReading, Deployment, Missing, StreamsReading
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.model.version_path import VersionPath, VersionQuestion
 from kstreams_runbooks.model.version_rules import Guarantee, VersionRules
@@ -39,6 +39,23 @@ def running_releases(reading: ApplicationReading) -> tuple[tuple[str, str], ...]
             release = instance.deployment.setting(UPGRADE_FROM) or release
         releases.append((instance.instance, release))
     return tuple(releases)
+
+
+def kept_in_bump(reading: ApplicationReading) -> dict[str, str]:
+    """What runbooks have set before; Refused where instances differ in it.
+
+    A bump that changes the processing guarantee in its bounce leaves instances with either value where it is
+    interrupted: what counts is what those have that are still on the oldest library.
+    """
+    kept = kept_settings(reading, frozenset({UPGRADE_FROM, GUARANTEE}))
+    versions = {
+        one.instance: Release.parse(one.streams.version)
+        for one in reading.instances
+        if isinstance(one.streams, StreamsReading)
+    }
+    behind = tuple(one for one in reading.instances if versions.get(one.instance) == min(versions.values()))
+    held = kept_settings(replace(reading, instances=behind)).get(GUARANTEE)
+    return kept | ({GUARANTEE: held} if held else {})
 
 
 def path_of(question: VersionQuestion, rules: VersionRules) -> VersionPath:
@@ -102,12 +119,24 @@ def question_of(
     rules: VersionRules,
     kept: Mapping[str, str],
 ) -> VersionQuestion:
-    """What is known of the application: read, declared, or set by a runbook before (`kept`)."""
+    """The way from what runs to the library of release `target`."""
+    running = newest_of(oldest(running_releases(reading)), rules)
+    return question_between(running, Release.parse(declared.library(target)), reading, declared, kept)
+
+
+def question_between(
+    running: Release,
+    target: Release,
+    reading: ApplicationReading,
+    declared: DeclaredApplication,
+    kept: Mapping[str, str],
+) -> VersionQuestion:
+    """Two releases, and what is known of the application: read, declared, or set by a runbook before (`kept`)."""
     broker, group = reading.broker, reading.group
     version = broker.version if isinstance(broker, BrokerReading) else broker
     return VersionQuestion(
-        running=newest_of(oldest(running_releases(reading)), rules),
-        target=Release.parse(declared.library(target)),
+        running=running,
+        target=target,
         broker=Release(version) if isinstance(version, str) and Release.known(version) else None,
         guarantee=next(_guarantees(declared, kept), None),
         foreign_key_joins="yes" if "foreign_key_joins" in declared.uses else "no",

@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 
-from kstreams_runbooks.decide.bump_leg import leg_release, oldest, path_of, question_of, running_releases
+from kstreams_runbooks.decide.bump_leg import kept_in_bump, leg_release, oldest, path_of, question_of, running_releases
 from kstreams_runbooks.decide.downgrade import clears_state
 from kstreams_runbooks.decide.planning import (
     GUARANTEE,
     UPGRADE_FROM,
     costs,
     facts,
-    kept_settings,
     one_down,
     other_library,
     require_declared,
@@ -43,7 +42,7 @@ def bump_plan(
     """
     require_declared(declared, target)
     running, found = running_releases(reading), facts(reading, declared, code)
-    kept = kept_settings(reading)
+    kept = kept_in_bump(reading)
     question = question_of(reading, declared, target, rules, kept)
     path = path_of(question, rules)
     leg, release = path.legs[0], leg_release(path, question, declared, target, rules, found)
@@ -68,8 +67,10 @@ def bump_plan(
 
 def _bounces(leg: Leg, release: str, library: str, kept: Mapping[str, str]) -> Iterator[Bounce]:
     for number, bounce in enumerate(leg.bounces, 1):
-        values = {UPGRADE_FROM: bounce.upgrade_from, GUARANTEE: bounce.processing_guarantee}
-        settings = {**kept, **{name: value for name, value in values.items() if value is not None}}
+        if bounce.processing_guarantee:
+            # Unlike upgrade.from it stays: without it the application falls back to a value that the library lost.
+            kept = {**kept, GUARANTEE: bounce.processing_guarantee}
+        settings = {**kept, UPGRADE_FROM: bounce.upgrade_from} if bounce.upgrade_from else kept
         yield Bounce(number, release, tuple(sorted(settings.items())), other_library(release, library))
 
 

@@ -9,6 +9,7 @@ from kstreams_runbooks.decide.path_answers import (
     guarantee_change,
     guarantee_finding,
     path_of,
+    protocol_refused,
     refusal,
     refusal_of_row,
     target_refused,
@@ -20,10 +21,11 @@ from kstreams_runbooks.model.version_rules import DowngradeRule, GuaranteeRule, 
 from kstreams_runbooks.model.versions import Release, within
 
 
-def downward(question: VersionQuestion, rules: VersionRules) -> VersionPath:
+def downward(question: VersionQuestion, rules: VersionRules, *, ran_before: bool = False) -> VersionPath:
     """The path to an older release, with everything about the application known.
 
-    1. Refuse what is out of question for the target itself, then what any row of the pair refuses.
+    1. Refuse what is out of question for the target itself (unless it `ran_before`), then what any row of the pair
+       refuses.
     2. Where a row asks for `upgrade.from`, it is set on the running release first, so that nothing of the new format is
        written any more; then what is left of it is read to its end (`drain`).
     3. The old release starts with its local state cleared where the newer one's files are unreadable to it.
@@ -31,7 +33,7 @@ def downward(question: VersionQuestion, rules: VersionRules) -> VersionPath:
     Source: Kafka Streams Upgrade Guide, "Notable compatibility changes in past releases"; KIP-904, KIP-1035.
     """
     change = guarantee_change(question, rules)
-    if refused := target_refused(question, change, rules):
+    if refused := protocol_refused(question, rules) if ran_before else target_refused(question, change, rules):
         return refused
     fired = tuple(row for row in rules.downgrades if _covers(row, question))
     if not fired:

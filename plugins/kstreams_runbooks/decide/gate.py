@@ -7,7 +7,7 @@ and an instance that is RUNNING in a stable group may still process nothing.
 from collections.abc import Iterator
 
 from kstreams_runbooks.decide.lag import named, standing_still, total_lag
-from kstreams_runbooks.decide.members import members_of, settings_text
+from kstreams_runbooks.decide.members import members_of, settings_text, strangers
 from kstreams_runbooks.decide.rolling import CLIENT_DUE_MS
 from kstreams_runbooks.model.gates import Expectation
 from kstreams_runbooks.model.readings import (
@@ -157,6 +157,8 @@ def _group(now: ApplicationReading, instance: InstanceReading) -> Iterator[str]:
             yield f"group {now.group.group_id}: {now.group.state} (expected Stable)"
         if not members_of(now.group, instance):
             yield f"group {now.group.group_id}: no member of {instance.instance} yet"
+        for member in strangers(now):
+            yield f"group {now.group.group_id}: member {member.client_id} on {member.host} is of no declared instance"
 
 
 def _progress(earlier: list[ApplicationReading], now: ApplicationReading, expected: Expectation) -> Iterator[str]:

@@ -9,12 +9,15 @@ from kstreams_runbooks.model.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 
 
-def nothing_drifted(reading: ApplicationReading, plan: Plan, name: str, number: int) -> Verdict:
+def nothing_drifted(
+    reading: ApplicationReading, plan: Plan, name: str, number: int, *, leaving: bool = False
+) -> Verdict:
     """Whether instance `name` may be brought to bounce `number`: the world is still the one that was approved.
 
     Topics with the ids and partition counts of the plan, the same type of group, no member that nobody declared, and
     every instance on what it ran when the plan was made or on what the plan brings it to: once an earlier bounce has
-    taken it on nothing else, however long ago all of them were proven.
+    taken it on nothing else, however long ago all of them were proven. With `leaving` a member of no declared instance
+    may be one that an instance left behind when it died: it is gone after its session timeout.
     """
     if isinstance(reading.topics, Missing):
         return Verdict(Outcome.INCONCLUSIVE, (f"topics of {plan.application}: {reading.topics.missing}",))
@@ -22,7 +25,7 @@ def nothing_drifted(reading: ApplicationReading, plan: Plan, name: str, number: 
         return Verdict(Outcome.INCONCLUSIVE, (f"group of {plan.application}: {reading.group.missing}",))
     if unread := tuple(_unread(reading, name)):
         return Verdict(Outcome.INCONCLUSIVE, unread)
-    drift = (*topic_drift(plan, reading), *_group(reading, plan), *_instances(reading, plan, number))
+    drift = (*topic_drift(plan, reading), *_group(reading, plan, leaving), *_instances(reading, plan, number))
     if drift:
         return Verdict(Outcome.REFUSE, drift)
     return Verdict(Outcome.PROCEED, ("topics, group and instances are as planned",))
@@ -39,13 +42,13 @@ def _unread(reading: ApplicationReading, name: str) -> Iterator[str]:
             yield f"{one.instance}: {deployment.release.missing}"
 
 
-def _group(reading: ApplicationReading, plan: Plan) -> Iterator[str]:
+def _group(reading: ApplicationReading, plan: Plan, leaving: bool) -> Iterator[str]:
     group = reading.group
     if isinstance(group, Missing) or not group.members:
         return
     if group.type != plan.facts.group_type:
         yield f"group {group.group_id}: now a {group.type} group (planned {plan.facts.group_type})"
-    for member in strangers(reading):
+    for member in () if leaving else strangers(reading):
         yield (
             f"group {group.group_id}: member {member.client_id} on {member.host} belongs to no declared instance; "
             "stop it, or declare its instance and trigger a new run"

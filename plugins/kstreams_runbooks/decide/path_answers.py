@@ -57,15 +57,22 @@ def target_refused(question: VersionQuestion, change: GuaranteeRule | None, rule
         if avoid.effect == "refuse":
             instead = f"go to {' or '.join(avoid.fixed_in)} instead, where it is fixed"
             return refusal_of_row(question, avoid.id, avoid.reason, instead, avoid.source)
-    protocol = protocol_row(question, rules)
-    if protocol is not None and protocol.effect == "refuse":
-        return refusal_of_row(question, protocol.id, protocol.reason, protocol.action, protocol.source)
+    if refused := protocol_refused(question, rules):
+        return refused
     for row in broker_rows(question.target, guarantee_after(question, change), question, rules):
         if row.effect == "refuse":
             action = "bring the brokers there first" if _too_old(question, row.brokers) else "choose a newer release"
             why = f"{row.reason} The brokers are {question.broker}"
             return refusal_of_row(question, row.id, why, action, row.source)
     return None
+
+
+def protocol_refused(question: VersionQuestion, rules: VersionRules) -> VersionPath | None:
+    """Whether the group protocol keeps the application from the target."""
+    row = protocol_row(question, rules)
+    if row is None or row.effect != "refuse":
+        return None
+    return refusal_of_row(question, row.id, row.reason, row.action, row.source)
 
 
 def _too_old(question: VersionQuestion, brokers: tuple[str, ...]) -> bool:

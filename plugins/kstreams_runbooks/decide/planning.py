@@ -1,6 +1,7 @@
 """What every plan is made of: the facts that it binds, what restarting an instance costs, which settings stay."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from kstreams_runbooks.decide.members import settings_text
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
@@ -92,6 +93,13 @@ def restore_cost(changelog_bytes: int | Missing) -> str:
         f"a full restore from the changelogs: up to {changelog_bytes / 1_000_000:,.1f} MB in all of them, about "
         f"{seconds:,.0f} s at {_RESTORE_BYTES_PER_S / 1_000_000:,.0f} MB/s"
     )
+
+
+def with_restore(cost: InstanceCost, changelog_bytes: int | Missing) -> InstanceCost:
+    """The cost of an instance whose local state is cleared."""
+    low, high = cost.gap_s
+    restored_s = 0 if isinstance(changelog_bytes, Missing) else round(changelog_bytes / _RESTORE_BYTES_PER_S)
+    return replace(cost, gap_s=(low, high + restored_s), why=f"{cost.why}; then {restore_cost(changelog_bytes)}")
 
 
 def costs(declared: DeclaredApplication) -> Iterator[InstanceCost]:

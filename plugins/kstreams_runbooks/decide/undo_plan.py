@@ -1,61 +1,37 @@
 """From the undo cards of a run to the plan that takes it back."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
 from kstreams_runbooks.decide.members import settings_text
-from kstreams_runbooks.decide.planning import costs, costs_at_once, facts, one_down, other_library
+from kstreams_runbooks.decide.planning import costs, costs_at_once, facts, one_down, other_library, with_restore
+from kstreams_runbooks.decide.way_back import Move, Undone, guard_of
 from kstreams_runbooks.errors import Inconclusive, Refused
 from kstreams_runbooks.model.declared import DeclaredApplication
 from kstreams_runbooks.model.plan import Bounce, Plan, Standing
-from kstreams_runbooks.model.readings import ApplicationReading, InstanceReading, Missing, StreamsReading
+from kstreams_runbooks.model.readings import ApplicationReading, Deployment, InstanceReading, Missing, StreamsReading
 from kstreams_runbooks.model.verdicts import Finding
+from kstreams_runbooks.model.version_rules import VersionRules
 
 _KIP_904 = "KIP-904; Kafka Streams Upgrade Guide, downgrading; tests/long/test_undo.py"
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """One card as undo needs it: which instance it took from where to where, in which bounce of its run.
-
-    `clears_state` says that what it leaves on the disk cannot be opened by what stood before.
-    """
-
-    instance: str
-    bounce: int
-    before: Standing
-    after: Standing
-    clears_state: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Undone:
-    """A run that is to be taken back: its key, the runbook, whether it took all instances at once, its cards.
-
-    `unguarded` says that this run, or one of the same application after it, has passed a point of no return: records
-    that an older release misreads may lie in the repartition topics, also where `upgrade.from` is set again by now.
-    """
-
-    run_key: str
-    runbook: str
-    at_once: bool
-    moves: tuple[Move, ...]
-    unguarded: bool
 
 
 def undo_plan(
     reading: ApplicationReading,
     declared: DeclaredApplication,
     undone: Undone,
+    rules: VersionRules,
+    changelog_bytes: int | Missing,
     limits: tuple[tuple[str, float], ...],
     code: str,
 ) -> Plan:
     """The plan that brings every instance back to where it was before `undone` touched it, cards from last to first.
 
-    After the point of no return of a library bump the way back has a stage in between: `upgrade.from` set on every
-    instance again, and what lies in the repartition topics read to its end, before the first old release starts.
-    Refused where a run changed nothing, or where an instance is no more as the run left it; Inconclusive where an
-    instance's deployment cannot be read.
+    After the point of no return of a library bump the way back has a stage in between: every instance runs with
+    `upgrade.from` set, and what lies in the repartition topics is read to its end, before the first old release starts.
+    `changelog_bytes` is what an instance may have to restore. Refused where a run changed nothing, where an instance is
+    no more as the run left it, and where the version rules know no way back; Inconclusive where an instance's
+    deployment cannot be read.
     """
     if undone.runbook == "undo":
         raise Refused(f"run {undone.run_key} is an undo itself: trigger the runbook that it took back again")
@@ -65,7 +41,13 @@ def undo_plan(
         raise Refused(f"{stale[0]}; restart it, so that what runs is what is declared, then trigger this again")
     found = facts(reading, declared, code)
     todo = {one.instance: tuple(still_to_undo(reading, undone, one)) for one in found.at_start}
-    bounces = tuple(_at_once(undone, todo) if undone.at_once else _stages(undone, todo))
+    guards = {
+        move.instance: guard
+        for moves in todo.values()
+        for move in moves
+        if (guard := guard_of(move, undone, reading, declared, rules))
+    }
+    bounces = tuple(_at_once(undone, todo) if undone.at_once else _stages(todo, guards))
     if not bounces:
         raise Refused(f"run {undone.run_key}: every instance runs as it did before; there is nothing to undo")
     return Plan(
@@ -76,7 +58,10 @@ def undo_plan(
         limits=limits,
         bounces=bounces,
         facts=found,
-        costs=tuple(costs_at_once(declared) if undone.at_once else costs(declared)),
+        costs=tuple(
+            with_restore(cost, changelog_bytes) if _clears(bounces, cost.instance) else cost
+            for cost in (costs_at_once(declared) if undone.at_once else costs(declared))
+        ),
         findings=tuple(_findings(declared, undone, bounces)),
         undo=(f"trigger {undone.runbook} again",),
         title=f"undo of {undone.run_key}: back to {bounces[-1].deployed}",
@@ -99,8 +84,10 @@ def still_to_undo(reading: ApplicationReading, undone: Undone, standing: Standin
             f"bring it to {way[0].deployed} by hand"
         )
     if at == 0 and not _runs(reading, standing.instance):
-        # Stopped, and killed before anything was set: it stands where it was, and only has to be started.
-        yield replace(own[0], after=own[0].before, clears_state=False)
+        # It stands where it was, and only has to be started. Stopped, nothing has run since; otherwise somebody put it
+        # back by hand, and it may have died of what the newer release left on its disk.
+        clears = own[0].clears_state and not _is_stopped(reading, standing.instance)
+        yield replace(own[0], after=own[0].before, clears_state=clears)
     yield from own[:at]
 
 
@@ -124,13 +111,26 @@ def _same(one: Standing, other: Standing) -> bool:
     return (one.release, sorted(one.settings)) == (other.release, sorted(other.settings))
 
 
-def _runs(reading: ApplicationReading, name: str) -> bool:
+def _deployment(reading: ApplicationReading, name: str) -> tuple[InstanceReading, Deployment]:
     instance = reading.instance(name)
     if isinstance(instance, Missing) or isinstance(instance.deployment, Missing):
         raise Inconclusive(f"{name}: whether it runs cannot be read")
-    return instance.deployment.process in {"running", "starting"} and (
+    return instance, instance.deployment
+
+
+def _runs(reading: ApplicationReading, name: str) -> bool:
+    instance, deployment = _deployment(reading, name)
+    return deployment.process in {"running", "starting"} and (
         isinstance(instance.streams, StreamsReading) and instance.streams.state not in {"ERROR", "NOT_RUNNING"}
     )
+
+
+def _is_stopped(reading: ApplicationReading, name: str) -> bool:
+    return _deployment(reading, name)[1].process == "stopped"
+
+
+def _clears(bounces: tuple[Bounce, ...], instance: str) -> bool:
+    return any(bounce.clear_state and bounce.takes(instance) for bounce in bounces)
 
 
 def _at_once(undone: Undone, todo: dict[str, tuple[Move, ...]]) -> Iterator[Bounce]:
@@ -152,28 +152,46 @@ def _at_once(undone: Undone, todo: dict[str, tuple[Move, ...]]) -> Iterator[Boun
     yield Bounce(1, release, settings, other_library(release, version), clear_state=clear)
 
 
-def _stages(undone: Undone, todo: dict[str, tuple[Move, ...]]) -> Iterator[Bounce]:
-    """One stage per bounce of the run, last to first, split where instances were not alike before it."""
-    number = 0
-    for bounce in sorted({move.bounce for move in undone.moves}, reverse=True):
-        targets: dict[tuple[str, tuple[tuple[str, str], ...], str], list[Move]] = {}
-        for moves in todo.values():
-            of_it = [move for move in moves if move.bounce == bounce]
-            if of_it:
-                # A rerun of a bounce has more than one card; the first has what stood before it.
-                place = of_it[0].before
-                targets.setdefault((place.release, place.settings, place.version), []).append(of_it[0])
-        for (release, settings, version), there in targets.items():
-            number += 1
-            yield Bounce(
-                number,
-                release,
-                settings,
-                other_library(release, version),
-                instances=tuple(move.instance for move in there),
-                clear_state=any(move.clears_state for move in there),
-                after_drain=undone.unguarded and any(move.before.version != move.after.version for move in there),
-            )
+def _stages(todo: Mapping[str, tuple[Move, ...]], guards: Mapping[str, Standing]) -> Iterator[Bounce]:
+    """One stage per bounce of the run, last to first, split where instances were not alike before it.
+
+    Before a stage that needs a drain comes one that brings every instance to its guard; one that has it is only looked
+    at, and one that is down is started: nobody else reads what lies in its partitions.
+    """
+    stages: list[Bounce] = []
+    for number in sorted({move.bounce for moves in todo.values() for move in moves}, reverse=True):
+        # A rerun of a bounce has more than one card; the first has what stood before it.
+        first = [next((move for move in moves if move.bounce == number), None) for moves in todo.values()]
+        going = [move for move in first if move is not None]
+        drained = [move for move in going if move.instance in guards and move.before.version != move.after.version]
+        for place, there in _alike(drained, lambda move: guards[move.instance]):
+            _bring(stages, place, there)
+        for place, there in _alike(going, lambda move: move.before):
+            clear, drain = any(move.clears_state for move in there), any(move in drained for move in there)
+            _bring(stages, place, there, clear_state=clear, after_drain=drain)
+    yield from stages
+
+
+def _alike(moves: list[Move], to: Callable[[Move], Standing]) -> Iterator[tuple[Standing, list[Move]]]:
+    """Moves by what they lead to, in the order of the instances."""
+    found: dict[tuple[str, tuple[tuple[str, str], ...], str], list[Move]] = {}
+    for move in moves:
+        place = to(move)
+        found.setdefault((place.release, place.settings, place.version), []).append(move)
+    return ((to(there[0]), there) for there in found.values())
+
+
+def _bring(
+    stages: list[Bounce], place: Standing, moves: list[Move], *, clear_state: bool = False, after_drain: bool = False
+) -> None:
+    """Another stage that ends on `place`, or more instances for the last one where that is the same."""
+    names = tuple(move.instance for move in moves)
+    library = other_library(place.release, place.version)
+    stage = Bounce(len(stages) + 1, place.release, place.settings, library, names, clear_state, after_drain)
+    if stages and replace(stages[-1], number=stage.number, instances=names) == stage:
+        stages[-1] = replace(stages[-1], instances=tuple(sorted({*stages[-1].instances, *names})))
+    else:
+        stages.append(stage)
 
 
 def _findings(declared: DeclaredApplication, undone: Undone, bounces: tuple[Bounce, ...]) -> Iterator[Finding]:

@@ -8,8 +8,8 @@ from sqlalchemy.orm import Session
 
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.ledger.database import Database
-from kstreams_runbooks.ledger.tables import ApprovalRow, CardRow, EvidenceRow
-from kstreams_runbooks.model.ledger import Approval, Card, Evidence, EvidenceKind
+from kstreams_runbooks.ledger.tables import ApprovalRow, CardRow, EvidenceRow, RunRow
+from kstreams_runbooks.model.ledger import Approval, Card, Evidence, EvidenceKind, RunRecord
 
 _APPROVAL = tuple(Approval.__dataclass_fields__)
 _EVIDENCE = tuple(Evidence.__dataclass_fields__)
@@ -94,6 +94,18 @@ class Records:
             return [Card(**{field: getattr(row, field) for field in _CARD}) for row in session.scalars(query)]
 
         return self.database.read(work)
+
+    def changed_since(self, run: RunRecord, at_ms: int) -> str | None:
+        """The key of the newest other run that has changed the application of `run` after `at_ms`, None for none."""
+        query = (
+            select(CardRow.run_key)
+            .join(RunRow, RunRow.run_key == CardRow.run_key)
+            .where(RunRow.application == run.application, RunRow.cluster == run.cluster)
+            .where(CardRow.run_key != run.run_key, CardRow.at_ms > at_ms)
+            .order_by(CardRow.at_ms.desc())
+            .limit(1)
+        )
+        return self.database.read(lambda session: session.scalar(query))
 
     def finish_card(self, run_key: str, seq: int) -> None:
         """Mark a card as dealt with; BadInput where there is none."""

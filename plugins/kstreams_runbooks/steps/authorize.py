@@ -13,12 +13,13 @@ from kstreams_runbooks.steps.run import Run, now_ms
 VOIDED = "earlier approval void"
 
 
-def authorize(run: Run, approval_task: str, after: tuple[str, ...]) -> None:
+def authorize(run: Run, approval_task: str, after: tuple[str, ...], *, going_on: bool = False) -> None:
     """Refuse unless the current plan is approved, the approval has not expired, and the gates before it have passed.
 
     `approval_task` is the task whose approval covers this write; `after` names decisions whose newest verdict in this
-    run has to say proceed, and to be newer than everything that was changed before the point of no return. Takes or
-    renews the run's holds. Marking a task successful by hand changes none of it.
+    run has to say proceed, and to be newer than everything that was changed before the point of no return. `going_on`
+    where this run has stopped what it is about to start: an approval that has expired meanwhile keeps nothing down.
+    Takes or renews the run's holds. Marking a task successful by hand changes none of it.
     """
     plan = run.plan()
     approval = run.ledger.approval(run.key, approval_task)
@@ -38,13 +39,14 @@ def authorize(run: Run, approval_task: str, after: tuple[str, ...]) -> None:
             f"{run.task_id}: {approval_task} was given for plan {approval.digest}, the plan is now {plan.digest}; "
             f"clear {approval_task} and what follows it"
         )
-    if approval.expires_at_ms < now_ms():
+    if approval.expires_at_ms < now_ms() and not going_on:
         minutes = (now_ms() - approval.expires_at_ms) / 60_000
         raise WriteRefused(
             f"{run.task_id}: the approval by {approval.by} expired {minutes:.0f} min ago; "
             f"clear {approval_task} and what follows it"
         )
     _same_code(run, plan)
+    _newest_run(run)
     before = [card for card in run.ledger.cards(run.key) if not card.point_of_no_return]
     for name in after:
         verdicts = run.ledger.evidence(run.key, kind="verdict", name=name)
@@ -60,6 +62,16 @@ def authorize(run: Run, approval_task: str, after: tuple[str, ...]) -> None:
                 f"({before[-1].object}); clear {verdicts[-1].task_id} and what follows it"
             )
     take_hold(run)
+
+
+def _newest_run(run: Run) -> None:
+    """Refuse where another run has changed the application since this one last did: its plan is from before that."""
+    last = max((card.at_ms for card in run.ledger.cards(run.key)), default=None)
+    if last is not None and (other := run.ledger.changed_since(run.record, last)):
+        raise WriteRefused(
+            f"{run.task_id}: run {other} has changed {run.record.application} since this run did (expected: none after "
+            "it); trigger a new run, which looks at what stands now"
+        )
 
 
 def _same_code(run: Run, plan: Plan) -> None:

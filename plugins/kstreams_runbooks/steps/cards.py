@@ -37,7 +37,7 @@ def write_card(
     # From the last bounce of a library bump on the new record format is written.
     final = plan.runbook == "library_bump" and bounce.number > 1 and bounce.number == plan.bounces[-1].number
     clear = clears_state(before.version, bounce.version, upgrade_path_rules())
-    cost = "one restart" + (f", and {restore_cost(_to_restore(run, reading))}" if clear else "")
+    cost = "one restart" + (f", and {restore_cost(bytes_to_restore(run, reading))}" if clear else "")
     card = Card(
         run_key=run.key,
         seq=len(run.ledger.cards(run.key)) + 1,
@@ -83,16 +83,7 @@ def members_in_group(run: Run, reading: ApplicationReading, instance: InstanceRe
     return tuple(known.values())
 
 
-def _before(run: Run, instance: InstanceReading, bounce: Bounce) -> Standing:
-    """What to go back to: for a rerun of the same bounce what stood before the first try, not a half-way point."""
-    for card in run.ledger.cards(run.key):
-        if card.object == instance.instance and card.facts["bounce"] == bounce.number:
-            kept: Standing = decode(Standing, card.facts["before"])
-            return kept
-    return standing(instance, run.declared)
-
-
-def _to_restore(run: Run, reading: ApplicationReading) -> int | Missing:
+def bytes_to_restore(run: Run, reading: ApplicationReading) -> int | Missing:
     """Bytes of the changelogs of the application: the most that one instance may have to read."""
     if isinstance(reading.topics, Missing):
         return reading.topics
@@ -101,6 +92,15 @@ def _to_restore(run: Run, reading: ApplicationReading) -> int | Missing:
         return 0
     with ClusterReader(run.kafka) as reader:
         return reader.log_bytes(names)
+
+
+def _before(run: Run, instance: InstanceReading, bounce: Bounce) -> Standing:
+    """What to go back to: for a rerun of the same bounce what stood before the first try, not a half-way point."""
+    for card in run.ledger.cards(run.key):
+        if card.object == instance.instance and card.facts["bounce"] == bounce.number:
+            kept: Standing = decode(Standing, card.facts["before"])
+            return kept
+    return standing(instance, run.declared)
 
 
 def previous_start(run: Run, instance: str) -> Start | None:

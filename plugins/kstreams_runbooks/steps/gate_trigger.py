@@ -142,9 +142,13 @@ class GateTrigger(BaseTrigger):
         return not others_unwell(reading_of(run), self.expected["instance"])
 
     def _ceiling_ms(self, run: Run, expected: Expectation, patience: Patience) -> int:
-        """Wall clock at which this gate gives up: written once, then read, for one start of one try."""
+        """Wall clock at which this gate gives up: written once, then read, for one look at one start in one try.
+
+        A look ends with a gate that has passed: an instance that is looked at again after others has its time anew.
+        """
         previous = expected.previous.started_at_ms if expected.previous else "down"
-        name = f"ceiling/{self.step}/{self.try_number}/{expected.instance}/{previous}"
+        passed = len(run.ledger.evidence(run.key, kind="note", name=GATE_PASSED))
+        name = f"ceiling/{self.step}/{self.try_number}/{expected.instance}/{previous}/{passed}"
         until_ms = now_ms() + int((patience.ceiling_s + patience.bake_s) * 1000)
         return int(run.ledger.remember(run.key, name, until_ms))
 
@@ -176,11 +180,12 @@ class _Bake:
 
 def _guard(run: Run, plan: Plan, expected: Expectation, readings: list[ApplicationReading]) -> None:
     """Drifted where each of the newest readings shows that the world is no longer the one that was approved."""
-    name, number = expected.instance, expected.bounce.number
-    drifted = [nothing_drifted(reading, plan, name, number).outcome is Outcome.REFUSE for reading in readings]
-    if len(readings) < _CERTAIN or not all(drifted):
+    # A static member that is back replaces the one that died; any other stays until its session timeout is over.
+    name, number, leaving = expected.instance, expected.bounce.number, not plan.facts.static_membership
+    verdicts = [nothing_drifted(reading, plan, name, number, leaving=leaving) for reading in readings]
+    if len(readings) < _CERTAIN or not all(verdict.outcome is Outcome.REFUSE for verdict in verdicts):
         return
-    verdict = run.decide(nothing_drifted, reading=readings[-1], plan=plan, name=name, number=number)
+    verdict = run.decide(nothing_drifted, reading=readings[-1], plan=plan, name=name, number=number, leaving=leaving)
     raise Drifted(f"gate of {name}: {'; '.join(verdict.reasons)}")
 
 

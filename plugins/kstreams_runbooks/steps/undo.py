@@ -7,8 +7,9 @@ from typing import Any
 from kstreams_runbooks.decide.approval import may_request
 from kstreams_runbooks.decide.downgrade import clears_state
 from kstreams_runbooks.decide.draining import read_up_to
-from kstreams_runbooks.decide.undo_plan import Move, Undone, deployed_as, undo_plan
+from kstreams_runbooks.decide.undo_plan import deployed_as, undo_plan
 from kstreams_runbooks.decide.verification import undo_verified
+from kstreams_runbooks.decide.way_back import Move, Undone
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
 from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.ledger import RunRecord
@@ -18,6 +19,7 @@ from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.steps.at_once import rehearse_at_once, start_all, started_by, stop_all
 from kstreams_runbooks.steps.authorize import authorize, take_hold
+from kstreams_runbooks.steps.cards import bytes_to_restore
 from kstreams_runbooks.steps.code import code_digest
 from kstreams_runbooks.steps.described import described
 from kstreams_runbooks.steps.observing import rehearsed, watch
@@ -61,6 +63,8 @@ def plan_undo() -> Any:
             reading=reading,
             declared=run.declared,
             undone=_undone(run),
+            rules=upgrade_path_rules(),
+            changelog_bytes=bytes_to_restore(run, reading),
             limits=run.declared.limits,
             code=code_digest(run.record.dag_id),
         )
@@ -104,12 +108,12 @@ class UndoOperator(RollingOperator):
                 self._stage(run, bounce)
         watch(run, lambda earlier, after: run.decide(undo_verified, earlier=earlier, after=after, plan=plan))
         record = _undone_record(run)
-        for card in run.ledger.cards(record.run_key):
+        for card in reversed(run.ledger.cards(record.run_key)):
             run.ledger.finish_card(record.run_key, card.seq)
         run.say(f"run {record.run_key} is taken back")
 
     def _together(self, run: Run, bounce: Bounce) -> None:
-        authorize(run, self.approval, ())
+        authorize(run, self.approval, (), going_on=bool(run.ledger.cards(run.key)))
         reading = run.read()
         if not all(started_by(run, one, bounce, reading.taken.at_ms) for one in reading.instances):
             stop_all(run, bounce)
@@ -170,10 +174,10 @@ def _drain(run: Run, bounce: Bounce, reading: ApplicationReading) -> None:
         verdict = read_up_to(reading.partitions, marks, reading.application)
         if verdict.outcome is Outcome.PROCEED or now_ms() >= until:
             break
-        if down := [one.instance for one in reading.instances if not _is_well(one)]:
+        if down := [one.instance for one in reading.instances if not _is_well(one) and not deployed_as(one, bounce)]:
             raise Refused(
-                f"{'; '.join(verdict.reasons)}, and {', '.join(down)} does not run (expected RUNNING), so nobody reads "
-                "them; start it as it is deployed now, then clear undo"
+                f"{'; '.join(verdict.reasons)}, and {', '.join(down)} does not run any more (expected RUNNING), so "
+                "nobody reads what is its own; clear undo, which starts it first"
             )
         if verdict.sentence != said:
             said = verdict.sentence

@@ -269,3 +269,14 @@ def test_a_bounce_left_half_done_from_3_3_goes_on() -> None:
     )
     made = bump_plan(half, declared(releases=("3.3.2", NEW)), NEW, upgrade_path_rules(), (), (), "code")
     assert [dict(bounce.settings) for bounce in made.bounces] == [{"upgrade.from": "3.4"}, {}]
+
+
+@pytest.mark.parametrize("done", [0, 1, 2])
+def test_a_guarantee_that_changes_in_the_bounce_stays_and_is_no_difference_when_it_is_half_done(done: int) -> None:
+    """4.0 knows exactly_once_beta as exactly_once_v2 only: bounce 2 keeps it, and so does a run that goes on."""
+    switched = (("processing.guarantee", "exactly_once_v2"), ("upgrade.from", "3.4"))
+    taken = [instance(f"orders-{n}", release=NEW, settings=switched) for n in range(1, done + 1)]
+    left = [instance(f"orders-{n}") for n in range(done + 1, 3)]
+    entry = declared(processing_guarantee="exactly_once_beta")
+    made = bump_plan(reading(*taken, *left), entry, NEW, upgrade_path_rules(), (), (), "code")
+    assert [one.settings for one in made.bounces] == [switched, switched[:1]]

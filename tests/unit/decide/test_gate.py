@@ -15,7 +15,7 @@ from kstreams_runbooks.model.readings import (
     Taken,
 )
 from kstreams_runbooks.model.verdicts import Outcome
-from samples import BOUNCE_1, NEW, down, expectation, instance, partition, reading
+from samples import BOUNCE_1, NEW, down, expectation, instance, member, partition, reading
 
 
 def sample(second: int, own: InstanceReading | None = None, **changes: Any) -> ApplicationReading:
@@ -233,3 +233,12 @@ def test_a_partition_that_fills_up_during_the_gate_is_watched_too() -> None:
     samples = [sample(0, partitions=(partition(committed=100, stable=100),))]
     samples += [sample(s, partitions=(partition(committed=100, stable=100 + s),)) for s in range(5, 60, 5)]
     assert {gate(tuple(samples[:count]), expected).outcome for count in range(1, 13)} == {Outcome.WAIT}
+
+
+def test_a_member_of_nobody_keeps_it_shut() -> None:
+    """Left behind by an instance that died, or a stranger: either way the group is not what was planned."""
+    members = (member("orders-1"), member("orders-2"), member("gone"))
+    group = GroupReading(Taken(1, "t"), "orders", "classic", "Stable", members)
+    verdict = gate(tuple(sample(second, group=group) for second in range(1, 6)), expectation())
+    assert verdict.outcome is Outcome.WAIT
+    assert "gone-client-StreamThread-1-consumer on /127.0.0.1 is of no declared instance" in verdict.reasons[0]

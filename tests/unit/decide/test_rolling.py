@@ -6,7 +6,7 @@ import pytest
 from kstreams_runbooks.decide.bump_plan import bump_plan
 from kstreams_runbooks.decide.guards import nothing_drifted
 from kstreams_runbooks.decide.rolling import beyond, in_place, left_behind, others_unwell
-from kstreams_runbooks.model.readings import GroupReading, Missing, Start, Taken, TopicReading
+from kstreams_runbooks.model.readings import Deployment, GroupReading, Missing, Start, Taken, TopicReading
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.rules import upgrade_path_rules
 from samples import BOUNCE_1, BOUNCE_2, NEW, applied, declared, down, instance, member, reading
@@ -84,3 +84,20 @@ def test_bounce_1_goes_on_beside_what_it_has_brought_over() -> None:
     """In the middle of bounce 1 both the old release and the planned one are as they should be."""
     half = reading(instance("orders-1", release=NEW, settings=BOUNCE_1.settings), instance("orders-2"))
     assert nothing_drifted(half, PLAN, "orders-2", 1).outcome is Outcome.PROCEED
+
+
+def test_an_instance_whose_release_cannot_be_read_is_no_drift() -> None:
+    """Its deployer says nothing about the release: missing data decides nothing."""
+    one = instance("orders-2")
+    assert isinstance(one.deployment, Deployment)
+    blind = replace(one, deployment=replace(one.deployment, release=Missing("orders-2: no release key")))
+    verdict = nothing_drifted(reading(instance("orders-1"), blind), PLAN, "orders-1", 1)
+    assert (verdict.outcome, verdict.reasons) == (Outcome.INCONCLUSIVE, ("orders-2: orders-2: no release key",))
+
+
+def test_what_a_dead_instance_left_in_the_group_is_no_drift_while_it_leaves() -> None:
+    """Without static membership its members stay until their session timeout: a gate waits for that."""
+    members = (member("orders-1"), member("orders-2"), member("gone"))
+    left = reading(group=GroupReading(Taken(1, "t"), "orders", "classic", "Stable", members))
+    assert nothing_drifted(left, PLAN, "orders-1", 1).outcome is Outcome.REFUSE
+    assert nothing_drifted(left, PLAN, "orders-1", 1, leaving=True).outcome is Outcome.PROCEED

@@ -1,15 +1,20 @@
 """The way back of a run, from its cards and from what stands now."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
-from kstreams_runbooks.decide.undo_plan import Move, Undone, deployed_as, undo_plan
+from kstreams_runbooks.decide.undo_plan import deployed_as, undo_plan
+from kstreams_runbooks.decide.way_back import Move, Undone
 from kstreams_runbooks.errors import Inconclusive, Refused
 from kstreams_runbooks.model.plan import Plan, Standing
-from kstreams_runbooks.model.readings import ApplicationReading, Missing
+from kstreams_runbooks.model.readings import ApplicationReading, Deployment, Missing
+from kstreams_runbooks.rules import upgrade_path_rules
 from samples import BOUNCE_1, NEW, OLD, applied, declared, down, instance, reading
 
 GUARD = BOUNCE_1.settings
+# The stage before a drain: every instance holds the new formats back; one that does so already is only looked at.
+GUARDED = (NEW, GUARD, ("orders-1", "orders-2"), False, False)
 
 
 def stands(name: str, release: str = OLD, settings: tuple[tuple[str, str], ...] = ()) -> Standing:
@@ -27,10 +32,16 @@ def unset(*names: str) -> tuple[Move, ...]:
 
 
 def plan_of(
-    now: ApplicationReading, *moves: Move, runbook: str = "library_bump", at_once: bool = False, later: bool = False
+    now: ApplicationReading,
+    *moves: Move,
+    runbook: str = "library_bump",
+    at_once: bool = False,
+    later: bool = False,
+    changelog_bytes: int | Missing = 10_000_000,
+    **entry: Any,
 ) -> Plan:
-    unguarded = any(move.bounce > 1 for move in moves) or later
-    return undo_plan(now, declared(), Undone("library_bump/r", runbook, at_once, moves, unguarded), (), "code")
+    undone = Undone("library_bump/r", runbook, at_once, moves, any(move.bounce > 1 for move in moves) or later)
+    return undo_plan(now, declared(**entry), undone, upgrade_path_rules(), changelog_bytes, (), "code")
 
 
 def stages(plan: Plan) -> list[tuple[str, tuple[tuple[str, str], ...], tuple[str, ...], bool, bool]]:
@@ -54,7 +65,7 @@ def test_past_the_point_of_no_return_the_guard_comes_back_first() -> None:
     now = reading(instance("orders-1", release=NEW), instance("orders-2", release=NEW, settings=GUARD))
     made = plan_of(now, *bounced("orders-1", "orders-2"), *unset("orders-1"))
     assert stages(made) == [
-        (NEW, GUARD, ("orders-1",), False, False),
+        (NEW, GUARD, ("orders-1", "orders-2"), False, False),
         (OLD, (), ("orders-1", "orders-2"), True, True),
     ]
     assert {finding.id for finding in made.findings} >= {"undo-past-the-point-of-no-return", "undo-clears-local-state"}
@@ -64,7 +75,7 @@ def test_records_stay_although_the_guard_was_set_back_by_hand() -> None:
     """Who set upgrade.from again has not taken back what was written meanwhile: the drain stays."""
     now = reading(*(instance(f"orders-{n}", release=NEW, settings=GUARD) for n in (1, 2)))
     made = plan_of(now, *bounced("orders-1", "orders-2"), *unset("orders-1"))
-    assert stages(made) == [(OLD, (), ("orders-1", "orders-2"), True, True)]
+    assert stages(made) == [GUARDED, (OLD, (), ("orders-1", "orders-2"), True, True)]
 
 
 def test_an_instance_that_is_down_where_it_was_is_started() -> None:
@@ -125,7 +136,7 @@ def test_a_later_run_that_passed_the_point_of_no_return_leaves_its_records_too()
     """It was undone itself, so upgrade.from is set again: what it wrote meanwhile is drained before the old release."""
     now = reading(*(instance(f"orders-{n}", release=NEW, settings=GUARD) for n in (1, 2)))
     made = plan_of(now, *bounced("orders-1", "orders-2"), later=True)
-    assert stages(made) == [(OLD, (), ("orders-1", "orders-2"), True, True)]
+    assert stages(made) == [GUARDED, (OLD, (), ("orders-1", "orders-2"), True, True)]
 
 
 def test_a_guard_that_only_stands_in_the_file_is_refused() -> None:
@@ -142,3 +153,70 @@ def test_what_a_later_stage_has_set_is_not_taken_back_behind_it() -> None:
     first, last = plan_of(now, *bounced("orders-1", "orders-2"), *unset("orders-1", "orders-2")).bounces
     assert deployed_as(down("orders-1"), last)
     assert not deployed_as(down("orders-1"), first)
+
+
+def test_an_instance_that_is_down_is_started_before_the_drain() -> None:
+    """Nobody else reads what lies in its partitions: it comes up as it is deployed, without new formats."""
+    dead = applied(down("orders-2", release=NEW), value=Missing("not running"))
+    assert isinstance(dead.deployment, Deployment)
+    dead = replace(dead, deployment=replace(dead.deployment, settings=GUARD))
+    made = plan_of(
+        reading(instance("orders-1", release=NEW), dead), *bounced("orders-1", "orders-2"), *unset("orders-1")
+    )
+    assert stages(made)[0] == GUARDED
+
+
+def test_what_held_the_new_formats_back_needs_no_rule() -> None:
+    """Bounce 1 of a bump from 2.3, where no way back is published once the second bounce has begun."""
+    old, new = "2.3.1", "2.4.1"
+    guard = (("upgrade.from", "2.3"),)
+    first = Move("orders-1", 1, stands("orders-1", old), stands("orders-1", new, guard), clears_state=False)
+    second = Move("orders-1", 2, stands("orders-1", new, guard), stands("orders-1", new), clears_state=False)
+    known: dict[str, Any] = {"releases": (old, new), "processing_guarantee": "at_least_once"}
+    canary = reading(instance("orders-1", release=new, settings=guard), instance("orders-2", release=old))
+    assert stages(plan_of(canary, first, **known)) == [(old, (), ("orders-1",), False, False)]
+    over = reading(instance("orders-1", release=new), instance("orders-2", release=new, settings=guard))
+    with pytest.raises(Refused, match=r"undo of run library_bump/r: 2\.4\.1 to 2\.3\.1: Nothing published shows"):
+        plan_of(over, first, second, **known)
+
+
+def test_one_bounce_goes_back_by_the_rules_of_a_downgrade() -> None:
+    """It held nothing back: joins refuse, aggregations that nobody had declared are guarded and drained."""
+    joins = Move("orders-1", 1, stands("orders-1", "3.2.3"), stands("orders-1", "3.4.1"), clears_state=False)
+    known: dict[str, Any] = {"releases": ("3.2.3", "3.4.1")}
+    now = reading(instance("orders-1"), instance("orders-2", release="3.2.3"))
+    with pytest.raises(Refused, match="reset the application"):
+        plan_of(now, joins, uses=("foreign_key_joins",), **known)
+    assert stages(plan_of(now, joins, uses=(), **known)) == [("3.2.3", (), ("orders-1",), False, False)]
+    bare = Move("orders-1", 1, stands("orders-1"), stands("orders-1", NEW), clears_state=True)
+    now = reading(instance("orders-1", release=NEW), instance("orders-2"))
+    assert stages(plan_of(now, bare)) == [
+        (NEW, GUARD, ("orders-1",), False, False),
+        (OLD, (), ("orders-1",), True, True),
+    ]
+
+
+def test_going_back_to_a_release_to_avoid_is_not_refused_for_it() -> None:
+    """It ran there until now: 3.3.0 is one to avoid with joins, and a bump away from it has a way back."""
+    moves = bounced("orders-1")
+    back = replace(moves[0], before=stands("orders-1", "3.3.0"), after=stands("orders-1", "3.4.1"), clears_state=False)
+    now = reading(instance("orders-1"), instance("orders-2", release="3.3.0"))
+    made = plan_of(now, back, releases=("3.3.0", "3.4.1"), uses=("foreign_key_joins",))
+    assert stages(made) == [("3.3.0", (), ("orders-1",), False, False)]
+
+
+def test_an_old_release_that_was_put_back_by_hand_and_died_is_cleared() -> None:
+    """In ERROR over what the newer release left on its disk; one that was stopped orderly has run nothing since."""
+    dead = reading(instance("orders-1", state="ERROR"), instance("orders-2"))
+    assert stages(plan_of(dead, *bounced("orders-1"))) == [(OLD, (), ("orders-1",), True, False)]
+
+
+def test_the_plan_says_what_a_restore_costs() -> None:
+    """Bytes and seconds for what is cleared, and only there."""
+    now = reading(instance("orders-1", release=NEW, settings=GUARD), instance("orders-2"))
+    first, second = plan_of(now, *bounced("orders-1"), changelog_bytes=600_000_000).costs
+    assert "up to 600.0 MB in all of them, about 126 s at 5 MB/s" in first.why
+    assert first.gap_s[1] == second.gap_s[1] + 120
+    assert "restore" not in second.why
+    unknown, _ = plan_of(now, *bounced("orders-1"), changelog_bytes=Missing("no answer")).costs
+    assert "whose size is not known: no answer" in unknown.why

@@ -61,7 +61,7 @@ def world(run: Run, monkeypatch: pytest.MonkeyPatch) -> World:
     monkeypatch.setattr(Run, "deployer", ManualDeployer(settings, application_id="orders", dry_run=False))
     monkeypatch.setattr(Run, "declared", declared())
     monkeypatch.setattr(Run, "application", SimpleNamespace(application_id="orders"))
-    monkeypatch.setattr("kstreams_runbooks.steps.cards._to_restore", lambda *_: 0)
+    monkeypatch.setattr("kstreams_runbooks.steps.cards.bytes_to_restore", lambda *_: 0)
     monkeypatch.setattr("kstreams_runbooks.steps.authorize.take_hold", lambda _: None)
     monkeypatch.setattr("kstreams_runbooks.steps.rolling.let_it_start", lambda *_: None)
     monkeypatch.setattr(

@@ -14,7 +14,7 @@ from kstreams_runbooks.model.ledger import Approval
 from kstreams_runbooks.model.readings import ApplicationReading, Missing, Start
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.steps.authorize import VOIDED, authorize
-from kstreams_runbooks.steps.conclude import conclude, facts_of
+from kstreams_runbooks.steps.conclude import conclude, facts_of, way_back
 from kstreams_runbooks.steps.gate_trigger import GATE_PASSED, keep_passed
 from kstreams_runbooks.steps.reporting import BEGUN, StepFailed
 from kstreams_runbooks.steps.rolling import earlier_gates
@@ -235,3 +235,39 @@ def test_nobody_looks_where_nothing_was_changed(run: Run, monkeypatch: pytest.Mo
         raise AssertionError
 
     assert "cannot be read" not in conclude_again(monkeypatch, run, asked)
+
+
+def test_a_run_that_has_stopped_instances_may_start_them_although_its_approval_expired(
+    run: Run, held: list[str]
+) -> None:
+    """Nobody wants the application to stay down for it."""
+    approve(run, expires_in_ms=-60_000)
+    authorize(run, "approve_plan", (), going_on=True)
+    assert held == [run.key]
+
+
+def test_a_cleared_run_does_not_go_by_its_plan_once_another_has_changed_the_application(
+    run: Run, held: list[str]
+) -> None:
+    """Its plan is from before that; a run of another application is none of its business."""
+    approve(run)
+    written(run, 1_000)
+    for key, application, at_ms in (("library_bump/other", "payments", 2_000), ("undo/r", "orders", 900)):
+        run.ledger.start_run(replace(run.record, run_key=key, application=application))
+        run.ledger.write_card(card(run_key=key, at_ms=at_ms))
+    authorize(run, "approve_plan", ())
+    run.ledger.write_card(card(run_key="undo/r", seq=2, at_ms=2_000))
+    with pytest.raises(WriteRefused, match=r"run undo/r has changed orders since this run did .*trigger a new run"):
+        authorize(run, "approve_plan", ())
+    assert held == [run.key]
+
+
+def test_the_way_back_drains_between_the_new_format_and_the_old_release(run: Run) -> None:
+    """Read backwards: past the point of no return, the drain, then what came before it."""
+    written(run, 1_000, facts={"by_hand": []})
+    written(run, 2_000, facts={"by_hand": []}, point_of_no_return=True)
+    lines = way_back(run)
+    assert lines[0].startswith("undo 2: ")
+    assert lines[0].endswith("PAST THE POINT OF NO RETURN")
+    assert lines[1] == "before the next: read the repartition topics to their end, an older release misreads them"
+    assert lines[2].startswith("undo 1: ")
