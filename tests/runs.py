@@ -105,3 +105,10 @@ def question(stack: Stack, run_id: str, containing: str = "") -> dict[str, Any]:
             raise Refused(f"run {run_id} failed before it asked: {states(stack, run_id)}")
         time.sleep(1)
     raise AssertionError(f"no question of {run_id} with {containing!r}: {states(stack, run_id)}")
+
+
+def told(stack: Stack, run_id: str) -> list[dict[str, Any]]:
+    """Everything that was told about a run, in order."""
+    file = stack.lab.run_dir / "notifications.jsonl"
+    lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+    return [message for message in map(json.loads, lines) if message["run_id"] == run_id]

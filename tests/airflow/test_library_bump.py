@@ -12,7 +12,7 @@ from lab.airflow import APPROVER
 from lab.application import Deployed
 from lab.judge import judged
 from lab.stack import Stack
-from runs import command, finished, log_of, states, trigger
+from runs import command, finished, log_of, states, told, trigger
 
 
 def test_approve_twice_and_two_bounces_under_traffic_lose_nothing(orders: Orders) -> None:
@@ -101,7 +101,7 @@ def test_the_form_refuses_what_is_no_release(stack: Stack) -> None:
 
 
 def test_a_release_that_never_runs_costs_one_instance_and_tells_the_way_back(stack: Stack) -> None:
-    """Only the canary is touched, the run ends stopped, the undo it prints works by hand, and nothing is lost."""
+    """Only the canary is touched, one message has the way back, which works by hand, and nothing is lost."""
     afresh(stack, Deployed())
     stack.start_traffic()
     base = stack.lab.instances / "orders-1" / "base.properties"
@@ -118,6 +118,10 @@ def test_a_release_that_never_runs_costs_one_instance_and_tells_the_way_back(sta
     by_hand = document["cards"][-1]["facts"]["by_hand"]
     assert all(line in conclusion for line in by_hand)
     assert any(line.startswith("rm -rf") for line in by_hand), "the state of 4.3 cannot be opened by 3.4"
+    messages = told(stack, trial.run_id)
+    assert [message["kind"] for message in messages] == ["needs_you", "stopped_with_undo"]
+    assert "undo 1: orders-1 back to 3.4.1" in messages[-1]["body"]
+    assert len(messages[-1]["body"].splitlines()) <= 15
     for line in by_hand:
         done = subprocess.run(["bash", "-c", line], env=_with_supervisorctl(stack), check=False, capture_output=True)
         assert done.returncode == 0, (line, done.stdout, done.stderr)

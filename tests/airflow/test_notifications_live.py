@@ -1,9 +1,7 @@
 """Who is told what by real runs: each message once, in the file that the stack's notifier writes."""
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import pytest
 from confluent_kafka.admin import AdminClient
@@ -13,16 +11,9 @@ from lab.airflow import APPROVER, REQUESTER
 from lab.application import Deployed
 from lab.stack import Stack
 from lab.supervise import until
-from runs import DAG, evidence, finished, log_of, question, trigger
+from runs import DAG, evidence, finished, log_of, question, told, trigger
 
 _OUTPUT = "orders-windowed"
-
-
-def told(stack: Stack, run_id: str) -> list[dict[str, Any]]:
-    """Everything that was told about a run, in order."""
-    file = stack.lab.run_dir / "notifications.jsonl"
-    lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
-    return [message for message in map(json.loads, lines) if message["run_id"] == run_id]
 
 
 def kinds(stack: Stack, run_id: str) -> list[str]:
@@ -115,21 +106,3 @@ def held_too_long_after(stack: Stack, *, hours: float) -> Iterator[None]:
         yield
     finally:
         file.write_text(before, encoding="utf-8")
-
-
-def test_a_stopped_run_tells_the_way_back(fresh: Stack) -> None:
-    """A release that dies at its first record: one message, with what undoes it."""
-    fresh.start_traffic()
-    base = fresh.lab.instances / "orders-1" / "base.properties"
-    whole = base.read_text(encoding="latin-1")
-    base.write_text(whole + "fail.at.start=true\n", encoding="latin-1")
-    try:
-        run_id = trigger(fresh)
-        assert finished(fresh, run_id) == "failed"
-    finally:
-        base.write_text(whole, encoding="latin-1")
-        afresh(fresh, Deployed())
-    assert kinds(fresh, run_id) == ["needs_you", "stopped_with_undo"]
-    body = told(fresh, run_id)[-1]["body"]
-    assert "undo 1: orders-1 back to 3.4.1" in body
-    assert len(body.splitlines()) <= 15
