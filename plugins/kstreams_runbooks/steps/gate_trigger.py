@@ -3,23 +3,20 @@
 import asyncio
 import math
 from collections import deque
-from collections.abc import AsyncIterator
 from dataclasses import asdict
 from typing import Any
-
-from airflow.triggers.base import BaseTrigger, TaskSuccessEvent, TriggerEvent
 
 from kstreams_runbooks.decide.gate import gate
 from kstreams_runbooks.decide.guards import nothing_drifted
 from kstreams_runbooks.decide.rolling import others_unwell
-from kstreams_runbooks.errors import Drifted, Inconclusive, RunbookError, Unreachable
+from kstreams_runbooks.errors import Drifted
 from kstreams_runbooks.ledger.codec import decode, encode
 from kstreams_runbooks.model.gates import Expectation, Patience
 from kstreams_runbooks.model.plan import Plan
 from kstreams_runbooks.model.readings import ApplicationReading, InstanceReading
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
-from kstreams_runbooks.observe import unread
-from kstreams_runbooks.steps.run import Run, log, now_ms
+from kstreams_runbooks.steps.run import Run, now_ms
+from kstreams_runbooks.steps.watch_trigger import WatchTrigger, reading_of
 
 # How many readings in a row have to show that the world has drifted: a broker that restarts may leave a topic out once.
 _CERTAIN = 2
@@ -43,69 +40,21 @@ def _passing(instance: InstanceReading, number: int) -> Any:
     return encode({"instance": instance.instance, "bounce": number, "start": instance.streams.start})
 
 
-class GateTrigger(BaseTrigger):
+class GateTrigger(WatchTrigger):
     """Fires when the gate of one restarted instance proceeds, refuses, or has reached its ceiling.
 
     The ceiling is wall clock kept in the ledger, so it survives a restart of the triggerer; the count of good readings
     does not. The guards run at each reading too: a world that drifts shuts the gate for good. After it has passed, the
     gate has to stay good for the bake time. A broker that does not answer is a bad reading, not the end: it may be
-    restarting. With `last` a passed gate ends the task without another worker.
+    restarting. With `last` a passed gate ends the task without another worker. Every blocking call is in a thread.
+
+    Arguments: `expected` (Expectation), `patience` (Patience), `last`.
     """
 
-    def __init__(
-        self,
-        *,
-        run_key: str,
-        task_id: str,
-        try_number: int,
-        expected: dict[str, Any],
-        patience: dict[str, float],
-        last: bool,
-    ) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self.run_key = run_key
-        self.step = task_id
-        self.try_number = try_number
-        self.expected = expected
-        self.patience = patience
-        self.last = last
-
-    def serialize(self) -> tuple[str, dict[str, Any]]:
-        """Class path and arguments; no secret among them."""
-        return (
-            f"{type(self).__module__}.{type(self).__qualname__}",
-            {
-                "run_key": self.run_key,
-                "task_id": self.step,
-                "try_number": self.try_number,
-                "expected": self.expected,
-                "patience": self.patience,
-                "last": self.last,
-            },
-        )
-
-    async def run(self) -> AsyncIterator[TriggerEvent]:
-        """Read, guard, judge, wait; every blocking call is in a thread because librdkafka blocks the event loop."""
-        ended, drifted, verdict = False, False, Verdict(Outcome.INCONCLUSIVE, ())
-        try:
-            run = await asyncio.to_thread(Run.again, self.run_key, self.step, self.try_number)
-            verdict = await self._watch(run, decode(Expectation, self.expected), Patience(**self.patience))
-            ended = self.last and verdict.outcome is Outcome.PROCEED and await asyncio.to_thread(self._others_well, run)
-        except Drifted as error:
-            drifted, verdict = True, Verdict(Outcome.REFUSE, (str(error),))
-        except RunbookError as error:
-            verdict = Verdict(Outcome.INCONCLUSIVE, (str(error),))
-        except Exception as error:  # noqa: BLE001 - whatever it is, a person gets a sentence, and the log its trace
-            log.exception("the gate of %s broke", self.expected["instance"])
-            verdict = Verdict(Outcome.INCONCLUSIVE, (f"the gate broke: {type(error).__name__}: {error}",))
-        if ended:
-            yield TaskSuccessEvent()
-        else:
-            yield TriggerEvent(  # type: ignore[no-untyped-call]
-                {"outcome": str(verdict.outcome), "reasons": list(verdict.reasons), "drifted": drifted}
-            )
-
-    async def _watch(self, run: Run, expected: Expectation, patience: Patience) -> Verdict:
+    async def watch(self, run: Run) -> Verdict:
+        """Read, guard, judge, wait."""
+        expected = decode(Expectation, self.arguments["expected"])
+        patience = Patience(**self.arguments["patience"])
         ceiling_ms = await asyncio.to_thread(self._ceiling_ms, run, expected, patience)
         samples: deque[ApplicationReading] = deque(maxlen=_depth(expected, patience))
         said, bake = "", _Bake(int(patience.bake_s * 1000))
@@ -137,9 +86,10 @@ class GateTrigger(BaseTrigger):
                 return _out_of_time(verdict, expected, patience)
             await asyncio.sleep(max(0.0, patience.interval_s - (asyncio.get_running_loop().time() - began)))
 
-    def _others_well(self, run: Run) -> bool:
-        """Whether no other instance went down meanwhile: then the task looks again instead of ending here."""
-        return not others_unwell(reading_of(run), self.expected["instance"])
+    def ends_the_task(self, run: Run) -> bool:
+        """Unless another instance went down meanwhile: then the task looks again."""
+        name = self.arguments["expected"]["instance"]
+        return bool(self.arguments["last"]) and not others_unwell(reading_of(run), name)
 
     def _ceiling_ms(self, run: Run, expected: Expectation, patience: Patience) -> int:
         """Wall clock at which this gate gives up: written once, then read, for one look at one start in one try.
@@ -187,14 +137,6 @@ def _guard(run: Run, plan: Plan, expected: Expectation, readings: list[Applicati
         return
     verdict = run.decide(nothing_drifted, reading=readings[-1], plan=plan, name=name, number=number, leaving=leaving)
     raise Drifted(f"gate of {name}: {'; '.join(verdict.reasons)}")
-
-
-def reading_of(run: Run) -> ApplicationReading:
-    """The application now; a broker that does not answer makes everything Missing, it may be restarting."""
-    try:
-        return run.read()
-    except (Inconclusive, Unreachable) as error:
-        return unread(run.application, str(error))
 
 
 def _depth(expected: Expectation, patience: Patience) -> int:

@@ -111,7 +111,7 @@ def test_it_waits_for_the_person_and_then_at_the_gate(run: Run, world: World) ->
     second = answered(run, first, "proceed")
     assert isinstance(second.trigger, GateTrigger)
     assert second.method_name == "resume"
-    assert second.trigger.expected["previous"] == {"started_at_ms": 500, "pid": 41}
+    assert second.trigger.arguments["expected"]["previous"] == {"started_at_ms": 500, "pid": 41}
     assert world.removed == ["orders-1-1"]
 
 
@@ -122,7 +122,7 @@ def test_members_of_the_old_start_are_removed_in_between(run: Run, world: World)
     second = answered(run, first, "wait")
     assert isinstance(second.trigger, DeployTrigger)
     assert world.removed == [member("orders-1").member_id]
-    assert list(second.trigger.awaited["members"]) == []
+    assert list(second.trigger.arguments["awaited"]["members"]) == []
     third = answered(run, second, "proceed")
     assert isinstance(third.trigger, GateTrigger)
     assert world.removed == ["orders-1-1"]

@@ -106,4 +106,4 @@ def test_a_wait_that_breaks_is_a_sentence(run: Run, monkeypatch: pytest.MonkeyPa
         return None
 
     payload = asyncio.run(first())
-    assert payload == {"outcome": "inconclusive", "reasons": ["the wait broke: KeyError: 'bug'"]}
+    assert payload == {"outcome": "inconclusive", "reasons": ["the watch broke: KeyError: 'bug'"], "drifted": False}
