@@ -182,6 +182,22 @@ def test_all_at_once_is_asked_for_and_a_clear_says_that_it_was_done(
     assert "PLEASE set orders-2 to release 4.3.1 (orders:18) with upgrade.from=3.4" in caplog.text
 
 
+def test_what_a_deployer_would_refuse_later_stops_nothing(
+    run: Run, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All at once: an obstacle for one instance keeps all of them up, and leaves no card."""
+
+    def check_apply(name: str, *_: object) -> None:
+        if name == "orders-2":
+            raise Refused("orders-2: its file cannot be written")
+
+    monkeypatch.setattr(run.deployer, "check_apply", check_apply)
+    world.now = reading()
+    with pytest.raises(Refused, match="its file cannot be written"):
+        stop_all(run, BOUNCE_1)
+    assert run.ledger.cards(run.key) == []
+
+
 def replace_group(**changes: Any) -> GroupReading:
     """The group of the application without members."""
     group = reading().group
