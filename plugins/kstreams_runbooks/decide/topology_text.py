@@ -1,0 +1,214 @@
+"""Reads the text of `Topology#describe`, as every Kafka Streams release since 2.4 prints it.
+
+What the text has no room for (windows, serdes, partition counts, classes) is declared elsewhere. Spaces before a line
+never matter: the guide and most pages that quote a description have lost them.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.model.topology import Node, Processor, Sink, Source, Subtopology, Topology
+
+_HEADER = re.compile(r"Topologies:")
+_NAMED = re.compile(r"Topology: (?P<name>.+):")
+_SUBTOPOLOGY = re.compile(r"Sub-topology: (?P<number>\d+)(?P<globe> for global store \(will not generate tasks\))?")
+_SOURCE = re.compile(r"Source:\s+(?P<name>.+?) \(topics: (?P<topics>.*)\)")
+_PROCESSOR = re.compile(r"Processor: (?P<name>.+?) \(stores: \[(?P<stores>.*)\]\)")
+_SINK = re.compile(r"Sink: (?P<name>.+?) \(topic: (?P<topic>.*)\)")
+_DYNAMIC_SINK = re.compile(r"Sink: (?P<name>.+?) \(extractor class: (?P<extractor>.*)\)")
+_TO = re.compile(r"--> (?P<names>.*)")
+_FROM = re.compile(r"<-- (?P<names>.*)")
+# Java prints a set as `[a, b]`; a pattern is printed bare, and what no topic may be called is one.
+_TOPICS = re.compile(r"\[(?P<topics>[a-zA-Z0-9._-]+(, [a-zA-Z0-9._-]+)*)?\]")
+_NOBODY = "none"
+_SHOWN = 60
+
+
+@dataclass(slots=True)
+class _Draft:
+    """One node while its lines are read: what it says of itself, and who it says comes before and after it."""
+
+    line: int
+    node: Node
+    after: frozenset[str] | None = None
+    before: frozenset[str] | None = None
+
+
+@dataclass(slots=True)
+class _Group:
+    """One subtopology while its nodes are read."""
+
+    line: int
+    number: int
+    is_global: bool
+    topology: str
+    drafts: dict[str, _Draft] = field(default_factory=dict)
+
+
+def parse_topology(text: str) -> Topology:
+    """The topology of a description; BadInput with the line and what was expected there.
+
+    A text that was cut off is found out: every node has its arrows, and every arrow leads to a node that has one back.
+    Source: `InternalTopologyBuilder.TopologyDescription` (Apache Kafka, 2.4 to 4.3).
+    """
+    groups = list(_groups(_lines(text)))
+    if not groups:
+        raise BadInput("topology description: no sub-topology in it (expected `Sub-topology: 0`); give the whole text")
+    found: dict[str, int] = {}
+    for group in groups:
+        finished = _finished(group)
+        if (first := found.get(finished.id)) is not None:
+            raise BadInput(
+                f"line {group.line}: sub-topology {finished.id} stands in line {first} already (expected each once); "
+                "give one description"
+            )
+        found[finished.id] = group.line
+    return Topology(tuple(sorted(map(_finished, groups), key=lambda sub: (sub.topology, sub.number))))
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """Line numbers from 1, without what is around the words."""
+    if "\x00" in text:
+        raise BadInput("topology description: has NUL bytes (expected the text of Topology#describe); give that text")
+    for number, line in enumerate(text.splitlines(), 1):
+        if stripped := line.strip():
+            yield number, stripped
+
+
+def _groups(lines: Iterable[tuple[int, str]]) -> Iterator[_Group]:
+    topology: str | None = None
+    group: _Group | None = None
+    for number, line in lines:
+        if (header := _header(line)) is not None:
+            topology = header
+        elif found := _SUBTOPOLOGY.fullmatch(line):
+            if group:
+                yield group
+            if topology is None:
+                raise BadInput(f"line {number}: {_cut(line)} (expected `Topologies:` before it); give the whole text")
+            group = _Group(number, int(found["number"]), found["globe"] is not None, topology)
+        elif group is None:
+            expected = "`Topologies:`" if topology is None else "`Sub-topology: 0`"
+            raise BadInput(f"line {number}: {_cut(line)} (expected {expected}); give the text of Topology#describe")
+        else:
+            _add(group, number, line)
+    if group:
+        yield group
+
+
+def _header(line: str) -> str | None:
+    """The name of the topology that begins here, empty for the usual one, None for any other line."""
+    if _HEADER.fullmatch(line):
+        return ""
+    named = _NAMED.fullmatch(line)
+    return named["name"] if named else None
+
+
+def _add(group: _Group, number: int, line: str) -> None:
+    """Take a node, or an arrow of the node before it."""
+    if node := _node(line):
+        group.drafts[node.name] = _draft(group, number, node)
+        return
+    draft = next(reversed(group.drafts.values()), None)
+    if draft is None or not _arrow(draft, line):
+        expected = _expected(draft)
+        raise BadInput(f"line {number}: {_cut(line)} (expected {expected}); give the text as it is printed")
+
+
+def _node(line: str) -> Node | None:
+    nobody: frozenset[str] = frozenset()
+    if found := _SOURCE.fullmatch(line):
+        topics = _TOPICS.fullmatch(found["topics"])
+        if topics:
+            return Source(found["name"], _names(topics["topics"] or ""), None, nobody)
+        return Source(found["name"], nobody, found["topics"], nobody)
+    if found := _PROCESSOR.fullmatch(line):
+        return Processor(found["name"], _names(found["stores"]), nobody)
+    if found := _SINK.fullmatch(line):
+        return Sink(found["name"], found["topic"], None)
+    if found := _DYNAMIC_SINK.fullmatch(line):
+        return Sink(found["name"], None, found["extractor"])
+    return None
+
+
+def _draft(group: _Group, number: int, node: Node) -> _Draft:
+    if first := group.drafts.get(node.name):
+        raise BadInput(
+            f"line {number}: node {node.name} stands in line {first.line} already (expected each name once); give one "
+            "description"
+        )
+    draft = _Draft(number, node, after=frozenset() if isinstance(node, Sink) else None)
+    if isinstance(node, Source):
+        draft.before = frozenset()
+    return draft
+
+
+def _arrow(draft: _Draft, line: str) -> bool:
+    """Whether the line is an arrow that the node above it still lacks."""
+    if (found := _TO.fullmatch(line)) and draft.after is None:
+        draft.after = _names(found["names"])
+        return True
+    if (found := _FROM.fullmatch(line)) and draft.before is None:
+        draft.before = _names(found["names"])
+        return True
+    return False
+
+
+def _expected(draft: _Draft | None) -> str:
+    if draft is None:
+        return "`Source:`, `Processor:` or `Sink:`"
+    if draft.after is None:
+        return f"`-->` of {draft.node.name}"
+    if draft.before is None:
+        return f"`<--` of {draft.node.name}"
+    return "`Source:`, `Processor:`, `Sink:` or `Sub-topology:`"
+
+
+def _finished(group: _Group) -> Subtopology:
+    """The subtopology of a group whose arrows fit together."""
+    for draft in group.drafts.values():
+        if draft.after is None or draft.before is None:
+            raise BadInput(f"line {draft.line}: no {_expected(draft)} follows; the text is cut off: give it whole")
+    for draft in group.drafts.values():
+        _fits(group, draft, draft.after or frozenset(), "-->", "<--")
+        _fits(group, draft, draft.before or frozenset(), "<--", "-->")
+    if not group.drafts:
+        raise BadInput(
+            f"line {group.line}: sub-topology {group.number} has no node; the text is cut off: give it whole"
+        )
+    nodes = tuple(_with_successors(draft) for _, draft in sorted(group.drafts.items()))
+    return Subtopology(group.number, nodes, group.is_global, group.topology)
+
+
+def _fits(group: _Group, draft: _Draft, others: frozenset[str], arrow: str, back: str) -> None:
+    name = draft.node.name
+    for other in sorted(others):
+        if other not in group.drafts:
+            raise BadInput(
+                f"line {draft.line}: {name} {arrow} {other}, which is no node of sub-topology {group.number}; the text "
+                "is cut off or mixed with another: give one description, all of it"
+            )
+        there = group.drafts[other]
+        if name not in ((there.before if back == "<--" else there.after) or ()):
+            raise BadInput(
+                f"line {there.line}: {other} lacks {back} {name} (line {draft.line} has {arrow} {other}); give the "
+                "text as it is printed"
+            )
+
+
+def _with_successors(draft: _Draft) -> Node:
+    node = draft.node
+    return node if isinstance(node, Sink) else replace(node, successors=draft.after or frozenset())
+
+
+def _names(text: str) -> frozenset[str]:
+    names = (name.strip() for name in text.split(","))
+    return frozenset(name for name in names if name and name != _NOBODY)
+
+
+def _cut(line: str) -> str:
+    """The beginning of a line, printable."""
+    shown = line if len(line) <= _SHOWN else f"{line[:_SHOWN]} …"
+    return repr(shown)
