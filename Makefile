@@ -48,7 +48,7 @@ test: setup ## Every test, against a real broker, the real application and a rea
 test-unit: setup ## The tests that need nothing but Python
 	$(BIN)/python -m pytest tests/unit
 
-test-long: setup ## Undo after every step, the other runbooks, the other deployers, under traffic; about 20 minutes
+test-long: setup ## Undo after every step, the other runbooks, the other deployers, under traffic; about 35 minutes
 	$(BIN)/python -m pytest tests/long
 
 test-chaos: setup ## Kill an instance, kill the scheduler, in the middle of a bounce; about 10 minutes
@@ -66,5 +66,5 @@ demo: setup ## A real library bump under traffic, with its proof; PORT_BASE, RUN
 demo-down: ## Stop what the demo started, and nothing else
 	@if test -x $(BIN)/python; then $(LAB) lab.demo down; fi
 
-bench: setup ## Gap per bounced instance beside the same by hand, overhead per task; FORMAT=json
+bench: setup ## Gap per bounced instance beside the same by hand, of all at once, overhead per task; FORMAT=json
 	@$(LAB) benchmarks.bump

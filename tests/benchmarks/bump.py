@@ -1,4 +1,4 @@
-"""`make bench`: what a library bump costs beside the same stops and starts by hand, and what Airflow adds per task.
+"""`make bench`: what a library bump costs beside the same by hand, what a stop and restart costs, Airflow's overhead.
 
 Repeats alternate between the runbook and the hand, each from a fresh application under the same traffic, so that a
 machine whose speed drifts hits both. The gap is the longest time in which a partition of the restarted instance got no
@@ -13,6 +13,7 @@ import statistics
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from kstreams_runbooks.deployers import make_deployer
@@ -24,7 +25,7 @@ from lab.application import FROM_RELEASE, TO_RELEASE, Deployed, wait_running
 from lab.follow import follow
 from lab.settings import Lab
 from lab.stack import Parts, Stack, stack
-from runs import DAG, evidence, trigger
+from runs import DAG, evidence, trigger, trigger_other
 
 from benchmarks.parse import parse_seconds
 
@@ -33,6 +34,7 @@ REPEATS = 5
 _WARM_UP_S = 10
 _SETTLE_S = 10
 _LOOK_EVERY_S = 5
+_AT_ONCE = "stop_and_restart"
 _BOUNCES: tuple[dict[str, str], ...] = ({"upgrade.from": "3.4"}, {})
 
 
@@ -71,8 +73,23 @@ def by_hand(made: Stack) -> list[float]:
     return [gap for one in rolled if (gap := report.gap(outputs, one)) is not None]
 
 
-def _fresh(made: Stack) -> None:
-    afresh(made, Deployed(release=FROM_RELEASE))
+def at_once(made: Stack) -> list[float]:
+    """The longest time without output of any partition over a stop and restart that changes nothing, in seconds."""
+    _fresh(made, TO_RELEASE)
+    run_id = trigger_other(made, _AT_ONCE)
+    state = follow(made.api(), _AT_ONCE, run_id, approver=made.api(APPROVER), poll_s=_LOOK_EVERY_S)
+    if state != "success":
+        raise SystemExit(f"the stop and restart ended {state}; read its log in {made.lab.logs}")
+    document = evidence(made, run_id)
+    [stopped] = [write["payload"]["requested_ms"] for write in document["writes"] if write["name"] == "stop"]
+    time.sleep(_SETTLE_S)
+    outputs = kafka.appended(made.lab.bootstrap, "orders-running")
+    gaps = (report.gap(outputs, replace(one, stopped_at_ms=stopped)) for one in report.rolled_in(document))
+    return [max(gap for gap in gaps if gap is not None)]
+
+
+def _fresh(made: Stack, release: str = FROM_RELEASE) -> None:
+    afresh(made, Deployed(release=release))
     made.start_traffic()
     time.sleep(_WARM_UP_S)
 
@@ -110,8 +127,8 @@ def spread(values: Sequence[float]) -> dict[str, float]:
 
 
 def measured(made: Stack, repeats: int) -> dict[str, Any]:
-    """The document: gaps of both ways, their ratio in each repeat, overhead per task."""
-    runbook, hand, ratios, overhead = [], [], [], []
+    """The document: gaps of both ways and their ratio in each repeat, of all at once, and overhead per task."""
+    runbook, hand, ratios, overhead, together = [], [], [], [], []
     for repeat in range(1, repeats + 1):
         gaps, per_task = by_runbook(made)
         beside = by_hand(made)
@@ -119,9 +136,11 @@ def measured(made: Stack, repeats: int) -> dict[str, Any]:
         hand += beside
         ratios.append(statistics.median(gaps) / statistics.median(beside))
         overhead.append(per_task)
+        together += at_once(made)
         print(
             f"repeat {repeat} of {repeats}: gap {statistics.median(gaps):.2f} s by runbook, "
-            f"{statistics.median(beside):.2f} s by hand; {per_task:.2f} s overhead per task",
+            f"{statistics.median(beside):.2f} s by hand, {together[-1]:.2f} s all at once; {per_task:.2f} s overhead "
+            "per task",
             file=sys.stderr,
         )
     return {
@@ -129,6 +148,7 @@ def measured(made: Stack, repeats: int) -> dict[str, Any]:
         "repeats": repeats,
         "gap_by_runbook_s": spread(runbook),
         "gap_by_hand_s": spread(hand),
+        "gap_all_at_once_s": spread(together),
         "gap_ratio": {**spread(ratios), "aim": 1.2},
         "overhead_per_task_s": {**spread(overhead), "aim": 1.5},
         "dag_parse_500_applications_s": {**spread([parse_seconds() for _ in range(repeats)]), "aim": 1.0},
