@@ -3,11 +3,12 @@ This Airflow DAG takes a run of any runbook back, by the undo cards that the run
 
 1. **read_cards**: the cards, last to first, and the application as it is now. Nothing is changed.
 2. **plan, approve_undo**: which cards still apply, to what each instance goes back, what that costs. Where somebody
-   has changed the application since, it refuses and names what it found.
+   has changed the application since, or nothing published leads back to the old release, it refuses and says why.
 3. **undo**: one instance after another, or all at once where the run took them all at once; what is down comes first.
-   Where an older release cannot open the local state, that is cleared and restored from the changelogs. After the point
-   of no return of a library bump `upgrade.from` comes back first, then the repartition topics are read to where they
-   ended, and only then the first old release starts.
+   Where an older release cannot open the local state, that is cleared and restored from the changelogs. Where records
+   may lie in the repartition topics that it misreads, as after the point of no return of a library bump, every instance
+   that goes back runs with `upgrade.from` first, the topics are read to where they ended, and only then the first old
+   release starts.
 4. **conclude**: one outcome, with the evidence.
 
 Dry run is the default: it reads, plans and says what it would do.

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 import yaml
+from confluent_kafka.admin import AdminClient
 from endings import COMPLETED, NOTHING_CHANGED, begun, begun_other, ended
 from given import declared_as
 from kstreams_runbooks.model.readings import Missing
@@ -19,6 +20,7 @@ _SHORT = {"bake_s": 1, "gate_interval_s": 0.5, "gate_good_readings": 2}
 _BETWEEN = "3.9.1"
 _EACH_ONCE = ((1, "orders-1"), (1, "orders-2"))
 _WARM_S = 10
+_NEW_TOPIC = "orders-orders-audit-repartition"
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +103,12 @@ def test_new_topics_come_with_a_stop_and_restart(busy: Stack) -> None:
     assert document["plan"]["at_once"] is True
     assert "group orders is Empty: no member is left" in log_of(busy, trial.run_id, "stop_application")
     topics = {topic["name"] for topic in document["readings"][-1]["payload"]["topics"]}
-    assert "orders-orders-audit-repartition" in topics
+    assert _NEW_TOPIC in topics
     back = begun_other(busy, "undo", run=trial.run_id)
     approve(busy, back.run_id, "approve_undo")
-    ended(back, state="success", outcome=COMPLETED, restarted=_EACH_ONCE)
+    document = ended(back, state="success", outcome=COMPLETED, restarted=_EACH_ONCE)
+    assert [(one["id"], one["object"]) for one in document["plan"]["findings"]] == [("undo-leaves-a-topic", _NEW_TOPIC)]
+    *_, counted = [one["payload"]["inputs"]["left"] for one in document["verdicts"] if one["name"] == "nothing_left"]
+    assert {one["topic"] for one in counted} == {_NEW_TOPIC}
+    # What was left in it is nobody's; its offsets go with the topic, and the judge waits for them no more.
+    AdminClient({"bootstrap.servers": busy.lab.bootstrap}).delete_topics([_NEW_TOPIC])[_NEW_TOPIC].result()

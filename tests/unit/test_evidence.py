@@ -63,7 +63,10 @@ def test_a_verdict_that_does_not_follow_from_its_readings_is_told(ledger: Ledger
 def test_a_decision_that_cannot_be_made_again_is_different(ledger: Ledger, broken: dict[str, Any]) -> None:
     """Unknown or unreadable is never equal."""
     ledger.record(KEY, "bounce_1_first", 1, "verdict", "gate", decided() | broken, 1_000)
-    assert recheck().exit_code == 1
+    result = recheck()
+    assert result.exit_code == 1
+    [different] = json.loads(result.stdout)["recheck"]["different"]
+    assert different["today"].startswith(("cannot be made again: ", "no decision is called gone any more"))
 
 
 def test_who_was_told_and_who_was_not_stands_in_the_evidence(ledger: Ledger) -> None:

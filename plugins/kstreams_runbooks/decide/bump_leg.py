@@ -6,7 +6,7 @@ from typing import get_args
 
 from kstreams_runbooks.decide.planning import GUARANTEE, UPGRADE_FROM, kept_settings
 from kstreams_runbooks.decide.version_path import version_path
-from kstreams_runbooks.decide.version_rules import newest_of
+from kstreams_runbooks.decide.version_rules import newest_of, takes_guarantee
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
 from kstreams_runbooks.model.declared import DeclaredApplication
 from kstreams_runbooks.model.plan import PlanFacts
@@ -42,10 +42,10 @@ def running_releases(reading: ApplicationReading) -> tuple[tuple[str, str], ...]
 
 
 def kept_in_bump(reading: ApplicationReading) -> dict[str, str]:
-    """What runbooks have set before; Refused where instances differ in it.
+    """What runbooks have set before; Refused where instances of one library differ in it.
 
-    A bump that changes the processing guarantee in its bounce leaves instances with either value where it is
-    interrupted: what counts is what those have that are still on the oldest library.
+    A bump that changes the processing guarantee in its bounce leaves instances of two libraries with different values
+    where it is interrupted: what counts is what those have that are still on the older one.
     """
     kept = kept_settings(reading, frozenset({UPGRADE_FROM, GUARANTEE}))
     versions = {
@@ -121,7 +121,7 @@ def question_of(
 ) -> VersionQuestion:
     """The way from what runs to the library of release `target`."""
     running = newest_of(oldest(running_releases(reading)), rules)
-    return question_between(running, Release.parse(declared.library(target)), reading, declared, kept)
+    return question_between(running, Release.parse(declared.library(target)), reading, declared, rules, kept)
 
 
 def question_between(
@@ -129,6 +129,7 @@ def question_between(
     target: Release,
     reading: ApplicationReading,
     declared: DeclaredApplication,
+    rules: VersionRules,
     kept: Mapping[str, str],
 ) -> VersionQuestion:
     """Two releases, and what is known of the application: read, declared, or set by a runbook before (`kept`)."""
@@ -138,7 +139,7 @@ def question_between(
         running=running,
         target=target,
         broker=Release(version) if isinstance(version, str) and Release.known(version) else None,
-        guarantee=next(_guarantees(declared, kept), None),
+        guarantee=_guarantee(running, declared, rules, kept),
         foreign_key_joins="yes" if "foreign_key_joins" in declared.uses else "no",
         table_aggregations="yes" if "table_aggregations" in declared.uses else "no",
         group_protocol=None
@@ -149,7 +150,16 @@ def question_between(
     )
 
 
-def _guarantees(declared: DeclaredApplication, kept: Mapping[str, str]) -> Iterator[Guarantee]:
-    """What is known of the processing guarantee: what a runbook has set goes over what is declared."""
-    for value in (kept.get(GUARANTEE), declared.processing_guarantee):
-        yield from (known for known in get_args(Guarantee) if known == value)
+def _guarantee(
+    running: Release, declared: DeclaredApplication, rules: VersionRules, kept: Mapping[str, str]
+) -> Guarantee | None:
+    """What is known of the processing guarantee: what a runbook has set goes over what is declared.
+
+    In the middle of a bump the newer release may have one already that the older one does not have.
+    """
+    known = [one for value in (kept.get(GUARANTEE), declared.processing_guarantee) for one in _named(value)]
+    return next((one for one in known if takes_guarantee(running, one, rules)), known[0] if known else None)
+
+
+def _named(value: str | None) -> Iterator[Guarantee]:
+    return (known for known in get_args(Guarantee) if known == value)

@@ -1,6 +1,7 @@
 """The way back to an older release, and what it owes: settings first, a drain, local state cleared."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from kstreams_runbooks.decide.path_answers import (
     NO_RULE,
@@ -21,11 +22,10 @@ from kstreams_runbooks.model.version_rules import DowngradeRule, GuaranteeRule, 
 from kstreams_runbooks.model.versions import Release, within
 
 
-def downward(question: VersionQuestion, rules: VersionRules, *, ran_before: bool = False) -> VersionPath:
+def downward(question: VersionQuestion, rules: VersionRules) -> VersionPath:
     """The path to an older release, with everything about the application known.
 
-    1. Refuse what is out of question for the target itself (unless it `ran_before`), then what any row of the pair
-       refuses.
+    1. Refuse what is out of question for the target itself, then what any row of the pair refuses.
     2. Where a row asks for `upgrade.from`, it is set on the running release first, so that nothing of the new format is
        written any more; then what is left of it is read to its end (`drain`).
     3. The old release starts with its local state cleared where the newer one's files are unreadable to it.
@@ -33,7 +33,7 @@ def downward(question: VersionQuestion, rules: VersionRules, *, ran_before: bool
     Source: Kafka Streams Upgrade Guide, "Notable compatibility changes in past releases"; KIP-904, KIP-1035.
     """
     change = guarantee_change(question, rules)
-    if refused := protocol_refused(question, rules) if ran_before else target_refused(question, change, rules):
+    if refused := target_refused(question, change, rules):
         return refused
     fired = tuple(row for row in rules.downgrades if _covers(row, question))
     if not fired:
@@ -57,6 +57,34 @@ def downward(question: VersionQuestion, rules: VersionRules, *, ran_before: bool
         *warnings_of(question, change, rules),
     )
     return path_of(question, tuple(_legs(question, fired, value, change)), findings)
+
+
+@dataclass(frozen=True, slots=True)
+class Owed:
+    """What going back to a release that ran before owes: `refused` says why it cannot be done, empty where it can.
+
+    `upgrade_from` is the value that every instance has to have first (None: none), `drain` that the repartition topics
+    have to be read to their end then.
+    """
+
+    refused: str = ""
+    upgrade_from: str | None = None
+    drain: bool = False
+
+
+def owed(question: VersionQuestion, rules: VersionRules) -> Owed:
+    """What a bump owes that is taken back without `upgrade.from` having held the new formats back all the time.
+
+    Only formats count. What speaks against the old release by itself (one to avoid, its brokers, a guarantee) is no
+    reason to stay on the new one: it ran until then, with the settings that come back with it.
+    """
+    if refused := protocol_refused(question, rules):
+        return Owed(refused.reason)
+    fired = tuple(row for row in rules.downgrades if _covers(row, question))
+    for row in fired:
+        if row.effect == "refuse":
+            return Owed(refusal_of_row(question, row.id, row.reason, row.action, row.source).reason)
+    return Owed("", _upgrade_from(question, fired)[0], any("drain" in row.duties for row in fired))
 
 
 def clears_state(back_to: str, running: str, rules: VersionRules) -> bool:

@@ -141,3 +141,11 @@ def one_down(declared: DeclaredApplication) -> str:
         f"a restarted instance does not come up: the run stops, {rest} processing, this one's partitions wait until "
         "you undo"
     )
+
+
+def all_down(declared: DeclaredApplication) -> str:
+    """The worst case where all instances are stopped together."""
+    return (
+        f"nothing of {declared.name} is processed between stop and start; if an instance does not come up the run "
+        "stops, and the others take its work once the session timeout is over"
+    )

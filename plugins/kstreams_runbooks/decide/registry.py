@@ -12,6 +12,7 @@ from kstreams_runbooks.decide.draining import read_up_to
 from kstreams_runbooks.decide.emptiness import group_is_empty
 from kstreams_runbooks.decide.gate import gate
 from kstreams_runbooks.decide.guards import nothing_drifted
+from kstreams_runbooks.decide.left_unread import nothing_left
 from kstreams_runbooks.decide.members import every_member_runs
 from kstreams_runbooks.decide.restart_plan import restart_plan
 from kstreams_runbooks.decide.undo_plan import undo_plan
@@ -32,6 +33,7 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         nothing_drifted,
         group_is_empty,
         read_up_to,
+        nothing_left,
         change_verified,
         undo_verified,
         conclusion,

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 
+from kstreams_runbooks.decide.left_unread import GUIDE
 from kstreams_runbooks.decide.planning import (
     UPGRADE_FROM,
+    all_down,
     costs,
     costs_at_once,
     facts,
@@ -53,7 +55,9 @@ def restart_plan(
     kept = kept_settings(reading, frozenset({UPGRADE_FROM, *settings}))
     wanted = kept | {key: value for key, value in settings.items() if value is not None}
     _no_upgrade_from(found)
-    if not at_once:
+    if at_once:
+        findings += tuple(_dropped(declared, target, topics_now, topics_then))
+    else:
         findings += tuple(_topics(declared, target, bool(settings), topics_now, topics_then))
     bounce = Bounce(1, target, tuple(sorted(wanted.items())), other_library(target, declared.library(target)))
     changed = [one for one in found.at_start if (one.release, one.settings) != (bounce.release, bounce.settings)]
@@ -74,7 +78,7 @@ def restart_plan(
         findings=findings,
         undo=(_undo(found, at_once=at_once),),
         title=f"{'stop and restart with' if at_once else 'rolling bounce to'} {bounce.deployed}",
-        worst_case=_all_down(declared) if at_once else one_down(declared),
+        worst_case=all_down(declared) if at_once else one_down(declared),
         at_once=at_once,
     )
 
@@ -142,6 +146,24 @@ def _topics(
         )
 
 
+def _dropped(
+    declared: DeclaredApplication, target: str, now: tuple[str, ...] | Missing, then: tuple[str, ...] | Missing
+) -> Iterator[Finding]:
+    """Internal topics that the wanted release no longer reads: work that is half done lies in them."""
+    if isinstance(now, Missing) or isinstance(then, Missing):
+        return
+    for topic in sorted(set(now) - set(then)):
+        if topic.startswith(f"{declared.application_id}-"):
+            yield Finding(
+                "repartition-removed",
+                "danger",
+                topic,
+                f"{target} no longer reads it: what lies in it once everything is stopped is never processed; have the "
+                "inputs paused and read to their end before you approve; verify counts what was left",
+                GUIDE,
+            )
+
+
 def _change(target: str, settings: Mapping[str, str | None]) -> Iterator[tuple[str, str]]:
     yield "release", target
     for key, value in sorted(settings.items()):
@@ -151,10 +173,3 @@ def _change(target: str, settings: Mapping[str, str | None]) -> Iterator[tuple[s
 def _undo(found: PlanFacts, *, at_once: bool) -> str:
     before = sorted({one.deployed for one in found.at_start})
     return f"every instance back to {' or '.join(before)}, {'all at once' if at_once else 'one after another'}"
-
-
-def _all_down(declared: DeclaredApplication) -> str:
-    return (
-        f"nothing of {declared.name} is processed between stop and start; if an instance does not come up the run "
-        "stops, and the others take its work once the session timeout is over"
-    )

@@ -34,7 +34,7 @@ def others_unwell(reading: ApplicationReading, name: str) -> tuple[str, ...]:
     Starting what is down harms nobody; stopping a second instance does.
     """
     own = reading.instance(name)
-    if isinstance(own, InstanceReading) and _down(own):
+    if isinstance(own, InstanceReading) and is_down(own):
         return ()
     unwell = []
     for instance in reading.instances:
@@ -72,7 +72,8 @@ def left_behind(reading: ApplicationReading, name: str, bounce: Bounce, plan: Pl
     )
 
 
-def _down(instance: InstanceReading) -> bool:
+def is_down(instance: InstanceReading) -> bool:
+    """Whether nothing of an instance works and nothing is coming: its process or its Streams client has ended."""
     deployment = instance.deployment
     if isinstance(deployment, Deployment) and deployment.process in {"stopped", "failed"}:
         return True

@@ -3,8 +3,18 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
+from kstreams_runbooks.decide.left_unread import GUIDE, read_topics
 from kstreams_runbooks.decide.members import settings_text
-from kstreams_runbooks.decide.planning import costs, costs_at_once, facts, one_down, other_library, with_restore
+from kstreams_runbooks.decide.planning import (
+    UPGRADE_FROM,
+    all_down,
+    costs,
+    costs_at_once,
+    facts,
+    one_down,
+    other_library,
+    with_restore,
+)
 from kstreams_runbooks.decide.way_back import Move, Undone, guard_of
 from kstreams_runbooks.errors import Inconclusive, Refused
 from kstreams_runbooks.model.declared import DeclaredApplication
@@ -12,6 +22,7 @@ from kstreams_runbooks.model.plan import Bounce, Plan, Standing
 from kstreams_runbooks.model.readings import ApplicationReading, Deployment, InstanceReading, Missing, StreamsReading
 from kstreams_runbooks.model.verdicts import Finding
 from kstreams_runbooks.model.version_rules import VersionRules
+from kstreams_runbooks.model.versions import Release
 
 _KIP_904 = "KIP-904; Kafka Streams Upgrade Guide, downgrading; tests/long/test_undo.py"
 
@@ -27,8 +38,9 @@ def undo_plan(
 ) -> Plan:
     """The plan that brings every instance back to where it was before `undone` touched it, cards from last to first.
 
-    After the point of no return of a library bump the way back has a stage in between: every instance runs with
-    `upgrade.from` set, and what lies in the repartition topics is read to its end, before the first old release starts.
+    Where records may lie in the repartition topics that the old release misreads, as after the point of no return of
+    a library bump, there is a stage in between: every instance that goes back runs with `upgrade.from` set, and what
+    lies there is read to its end, before the first old release starts.
     `changelog_bytes` is what an instance may have to restore. Refused where a run changed nothing, where an instance is
     no more as the run left it, and where the version rules know no way back; Inconclusive where an instance's
     deployment cannot be read.
@@ -48,6 +60,9 @@ def undo_plan(
         if (guard := guard_of(move, undone, reading, declared, rules))
     }
     bounces = tuple(_at_once(undone, todo) if undone.at_once else _stages(todo, guards))
+    for bounce in bounces:
+        if bounce.after_drain:
+            _all_guarded(undone, bounce, found.at_start, guards)
     if not bounces:
         raise Refused(f"run {undone.run_key}: every instance runs as it did before; there is nothing to undo")
     return Plan(
@@ -62,10 +77,10 @@ def undo_plan(
             with_restore(cost, changelog_bytes) if _clears(bounces, cost.instance) else cost
             for cost in (costs_at_once(declared) if undone.at_once else costs(declared))
         ),
-        findings=tuple(_findings(declared, undone, bounces)),
+        findings=tuple(_findings(declared, undone, bounces, guards, reading)),
         undo=(f"trigger {undone.runbook} again",),
         title=f"undo of {undone.run_key}: back to {bounces[-1].deployed}",
-        worst_case=one_down(declared),
+        worst_case=all_down(declared) if undone.at_once else one_down(declared),
         at_once=undone.at_once,
     )
 
@@ -84,11 +99,32 @@ def still_to_undo(reading: ApplicationReading, undone: Undone, standing: Standin
             f"bring it to {way[0].deployed} by hand"
         )
     if at == 0 and not _runs(reading, standing.instance):
+        if undone.unguarded and (crossed := [move for move in own if move.before.version != move.after.version]):
+            raise Refused(
+                f"{standing.instance} is set to {standing.release} and does not run, while records that it misreads "
+                f"may lie in the repartition topics (run {undone.run_key}, or one after it, passed the point of no "
+                f"return); set it back to {crossed[0].after.deployed} and start it by hand, then trigger this again: "
+                "the topics are read to their end first"
+            )
         # It stands where it was, and only has to be started. Stopped, nothing has run since; otherwise somebody put it
         # back by hand, and it may have died of what the newer release left on its disk.
         clears = own[0].clears_state and not _is_stopped(reading, standing.instance)
         yield replace(own[0], after=own[0].before, clears_state=clears)
     yield from own[:at]
+
+
+def _all_guarded(
+    undone: Undone, bounce: Bounce, at_start: tuple[Standing, ...], guards: Mapping[str, Standing]
+) -> None:
+    """Refused where an instance that this undo leaves alone goes on writing what the older release misreads."""
+    old = Release.parse(bounce.version)
+    for one in at_start:
+        newer = Release.parse(one.version) > old and UPGRADE_FROM not in dict(one.settings)
+        if newer and one.instance not in guards:
+            raise Refused(
+                f"{one.instance} runs {one.deployed}, which run {undone.run_key} did not bring about, and goes on "
+                f"writing what {bounce.release} misreads; undo the run that brought it there first"
+            )
 
 
 def deployed_as(instance: InstanceReading, bounce: Bounce) -> bool:
@@ -194,14 +230,31 @@ def _bring(
         stages.append(stage)
 
 
-def _findings(declared: DeclaredApplication, undone: Undone, bounces: tuple[Bounce, ...]) -> Iterator[Finding]:
+def _findings(
+    declared: DeclaredApplication,
+    undone: Undone,
+    bounces: tuple[Bounce, ...],
+    guards: Mapping[str, Standing],
+    reading: ApplicationReading,
+) -> Iterator[Finding]:
+    for topic in sorted(read_topics(reading) - set(undone.topics)):
+        if topic.startswith(f"{declared.application_id}-"):
+            yield Finding(
+                "undo-leaves-a-topic",
+                "warning",
+                topic,
+                f"it came with run {undone.run_key} and may not be read after the undo: what lies in it then is lost "
+                "with the operator that it came with; undo counts it",
+                GUIDE,
+            )
     if any(bounce.after_drain for bounce in bounces):
         yield Finding(
             "undo-past-the-point-of-no-return",
             "danger",
             declared.name,
-            "records in the new format are in the repartition topics: upgrade.from is set again on every instance "
-            "first, and what lies there is read to its end, before the first old release starts",
+            "records that an older release misreads may lie in the repartition topics: every instance that goes back "
+            f"runs {' and '.join(dict.fromkeys(guard.deployed for guard in guards.values()))} first, and what lies "
+            "there is read to its end, before the first old release starts",
             _KIP_904,
         )
     if any(bounce.clear_state for bounce in bounces):
@@ -213,12 +266,12 @@ def _findings(declared: DeclaredApplication, undone: Undone, bounces: tuple[Boun
             "changelogs",
             "KIP-1035; tests/long/test_undo.py",
         )
-    for move in undone.moves:
-        if not any(bounce.takes(move.instance) for bounce in bounces):
+    for instance in dict.fromkeys(move.instance for move in undone.moves):
+        if not any(bounce.takes(instance) for bounce in bounces):
             yield Finding(
                 "undo-leaves-an-instance",
                 "info",
-                move.instance,
-                f"{move.instance} runs as it did before run {undone.run_key}: it is left alone",
+                instance,
+                f"{instance} runs as it did before run {undone.run_key}: it is left alone",
                 "ledger",
             )

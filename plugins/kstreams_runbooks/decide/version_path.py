@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 
 from kstreams_runbooks.decide.downgrade import downward
 from kstreams_runbooks.decide.missing_inputs import one_answer, possible_questions
@@ -13,17 +12,15 @@ from kstreams_runbooks.model.version_rules import VersionRules
 from kstreams_runbooks.model.versions import within
 
 
-def version_path(question: VersionQuestion, rules: VersionRules, *, ran_before: bool = False) -> VersionPath:
+def version_path(question: VersionQuestion, rules: VersionRules) -> VersionPath:
     """The path for an application, or why there is none; nothing is guessed where no row covers a pair.
 
     What is not known (broker, guarantee, protocol) is tried with every value that the running release can have: where
     all of them lead to one answer, it is the answer; otherwise inconclusive, with what each value would give. BadInput
-    where the question itself is wrong. With `ran_before` the application goes back to a release that it has run on:
-    what speaks against that release alone (one to avoid, its brokers) is no reason to stay on the other. Source: the
-    rows in `rules`; Kafka Streams Upgrade Guide and API Changes.
+    where the question itself is wrong. Source: the rows in `rules`; Kafka Streams Upgrade Guide and API Changes.
     """
     check_question(question, rules)
-    move = upward if question.running < question.target else partial(downward, ran_before=ran_before)
+    move = upward if question.running < question.target else downward
     answers = [(full, move(full, rules)) for full in possible_questions(question, rules)]
     found = one_answer(question, answers, rules)
     around = (*_left_behind(question, rules), *changes_between(question, rules))

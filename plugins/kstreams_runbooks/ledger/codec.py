@@ -34,7 +34,8 @@ def call_again(function: Callable[..., Any], payload: dict[str, Any]) -> Any:
     """JSON form of what `function` answers today on the inputs kept in `payload`."""
     hints = get_type_hints(function)
     inputs = {
-        name: decode(hints[name], payload["inputs"][name]) if name in payload["inputs"] else parameter.default
+        name: decode(hints[name], payload["inputs"][name])
         for name, parameter in inspect.signature(function).parameters.items()
+        if name in payload["inputs"] or parameter.default is inspect.Parameter.empty
     }
     return encode(function(**inputs))

@@ -175,7 +175,7 @@ def _guard(run: Run, reading: ApplicationReading, bounce: Bounce) -> None:
     """Nothing is touched before every instance may be: what a deployer would refuse later is refused here too."""
     for instance in reading.instances:
         known(instance)
-    require_as_planned(run, bounce, reading, reading.instances[0].instance)
+    require_as_planned(run, bounce, reading, reading.instances[0].instance, "nothing more is touched")
     for instance in reading.instances:
         run.deployer.check_apply(instance.instance, bounce.release, dict(bounce.settings))
         if bounce.clear_state:

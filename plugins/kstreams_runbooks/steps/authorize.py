@@ -3,6 +3,9 @@
 from airflow.sdk.exceptions import AirflowRuntimeError
 from airflow.sdk.execution_time.task_runner import RuntimeTaskInstance
 
+from kstreams_runbooks.decide.bump_plan import bump_plan
+from kstreams_runbooks.decide.restart_plan import restart_plan
+from kstreams_runbooks.decide.undo_plan import undo_plan
 from kstreams_runbooks.errors import Refused, Unreachable, WriteRefused
 from kstreams_runbooks.model.plan import Plan
 from kstreams_runbooks.steps.code import code_digest
@@ -11,6 +14,7 @@ from kstreams_runbooks.steps.run import Run, now_ms
 
 # Asking anew, or a reject, takes an earlier approval back: it must not be used because somebody marked the task.
 VOIDED = "earlier approval void"
+_PLANS = frozenset(plan.__name__ for plan in (bump_plan, restart_plan, undo_plan))
 
 
 def authorize(run: Run, approval_task: str, after: tuple[str, ...], *, going_on: bool = False) -> None:
@@ -65,12 +69,14 @@ def authorize(run: Run, approval_task: str, after: tuple[str, ...], *, going_on:
 
 
 def _newest_run(run: Run) -> None:
-    """Refuse where another run has changed the application since this one last did: its plan is from before that."""
-    last = max((card.at_ms for card in run.ledger.cards(run.key)), default=None)
+    """Refuse where another run has changed the application since this one planned, or last changed it itself."""
+    verdicts = run.ledger.evidence(run.key, kind="verdict")
+    planned = [verdict.at_ms for verdict in verdicts if verdict.name in _PLANS]
+    last = max([*planned, *(card.at_ms for card in run.ledger.cards(run.key))], default=None)
     if last is not None and (other := run.ledger.changed_since(run.record, last)):
         raise WriteRefused(
-            f"{run.task_id}: run {other} has changed {run.record.application} since this run did (expected: none after "
-            "it); trigger a new run, which looks at what stands now"
+            f"{run.task_id}: run {other} has changed {run.record.application} since this run planned or last changed "
+            "it (expected: none after it); trigger a new run, which looks at what stands now"
         )
 
 

@@ -70,16 +70,16 @@ def guard(run: Run, bounce: Bounce, reading: ApplicationReading, name: str) -> N
         raise Refused(f"{name} is not touched: {'; '.join(unwell)}; mend that first, then clear {run.task_id}")
     if why := left_behind(reading, name, bounce, run.plan()):
         raise Refused(why)
-    require_as_planned(run, bounce, reading, name)
+    require_as_planned(run, bounce, reading, name, f"{name} is not touched")
 
 
-def require_as_planned(run: Run, bounce: Bounce, reading: ApplicationReading, name: str) -> None:
-    """Drifted or Inconclusive where the world is no longer the one that was approved."""
+def require_as_planned(run: Run, bounce: Bounce, reading: ApplicationReading, name: str, untouched: str) -> None:
+    """Drifted or Inconclusive, beginning with what is `untouched`, where the world is not the one that was approved."""
     guarded = run.decide(nothing_drifted, reading=reading, plan=run.plan(), name=name, number=bounce.number)
     if guarded.outcome is Outcome.INCONCLUSIVE:
-        raise Inconclusive(f"{name} is not touched: {'; '.join(guarded.reasons)}")
+        raise Inconclusive(f"{untouched}: {'; '.join(guarded.reasons)}")
     if guarded.outcome is not Outcome.PROCEED:
-        raise Drifted(f"{name} is not touched: {'; '.join(guarded.reasons)}")
+        raise Drifted(f"{untouched}: {'; '.join(guarded.reasons)}")
 
 
 def let_it_start(run: Run, name: str) -> Start | None:

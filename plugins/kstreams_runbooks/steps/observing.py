@@ -6,11 +6,14 @@ from typing import Any
 
 from kstreams_runbooks.decide.approval import may_request
 from kstreams_runbooks.decide.check import ready_for_change
+from kstreams_runbooks.decide.left_unread import dropped_topics, nothing_left
 from kstreams_runbooks.decide.members import every_member_runs
 from kstreams_runbooks.decide.verification import change_verified
+from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.ledger.codec import encode
-from kstreams_runbooks.model.readings import ApplicationReading
+from kstreams_runbooks.model.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.steps.authorize import take_hold
 from kstreams_runbooks.steps.described import described
 from kstreams_runbooks.steps.planned import planned_from
@@ -77,12 +80,27 @@ def verify(run: Run) -> None:
         rehearsed(run)
     else:
         before = planned_from(run)
+        left = left_unread(run, before)
+        if left.outcome is Outcome.REFUSE:
+            raise Refused(f"{left.sentence}; trigger undo for this run: what stood before reads them")
+        run.demand(left)
         watch(
             run,
             lambda earlier, after: run.decide(
                 change_verified, before=before, earlier=earlier, after=after, plan=run.plan()
             ),
         )
+
+
+def left_unread(run: Run, before: ApplicationReading) -> Verdict:
+    """What is left in internal topics that were read when `before` was taken and are not read now."""
+    group_id = run.application.application_id
+    topics = dropped_topics(before, run.read(), group_id)
+    if isinstance(topics, Missing):
+        return run.decide(nothing_left, left=topics)
+    with ClusterReader(run.kafka) as reader:
+        counts = {topic.name: topic.partitions for topic in reader.topics(topics)}
+        return run.decide(nothing_left, left=reader.partitions(group_id, counts) if counts else ())
 
 
 def rehearsed(run: Run) -> None:

@@ -116,7 +116,7 @@ def earlier_gates(run: Run, bounce: Bounce, reading: ApplicationReading) -> None
     """
     if bounce.number == 1:
         return
-    reached = {card.object for card in run.ledger.cards(run.key) if card.facts["bounce"] == bounce.number}
+    reached = {card.object for card in run.ledger.cards(run.key) if card.facts["bounce"] >= bounce.number}
     earlier = [one for one in run.plan().bounces if one.number < bounce.number]
     for instance in reading.instances:
         before = [one.number for one in earlier if one.takes(instance.instance)]

@@ -7,6 +7,7 @@ from typing import Any
 from kstreams_runbooks.decide.approval import may_request
 from kstreams_runbooks.decide.downgrade import clears_state
 from kstreams_runbooks.decide.draining import read_up_to
+from kstreams_runbooks.decide.rolling import is_down
 from kstreams_runbooks.decide.undo_plan import deployed_as, undo_plan
 from kstreams_runbooks.decide.verification import undo_verified
 from kstreams_runbooks.decide.way_back import Move, Undone
@@ -22,7 +23,7 @@ from kstreams_runbooks.steps.authorize import authorize, take_hold
 from kstreams_runbooks.steps.cards import bytes_to_restore
 from kstreams_runbooks.steps.code import code_digest
 from kstreams_runbooks.steps.described import described
-from kstreams_runbooks.steps.observing import rehearsed, watch
+from kstreams_runbooks.steps.observing import left_unread, rehearsed, watch
 from kstreams_runbooks.steps.planned import require_fresh, store
 from kstreams_runbooks.steps.reporting import reported
 from kstreams_runbooks.steps.restart import await_gates
@@ -107,15 +108,20 @@ class UndoOperator(RollingOperator):
             else:
                 self._stage(run, bounce)
         watch(run, lambda earlier, after: run.decide(undo_verified, earlier=earlier, after=after, plan=plan))
+        left = left_unread(run, run.observed("read_cards"))
+        if left.outcome is not Outcome.PROCEED:
+            run.say(f"{left.sentence}; they come from what is taken back, and are lost with it")
         record = _undone_record(run)
         for card in reversed(run.ledger.cards(record.run_key)):
             run.ledger.finish_card(record.run_key, card.seq)
         run.say(f"run {record.run_key} is taken back")
 
     def _together(self, run: Run, bounce: Bounce) -> None:
-        authorize(run, self.approval, (), going_on=bool(run.ledger.cards(run.key)))
         reading = run.read()
-        if not all(started_by(run, one, bounce, reading.taken.at_ms) for one in reading.instances):
+        started = [started_by(run, one, bounce, reading.taken.at_ms) for one in reading.instances]
+        stopped = any(started) or any(is_down(one) for one in reading.instances)
+        authorize(run, self.approval, (), going_on=stopped and bool(run.ledger.cards(run.key)))
+        if not all(started):
             stop_all(run, bounce)
             start_all(run, bounce)
         await_gates(self, run, bounce, last=False)
@@ -170,15 +176,18 @@ def _drain(run: Run, bounce: Bounce, reading: ApplicationReading) -> None:
     kept = run.ledger.remember(run.key, f"drain/{bounce.number}/{since}", ends)
     marks = decode(tuple[tuple[str, int], ...], kept)
     until, said = now_ms() + int(run.plan().limit("gate_ceiling_s") * 1000), ""
+    before: set[str] = set()
     while True:
         verdict = read_up_to(reading.partitions, marks, reading.application)
         if verdict.outcome is Outcome.PROCEED or now_ms() >= until:
             break
-        if down := [one.instance for one in reading.instances if not _is_well(one) and not deployed_as(one, bounce)]:
+        down = {one.instance for one in reading.instances if is_down(one) and not deployed_as(one, bounce)}
+        if certain := sorted(down & before):
             raise Refused(
-                f"{'; '.join(verdict.reasons)}, and {', '.join(down)} does not run any more (expected RUNNING), so "
+                f"{'; '.join(verdict.reasons)}, and {', '.join(certain)} does not run any more (expected RUNNING), so "
                 "nobody reads what is its own; clear undo, which starts it first"
             )
+        before = down
         if verdict.sentence != said:
             said = verdict.sentence
             run.say(said)
@@ -227,4 +236,5 @@ def _undone(run: Run) -> Undone:
         bool(stored and stored.get("at_once")),
         moves,
         unguarded=any(card.point_of_no_return for card in since),
+        topics=tuple(name for name, *_ in stored["facts"]["topics"]) if stored else (),
     )

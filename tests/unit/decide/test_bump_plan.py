@@ -280,3 +280,14 @@ def test_a_guarantee_that_changes_in_the_bounce_stays_and_is_no_difference_when_
     entry = declared(processing_guarantee="exactly_once_beta")
     made = bump_plan(reading(*taken, *left), entry, NEW, upgrade_path_rules(), (), (), "code")
     assert [one.settings for one in made.bounces] == [switched, switched[:1]]
+
+
+def test_a_guarantee_that_only_the_newer_release_has_does_not_stop_a_bump_that_goes_on() -> None:
+    """2.8 calls exactly_once_v2 exactly_once_beta: after bounce 1 the one is set, and the other is still declared."""
+    switched = (("processing.guarantee", "exactly_once_v2"), ("upgrade.from", "2.8"))
+    entry = declared(releases=("2.8.2", NEW), processing_guarantee="exactly_once_beta")
+    fresh = reading(*(instance(f"orders-{n}", release="2.8.2") for n in (1, 2)))
+    half = reading(*(instance(f"orders-{n}", release=NEW, settings=switched) for n in (1, 2)))
+    for now in (fresh, half):
+        made = bump_plan(now, entry, NEW, upgrade_path_rules(), (), (), "code")
+        assert [one.settings for one in made.bounces] == [switched, switched[:1]]

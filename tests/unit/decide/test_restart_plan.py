@@ -18,6 +18,7 @@ def plan_of(
     *,
     at_once: bool = False,
     topics: tuple[str, ...] | Missing = TOPICS,
+    before: tuple[str, ...] = TOPICS,
 ) -> Plan:
     return restart_plan(
         now or reading(),
@@ -28,7 +29,7 @@ def plan_of(
         (),
         "code",
         at_once=at_once,
-        topics_now=TOPICS,
+        topics_now=before,
         topics_then=topics,
     )
 
@@ -110,3 +111,11 @@ def test_topics_that_nobody_can_compare_are_shown_to_who_approves() -> None:
     assert (finding.id, finding.severity) == ("topics-not-compared", "warning")
     assert "no describe command" in finding.message
     assert [finding.id for finding in plan_of({"a": "1"}).findings] == ["settings-may-change-the-topology"]
+
+
+def test_a_repartition_topic_that_is_dropped_is_a_danger() -> None:
+    """All at once it may be done, once it has been read to its end; an input that is dropped was meant."""
+    made = plan_of(release=OLD, at_once=True, before=(*TOPICS, "orders-audit-repartition", "returns"))
+    assert [(one.id, one.severity, one.object) for one in made.findings] == [
+        ("repartition-removed", "danger", "orders-audit-repartition")
+    ]

@@ -10,7 +10,7 @@ from kstreams_runbooks.errors import Inconclusive, Refused
 from kstreams_runbooks.model.plan import Plan, Standing
 from kstreams_runbooks.model.readings import ApplicationReading, Deployment, Missing
 from kstreams_runbooks.rules import upgrade_path_rules
-from samples import BOUNCE_1, NEW, OLD, applied, declared, down, instance, reading
+from samples import BOUNCE_1, NEW, OLD, applied, declared, down, instance, partition, reading
 
 GUARD = BOUNCE_1.settings
 # The stage before a drain: every instance holds the new formats back; one that does so already is only looked at.
@@ -40,7 +40,8 @@ def plan_of(
     changelog_bytes: int | Missing = 10_000_000,
     **entry: Any,
 ) -> Plan:
-    undone = Undone("library_bump/r", runbook, at_once, moves, any(move.bounce > 1 for move in moves) or later)
+    unguarded = any(move.bounce > 1 for move in moves) or later
+    undone = Undone("library_bump/r", runbook, at_once, moves, unguarded, ("orders",))
     return undo_plan(now, declared(**entry), undone, upgrade_path_rules(), changelog_bytes, (), "code")
 
 
@@ -220,3 +221,58 @@ def test_the_plan_says_what_a_restore_costs() -> None:
     assert "restore" not in second.why
     unknown, _ = plan_of(now, *bounced("orders-1"), changelog_bytes=Missing("no answer")).costs
     assert "whose size is not known: no answer" in unknown.why
+
+
+def test_a_topic_that_came_with_the_run_is_named() -> None:
+    """What lies in it when the undo stops everything is read by nobody."""
+    settings = (("audit", "true"),)
+    moves = tuple(
+        Move(name, 1, stands(name, NEW), stands(name, NEW, settings), clears_state=False)
+        for name in ("orders-1", "orders-2")
+    )
+    came = replace(partition(), topic="orders-audit-repartition")
+    now = reading(
+        *(instance(f"orders-{n}", release=NEW, settings=settings) for n in (1, 2)), partitions=(partition(), came)
+    )
+    found = plan_of(now, *moves, runbook="stop_and_restart", at_once=True).findings
+    assert [(one.id, one.object) for one in found] == [("undo-leaves-a-topic", "orders-audit-repartition")]
+
+
+def test_an_old_release_that_was_put_back_by_hand_past_the_point_of_no_return_is_not_started() -> None:
+    """Dead or stopped, it would come up over records that it misreads; back on the new one, the topics are drained."""
+    moves = (*bounced("orders-1", "orders-2"), *unset("orders-1", "orders-2"))
+    for dead in (instance("orders-2", state="ERROR"), down("orders-2")):
+        now = reading(instance("orders-1", release=NEW), dead)
+        with pytest.raises(
+            Refused, match=r"orders-2 is set to 3\.4\.1 and does not run.* set it back to 4\.3\.1 with upg"
+        ):
+            plan_of(now, *moves)
+
+
+def test_nobody_else_may_go_on_writing_what_the_old_release_misreads() -> None:
+    """Bounce 1 of one run took orders-1 only, another run did the rest: that one is undone first."""
+    now = reading(instance("orders-1", release=NEW, settings=GUARD), instance("orders-2", release=NEW))
+    with pytest.raises(Refused, match=r"orders-2 runs 4\.3\.1, which run library_bump/r did not bring about"):
+        plan_of(now, *bounced("orders-1"), later=True)
+    guarded = reading(*(instance(f"orders-{n}", release=NEW, settings=GUARD) for n in (1, 2)))
+    assert stages(plan_of(guarded, *bounced("orders-1"), later=True))[-1] == (OLD, (), ("orders-1",), True, True)
+
+
+@pytest.mark.parametrize(("old", "new"), [("2.1.1", "2.3.1"), ("2.8.2", "3.4.1")])
+def test_a_canary_goes_back_where_no_rule_speaks_against_it(old: str, new: str) -> None:
+    """The bump planned it without asking for a guarantee, or for a published downgrade; so does the way back."""
+    move = Move("orders-1", 1, stands("orders-1", old), stands("orders-1", new), clears_state=False)
+    now = reading(instance("orders-1", release=new), instance("orders-2", release=old))
+    made = plan_of(now, move, releases=(old, new), uses=(), processing_guarantee=None)
+    assert stages(made) == [(old, (), ("orders-1",), False, False)]
+
+
+def test_all_at_once_says_its_own_worst_case() -> None:
+    """Nothing is processed in between."""
+    settings = (("audit", "true"),)
+    moves = tuple(
+        Move(name, 1, stands(name, NEW), stands(name, NEW, settings), clears_state=False)
+        for name in ("orders-1", "orders-2")
+    )
+    now = reading(*(instance(f"orders-{n}", release=NEW, settings=settings) for n in (1, 2)))
+    assert plan_of(now, *moves, at_once=True).worst_case.startswith("nothing of orders is processed between")

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from kstreams_runbooks.decide.bump_plan import bump_plan
 from kstreams_runbooks.decide.conclusion import RunOutcome, conclusion
 from kstreams_runbooks.decide.members import every_member_runs
 from kstreams_runbooks.decide.verification import change_verified
@@ -13,13 +14,14 @@ from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.ledger import Approval
 from kstreams_runbooks.model.readings import ApplicationReading, Missing, Start
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.steps.authorize import VOIDED, authorize
 from kstreams_runbooks.steps.conclude import conclude, facts_of, way_back
 from kstreams_runbooks.steps.gate_trigger import GATE_PASSED, keep_passed
 from kstreams_runbooks.steps.reporting import BEGUN, StepFailed
 from kstreams_runbooks.steps.rolling import earlier_gates
 from kstreams_runbooks.steps.run import Run, now_ms
-from samples import NEW, card, down, instance, reading
+from samples import NEW, card, declared, down, instance, reading
 
 DONE = reading(instance("orders-1", release=NEW), instance("orders-2", release=NEW))
 
@@ -257,9 +259,35 @@ def test_a_cleared_run_does_not_go_by_its_plan_once_another_has_changed_the_appl
         run.ledger.write_card(card(run_key=key, at_ms=at_ms))
     authorize(run, "approve_plan", ())
     run.ledger.write_card(card(run_key="undo/r", seq=2, at_ms=2_000))
-    with pytest.raises(WriteRefused, match=r"run undo/r has changed orders since this run did .*trigger a new run"):
+    with pytest.raises(WriteRefused, match=r"run undo/r has changed orders since this run planned .*trigger a new run"):
         authorize(run, "approve_plan", ())
     assert held == [run.key]
+
+
+def test_a_plan_from_before_another_run_is_not_begun(run: Run, held: list[str]) -> None:
+    """Approved, refused before its first write, cleared once another run had come and gone: all looks the same."""
+    approve(run)
+    limits, code = (("max_lag", 1000.0),), run.plan().facts.code
+    inputs = {"declared": declared(), "target": NEW, "rules": upgrade_path_rules(), "findings": (), "limits": limits}
+    run.decide(bump_plan, reading=reading(), code=code, **inputs)
+    authorize(run, "approve_plan", ())
+    run.ledger.start_run(replace(run.record, run_key="undo/r"))
+    run.ledger.write_card(card(run_key="undo/r", at_ms=now_ms() + 1))
+    with pytest.raises(WriteRefused, match="run undo/r has changed orders"):
+        authorize(run, "approve_plan", ())
+    assert held == [run.key]
+
+
+def test_a_stage_of_another_release_is_no_earlier_gate_for_one_that_is_past_it(run: Run) -> None:
+    """Instances that were not alike go back in stages of their own: one that dies later is taken again."""
+    for number, name in ((1, "orders-1"), (1, "orders-2"), (3, "orders-2")):
+        written(run, 1_000, object=name, facts={"bounce": number})
+    stages = tuple(replace(run.plan().bounces[0], number=number) for number in (1, 2, 3))
+    run.__dict__["plan"] = lambda: replace(type(run).plan(run), bounces=stages)
+    with pytest.raises(WriteRefused, match="orders-1 has not passed its gate of bounce 1"):
+        earlier_gates(run, stages[1], reading())
+    written(run, 1_000, object="orders-1", facts={"bounce": 2})
+    earlier_gates(run, stages[1], reading())
 
 
 def test_the_way_back_drains_between_the_new_format_and_the_old_release(run: Run) -> None:
