@@ -1,0 +1,188 @@
+package topologies.pairs;
+
+import static java.time.Duration.ofHours;
+import static java.time.Duration.ofMinutes;
+import static org.apache.kafka.streams.kstream.Suppressed.BufferConfig.maxRecords;
+import static org.apache.kafka.streams.kstream.Suppressed.BufferConfig.unbounded;
+import static org.apache.kafka.streams.kstream.Suppressed.untilTimeLimit;
+import static org.apache.kafka.streams.kstream.Suppressed.untilWindowCloses;
+
+import java.time.Duration;
+import org.apache.kafka.streams.StreamsBuilder;
+import org.apache.kafka.streams.kstream.Consumed;
+import org.apache.kafka.streams.kstream.Grouped;
+import org.apache.kafka.streams.kstream.KTable;
+import org.apache.kafka.streams.kstream.Materialized;
+import org.apache.kafka.streams.kstream.Named;
+import org.apache.kafka.streams.kstream.Produced;
+import org.apache.kafka.streams.kstream.Suppressed;
+import org.apache.kafka.streams.kstream.Windowed;
+import topologies.Pair;
+import topologies.Windows;
+
+/** Results that are held back until they are final. */
+public final class Suppression {
+
+    /** A suppression with a name is put behind the count. */
+    public Pair namedSuppressAdded() {
+        return Pair.of(
+                builder -> out(counts(builder)),
+                builder -> out(counts(builder).suppress(untilWindowCloses(unbounded()).withName("final-only"))));
+    }
+
+    /** A suppression without a name is put behind the named count; nothing behind it has a generated name. */
+    public Pair unnamedSuppressAdded() {
+        return Pair.of(
+                builder -> out(counts(builder)),
+                builder -> out(counts(builder).suppress(untilWindowCloses(unbounded()))));
+    }
+
+    /** A suppression without a name is put in front of an unnamed count. */
+    public Pair unnamedSuppressAddedBeforeUnnamedCount() {
+        return Pair.of(
+                builder -> countUnnamed(countsUnnamed(builder)),
+                builder -> countUnnamed(countsUnnamed(builder).suppress(untilWindowCloses(unbounded()))));
+    }
+
+    /** A suppression with a name is put in front of an unnamed count. */
+    public Pair namedSuppressAddedBeforeUnnamedCount() {
+        return Pair.of(
+                builder -> countUnnamed(countsUnnamed(builder)),
+                builder -> countUnnamed(
+                        countsUnnamed(builder).suppress(untilWindowCloses(unbounded()).withName("final-only"))));
+    }
+
+    /** The suppression with a name is removed; what it holds back is never written. */
+    public Pair namedSuppressRemoved() {
+        return Pair.of(
+                builder -> out(counts(builder).suppress(untilWindowCloses(unbounded()).withName("final-only"))),
+                builder -> out(counts(builder)));
+    }
+
+    /** The suppression without a name is removed. */
+    public Pair unnamedSuppressRemoved() {
+        return Pair.of(
+                builder -> out(counts(builder).suppress(untilWindowCloses(unbounded()))),
+                builder -> out(counts(builder)));
+    }
+
+    /** The suppression is disabled: it stays in place and holds nothing back. */
+    public Pair suppressDisabled() {
+        return suppressions(
+                untilWindowCloses(unbounded()).withName("final-only"),
+                Suppressed.<Windowed<String>>untilTimeLimit(Duration.ZERO, unbounded()).withName("final-only"));
+    }
+
+    /** The suppression without a name is disabled in the same way. */
+    public Pair unnamedSuppressDisabled() {
+        return suppressions(untilWindowCloses(unbounded()), untilTimeLimit(Duration.ZERO, unbounded()));
+    }
+
+    /** Results wait for the end of their window instead of ten minutes. */
+    public Pair suppressTimeLimitToWindowCloses() {
+        return suppressions(
+                Suppressed.<Windowed<String>>untilTimeLimit(ofMinutes(10), unbounded()).withName("final-only"),
+                untilWindowCloses(unbounded()).withName("final-only"));
+    }
+
+    /** The memory of the suppression gets a bound. */
+    public Pair suppressBufferBounded() {
+        return suppressions(
+                untilWindowCloses(unbounded()).withName("final-only"),
+                untilWindowCloses(maxRecords(10_000).shutDownWhenFull()).withName("final-only"));
+    }
+
+    /** A full buffer gives out its oldest results instead of ending the application. */
+    public Pair suppressEmitsEarlyWhenFull() {
+        return suppressions(
+                Suppressed.<Windowed<String>>untilTimeLimit(ofMinutes(10), maxRecords(10_000).shutDownWhenFull())
+                        .withName("final-only"),
+                Suppressed.<Windowed<String>>untilTimeLimit(ofMinutes(10), maxRecords(10_000).emitEarlyWhenFull())
+                        .withName("final-only"));
+    }
+
+    /** The suppression without a name gets one: its old buffer is left behind. */
+    public Pair nameAddedToUnnamedSuppress() {
+        return suppressions(
+                untilWindowCloses(unbounded()), untilWindowCloses(unbounded()).withName("final-only"));
+    }
+
+    /** The suppression has another name. */
+    public Pair suppressRenamed() {
+        return suppressions(
+                untilWindowCloses(unbounded()).withName("final-only"),
+                untilWindowCloses(unbounded()).withName("closed-windows"));
+    }
+
+    /** A filter is put behind the suppression. */
+    public Pair filterBehindNamedSuppress() {
+        return Pair.of(
+                builder -> out(counts(builder).suppress(untilWindowCloses(unbounded()).withName("final-only"))),
+                builder -> out(counts(builder)
+                        .suppress(untilWindowCloses(unbounded()).withName("final-only"))
+                        .filter((window, count) -> count > 1, Named.as("more-than-one"))));
+    }
+
+    /** A filter is put in front of a suppression without a name. */
+    public Pair filterBeforeUnnamedSuppress() {
+        return Pair.of(
+                builder -> out(counts(builder).suppress(untilWindowCloses(unbounded()))),
+                builder -> out(counts(builder)
+                        .filter((window, count) -> count > 1, Named.as("more-than-one"))
+                        .suppress(untilWindowCloses(unbounded()))));
+    }
+
+    /** The grace of the windows whose end is waited for is longer. */
+    public Pair graceMadeLongerBeforeSuppress() {
+        return Pair.of(
+                builder -> out(counts(builder, ofMinutes(5)).suppress(untilWindowCloses(unbounded()).withName("final-only"))),
+                builder -> out(counts(builder, ofHours(2)).suppress(untilWindowCloses(unbounded()).withName("final-only"))));
+    }
+
+    /** The updates of a plain count are held back for a minute. */
+    public Pair namedSuppressAddedBehindPlainCount() {
+        return Pair.of(builder -> out(plain(builder)), builder -> out(plain(builder)
+                .suppress(Suppressed.<String>untilTimeLimit(ofMinutes(1), maxRecords(10_000)).withName("fewer"))));
+    }
+
+    private static Pair suppressions(Suppressed<? super Windowed<String>> before, Suppressed<? super Windowed<String>> after) {
+        return Pair.of(
+                builder -> out(counts(builder).suppress(before)), builder -> out(counts(builder).suppress(after)));
+    }
+
+    private static KTable<Windowed<String>, Long> counts(StreamsBuilder builder) {
+        return counts(builder, ofMinutes(5));
+    }
+
+    private static KTable<Windowed<String>, Long> counts(StreamsBuilder builder, Duration grace) {
+        return builder.<String, String>stream("alerts", Consumed.as("alerts-source"))
+                .groupByKey(Grouped.as("by-host"))
+                .windowedBy(Windows.tumbling(ofHours(1), grace))
+                .count(Named.as("count-alerts"), Materialized.as("alerts-store"));
+    }
+
+    private static KTable<String, Long> plain(StreamsBuilder builder) {
+        return builder.<String, String>stream("alerts", Consumed.as("alerts-source"))
+                .groupByKey(Grouped.as("by-host"))
+                .count(Named.as("count-alerts"), Materialized.as("alerts-store"));
+    }
+
+    private static KTable<Windowed<String>, Long> countsUnnamed(StreamsBuilder builder) {
+        return builder.<String, String>stream("alerts")
+                .groupByKey()
+                .windowedBy(Windows.tumbling(ofHours(1), ofMinutes(5)))
+                .count();
+    }
+
+    private static void countUnnamed(KTable<Windowed<String>, Long> counts) {
+        counts.toStream()
+                .groupBy((window, count) -> count.toString())
+                .count()
+                .toStream()
+                .to("hosts-per-alert-count");
+    }
+
+    private static <K> void out(KTable<K, Long> counts) {
+        counts.toStream(Named.as("alert-counts")).to("alert-counts", Produced.as("alert-counts-sink"));
+    }
+}
