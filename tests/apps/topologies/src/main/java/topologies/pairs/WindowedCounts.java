@@ -31,11 +31,11 @@ public final class WindowedCounts {
                 builder -> count(builder, Windows.tumbling(ofMinutes(10), ofMinutes(5))));
     }
 
-    /** Readings are counted per day instead of per hour. */
+    /** Readings are counted per four hours instead of per hour. */
     public Pair tumblingWindowMadeLarger() {
         return Pair.of(
                 builder -> count(builder, Windows.tumbling(ofHours(1), ofMinutes(5))),
-                builder -> count(builder, Windows.tumbling(ofDays(1), ofMinutes(5))));
+                builder -> count(builder, Windows.tumbling(ofHours(4), ofMinutes(5))));
     }
 
     /** The size of the window is written in minutes instead of hours; it is the same size. */
