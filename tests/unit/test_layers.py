@@ -38,6 +38,7 @@ MAY_IMPORT = {
     "environment": set(),
     "local_settings": {"act", "decide", "deployers", "fleet", "ledger", "observe"},
     "version_paths": {"decide", "model", "rules"},
+    "topologies": {"decide", "errors", "model"},
     "cli": {
         "airflow_api",
         "environment",
@@ -48,6 +49,7 @@ MAY_IMPORT = {
         "deployers",
         "observe",
         "steps",
+        "topologies",
         "traffic",
         "version_paths",
     },

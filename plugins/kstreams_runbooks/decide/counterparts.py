@@ -1,0 +1,125 @@
+"""Which store or internal topic of the new topology is which of the old: by what it does, not by how it is called."""
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+
+from kstreams_runbooks.decide.generated_names import index_of, is_generated, stem
+from kstreams_runbooks.decide.topology_graph import Labels, Role
+
+
+@dataclass(frozen=True, slots=True)
+class Tie:
+    """Things that do the same, of which the topologies have different numbers: nobody can say which is which."""
+
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Counterparts:
+    """Pairs of old and new name, what has gone, what has come, and what cannot be told apart."""
+
+    pairs: tuple[tuple[str, str], ...]
+    removed: tuple[str, ...]
+    added: tuple[str, ...]
+    ties: tuple[Tie, ...]
+
+    @property
+    def renamed(self) -> tuple[tuple[str, str], ...]:
+        """Pairs whose names differ."""
+        return tuple((old, new) for old, new in self.pairs if old != new)
+
+
+_Likeness = Callable[[str, Role], Hashable]
+
+
+def _ends(role: Role) -> Hashable:
+    return role.inputs, role.outputs
+
+
+def _place(role: Role) -> Hashable:
+    """Where something stands, whatever anything around it is called."""
+    return role.inputs, role.outputs, _size(role.before), _size(role.behind)
+
+
+def _size(labels: Labels) -> int:
+    return sum(count for _, count in labels)
+
+
+# From the most alike to the least; what one of them pairs is out of the question for those below it.
+_LIKENESSES: tuple[_Likeness, ...] = (
+    lambda _, role: role,
+    lambda name, role: (role.owners, _ends(role)) if is_generated(name) else name,
+    lambda _, role: (role.owners, _ends(role)),
+    lambda _, role: (role.owners, role.inputs),
+    lambda name, role: (stem(name), _ends(role)),
+    lambda name, role: (stem(name), role.inputs),
+    lambda _, role: _place(role),
+)
+
+
+@dataclass(slots=True)
+class _Search:
+    before: dict[str, Role]
+    after: dict[str, Role]
+    pairs: list[tuple[str, str]] = field(default_factory=list)
+    ties: list[Tie] = field(default_factory=list)
+
+    def pair(self, old: str, new: str) -> None:
+        self.pairs.append((old, new))
+        del self.before[old], self.after[new]
+
+    def tie(self, old: list[str], new: list[str]) -> None:
+        self.ties.append(Tie(tuple(old), tuple(new)))
+        for name in old:
+            del self.before[name]
+        for name in new:
+            del self.after[name]
+
+
+def counterparts(before: Mapping[str, Role], after: Mapping[str, Role]) -> Counterparts:
+    """Pair what is alike, the most alike first.
+
+    Of several that are equally alike those with one name belong together, the rest go by their order in the program;
+    where there are more of them on one side, their order says nothing: a tie, unless people chose their names.
+    """
+    search = _Search(dict(before), dict(after))
+    for likeness in _LIKENESSES:
+        _match(search, likeness)
+    return Counterparts(
+        tuple(sorted(search.pairs)), tuple(sorted(search.before)), tuple(sorted(search.after)), tuple(search.ties)
+    )
+
+
+def _match(search: _Search, likeness: _Likeness) -> None:
+    old, new = _grouped(search.before, likeness), _grouped(search.after, likeness)
+    for like in [like for like in old if like in new]:
+        olds, news = old[like], new[like]
+        for name in [name for name in olds if name in news and not is_generated(name)]:
+            search.pair(name, name)
+            olds.remove(name)
+            news.remove(name)
+        if len(olds) == len(news):
+            same = [name for name in olds if name in news]
+            rest = zip(
+                [name for name in olds if name not in same], [name for name in news if name not in same], strict=True
+            )
+            for one, other in (*((name, name) for name in same), *rest):
+                if not _of_two_kinds(one, other):
+                    search.pair(one, other)
+        elif olds and news:
+            search.tie(olds, news)
+
+
+def _of_two_kinds(old: str, new: str) -> bool:
+    """Whether both names were generated, for different operators: a reduce has not become a count."""
+    return is_generated(old) and is_generated(new) and stem(old) != stem(new)
+
+
+def _grouped(roles: Mapping[str, Role], likeness: _Likeness) -> dict[Hashable, list[str]]:
+    """Names by likeness, each list in the order of the program."""
+    found: defaultdict[Hashable, list[str]] = defaultdict(list)
+    for name in sorted(roles, key=lambda name: (index_of(name) is None, index_of(name) or 0, name)):
+        found[likeness(name, roles[name])].append(name)
+    return found

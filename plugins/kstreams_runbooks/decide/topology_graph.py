@@ -1,0 +1,136 @@
+"""A topology as a graph, and what each store and internal topic does in it."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import networkx as nx
+
+from kstreams_runbooks.decide.generated_names import stem
+from kstreams_runbooks.model.topology import Node, Processor, Sink, Source, Topology
+
+# (name of the topology, name of the node); a topic has "topic" in place of the first.
+Key = tuple[str, str]
+Labels = tuple[tuple[str, int], ...]
+
+_TOPIC = "topic:"
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """What a store or an internal topic does, apart from how it is called.
+
+    `owners` are the operators that keep or write it, `before` and `behind` all that lead to them and follow them, each
+    as labels with how many there are; `inputs` and `outputs` the topics of others at either end.
+    """
+
+    owners: Labels
+    before: Labels
+    behind: Labels
+    inputs: frozenset[str]
+    outputs: frozenset[str]
+
+
+def graph(topology: Topology) -> "nx.DiGraph[Key]":
+    """Operators and topics; what is written to an internal topic leads on to whoever reads it.
+
+    A shared store is no edge: the text does not say who writes it.
+    """
+    made: nx.DiGraph[Key] = nx.DiGraph()
+    for sub, node in topology.nodes():
+        made.add_node((sub.topology, node.name), node=node)
+        if not isinstance(node, Sink):
+            made.add_edges_from(((sub.topology, node.name), (sub.topology, after)) for after in node.successors)
+        for topic in _topics(node):
+            key, own = (_TOPIC, topic), (sub.topology, node.name)
+            made.add_edge(*((key, own) if isinstance(node, Source) else (own, key)))
+    return made
+
+
+def internal_topics(topology: Topology) -> frozenset[str]:
+    """Topics that the topology both writes and reads, as printed: repartition topics and those of foreign-key joins.
+
+    One of the user's that it writes and reads again is among them: nothing in the text tells the two apart.
+    """
+    nodes = [node for _, node in topology.nodes()]
+    written = {node.topic for node in nodes if isinstance(node, Sink) and node.topic is not None}
+    read = {topic for node in nodes if isinstance(node, Source) for topic in node.topics}
+    return frozenset(written & read)
+
+
+def store_roles(topology: Topology) -> dict[str, Role]:
+    """The role of every store, by its name."""
+    made, owners = graph(topology), _Owners()
+    for sub, node in topology.nodes():
+        for store in node.stores if isinstance(node, Processor) else ():
+            owners.add(store, (sub.topology, node.name))
+    return {store: _role(made, keys) for store, keys in owners.found.items()}
+
+
+def topic_roles(topology: Topology) -> dict[str, Role]:
+    """The role of every internal topic, by its name as printed: its owners are the sinks that write it."""
+    made, owners = graph(topology), _Owners()
+    internal = internal_topics(topology)
+    for sub, node in topology.nodes():
+        if isinstance(node, Sink) and node.topic in internal:
+            owners.add(node.topic, (sub.topology, node.name))
+    return {topic: _role(made, keys) for topic, keys in owners.found.items()}
+
+
+def operator_roles(topology: Topology) -> dict[str, Role]:
+    """The role of every operator, by its name."""
+    made = graph(topology)
+    return {node.name: _role(made, [(sub.topology, node.name)]) for sub, node in topology.nodes()}
+
+
+class _Owners:
+    """Which operators a thing belongs to, as they are found."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, list[Key]] = {}
+
+    def add(self, name: str, key: Key) -> None:
+        self.found.setdefault(name, []).append(key)
+
+
+def _role(made: "nx.DiGraph[Key]", owners: list[Key]) -> Role:
+    before = {key for owner in owners for key in nx.ancestors(made, owner)} - set(owners)
+    behind = {key for owner in owners for key in nx.descendants(made, owner)} - set(owners)
+    return Role(
+        owners=_counted(_labels(made, owners)),
+        before=_counted(_labels(made, before)),
+        behind=_counted(_labels(made, behind)),
+        inputs=frozenset(name for kind, name in before if kind == _TOPIC and not made.in_degree((kind, name))),
+        outputs=frozenset(name for kind, name in behind if kind == _TOPIC and not made.out_degree((kind, name))),
+    )
+
+
+def _labels(made: "nx.DiGraph[Key]", keys: Iterable[Key]) -> Iterator[str]:
+    for key in keys:
+        kind, name = key
+        if kind == _TOPIC:
+            yield _topic_label(made, name)
+        else:
+            # An operator is known by its kind where its name was generated, else by the name that somebody chose;
+            # sources and sinks also by what they read and write.
+            node = made.nodes[key]["node"]
+            topics = " ".join(_topic_label(made, topic) for topic in _topics(node))
+            yield f"{type(node).__name__} {stem(node.name)} {topics}"
+
+
+def _topic_label(made: "nx.DiGraph[Key]", name: str) -> str:
+    """An internal topic is called after the store or operator that it is there for: its name is no role."""
+    inner = made.in_degree((_TOPIC, name)) and made.out_degree((_TOPIC, name))
+    return f"{_TOPIC} internal" if inner else f"{_TOPIC} {name}"
+
+
+def _counted(labels: Iterable[str]) -> Labels:
+    return tuple(sorted(Counter(labels).items()))
+
+
+def _topics(node: Node) -> tuple[str, ...]:
+    if isinstance(node, Source):
+        return tuple(sorted(node.topics)) if node.pattern is None else (node.pattern,)
+    if isinstance(node, Sink):
+        return (node.topic,) if node.topic is not None else ()
+    return ()

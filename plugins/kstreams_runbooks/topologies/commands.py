@@ -1,0 +1,76 @@
+"""`lint` and `diagram` for the terminal: the answer on stdout alone, everything else on stderr."""
+
+import json
+import sys
+import textwrap
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final
+
+import click
+
+from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.model.topology import Topology
+
+SCHEMA_VERSION: Final = 1
+_WIDTH = 110
+_FILE = click.Path(dir_okay=False, path_type=Path, allow_dash=True)
+
+
+@click.command("lint", epilog="Example: kstreams-runbooks lint topology.txt --optimization all")
+@click.argument("topology", type=_FILE)
+@click.option("--optimization", metavar="VALUE", help="topology.optimization as it is set, such as all.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def lint_command(topology: Path, optimization: str | None, form: str) -> None:
+    """Names in TOPOLOGY (the text of Topology#describe, - for stdin) that will not last.
+
+    Exit codes: 0 everything persistent has a name that somebody chose, 1 something has not, 2 bad input.
+    """
+    from kstreams_runbooks.decide.topology_lint import GENERATED, lint
+
+    findings = lint(_read(topology), optimization)
+    generated = any(finding.id == GENERATED for finding in findings)
+    if form == "json":
+        document = {
+            "schema_version": SCHEMA_VERSION,
+            "ok": not generated,
+            "findings": [asdict(one) for one in findings],
+        }
+        click.echo(json.dumps(document, indent=2))
+    else:
+        for finding in findings:
+            text = f"{finding.severity:8} {finding.id}: {finding.message} [{finding.source}]"
+            click.echo(textwrap.fill(text, _WIDTH, subsequent_indent=" " * 9))
+        if not generated:
+            click.echo("ok       everything persistent has a name that somebody chose")
+    sys.exit(1 if generated else 0)
+
+
+@click.command("diagram", epilog="Example: kstreams-runbooks diagram old.txt --compare new.txt > change.mmd")
+@click.argument("topology", type=_FILE)
+@click.option("--compare", "other", type=_FILE, metavar="NEW", help="Another description: what changes is marked.")
+def diagram_command(topology: Path, other: Path | None) -> None:
+    """TOPOLOGY (the text of Topology#describe, - for stdin) as Mermaid text.
+
+    Subtopologies are groups; stores, internal topics and topics of others look different. With --compare additions are
+    green, what goes away is red, and what only gets another name carries both.
+    """
+    from kstreams_runbooks.topologies.mermaid import mermaid
+
+    click.echo(mermaid(_read(topology), None if other is None else _read(other)), nl=False)
+
+
+def _read(path: Path) -> Topology:
+    """The topology in a file, or BadInput that begins with the file's name."""
+    from kstreams_runbooks.decide.topology_text import parse_topology
+
+    name = "stdin" if str(path) == "-" else str(path)
+    try:
+        text = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "is no text in UTF-8"
+        raise BadInput(f"{name}: {reason}; give a file with the text of Topology#describe") from None
+    try:
+        return parse_topology(text)
+    except BadInput as error:
+        raise BadInput(f"{name}: {error}") from None
