@@ -1,0 +1,200 @@
+"""What becomes of every store, internal topic, operator, source, sink and subtopology between two topologies."""
+
+from collections.abc import Iterator, Mapping
+
+from kstreams_runbooks.decide.counterparts import Counterparts, counterparts
+from kstreams_runbooks.decide.generated_names import is_generated
+from kstreams_runbooks.decide.topology_graph import (
+    Role,
+    internal_topics,
+    operator_roles,
+    store_roles,
+    topic_roles,
+)
+from kstreams_runbooks.model.topology import Node, Sink, Source, Topology
+from kstreams_runbooks.model.topology_change import Fact, Subject, SubjectKind
+
+_NOWHERE = ""
+
+
+def subjects(before: Topology, after: Topology) -> tuple[Subject, ...]:
+    """Every part of either topology, with the facts that rules ask for; parts that stay as they are included."""
+    stores = counterparts(store_roles(before), store_roles(after))
+    topics = counterparts(topic_roles(before), topic_roles(after))
+    operators = counterparts(operator_roles(before), operator_roles(after))
+    return (
+        *_persistent("store", stores, _stores_in(before), _stores_in(after)),
+        *_persistent("internal_topic", topics, _topics_in(before), _topics_in(after)),
+        *_operators(operators, before, after),
+        *_sources(before, after),
+        *_sinks(before, after),
+        *_subtopologies(before, after),
+        _application(before, after, stores, topics),
+    )
+
+
+def _persistent(
+    kind: SubjectKind, found: Counterparts, before: Mapping[str, str], after: Mapping[str, str]
+) -> Iterator[Subject]:
+    """Stores or internal topics: `before` and `after` say which subtopology each is in."""
+    for old, new in found.pairs:
+        facts: dict[str, Fact] = {
+            "stays": True,
+            "removed": False,
+            "added": False,
+            "tied": False,
+            "renamed": old != new,
+            "moved": before[old] != after[new],
+            "generated_before": is_generated(old),
+            "generated": is_generated(new),
+            "name_was_anothers": old != new and new in before,
+        }
+        yield Subject(kind, new, facts, {"name": new, "before": old, "from_sub": before[old], "to_sub": after[new]})
+    for name in found.removed:
+        yield _one_side(kind, name, removed=True, taken=False, where=before[name])
+    for name in found.added:
+        yield _one_side(kind, name, removed=False, taken=name in before, where=after[name])
+    for tie in found.ties:
+        for name in tie.after or tie.before:
+            subject = _one_side(kind, name, removed=False, taken=False, where=_NOWHERE)
+            candidates = " or ".join(tie.before)
+            facts = {**subject.facts, "tied": True, "added": False}
+            yield Subject(kind, name, facts, {**subject.said, "candidates": candidates})
+
+
+def _one_side(kind: SubjectKind, name: str, *, removed: bool, taken: bool, where: str) -> Subject:
+    generated = is_generated(name)
+    facts: dict[str, Fact] = {
+        "stays": False,
+        "removed": removed,
+        "added": not removed,
+        "tied": False,
+        "renamed": False,
+        "moved": False,
+        "generated_before": generated and removed,
+        "generated": generated and not removed,
+        "name_was_anothers": taken,
+    }
+    return Subject(kind, name, facts, {"name": name, "before": name, "from_sub": where, "to_sub": where})
+
+
+def _operators(found: Counterparts, before: Topology, after: Topology) -> Iterator[Subject]:
+    """Operators in the middle: sources and sinks have rules of their own."""
+    old, new = (
+        {node.name: node for _, node in topology.nodes() if not isinstance(node, Source | Sink)}
+        for topology in (before, after)
+    )
+    for name in found.removed:
+        if name in old:
+            yield Subject("operator", name, {"added": False, "removed": True, "named_later": False}, {"name": name})
+    for name in found.added:
+        if name in new:
+            yield Subject("operator", name, {"added": True, "removed": False, "named_later": False}, {"name": name})
+    for was, name in found.pairs:
+        if name in new:
+            later = is_generated(was) and not is_generated(name)
+            facts: dict[str, Fact] = {"added": False, "removed": False, "named_later": later}
+            yield Subject("operator", name, facts, {"name": name, "before": was})
+
+
+def _sources(before: Topology, after: Topology) -> Iterator[Subject]:
+    """Topics of others that are read, a pattern as one; global stores apart."""
+    for is_global in (False, True):
+        old, new = _read(before, is_global=is_global), _read(after, is_global=is_global)
+        for topic in sorted(old | new):
+            facts: dict[str, Fact] = {
+                "added": topic not in old,
+                "removed": topic not in new,
+                "global": is_global,
+            }
+            yield Subject("source_topic", topic, facts, {"name": topic})
+
+
+def _sinks(before: Topology, after: Topology) -> Iterator[Subject]:
+    old, new = _written(before), _written(after)
+    for topic in sorted(old | new):
+        facts: dict[str, Fact] = {"added": topic not in old, "removed": topic not in new}
+        yield Subject("sink", topic, facts, {"name": topic})
+
+
+def _subtopologies(before: Topology, after: Topology) -> Iterator[Subject]:
+    """Subtopologies of the old topology by what they read; one whose number is gone leaves task directories behind."""
+    now = _places(after)
+    numbers = {sub.id for sub in after.subtopologies if not sub.is_global}
+    for read, number in sorted(_places(before).items(), key=lambda place: place[1]):
+        found = now.get(read, _NOWHERE)
+        facts: dict[str, Fact] = {
+            "renumbered": found not in {_NOWHERE, number},
+            "number_gone": number not in numbers,
+        }
+        yield Subject("subtopology", number, facts, {"name": number, "now": found})
+
+
+def _application(before: Topology, after: Topology, stores: Counterparts, topics: Counterparts) -> Subject:
+    """The whole: whether anything is as it was, and whether anything at all has changed."""
+    shared = (_read(before) & _read(after)) | (_written(before) & _written(after))
+    facts: dict[str, Fact] = {
+        "same": before == after,
+        "nothing_in_common": not shared and not stores.pairs and not topics.pairs,
+        "internal_topics_changed": internal_topics(before) != internal_topics(after),
+        "subtopologies_changed": _shape(before) != _shape(after),
+    }
+    return Subject("application", "application", facts, {"name": "application"})
+
+
+def _stores_in(topology: Topology) -> dict[str, str]:
+    return {store: sub.id for sub in topology.subtopologies for store in sub.stores}
+
+
+def _topics_in(topology: Topology) -> dict[str, str]:
+    """The subtopology that reads each internal topic."""
+    internal = internal_topics(topology)
+    return {
+        topic: sub.id
+        for sub in topology.subtopologies
+        for source in sub.sources
+        for topic in source.topics
+        if topic in internal
+    }
+
+
+def _places(topology: Topology) -> dict[frozenset[str], str]:
+    """Numbers of subtopologies by the roles of what they read."""
+    roles: dict[str, Role] = topic_roles(topology)
+    return {
+        frozenset(str(roles.get(topic, topic)) for source in sub.sources for topic in _topics_of(source)): sub.id
+        for sub in topology.subtopologies
+    }
+
+
+def _shape(topology: Topology) -> tuple[tuple[str, frozenset[str]], ...]:
+    """What the members of a group have to agree on: the sources of every numbered subtopology."""
+    return tuple(
+        (sub.id, frozenset(topic for source in sub.sources for topic in _topics_of(source)))
+        for sub in topology.subtopologies
+    )
+
+
+def _read(topology: Topology, *, is_global: bool | None = None) -> set[str]:
+    internal = internal_topics(topology)
+    return {
+        topic
+        for sub in topology.subtopologies
+        if is_global is None or sub.is_global is is_global
+        for source in sub.sources
+        for topic in _topics_of(source)
+        if topic not in internal
+    }
+
+
+def _written(topology: Topology) -> set[str]:
+    internal = internal_topics(topology)
+    return {target for _, node in topology.nodes() if (target := _target(node)) and target not in internal}
+
+
+def _target(node: Node) -> str:
+    return (node.topic or node.extractor or "") if isinstance(node, Sink) else ""
+
+
+def _topics_of(source: Source) -> tuple[str, ...]:
+    return tuple(sorted(source.topics)) if source.pattern is None else (source.pattern,)

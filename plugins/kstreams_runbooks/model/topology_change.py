@@ -1,0 +1,74 @@
+"""What a change does to each part of an application, and the rows that say what follows from it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from kstreams_runbooks.model.verdicts import Severity
+
+SubjectKind = Literal["store", "internal_topic", "operator", "source_topic", "sink", "subtopology", "application"]
+ChangeRunbook = Literal[
+    "rolling_bounce",
+    "stop_and_restart",
+    "library_bump",
+    "control_topic_flush",
+    "store_migration",
+    "suppress_removal",
+    "partition_increase",
+    "reset_and_cleanup",
+    "blue_green_cutover",
+]
+
+# A fact that is None is not known: it has to be declared.
+Fact = bool | str | int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """One part of an application and what becomes of it: facts by name; `said` are words for its sentences."""
+
+    kind: SubjectKind
+    name: str
+    facts: Mapping[str, Fact]
+    said: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRule:
+    """One row: it fires on a subject of kind `on` whose facts are all as `fires_when` has them.
+
+    `message` has the words of the subject in braces. `runbooks` are alternatives, the mildest first; none where
+    nothing has to be done. `covers` are rules whose findings on the same object say nothing more once this one fires.
+    """
+
+    id: str
+    on: SubjectKind
+    fires_when: Mapping[str, bool | str | int]
+    severity: Severity
+    message: str
+    why: str
+    source: str
+    runbooks: tuple[ChangeRunbook, ...] = ()
+    covers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeFinding:
+    """One rule that fired on one object. `covered_by` names the stronger rule on the same object, None for none."""
+
+    id: str
+    severity: Severity
+    object: str
+    message: str
+    source: str
+    runbook: ChangeRunbook | None
+    covered_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """A rule that may fire on an object, and the facts that are not known of it."""
+
+    id: str
+    object: str
+    unknown: tuple[str, ...]
