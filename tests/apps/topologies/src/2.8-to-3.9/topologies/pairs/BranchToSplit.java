@@ -22,7 +22,8 @@ public final class BranchToSplit {
                 builder -> {
                     builder.<String, String>stream("tickets")
                             .split()
-                            .branch((id, ticket) -> ticket.startsWith("high"), Branched.withConsumer(high -> high.to("high-tickets")))
+                            .branch((id, ticket) -> ticket.startsWith("high"),
+                                    Branched.withConsumer(high -> high.to("high-tickets")))
                             .defaultBranch(Branched.withConsumer(other -> other.to("other-tickets")));
                     countUnnamed(builder);
                 });

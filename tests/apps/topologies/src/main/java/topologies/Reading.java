@@ -12,11 +12,15 @@ import org.apache.kafka.common.serialization.Serializer;
 public record Reading(long value) {
 
     public static Serde<Reading> text() {
-        return serde(reading -> Long.toString(reading.value).getBytes(UTF_8), bytes -> Long.parseLong(new String(bytes, UTF_8)));
+        return serde(
+                reading -> Long.toString(reading.value).getBytes(UTF_8),
+                bytes -> Long.parseLong(new String(bytes, UTF_8)));
     }
 
     public static Serde<Reading> binary() {
-        return serde(reading -> ByteBuffer.allocate(8).putLong(reading.value).array(), bytes -> ByteBuffer.wrap(bytes).getLong());
+        return serde(
+                reading -> ByteBuffer.allocate(8).putLong(reading.value).array(),
+                bytes -> ByteBuffer.wrap(bytes).getLong());
     }
 
     /** The version comes first; all later ones can be read. */

@@ -17,7 +17,8 @@ public final class ProcessorApi {
     public Pair processorAddedByHand() {
         return Pair.of(
                 () -> withStore(source("invoices"), "source", "invoices-seen").addSink("sink", "invoices-once", "once"),
-                () -> withStore(source("invoices").addProcessor("trim", PassOn.supplier(), "source"), "trim", "invoices-seen")
+                () -> withStore(source("invoices")
+                        .addProcessor("trim", PassOn.supplier(), "source"), "trim", "invoices-seen")
                         .addSink("sink", "invoices-once", "once"));
     }
 

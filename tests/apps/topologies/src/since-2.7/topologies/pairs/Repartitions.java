@@ -81,7 +81,8 @@ public final class Repartitions {
                 builder -> {
                     KStream<String, String> spread = events(builder).repartition(eight());
                     count(spread);
-                    spread.groupByKey(Grouped.as("again")).reduce((one, other) -> other, Named.as("latest"), Materialized.as("latest-store"));
+                    spread.groupByKey(Grouped.as("again"))
+                            .reduce((one, other) -> other, Named.as("latest"), Materialized.as("latest-store"));
                 },
                 builder -> {
                     KStream<String, String> events = events(builder);

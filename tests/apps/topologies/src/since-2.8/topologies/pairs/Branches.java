@@ -28,7 +28,8 @@ public final class Branches {
                 },
                 builder -> {
                     unnamed(builder)
-                            .branch((id, ticket) -> ticket.startsWith("low"), Branched.withConsumer(low -> low.to("low-tickets")))
+                            .branch((id, ticket) -> ticket.startsWith("low"),
+                                    Branched.withConsumer(low -> low.to("low-tickets")))
                             .noDefaultBranch();
                     countUnnamed(builder);
                 });
@@ -59,14 +60,16 @@ public final class Branches {
     }
 
     private static Branched<String, String> to(String level) {
-        return Branched.<String, String>withConsumer(tickets -> tickets.to(level + "-tickets", Produced.as(level + "-sink")))
+        return Branched.<String, String>withConsumer(
+                tickets -> tickets.to(level + "-tickets", Produced.as(level + "-sink")))
                 .withName(level);
     }
 
     private static BranchedKStream<String, String> unnamed(StreamsBuilder builder) {
         return builder.<String, String>stream("tickets")
                 .split()
-                .branch((id, ticket) -> ticket.startsWith("high"), Branched.withConsumer(high -> high.to("high-tickets")));
+                .branch((id, ticket) -> ticket.startsWith("high"),
+                        Branched.withConsumer(high -> high.to("high-tickets")));
     }
 
     private static void countUnnamed(StreamsBuilder builder) {

@@ -83,7 +83,8 @@ public final class NewerApi {
     public Pair nameAddedToUnnamedForeignKeyJoin() {
         return Pair.of(
                 builder -> table(builder, "trades")
-                        .join(table(builder, "traders"), trade -> trade.split(",")[0], NewerApi::both, Materialized.as("joined")),
+                        .join(table(builder, "traders"), trade -> trade.split(",")[0], NewerApi::both,
+                                Materialized.as("joined")),
                 builder -> foreignKeyJoin(table(builder, "trades"), table(builder, "traders"), "trade-trader"));
     }
 
@@ -91,7 +92,8 @@ public final class NewerApi {
     public Pair tableJoinToForeignKeyJoin() {
         return Pair.of(
                 builder -> table(builder, "trades")
-                        .join(table(builder, "traders"), NewerApi::both, Named.as("trade-trader"), Materialized.as("joined")),
+                        .join(table(builder, "traders"), NewerApi::both, Named.as("trade-trader"),
+                                Materialized.as("joined")),
                 builder -> foreignKeyJoin(table(builder, "trades"), table(builder, "traders"), "trade-trader"));
     }
 
@@ -100,7 +102,7 @@ public final class NewerApi {
         return Pair.optimized("none", "single.store.self.join", NewerApi::namedSelfJoin);
     }
 
-    /** The same for a join without a name, in front of an unnamed count. */
+    /** A join of a stream with itself, without a name and in front of an unnamed count, gets along with one store. */
     public Pair unnamedSelfJoinOptimized() {
         return Pair.optimized("none", "single.store.self.join", NewerApi::unnamedSelfJoin);
     }
@@ -134,7 +136,8 @@ public final class NewerApi {
         return Pair.optimized(
                 "merge.repartition.topics", "merge.repartition.topics,reuse.ktable.source.topics", builder -> {
                     twoCountsByOneKey(builder);
-                    table(builder, "traders").toStream(Named.as("changes")).to("traders-copy", Produced.as("traders-sink"));
+                    table(builder, "traders").toStream(Named.as("changes"))
+                            .to("traders-copy", Produced.as("traders-sink"));
                 });
     }
 
@@ -231,12 +234,14 @@ public final class NewerApi {
     }
 
     private static void foreignKeyJoin(KTable<String, String> trades, KTable<String, String> traders, String name) {
-        trades.join(traders, trade -> trade.split(",")[0], NewerApi::both, TableJoined.as(name), Materialized.as("joined"));
+        trades.join(traders, trade -> trade.split(",")[0], NewerApi::both, TableJoined.as(name),
+                Materialized.as("joined"));
     }
 
     private static void namedSelfJoin(StreamsBuilder builder) {
         KStream<String, String> trades = trades(builder);
-        trades.join(trades, NewerApi::both, hour(), StreamJoined.<String, String, String>as("pair-store").withName("pair"))
+        trades.join(trades, NewerApi::both, hour(), StreamJoined.<String, String, String>as("pair-store")
+                .withName("pair"))
                 .to("pairs", Produced.as("pairs-sink"));
     }
 

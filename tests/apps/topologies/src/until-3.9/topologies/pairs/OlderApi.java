@@ -29,7 +29,8 @@ public final class OlderApi {
     public Pair namedSuppressAddedBehindWindowsWithDefaultGrace() {
         return Pair.of(
                 builder -> out(counts(builder, hourly())),
-                builder -> out(counts(builder, hourly()).suppress(untilWindowCloses(unbounded()).withName("final-only"))));
+                builder -> out(counts(builder, hourly())
+                        .suppress(untilWindowCloses(unbounded()).withName("final-only"))));
     }
 
     /** Results wait for the end of windows that say they have no grace. */
@@ -43,7 +44,8 @@ public final class OlderApi {
     /** Windows with suppressed results, that said nothing of their grace, say it now. */
     public Pair defaultGraceWrittenOutBeforeSuppress() {
         return Pair.of(
-                builder -> out(counts(builder, hourly()).suppress(untilWindowCloses(unbounded()).withName("final-only"))),
+                builder -> out(counts(builder, hourly())
+                        .suppress(untilWindowCloses(unbounded()).withName("final-only"))),
                 builder -> out(counts(builder, hourly().grace(Duration.ofMinutes(10)))
                         .suppress(untilWindowCloses(unbounded()).withName("final-only"))));
     }
@@ -59,7 +61,8 @@ public final class OlderApi {
                 },
                 builder -> {
                     KStream<String, String>[] branches = builder.<String, String>stream("tickets")
-                            .branch((id, ticket) -> ticket.startsWith("high"), (id, ticket) -> ticket.startsWith("mid"), (id, ticket) -> true);
+                            .branch((id, ticket) -> ticket.startsWith("high"),
+                                    (id, ticket) -> ticket.startsWith("mid"), (id, ticket) -> true);
                     branches[2].groupByKey().count().toStream().to("other-tickets");
                 });
     }

@@ -82,14 +82,16 @@ public final class Combined {
     public Pair groupingAndStoreRenamed() {
         return Pair.of(
                 builder -> count(sales(builder).groupBy((shop, sale) -> sale, Grouped.as("by-article")), "sales-store"),
-                builder -> count(sales(builder).groupBy((shop, sale) -> sale, Grouped.as("by-product")), "product-sales"));
+                builder -> count(sales(builder)
+                        .groupBy((shop, sale) -> sale, Grouped.as("by-product")), "product-sales"));
     }
 
     /** The grouping has another name, and it takes another key. */
     public Pair groupingRenamedAndOtherKey() {
         return Pair.of(
                 builder -> count(sales(builder).groupBy((shop, sale) -> sale, Grouped.as("by-article")), "sales-store"),
-                builder -> count(sales(builder).groupBy((shop, sale) -> sale.substring(1), Grouped.as("by-code")), "sales-store"));
+                builder -> count(sales(builder)
+                        .groupBy((shop, sale) -> sale.substring(1), Grouped.as("by-code")), "sales-store"));
     }
 
     /** A global table is declared in front of the stream, and a filter is put in front of the unnamed count. */
@@ -149,7 +151,8 @@ public final class Combined {
                 },
                 builder -> {
                     unnamedCount(builder.stream("returns"), "returns-counted");
-                    unnamedCount(builder.<String, String>stream("sales").filter((shop, sale) -> !sale.isEmpty()), "sales-counted");
+                    unnamedCount(builder.<String, String>stream("sales")
+                            .filter((shop, sale) -> !sale.isEmpty()), "sales-counted");
                 });
     }
 
@@ -194,7 +197,7 @@ public final class Combined {
                 builder -> sales(builder, "sales").to("sales-archive", Produced.as("out")));
     }
 
-    /** The unnamed count loses a filter and another unnamed count is put behind it: the shift and the new one overlap. */
+    /** The unnamed count loses the filter before it, and another unnamed count is put behind it. */
     public Pair filterRemovedBeforeUnnamedCountAndCountAddedBehind() {
         return Pair.of(
                 builder -> unnamedCount(unnamed(builder).filter((shop, sale) -> !sale.isEmpty()), "sales-counted"),

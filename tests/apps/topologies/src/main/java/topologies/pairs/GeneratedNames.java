@@ -111,7 +111,7 @@ public final class GeneratedNames {
                 });
     }
 
-    /** The unnamed reduce in front of an unnamed count is removed: the count's index is the reduce's, its name is not. */
+    /** The unnamed reduce before an unnamed count is removed: the count gets the reduce's index, not its name. */
     public Pair unnamedReduceBeforeUnnamedCountRemoved() {
         return Pair.of(
                 builder -> {
@@ -130,7 +130,8 @@ public final class GeneratedNames {
         return Pair.of(
                 builder -> {
                     KStream<String, String> clicks = clicks(builder);
-                    clicks.filter((user, page) -> !page.isEmpty()).groupByKey().count().toStream().to("clicks-per-user");
+                    clicks.filter((user, page) -> !page.isEmpty()).groupByKey().count().toStream()
+                            .to("clicks-per-user");
                     clicks.groupBy((user, page) -> page).count().toStream().to("clicks-per-page");
                 },
                 builder -> {

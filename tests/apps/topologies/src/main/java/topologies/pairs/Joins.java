@@ -26,7 +26,7 @@ public final class Joins {
                 builder -> join(views(builder), purchases(builder), Windows.within(ofHours(2), ofMinutes(5)), named()));
     }
 
-    /** The same for a join without a name. */
+    /** Views and purchases are joined within two hours instead of one, by a join without a name. */
     public Pair unnamedJoinWindowMadeLarger() {
         return Pair.of(
                 builder -> unnamedJoin(builder, hour()),
@@ -124,7 +124,8 @@ public final class Joins {
                 builder -> join(views(builder), purchases(builder), hour(), named()),
                 builder -> join(
                         views(builder),
-                        purchases(builder).selectKey((id, purchase) -> purchase.split(",")[0], Named.as("purchase-key")),
+                        purchases(builder).selectKey((id, purchase) -> purchase.split(",")[0],
+                                Named.as("purchase-key")),
                         hour(),
                         named()));
     }

@@ -54,7 +54,8 @@ public final class Keys {
     public Pair selectKeyComputesOtherKeyBeforeWindowedCount() {
         return Pair.of(
                 builder -> countPerHour(visits(builder).selectKey((id, visit) -> visit, Named.as("key"))),
-                builder -> countPerHour(visits(builder).selectKey((id, visit) -> visit.toLowerCase(), Named.as("key"))));
+                builder -> countPerHour(visits(builder)
+                        .selectKey((id, visit) -> visit.toLowerCase(), Named.as("key"))));
     }
 
     /** A selectKey is put behind the count: the output has other keys. */

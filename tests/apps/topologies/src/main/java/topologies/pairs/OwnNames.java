@@ -131,12 +131,14 @@ public final class OwnNames {
                 builder -> {
                     KStream<String, String> clicks = clicks(builder);
                     countInto(clicks, "all", "clicks-per-user");
-                    countInto(clicks.filter((user, page) -> page.startsWith("shop"), Named.as("shop")), "some", "shop-clicks");
+                    countInto(clicks.filter((user, page) -> page.startsWith("shop"), Named.as("shop")), "some",
+                            "shop-clicks");
                 },
                 builder -> {
                     KStream<String, String> clicks = clicks(builder);
                     countInto(clicks, "all", "shop-clicks");
-                    countInto(clicks.filter((user, page) -> page.startsWith("shop"), Named.as("shop")), "some", "clicks-per-user");
+                    countInto(clicks.filter((user, page) -> page.startsWith("shop"), Named.as("shop")), "some",
+                            "clicks-per-user");
                 });
     }
 

@@ -154,7 +154,8 @@ public final class Settings {
 
     /** An instance without suppressed results is stopped for the next release. */
     public Pair windowedApplicationRolled() {
-        return Pair.same(builder -> windowed(builder).toStream(Named.as("changes")).to("order-counts", Produced.as("out")));
+        return Pair.same(builder -> windowed(builder).toStream(Named.as("changes"))
+                .to("order-counts", Produced.as("out")));
     }
 
     private static void countOrders(StreamsBuilder builder) {

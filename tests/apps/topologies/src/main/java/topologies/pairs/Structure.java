@@ -2,7 +2,6 @@ package topologies.pairs;
 
 import java.util.List;
 import java.util.regex.Pattern;
-import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.KeyValue;
 import org.apache.kafka.streams.StreamsBuilder;
 import org.apache.kafka.streams.kstream.Consumed;
@@ -14,7 +13,6 @@ import org.apache.kafka.streams.kstream.KStream;
 import org.apache.kafka.streams.kstream.Materialized;
 import org.apache.kafka.streams.kstream.Named;
 import org.apache.kafka.streams.kstream.Produced;
-import org.apache.kafka.streams.state.KeyValueStore;
 import topologies.Pair;
 import topologies.TopicPerCountry;
 import topologies.TopicPerMonth;
@@ -37,7 +35,21 @@ public final class Structure {
                         .groupBy((user, payment) -> payment.substring(0, 3), Grouped.as("by-currency"))));
     }
 
-    /** The same without a name anywhere. */
+    /** Payments are grouped by their currency, while every instance is a static member of the group. */
+    public Pair groupByAddedUnderStaticMembership() {
+        return groupByKeyToGroupByCurrency();
+    }
+
+    /** A named filter is put in front of the count, while every instance is a static member of the group. */
+    public Pair filterAddedUnderStaticMembership() {
+        return Pair.of(
+                Structure::countPayments,
+                builder -> count(payments(builder)
+                        .filter((user, payment) -> !payment.isEmpty(), Named.as("only-payments"))
+                        .groupByKey(Grouped.as("by-user"))));
+    }
+
+    /** Payments are grouped by their currency instead of their user, without a name anywhere. */
     public Pair groupByKeyToGroupByUnnamed() {
         return Pair.of(
                 builder -> builder.<String, String>stream("payments").groupByKey().count().toStream().to("counts"),
@@ -343,14 +355,23 @@ public final class Structure {
     public Pair globalTableToTable() {
         return Pair.of(
                 builder -> payments(builder)
-                        .join(builder.globalTable("users", Consumed.as("users-source"), Materialized.<String, String, KeyValueStore<Bytes, byte[]>>as("users-store")),
-                                (user, payment) -> user, (payment, user) -> payment + user, Named.as("with-user"))
+                        .join(
+                                users(builder),
+                                (user, payment) -> user,
+                                (payment, user) -> payment + user,
+                                Named.as("with-user"))
                         .to("payments-of-users", Produced.as("out")),
                 builder -> payments(builder)
-                        .join(builder.<String, String>table("users", Consumed.as("users-source"),
-                                        Materialized.as("users-store")),
-                                (payment, user) -> payment + user, Joined.as("with-user"))
+                        .join(
+                                builder.<String, String>table(
+                                        "users", Consumed.as("users-source"), Materialized.as("users-store")),
+                                (payment, user) -> payment + user,
+                                Joined.as("with-user"))
                         .to("payments-of-users", Produced.as("out")));
+    }
+
+    private static GlobalKTable<String, String> users(StreamsBuilder builder) {
+        return builder.globalTable("users", Consumed.as("users-source"), Materialized.as("users-store"));
     }
 
     private static GlobalKTable<String, String> rates(StreamsBuilder builder, String store) {
@@ -382,7 +403,8 @@ public final class Structure {
     }
 
     private static KStream<String, String> payments(StreamsBuilder builder, String... topics) {
-        return builder.stream(topics.length == 0 ? List.of("payments") : List.of(topics), Consumed.as("payments-source"));
+        return builder.stream(topics.length == 0 ? List.of("payments") : List.of(topics),
+                Consumed.as("payments-source"));
     }
 
     private static void countPayments(StreamsBuilder builder) {

@@ -73,7 +73,7 @@ public final class Suppression {
                 Suppressed.<Windowed<String>>untilTimeLimit(Duration.ZERO, unbounded()).withName("final-only"));
     }
 
-    /** The suppression without a name is disabled in the same way. */
+    /** The suppression without a name is disabled: it stays in place and holds nothing back. */
     public Pair unnamedSuppressDisabled() {
         return suppressions(untilWindowCloses(unbounded()), untilTimeLimit(Duration.ZERO, unbounded()));
     }
@@ -135,8 +135,10 @@ public final class Suppression {
     /** The grace of the windows whose end is waited for is longer. */
     public Pair graceMadeLongerBeforeSuppress() {
         return Pair.of(
-                builder -> out(counts(builder, ofMinutes(5)).suppress(untilWindowCloses(unbounded()).withName("final-only"))),
-                builder -> out(counts(builder, ofHours(2)).suppress(untilWindowCloses(unbounded()).withName("final-only"))));
+                builder -> out(counts(builder, ofMinutes(5))
+                        .suppress(untilWindowCloses(unbounded()).withName("final-only"))),
+                builder -> out(counts(builder, ofHours(2))
+                        .suppress(untilWindowCloses(unbounded()).withName("final-only"))));
     }
 
     /** The updates of a plain count are held back for a minute. */
@@ -145,7 +147,8 @@ public final class Suppression {
                 .suppress(Suppressed.<String>untilTimeLimit(ofMinutes(1), maxRecords(10_000)).withName("fewer"))));
     }
 
-    private static Pair suppressions(Suppressed<? super Windowed<String>> before, Suppressed<? super Windowed<String>> after) {
+    private static Pair suppressions(Suppressed<? super Windowed<String>> before,
+            Suppressed<? super Windowed<String>> after) {
         return Pair.of(
                 builder -> out(counts(builder).suppress(before)), builder -> out(counts(builder).suppress(after)));
     }
