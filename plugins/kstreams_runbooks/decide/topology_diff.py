@@ -11,7 +11,7 @@ from kstreams_runbooks.decide.topology_graph import (
     store_roles,
     topic_roles,
 )
-from kstreams_runbooks.model.topology import Node, Sink, Source, Topology
+from kstreams_runbooks.model.topology import Node, Processor, Sink, Source, Topology
 from kstreams_runbooks.model.topology_change import Fact, Subject, SubjectKind
 
 _NOWHERE = ""
@@ -25,9 +25,9 @@ def subjects(before: Topology, after: Topology) -> tuple[Subject, ...]:
     return (
         *_persistent("store", stores, _stores_in(before), _stores_in(after)),
         *_persistent("internal_topic", topics, _topics_in(before), _topics_in(after)),
-        *_operators(operators, before, after),
+        *_operators(operators, before, after, {new for found in (stores, topics) for old, new in found.renamed}),
         *_sources(before, after),
-        *_sinks(before, after),
+        *_sinks(operators, before, after),
         *_subtopologies(before, after),
         _application(before, after, stores, topics),
     )
@@ -44,9 +44,11 @@ def _persistent(
             "added": False,
             "tied": False,
             "renamed": old != new,
-            "moved": before[old] != after[new],
+            "moved": old == new and before[old] != after[new],
             "generated_before": is_generated(old),
             "generated": is_generated(new),
+            "shifted": old != new and is_generated(old) and is_generated(new),
+            "swapped": old != new and (new, old) in found.pairs,
             "name_was_anothers": old != new and new in before,
         }
         yield Subject(kind, new, facts, {"name": new, "before": old, "from_sub": before[old], "to_sub": after[new]})
@@ -73,28 +75,73 @@ def _one_side(kind: SubjectKind, name: str, *, removed: bool, taken: bool, where
         "moved": False,
         "generated_before": generated and removed,
         "generated": generated and not removed,
+        "shifted": False,
+        "swapped": False,
         "name_was_anothers": taken,
     }
     return Subject(kind, name, facts, {"name": name, "before": name, "from_sub": where, "to_sub": where})
 
 
-def _operators(found: Counterparts, before: Topology, after: Topology) -> Iterator[Subject]:
-    """Operators in the middle: sources and sinks have rules of their own."""
-    old, new = (
-        {node.name: node for _, node in topology.nodes() if not isinstance(node, Source | Sink)}
-        for topology in (before, after)
-    )
-    for name in found.removed:
+def _operators(found: Counterparts, before: Topology, after: Topology, renamed: set[str]) -> Iterator[Subject]:
+    """Operators, without those that come and go with an internal topic; `renamed` are stores and topics that are."""
+    old, new = _of_the_program(before), _of_the_program(after)
+    for name in (*found.removed, *(name for tie in found.ties for name in tie.before[len(tie.after) :])):
         if name in old:
-            yield Subject("operator", name, {"added": False, "removed": True, "named_later": False}, {"name": name})
-    for name in found.added:
+            yield _operator(name, name, removed=True)
+    for name in (*found.added, *(name for tie in found.ties for name in tie.after[len(tie.before) :])):
         if name in new:
-            yield Subject("operator", name, {"added": True, "removed": False, "named_later": False}, {"name": name})
+            yield _operator(name, name, added=True)
     for was, name in found.pairs:
         if name in new:
-            later = is_generated(was) and not is_generated(name)
-            facts: dict[str, Fact] = {"added": False, "removed": False, "named_later": later}
-            yield Subject("operator", name, facts, {"name": name, "before": was})
+            held = _held(new[name]) & renamed
+            later = was != name and not (is_generated(was) and is_generated(name)) and not held
+            yield _operator(was, name, named_later=later)
+
+
+def _operator(was: str, name: str, **true: bool) -> Subject:
+    facts: dict[str, Fact] = {"added": False, "removed": False, "named_later": False, **true}
+    return Subject("operator", name, facts, {"name": name, "before": was})
+
+
+def _held(node: Node) -> set[str]:
+    """What is called after an operator: its stores, or the topic that it reads or writes."""
+    if isinstance(node, Processor):
+        return set(node.stores)
+    return set(_topics_of(node)) if isinstance(node, Source) else {_target(node)}
+
+
+def _of_the_program(topology: Topology) -> dict[str, Node]:
+    """Operators that somebody wrote: not the source, the sink, and the filter and key that belong to an internal topic.
+
+    A `groupBy` that has a name is the processor of that name; one that has none is a key-select right before the topic.
+    """
+    internal = internal_topics(topology)
+    nodes = {node.name: node for _, node in topology.nodes()}
+    plumbing: set[str] = set()
+    for node in nodes.values():
+        if isinstance(node, Source) and node.topics & internal:
+            plumbing.add(node.name)
+        elif isinstance(node, Sink) and node.topic in internal:
+            plumbing |= {node.name, *_leading_to(node, nodes, node.topic or "")}
+    return {name: node for name, node in nodes.items() if name not in plumbing}
+
+
+def _leading_to(sink: Sink, nodes: Mapping[str, Node], topic: str) -> Iterator[str]:
+    """The filter right before a sink of an internal topic, and the key-select before that."""
+    name, base = sink.name, topic.removesuffix("-repartition")
+    for kinds in (("KSTREAM-FILTER-", f"{base}-repartition-filter"), ("KSTREAM-KEY-SELECT-", base)):
+        found = [
+            node.name
+            for node in nodes.values()
+            if isinstance(node, Processor)
+            and node.successors == {name}
+            and not node.stores
+            and (node.name.startswith(kinds[0]) or node.name == kinds[1])
+        ]
+        if len(found) != 1:
+            return
+        [name] = found
+        yield name
 
 
 def _sources(before: Topology, after: Topology) -> Iterator[Subject]:
@@ -105,27 +152,33 @@ def _sources(before: Topology, after: Topology) -> Iterator[Subject]:
             facts: dict[str, Fact] = {
                 "added": topic not in old,
                 "removed": topic not in new,
+                "stays": topic in old and topic in new,
                 "global": is_global,
             }
             yield Subject("source_topic", topic, facts, {"name": topic})
 
 
-def _sinks(before: Topology, after: Topology) -> Iterator[Subject]:
-    old, new = _written(before), _written(after)
-    for topic in sorted(old | new):
-        facts: dict[str, Fact] = {"added": topic not in old, "removed": topic not in new}
-        yield Subject("sink", topic, facts, {"name": topic})
+def _sinks(found: Counterparts, before: Topology, after: Topology) -> Iterator[Subject]:
+    """Sinks that stay, and what they write to."""
+    old, new = ({node.name: node for _, node in topology.nodes()} for topology in (before, after))
+    internal = internal_topics(before) | internal_topics(after)
+    for was, name in found.pairs:
+        one, other = _target(old[was]), _target(new[name])
+        if one and other and not {one, other} & internal:
+            facts: dict[str, Fact] = {"topic_changed": one != other}
+            yield Subject("sink", other, facts, {"name": other, "before": one})
 
 
 def _subtopologies(before: Topology, after: Topology) -> Iterator[Subject]:
     """Subtopologies of the old topology by what they read; one whose number is gone leaves task directories behind."""
     now = _places(after)
     numbers = {sub.id for sub in after.subtopologies if not sub.is_global}
+    tasks = {sub.id for sub in before.subtopologies if not sub.is_global}
     for read, number in sorted(_places(before).items(), key=lambda place: place[1]):
         found = now.get(read, _NOWHERE)
         facts: dict[str, Fact] = {
             "renumbered": found not in {_NOWHERE, number},
-            "number_gone": number not in numbers,
+            "number_gone": number in tasks and number not in numbers,
         }
         yield Subject("subtopology", number, facts, {"name": number, "now": found})
 
@@ -136,8 +189,7 @@ def _application(before: Topology, after: Topology, stores: Counterparts, topics
     facts: dict[str, Fact] = {
         "same": before == after,
         "nothing_in_common": not shared and not stores.pairs and not topics.pairs,
-        "internal_topics_changed": internal_topics(before) != internal_topics(after),
-        "subtopologies_changed": _shape(before) != _shape(after),
+        "shape_changed": _shape(before) != _shape(after),
     }
     return Subject("application", "application", facts, {"name": "application"})
 

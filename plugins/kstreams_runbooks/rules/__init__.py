@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 from pydantic import TypeAdapter
 
+from kstreams_runbooks.model.topology_change import ChangeRule
 from kstreams_runbooks.model.version_rules import (
     AcceptedValues,
     AvoidRule,
@@ -47,6 +48,13 @@ def upgrade_path_rules() -> VersionRules:
     }
     releases = tuple(Release.parse(text) for text in documents["releases.yaml"]["releases"])
     return VersionRules(releases=releases, **sections)
+
+
+@cache
+def topology_change_rules() -> tuple[ChangeRule, ...]:
+    """The rows about changes of a topology, schema-checked; ValueError where one is not what it has to be."""
+    name, section = "topology_changes.yaml", "topology_changes"
+    return _rows(ChangeRule, _document(name)[section], f"{name}, {section}")
 
 
 def _document(name: str) -> dict[str, Any]:
