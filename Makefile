@@ -1,6 +1,6 @@
 # `make` prints what there is. Everything runs from .venv, which `setup` makes from the hashed locks.
 .DEFAULT_GOAL := help
-.PHONY: help setup lock lint types docs test test-unit test-long test-chaos test-kill build demo demo-down bench
+.PHONY: help setup lock lint types docs test test-unit test-long test-chaos test-kill topologies build demo demo-down bench
 
 PYTHON ?= python3
 VENV := .venv
@@ -56,6 +56,9 @@ test-chaos: setup ## Kill an instance, kill the scheduler, in the middle of a bo
 
 test-kill: setup ## RUNBOOK=x: kill every task in its middle, show that the run ends well; TASKS=a,b, COUNT, SEED, OUT, FORMAT=json
 	@$(LAB) kill
+
+topologies: ## Describe the topologies of tests/apps/topologies with the real library again, and compare
+	tests/apps/topologies/regenerate --check 3.4.1 4.3.1
 
 build: setup ## The orders application in both releases, and the broker's jars
 	mvn -q -B -f tests/apps/pom.xml package -DskipTests
