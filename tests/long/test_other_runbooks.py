@@ -111,4 +111,5 @@ def test_new_topics_come_with_a_stop_and_restart(busy: Stack) -> None:
     *_, counted = [one["payload"]["inputs"]["left"] for one in document["verdicts"] if one["name"] == "nothing_left"]
     assert {one["topic"] for one in counted} == {_NEW_TOPIC}
     # What was left in it is nobody's; its offsets go with the topic, and the judge waits for them no more.
-    AdminClient({"bootstrap.servers": busy.lab.bootstrap}).delete_topics([_NEW_TOPIC])[_NEW_TOPIC].result()
+    admin = AdminClient({"bootstrap.servers": busy.lab.bootstrap})
+    admin.delete_topics([_NEW_TOPIC])[_NEW_TOPIC].result()
