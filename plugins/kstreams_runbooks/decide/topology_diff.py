@@ -1,9 +1,11 @@
 """What becomes of every store, internal topic, operator, source, sink and subtopology between two topologies."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from kstreams_runbooks.decide.counterparts import Counterparts, counterparts
-from kstreams_runbooks.decide.generated_names import is_generated
+from kstreams_runbooks.decide.declared_facts import settings, store_facts, suppressions
+from kstreams_runbooks.decide.generated_names import is_generated, stem
 from kstreams_runbooks.decide.topology_graph import (
     Role,
     internal_topics,
@@ -11,26 +13,60 @@ from kstreams_runbooks.decide.topology_graph import (
     store_roles,
     topic_roles,
 )
+from kstreams_runbooks.model.declaration import Declaration
 from kstreams_runbooks.model.topology import Node, Processor, Sink, Source, Topology
 from kstreams_runbooks.model.topology_change import Fact, Subject, SubjectKind
 
 _NOWHERE = ""
+_SUPPRESS = "KTABLE-SUPPRESS-"
+_NOTHING = Declaration()
 
 
-def subjects(before: Topology, after: Topology) -> tuple[Subject, ...]:
-    """Every part of either topology, with the facts that rules ask for; parts that stay as they are included."""
+def subjects(
+    before: Topology, after: Topology, declared: tuple[Declaration, Declaration] = (_NOTHING, _NOTHING)
+) -> tuple[Subject, ...]:
+    """Every part of either topology, with the facts that rules ask for; parts that stay as they are included.
+
+    `declared` is what the old and the new version say of themselves beside the text.
+    """
     stores = counterparts(store_roles(before), store_roles(after))
     topics = counterparts(topic_roles(before), topic_roles(after))
     operators = counterparts(operator_roles(before), operator_roles(after))
     return (
-        *_persistent("store", stores, _stores_in(before), _stores_in(after)),
+        *_with_declared(_persistent("store", stores, _stores_in(before), _stores_in(after)), declared),
         *_persistent("internal_topic", topics, _topics_in(before), _topics_in(after)),
         *_operators(operators, before, after, {new for found in (stores, topics) for old, new in found.renamed}),
         *_sources(before, after),
         *_sinks(operators, before, after),
         *_subtopologies(before, after),
         _application(before, after, stores, topics),
+        *_suppressions(operators, declared),
+        *settings(declared[0].config, declared[1].config),
     )
+
+
+def _with_declared(stores: Iterator[Subject], declared: tuple[Declaration, Declaration]) -> Iterator[Subject]:
+    """Stores that stay, with what changes in them; what comes or goes has nothing to compare with."""
+    before, after = declared
+    for store in stores:
+        facts = store_facts(before.stores.get(store.said["before"]), after.stores.get(store.name))
+        if not store.facts["stays"]:
+            facts = dict.fromkeys(facts, False)
+        yield replace(store, facts={**store.facts, **facts})
+
+
+def _suppressions(operators: Counterparts, declared: tuple[Declaration, Declaration]) -> Iterator[Subject]:
+    """Suppress operators, by the name that they have now: those declared, and those whose generated name tells it."""
+    now = dict(operators.pairs)
+    before = {now.get(name, name): one for name, one in declared[0].suppressions.items()}
+    there = {
+        **dict.fromkeys(operators.added, (False, True)),
+        **dict.fromkeys(operators.removed, (True, False)),
+        **dict.fromkeys(now.values(), (True, True)),
+    }
+    generated = {name: at for name, at in there.items() if stem(name).startswith(_SUPPRESS)}
+    known = {name: at for name, at in there.items() if name in before or name in declared[1].suppressions}
+    yield from suppressions(before, declared[1].suppressions, {**generated, **known})
 
 
 def _persistent(

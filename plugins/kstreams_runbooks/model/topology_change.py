@@ -6,7 +6,17 @@ from typing import Literal
 
 from kstreams_runbooks.model.verdicts import Severity
 
-SubjectKind = Literal["store", "internal_topic", "operator", "source_topic", "sink", "subtopology", "application"]
+SubjectKind = Literal[
+    "store",
+    "internal_topic",
+    "operator",
+    "source_topic",
+    "sink",
+    "subtopology",
+    "application",
+    "suppression",
+    "setting",
+]
 ChangeRunbook = Literal[
     "rolling_bounce",
     "stop_and_restart",

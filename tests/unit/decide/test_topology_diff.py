@@ -1,25 +1,38 @@
 """What a change does to each part, and which rows fire; every text is what the real library printed."""
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from kstreams_runbooks.decide.change_rules import fired
+from kstreams_runbooks.decide.change_rules import Fired, fired
 from kstreams_runbooks.decide.topology_diff import subjects
 from kstreams_runbooks.decide.topology_text import parse_topology
+from kstreams_runbooks.model.declaration import (
+    Declaration,
+    DeclaredStore,
+    DeclaredSuppression,
+    Format,
+    Window,
+)
 from kstreams_runbooks.model.topology_change import ChangeFinding, ChangeRule, Subject
 from kstreams_runbooks.rules import topology_change_rules
 
 PAIRS = Path(__file__).parents[2] / "apps" / "topologies" / "pairs"
 
 
-def found(pair: str) -> tuple[ChangeFinding, ...]:
-    """Findings of a pair by the rows that there are."""
+def judged(pair: str, *declared: Declaration) -> Fired:
+    """What the rows say of a pair, with what the old and the new version declare."""
     before, after = (
         parse_topology((PAIRS / pair / f"{side}.txt").read_text(encoding="utf-8")) for side in ("before", "after")
     )
-    answer = fired(subjects(before, after), topology_change_rules())
-    assert answer.undecided == ()
-    return answer.findings
+    old, new = declared or (Declaration(), Declaration())
+    return fired(subjects(before, after, (old, new)), topology_change_rules())
+
+
+def found(pair: str) -> tuple[ChangeFinding, ...]:
+    """Findings by the texts alone."""
+    return judged(pair).findings
 
 
 @pytest.mark.parametrize(
@@ -91,3 +104,54 @@ def test_a_fact_that_is_not_known_leaves_a_rule_undecided() -> None:
     ]
     other = ChangeRule("x", "store", {"window_changed": True, "added": True}, "warning", "{name}", "", "")
     assert fired((Subject("store", "s", {"window_changed": None, "added": False}, {}),), (other,)).undecided == ()
+
+
+HOURLY = Window("tumbling", 3_600_000, 300_000)
+READINGS = DeclaredStore("window", HOURLY, 172_800_000, "sensor", Format("string"), Format("json", 1))
+
+
+def store(**changes: Any) -> Declaration:
+    """The one store of the pairs about windows, with something else declared."""
+    return Declaration({"readings-store": replace(READINGS, **changes)})
+
+
+@pytest.mark.parametrize(
+    ("changes", "ids"),
+    [
+        ({}, set()),
+        ({"window": replace(HOURLY, size_ms=600_000)}, {"window-size-changed"}),
+        ({"kind": "join", "window": Window("join", 600_000, 300_000)}, {"join-window-changed"}),
+        ({"window": replace(HOURLY, grace_ms=0)}, {"grace-changed"}),
+        ({"retention_ms": 1}, {"retention-changed"}),
+        ({"key": "room"}, {"key-changed-before-store"}),
+        ({"value_format": Format("json", 2)}, {"serde-changed"}),
+        ({"value_format": Format("plain")}, {"serde-changed", "schema-version-missing"}),
+    ],
+)
+def test_what_the_text_does_not_show_is_declared(changes: dict[str, Any], ids: set[str]) -> None:
+    """The same text on both sides; exactly what differs in the declarations."""
+    answer = judged("tumbling-window-made-smaller", store(), store(**changes))
+    assert {one.id for one in answer.findings} == ids
+    assert answer.undecided == ()
+
+
+def test_what_is_not_declared_is_not_safe() -> None:
+    """Each rule that hangs on it is named, on either side that says nothing."""
+    for declared in ((Declaration(), store()), (store(), Declaration()), (store(), store(key=None))):
+        answer = judged("tumbling-window-made-smaller", *declared)
+        assert answer.findings == ()
+        assert ("key-changed-before-store", ("key_changed",)) in [(one.id, one.unknown) for one in answer.undecided]
+
+
+def test_a_suppression_that_stays_is_compared_and_one_that_goes_is_a_danger() -> None:
+    """By its own name, whatever its store is called."""
+    final, limited = DeclaredSuppression("until_window_closes"), DeclaredSuppression("until_time_limit", 0)
+    pairs = {"suppress-disabled": {"suppress-mode-changed"}, "suppress-buffer-bounded": {"suppress-buffer-changed"}}
+    bounded = replace(final, max_records=10_000, when_full="shut_down")
+    for pair, new in (("suppress-disabled", limited), ("suppress-buffer-bounded", bounded)):
+        answer = judged(pair, Declaration({}, {"final-only": final}), Declaration({}, {"final-only": new}))
+        assert {one.id for one in answer.findings} == pairs[pair]
+    gone = judged("named-suppress-removed", Declaration({}, {"final-only": final}), Declaration()).findings
+    assert [(one.id, one.runbook) for one in gone if one.severity == "danger"] == [
+        ("suppress-removed", "suppress_removal")
+    ]
