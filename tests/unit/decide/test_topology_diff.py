@@ -155,3 +155,27 @@ def test_a_suppression_that_stays_is_compared_and_one_that_goes_is_a_danger() ->
     assert [(one.id, one.runbook) for one in gone if one.severity == "danger"] == [
         ("suppress-removed", "suppress_removal")
     ]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "ids"),
+    [
+        ({"application.id": "orders"}, {"application.id": "orders-2"}, {"application-id-changed"}),
+        ({"group.instance.id": "a"}, {"group.instance.id": "b"}, {"group-instance-id-changed"}),
+        ({}, {"group.instance.id": "a"}, set()),
+        ({"group.instance.id": "a"}, {}, set()),
+        (
+            {"processing.guarantee": "at_least_once"},
+            {"processing.guarantee": "exactly_once_v2"},
+            {"processing-guarantee-changed"},
+        ),
+        ({"group.protocol": "classic"}, {"group.protocol": "streams"}, {"group-protocol-changed"}),
+        ({"state.dir": "/a"}, {"state.dir": "/b"}, {"state-dir-changed"}),
+        ({"commit.interval.ms": "100"}, {"commit.interval.ms": "200"}, set()),
+    ],
+)
+def test_settings_that_matter(before: dict[str, str], after: dict[str, str], ids: set[str]) -> None:
+    """The same topology; setting and unsetting static membership is what it is for."""
+    same = {"readings-store": READINGS}
+    answer = judged("tumbling-window-made-smaller", Declaration(same, {}, before), Declaration(same, {}, after))
+    assert {one.id for one in answer.findings} == ids
