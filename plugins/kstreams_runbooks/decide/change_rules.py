@@ -29,7 +29,7 @@ def fired(subjects: Iterable[Subject], rules: tuple[ChangeRule, ...]) -> Fired:
             if False in answers.values():
                 continue
             if unknown := tuple(name for name, answer in answers.items() if answer is None):
-                undecided.append(Undecided(rule.id, subject.name, unknown))
+                undecided.append(Undecided(rule.id, subject.name, unknown, subject.said.get("candidates", "")))
             else:
                 findings.append(_finding(rule, subject))
     return Fired(tuple(_covered(findings, rules)), tuple(undecided))

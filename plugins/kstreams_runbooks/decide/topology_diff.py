@@ -78,7 +78,6 @@ def _persistent(
             "stays": True,
             "removed": False,
             "added": False,
-            "tied": False,
             "renamed": old != new,
             "moved": old == new and before[old] != after[new],
             "generated_before": is_generated(old),
@@ -96,8 +95,9 @@ def _persistent(
         for name in tie.after or tie.before:
             subject = _one_side(kind, name, removed=False, taken=False, where=_NOWHERE)
             candidates = " or ".join(tie.before)
-            facts = {**subject.facts, "tied": True, "added": False}
-            yield Subject(kind, name, facts, {**subject.said, "candidates": candidates})
+            unknown = dict.fromkeys(("renamed", "shifted", "swapped", "name_was_anothers"))
+            facts = {**subject.facts, **unknown, "added": False}
+            yield Subject(kind, name, facts, {**subject.said, "before": candidates, "candidates": candidates})
 
 
 def _one_side(kind: SubjectKind, name: str, *, removed: bool, taken: bool, where: str) -> Subject:
@@ -106,7 +106,6 @@ def _one_side(kind: SubjectKind, name: str, *, removed: bool, taken: bool, where
         "stays": False,
         "removed": removed,
         "added": not removed,
-        "tied": False,
         "renamed": False,
         "moved": False,
         "generated_before": generated and removed,

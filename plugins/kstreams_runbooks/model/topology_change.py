@@ -77,8 +77,12 @@ class ChangeFinding:
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """A rule that may fire on an object, and the facts that are not known of it."""
+    """A rule that may fire on an object, and the facts that are not known of it.
+
+    `candidates` are what the object may have been, where two or more are equally alike.
+    """
 
     id: str
     object: str
     unknown: tuple[str, ...]
+    candidates: str = ""

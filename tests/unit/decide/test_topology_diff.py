@@ -179,3 +179,12 @@ def test_settings_that_matter(before: dict[str, str], after: dict[str, str], ids
     same = {"readings-store": READINGS}
     answer = judged("tumbling-window-made-smaller", Declaration(same, {}, before), Declaration(same, {}, after))
     assert {one.id for one in answer.findings} == ids
+
+
+def test_two_equally_good_matches_leave_it_open_with_both() -> None:
+    """Which of two counts that do the same was removed: the one that is left may read the other's state."""
+    answer = judged("one-of-two-identical-unnamed-counts-removed")
+    [reused] = [one for one in answer.undecided if one.id == "generated-name-reused"]
+    assert reused.object == "KSTREAM-AGGREGATE-STATE-STORE-0000000001"
+    assert reused.candidates == "KSTREAM-AGGREGATE-STATE-STORE-0000000001 or KSTREAM-AGGREGATE-STATE-STORE-0000000003"
+    assert not {"generated-name-reused", "generated-name-shifted"} & {one.id for one in answer.findings}
