@@ -9,6 +9,8 @@ from kstreams_runbooks.model.topology_change import Fact, Subject
 
 _T = TypeVar("_T")
 
+REUSE, MERGE, SELF_JOIN = "reuse.ktable.source.topics", "merge.repartition.topics", "single.store.self.join"
+
 # What stands for "there is no window", which is another thing than not knowing of one.
 _NO_WINDOW = Window("tumbling", 0, 0)
 _UNDECLARED = DeclaredStore()
@@ -69,6 +71,37 @@ def settings(before: Mapping[str, str] | None, after: Mapping[str, str] | None) 
         }
         said = {"name": key, "before": old or "not set", "after": new or "not set"}
         yield Subject("setting", key, facts, said)
+
+
+def optimizations(
+    before: Mapping[str, str] | None,
+    after: Mapping[str, str] | None,
+    effects: Mapping[str, bool | None],
+    *,
+    all_named: bool,
+) -> Iterator[Subject]:
+    """Each optimization of `topology.optimization`, and whether it is switched where it has an effect (`effects`)."""
+    if before is None or after is None:
+        return
+    old, new = _optimized(before), _optimized(after)
+    for name, effect in effects.items():
+        facts: dict[str, Fact] = {
+            "which": name,
+            "effect": effect,
+            "enabled": name in new - old,
+            "disabled": name in old - new,
+            "switched": name in old ^ new,
+            "all_named": all_named,
+        }
+        yield Subject("optimization", name, facts, {"name": name})
+
+
+def _optimized(config: Mapping[str, str]) -> set[str]:
+    """What `topology.optimization` switches on: names, all of them for `all`, none by default."""
+    value = config.get("topology.optimization", "none")
+    if value == "all":
+        return {REUSE, MERGE, SELF_JOIN}
+    return {name.strip() for name in value.split(",")} - {"none"}
 
 
 def _is(store: DeclaredStore, kind: str) -> bool | None:

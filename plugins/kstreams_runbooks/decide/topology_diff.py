@@ -1,10 +1,19 @@
 """What becomes of every store, internal topic, operator, source, sink and subtopology between two topologies."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from kstreams_runbooks.decide.counterparts import Counterparts, counterparts
-from kstreams_runbooks.decide.declared_facts import settings, store_facts, suppressions
+from kstreams_runbooks.decide.declared_facts import (
+    MERGE,
+    REUSE,
+    SELF_JOIN,
+    optimizations,
+    settings,
+    store_facts,
+    suppressions,
+)
 from kstreams_runbooks.decide.generated_names import is_generated, stem
 from kstreams_runbooks.decide.topology_graph import (
     Role,
@@ -19,6 +28,7 @@ from kstreams_runbooks.model.topology_change import Fact, Subject, SubjectKind
 
 _NOWHERE = ""
 _SUPPRESS = "KTABLE-SUPPRESS-"
+_OTHER_SIDE = re.compile(r"-other-join-store$|^KSTREAM-(JOIN|OUTER)OTHER-")
 _NOTHING = Declaration()
 
 
@@ -42,7 +52,32 @@ def subjects(
         _application(before, after, stores, topics),
         *_suppressions(operators, declared),
         *settings(declared[0].config, declared[1].config),
+        *optimizations(
+            declared[0].config,
+            declared[1].config,
+            {
+                REUSE: _reads_tables(after),
+                MERGE: bool(topics.removed or topics.added),
+                SELF_JOIN: _joins_itself(stores),
+            },
+            all_named=not any(is_generated(node.name) for _, node in after.nodes()),
+        ),
     )
+
+
+def _reads_tables(topology: Topology) -> bool | None:
+    """Whether a topic is read into a table that keeps its own changelog; a name hides it: None for perhaps."""
+    first = {name for _, node in topology.nodes() if isinstance(node, Source) for name in node.successors}
+    keeps = [node.name for _, node in topology.nodes() if isinstance(node, Processor) and node.stores]
+    found = [name for name in keeps if name in first]
+    if any(name.startswith("KTABLE-SOURCE-") for name in found):
+        return True
+    return None if any(not is_generated(name) for name in found) else False
+
+
+def _joins_itself(stores: Counterparts) -> bool:
+    """Whether the second store of a join comes or goes while the first stays: a self-join with one store or two."""
+    return any(_OTHER_SIDE.search(name) for name in (*stores.removed, *stores.added)) and bool(stores.pairs)
 
 
 def _with_declared(stores: Iterator[Subject], declared: tuple[Declaration, Declaration]) -> Iterator[Subject]:

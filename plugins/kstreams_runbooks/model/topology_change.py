@@ -16,6 +16,7 @@ SubjectKind = Literal[
     "application",
     "suppression",
     "setting",
+    "optimization",
 ]
 ChangeRunbook = Literal[
     "rolling_bounce",

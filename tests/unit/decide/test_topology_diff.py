@@ -188,3 +188,38 @@ def test_two_equally_good_matches_leave_it_open_with_both() -> None:
     assert reused.object == "KSTREAM-AGGREGATE-STATE-STORE-0000000001"
     assert reused.candidates == "KSTREAM-AGGREGATE-STATE-STORE-0000000001 or KSTREAM-AGGREGATE-STATE-STORE-0000000003"
     assert not {"generated-name-reused", "generated-name-shifted"} & {one.id for one in answer.findings}
+
+
+@pytest.mark.parametrize(
+    ("pair", "before", "after", "ids"),
+    [
+        ("optimization-enabled-for-unnamed-table", "none", "all", {"optimization-reuse-ktable-source-enabled"}),
+        ("optimization-enabled-for-unnamed-table", "all", "none", {"optimization-reuse-ktable-source-disabled"}),
+        ("repartition-topics-merged-by-optimization", "none", "all", {"optimization-merge-repartition-changed"}),
+        ("named-self-join-optimized", "none", "single.store.self.join", {"optimization-self-join-enabled"}),
+        ("unnamed-self-join-optimized", "none", "single.store.self.join", {"optimization-self-join-enabled"}),
+        (
+            "named-self-join-optimization-disabled",
+            "single.store.self.join",
+            "none",
+            {"optimization-self-join-disabled"},
+        ),
+        ("optimization-enabled-without-effect", "none", "all", set()),
+        ("optimization-enabled-for-unnamed-table", "all", "all", set()),
+    ],
+)
+def test_an_optimization_matters_where_it_has_an_effect(pair: str, before: str, after: str, ids: set[str]) -> None:
+    """By the setting and the topology together; both of a value and of the list of all."""
+    old, new = ({"topology.optimization": value} for value in (before, after))
+    answer = judged(pair, Declaration(config=old), Declaration(config=new))
+    found = [one for one in answer.findings if one.id.startswith("optimization-")]
+    assert {one.id for one in found} == ids
+    if pair == "unnamed-self-join-optimized":
+        assert [one.severity for one in found] == ["danger"]
+
+
+def test_whether_a_named_operator_is_a_table_is_not_in_the_text() -> None:
+    """Its source topic may be its changelog from now on: undecided, not safe."""
+    old, new = (Declaration(config={"topology.optimization": value}) for value in ("all", "none"))
+    answer = judged("optimization-disabled-for-named-table", old, new)
+    assert "optimization-reuse-ktable-source-disabled" in {one.id for one in answer.undecided}
