@@ -42,8 +42,7 @@ def _holds(subject: Subject, name: str, value: object) -> bool | None:
 
 def _finding(rule: ChangeRule, subject: Subject) -> ChangeFinding:
     message = rule.message.format(**subject.said)
-    runbook = rule.runbooks[0] if rule.runbooks else None
-    return ChangeFinding(rule.id, rule.severity, subject.name, message, rule.source, runbook)
+    return ChangeFinding(rule.id, rule.severity, subject.name, message, rule.source, rule.runbooks)
 
 
 def _covered(findings: list[ChangeFinding], rules: tuple[ChangeRule, ...]) -> Iterable[ChangeFinding]:

@@ -65,14 +65,17 @@ class ChangeRule:
 
 @dataclass(frozen=True, slots=True)
 class ChangeFinding:
-    """One rule that fired on one object. `covered_by` names the stronger rule on the same object, None for none."""
+    """One rule that fired on one object, with the runbooks that answer it, the mildest first.
+
+    `covered_by` names the stronger rule on the same object, None for none.
+    """
 
     id: str
     severity: Severity
     object: str
     message: str
     source: str
-    runbook: ChangeRunbook | None
+    runbooks: tuple[ChangeRunbook, ...]
     covered_by: str | None = None
 
 

@@ -90,7 +90,7 @@ def test_a_store_that_takes_anothers_number_reads_its_state() -> None:
     """The first of two counts is removed: the second moves up to its name."""
     [reused] = [one for one in found("first-of-two-unnamed-counts-removed") if one.id == "generated-name-reused"]
     assert "was another operator's" in reused.message
-    assert reused.runbook == "reset_and_cleanup"
+    assert reused.runbooks[0] == "reset_and_cleanup"
 
 
 def test_a_fact_that_is_not_known_leaves_a_rule_undecided() -> None:
@@ -152,8 +152,8 @@ def test_a_suppression_that_stays_is_compared_and_one_that_goes_is_a_danger() ->
         answer = judged(pair, Declaration({}, {"final-only": final}), Declaration({}, {"final-only": new}))
         assert {one.id for one in answer.findings} == pairs[pair]
     gone = judged("named-suppress-removed", Declaration({}, {"final-only": final}), Declaration()).findings
-    assert [(one.id, one.runbook) for one in gone if one.severity == "danger"] == [
-        ("suppress-removed", "suppress_removal")
+    assert [(one.id, one.runbooks) for one in gone if one.severity == "danger"] == [
+        ("suppress-removed", ("suppress_removal",))
     ]
 
 
