@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TypeVar
 
 from kstreams_runbooks.decide.generated_names import is_generated
-from kstreams_runbooks.model.declaration import DeclaredStore, DeclaredSuppression, Window
+from kstreams_runbooks.model.declaration import DeclaredStore, DeclaredSuppression, DeclaredTopic, Window
 from kstreams_runbooks.model.topology_change import Fact, Subject
 
 _T = TypeVar("_T")
@@ -31,6 +31,14 @@ def store_facts(before: DeclaredStore | None, after: DeclaredStore | None) -> di
             _changed(old, new, lambda store: store.key_format), _changed(old, new, lambda store: store.value_format)
         ),
         "unversioned": _unversioned(new),
+    }
+
+
+def topic_facts(before: DeclaredTopic | None, after: DeclaredTopic | None) -> dict[str, Fact]:
+    """What changes in a topic that stays, from what either version declares of it."""
+    return {
+        "partitions_changed": _both(before, after, lambda topic: topic.partitions),
+        "key_changed": _both(before, after, lambda topic: topic.key),
     }
 
 

@@ -13,6 +13,7 @@ from kstreams_runbooks.decide.declared_facts import (
     settings,
     store_facts,
     suppressions,
+    topic_facts,
 )
 from kstreams_runbooks.decide.generated_names import is_generated, stem
 from kstreams_runbooks.decide.topology_graph import (
@@ -46,10 +47,10 @@ def subjects(
         *_with_declared(_persistent("store", stores, _stores_in(before), _stores_in(after)), declared),
         *_persistent("internal_topic", topics, _topics_in(before), _topics_in(after)),
         *_operators(operators, before, after, {new for found in (stores, topics) for old, new in found.renamed}),
-        *_sources(before, after),
-        *_sinks(operators, before, after),
+        *_sources(before, after, declared),
+        *_sinks(operators, before, after, declared),
         *_subtopologies(before, after),
-        _application(before, after, stores, topics),
+        _application(before, after, stores, topics, declared),
         *_suppressions(operators, declared),
         *settings(declared[0].config, declared[1].config),
         *optimizations(
@@ -214,7 +215,7 @@ def _leading_to(sink: Sink, nodes: Mapping[str, Node], topic: str) -> Iterator[s
         yield name
 
 
-def _sources(before: Topology, after: Topology) -> Iterator[Subject]:
+def _sources(before: Topology, after: Topology, declared: tuple[Declaration, Declaration]) -> Iterator[Subject]:
     """Topics of others that are read, a pattern as one; global stores apart."""
     for is_global in (False, True):
         old, new = _read(before, is_global=is_global), _read(after, is_global=is_global)
@@ -224,18 +225,31 @@ def _sources(before: Topology, after: Topology) -> Iterator[Subject]:
                 "removed": topic not in new,
                 "stays": topic in old and topic in new,
                 "global": is_global,
+                "stateful": bool(before.stores | after.stores),
+                **_of_topic(topic, topic, declared, stays=topic in old and topic in new),
             }
             yield Subject("source_topic", topic, facts, {"name": topic})
 
 
-def _sinks(found: Counterparts, before: Topology, after: Topology) -> Iterator[Subject]:
+def _of_topic(old: str, new: str, declared: tuple[Declaration, Declaration], *, stays: bool = True) -> dict[str, Fact]:
+    facts = topic_facts(declared[0].topics.get(old), declared[1].topics.get(new))
+    return facts if stays else dict.fromkeys(facts, False)
+
+
+def _sinks(
+    found: Counterparts, before: Topology, after: Topology, declared: tuple[Declaration, Declaration]
+) -> Iterator[Subject]:
     """Sinks that stay, and what they write to."""
     old, new = ({node.name: node for _, node in topology.nodes()} for topology in (before, after))
     internal = internal_topics(before) | internal_topics(after)
     for was, name in found.pairs:
         one, other = _target(old[was]), _target(new[name])
         if one and other and not {one, other} & internal:
-            facts: dict[str, Fact] = {"topic_changed": one != other}
+            facts: dict[str, Fact] = {
+                "topic_changed": one != other,
+                "stateful": bool(before.stores | after.stores),
+                **_of_topic(one, other, declared),
+            }
             yield Subject("sink", other, facts, {"name": other, "before": one})
 
 
@@ -253,11 +267,21 @@ def _subtopologies(before: Topology, after: Topology) -> Iterator[Subject]:
         yield Subject("subtopology", number, facts, {"name": number, "now": found})
 
 
-def _application(before: Topology, after: Topology, stores: Counterparts, topics: Counterparts) -> Subject:
+def _application(
+    before: Topology,
+    after: Topology,
+    stores: Counterparts,
+    topics: Counterparts,
+    declared: tuple[Declaration, Declaration],
+) -> Subject:
     """The whole: whether anything is as it was, and whether anything at all has changed."""
     shared = (_read(before) & _read(after)) | (_written(before) & _written(after))
     facts: dict[str, Fact] = {
         "same": before == after,
+        "declared_same": declared[0] == declared[1] if after.stores <= declared[1].stores.keys() else None,
+        "static": None if (config := declared[1].config) is None else "group.instance.id" in config,
+        "topics_changed": {name for _, read in _shape(before) for name in read}
+        != {name for _, read in _shape(after) for name in read},
         "nothing_in_common": not shared and not stores.pairs and not topics.pairs,
         "shape_changed": _shape(before) != _shape(after),
     }

@@ -59,9 +59,18 @@ class DeclaredSuppression:
 
 
 @dataclass(frozen=True, slots=True)
+class DeclaredTopic:
+    """One topic that is read or written: its partitions and, in words, what its records are keyed by."""
+
+    partitions: int | None = None
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Declaration:
     """Everything that an application declares of one version of itself, by the names that its topology has."""
 
     stores: Mapping[str, DeclaredStore] = field(default_factory=dict)
     suppressions: Mapping[str, DeclaredSuppression] = field(default_factory=dict)
+    topics: Mapping[str, DeclaredTopic] = field(default_factory=dict)
     config: Mapping[str, str] | None = None

@@ -1,6 +1,5 @@
 """What to run for a change; every text is what the real library printed."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,13 +7,12 @@ from kstreams_runbooks.decide.change_plan import ChangePlan, change_plan
 from kstreams_runbooks.decide.change_rules import Fired, fired
 from kstreams_runbooks.decide.topology_diff import subjects
 from kstreams_runbooks.decide.topology_text import parse_topology
-from kstreams_runbooks.model.declaration import Declaration, DeclaredStore, Format
 from kstreams_runbooks.model.topology_change import ChangeFinding
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.rules import topology_change_rules
+from samples import declaration_of
 
 PAIRS = Path(__file__).parents[2] / "apps" / "topologies" / "pairs"
-PLAIN = DeclaredStore("key_value", None, 0, "page", Format("string"), Format("long"))
 
 
 def planned(pair: str, key: str = "page") -> ChangePlan:
@@ -22,10 +20,7 @@ def planned(pair: str, key: str = "page") -> ChangePlan:
     before, after = (
         parse_topology((PAIRS / pair / f"{side}.txt").read_text(encoding="utf-8")) for side in ("before", "after")
     )
-    declared = (
-        Declaration(dict.fromkeys(before.stores, PLAIN), {}, {}),
-        Declaration(dict.fromkeys(after.stores, replace(PLAIN, key=key)), {}, {}),
-    )
+    declared = declaration_of(before), declaration_of(after, key=key)
     return change_plan(fired(subjects(before, after, declared), topology_change_rules()))
 
 

@@ -10,13 +10,14 @@ from kstreams_runbooks.decide.topology_diff import subjects
 from kstreams_runbooks.decide.topology_text import parse_topology
 from kstreams_runbooks.model.declaration import (
     Declaration,
-    DeclaredStore,
     DeclaredSuppression,
+    DeclaredTopic,
     Format,
     Window,
 )
 from kstreams_runbooks.model.topology_change import ChangeFinding, ChangeRule, Subject
 from kstreams_runbooks.rules import topology_change_rules
+from samples import declaration_of
 
 PAIRS = Path(__file__).parents[2] / "apps" / "topologies" / "pairs"
 
@@ -107,18 +108,18 @@ def test_a_fact_that_is_not_known_leaves_a_rule_undecided() -> None:
 
 
 HOURLY = Window("tumbling", 3_600_000, 300_000)
-READINGS = DeclaredStore("window", HOURLY, 172_800_000, "sensor", Format("string"), Format("json", 1))
+WINDOWED = parse_topology((PAIRS / "tumbling-window-made-smaller" / "before.txt").read_text(encoding="utf-8"))
 
 
 def store(**changes: Any) -> Declaration:
-    """The one store of the pairs about windows, with something else declared."""
-    return Declaration({"readings-store": replace(READINGS, **changes)})
+    """The pair about windows with everything declared, and something else of its one store."""
+    return declaration_of(WINDOWED, **{"kind": "window", "window": HOURLY, **changes})
 
 
 @pytest.mark.parametrize(
     ("changes", "ids"),
     [
-        ({}, set()),
+        ({}, {"processing-logic-only"}),
         ({"window": replace(HOURLY, size_ms=600_000)}, {"window-size-changed"}),
         ({"kind": "join", "window": Window("join", 600_000, 300_000)}, {"join-window-changed"}),
         ({"window": replace(HOURLY, grace_ms=0)}, {"grace-changed"}),
@@ -176,9 +177,8 @@ def test_a_suppression_that_stays_is_compared_and_one_that_goes_is_a_danger() ->
 )
 def test_settings_that_matter(before: dict[str, str], after: dict[str, str], ids: set[str]) -> None:
     """The same topology; setting and unsetting static membership is what it is for."""
-    same = {"readings-store": READINGS}
-    answer = judged("tumbling-window-made-smaller", Declaration(same, {}, before), Declaration(same, {}, after))
-    assert {one.id for one in answer.findings} == ids
+    declared = (replace(store(), config=config) for config in (before, after))
+    assert {one.id for one in judged("tumbling-window-made-smaller", *declared).findings} == ids
 
 
 def test_two_equally_good_matches_leave_it_open_with_both() -> None:
@@ -223,3 +223,29 @@ def test_whether_a_named_operator_is_a_table_is_not_in_the_text() -> None:
     old, new = (Declaration(config={"topology.optimization": value}) for value in ("all", "none"))
     answer = judged("optimization-disabled-for-named-table", old, new)
     assert "optimization-reuse-ktable-source-disabled" in {one.id for one in answer.undecided}
+
+
+def test_partitions_and_keys_of_topics_are_declared() -> None:
+    """Without state both are bearable; with state the first one is not."""
+    for pair, ids in (
+        ("select-key-computes-other-key-without-state", {"partition-count-changed", "key-changed-stateless"}),
+        ("select-key-computes-other-key-behind-count", {"partition-count-changed", "key-changed-in-output"}),
+    ):
+        text = (PAIRS / pair / "before.txt").read_text(encoding="utf-8")
+        old = declaration_of(parse_topology(text))
+        new = replace(old, topics=dict.fromkeys(old.topics, DeclaredTopic(8, "user")))
+        answer = judged(pair, old, new)
+        assert {one.id for one in answer.findings if one.id != "generated-internal-name"} == ids
+        assert answer.undecided == ()
+
+
+def test_static_members_and_other_topics_come_all_down_together() -> None:
+    """The same change without static membership has other rules alone."""
+    pair = "repartition-added"
+    before, after = (
+        declaration_of(parse_topology((PAIRS / pair / f"{side}.txt").read_text(encoding="utf-8")))
+        for side in ("before", "after")
+    )
+    static = replace(after, config={"group.instance.id": "one of each"})
+    assert "static-assignment-stale" in {one.id for one in judged(pair, before, static).findings}
+    assert "static-assignment-stale" not in {one.id for one in judged(pair, before, after).findings}
