@@ -15,7 +15,7 @@ GUARANTEE = "processing.guarantee"
 # Seconds without processing of the bounced instance's partitions, measured on a small application (docs/measured.md).
 _GAP_STATIC = (4, 11)
 _GAP_MEMBERS_REMOVED = (4, 10)
-_GAP_AT_ONCE = (5, 15)
+_GAP_AT_ONCE = (9, 14)
 # A start with nothing to restore, and how fast one instance restores (docs/measured.md).
 _START_S = 6
 _RESTORE_BYTES_PER_S = 5_000_000
