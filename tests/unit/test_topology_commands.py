@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner, Result
 from kstreams_runbooks.cli import cli
 from kstreams_runbooks.errors import BadInput
+from pairs import PAIRS
 
-PAIRS = Path(__file__).parents[1] / "apps" / "topologies" / "pairs"
 COUNT = "KSTREAM-AGGREGATE-STATE-STORE-0000000001"
 
 

@@ -14,7 +14,7 @@ from kstreams_runbooks.steps.run import Run, now_ms
 
 # Asking anew, or a reject, takes an earlier approval back: it must not be used because somebody marked the task.
 VOIDED = "earlier approval void"
-_PLANS = frozenset(plan.__name__ for plan in (bump_plan, restart_plan, undo_plan))
+_PLANS = tuple(plan.__name__ for plan in (bump_plan, restart_plan, undo_plan))
 
 
 def authorize(run: Run, approval_task: str, after: tuple[str, ...], *, going_on: bool = False) -> None:
@@ -70,8 +70,7 @@ def authorize(run: Run, approval_task: str, after: tuple[str, ...], *, going_on:
 
 def _newest_run(run: Run) -> None:
     """Refuse where another run has changed the application since this one planned, or last changed it itself."""
-    verdicts = run.ledger.evidence(run.key, kind="verdict")
-    planned = [verdict.at_ms for verdict in verdicts if verdict.name in _PLANS]
+    planned = [made.at_ms for name in _PLANS for made in run.ledger.evidence(run.key, kind="verdict", name=name)]
     last = max([*planned, *(card.at_ms for card in run.ledger.cards(run.key))], default=None)
     if last is not None and (other := run.ledger.changed_since(run.record, last)):
         raise WriteRefused(

@@ -109,8 +109,10 @@ class UndoOperator(RollingOperator):
                 self._stage(run, bounce)
         watch(run, lambda earlier, after: run.decide(undo_verified, earlier=earlier, after=after, plan=plan))
         left = left_unread(run, run.observed("read_cards"))
-        if left.outcome is not Outcome.PROCEED:
+        if left.outcome is Outcome.REFUSE:
             run.say(f"{left.sentence}; they come from what is taken back, and are lost with it")
+        elif left.outcome is not Outcome.PROCEED:
+            run.say(f"{left.sentence}: whether anything is left in topics that are no longer read is not known; look")
         record = _undone_record(run)
         for card in reversed(run.ledger.cards(record.run_key)):
             run.ledger.finish_card(record.run_key, card.seq)

@@ -1,25 +1,21 @@
 """What to run for a change; every text is what the real library printed."""
 
-from pathlib import Path
+from typing import get_args
 
 import pytest
-from kstreams_runbooks.decide.change_plan import ChangePlan, change_plan
+from kstreams_runbooks.decide.change_plan import MILDEST_FIRST, ChangePlan, change_plan
 from kstreams_runbooks.decide.change_rules import Fired, fired
 from kstreams_runbooks.decide.topology_diff import subjects
-from kstreams_runbooks.decide.topology_text import parse_topology
-from kstreams_runbooks.model.topology_change import ChangeFinding
+from kstreams_runbooks.model.topology_change import ChangeFinding, ChangeRunbook
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.rules import topology_change_rules
+from pairs import described
 from samples import declaration_of
-
-PAIRS = Path(__file__).parents[2] / "apps" / "topologies" / "pairs"
 
 
 def planned(pair: str, key: str = "page") -> ChangePlan:
     """The plan where every store is declared, alike on both sides but for the key."""
-    before, after = (
-        parse_topology((PAIRS / pair / f"{side}.txt").read_text(encoding="utf-8")) for side in ("before", "after")
-    )
+    before, after = described(pair)
     declared = declaration_of(before), declaration_of(after, key=key)
     return change_plan(fired(subjects(before, after, declared), topology_change_rules()))
 
@@ -63,7 +59,12 @@ def test_two_that_nothing_covers_together_are_run_in_order() -> None:
 
 def test_what_nobody_declares_is_inconclusive_and_named() -> None:
     """Never safe because nobody said otherwise."""
-    before = parse_topology((PAIRS / "filter-before-named-count" / "before.txt").read_text(encoding="utf-8"))
+    before, _ = described("filter-before-named-count")
     found = change_plan(fired(subjects(before, before), topology_change_rules()))
     assert (found.verdict, found.runbooks) == (Outcome.INCONCLUSIVE, ())
     assert "clicks-per-page: key-changed-before-store hangs on key_changed, which nobody declares" in found.reasons
+
+
+def test_every_runbook_has_its_rank() -> None:
+    """One without would never be chosen."""
+    assert sorted(MILDEST_FIRST) == sorted(get_args(ChangeRunbook))

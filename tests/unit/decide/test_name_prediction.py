@@ -1,18 +1,11 @@
 """Names on the cluster and on the disks after a change; every text is what the real library printed."""
 
-from pathlib import Path
-
 from kstreams_runbooks.decide.name_prediction import Prediction, predicted
-from kstreams_runbooks.decide.topology_text import parse_topology
-
-PAIRS = Path(__file__).parents[2] / "apps" / "topologies" / "pairs"
+from pairs import described
 
 
 def prediction(pair: str) -> Prediction:
-    before, after = (
-        parse_topology((PAIRS / pair / f"{side}.txt").read_text(encoding="utf-8")) for side in ("before", "after")
-    )
-    return predicted(before, after, "app")
+    return predicted(*described(pair), "app")
 
 
 def test_a_shifted_number_creates_one_changelog_and_leaves_one_behind() -> None:

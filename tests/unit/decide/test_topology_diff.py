@@ -1,13 +1,11 @@
 """What a change does to each part, and which rows fire; every text is what the real library printed."""
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 from kstreams_runbooks.decide.change_rules import Fired, fired
 from kstreams_runbooks.decide.topology_diff import subjects
-from kstreams_runbooks.decide.topology_text import parse_topology
 from kstreams_runbooks.model.declaration import (
     Declaration,
     DeclaredSuppression,
@@ -17,16 +15,13 @@ from kstreams_runbooks.model.declaration import (
 )
 from kstreams_runbooks.model.topology_change import ChangeFinding, ChangeRule, Subject
 from kstreams_runbooks.rules import topology_change_rules
+from pairs import described
 from samples import declaration_of
-
-PAIRS = Path(__file__).parents[2] / "apps" / "topologies" / "pairs"
 
 
 def judged(pair: str, *declared: Declaration) -> Fired:
     """What the rows say of a pair, with what the old and the new version declare."""
-    before, after = (
-        parse_topology((PAIRS / pair / f"{side}.txt").read_text(encoding="utf-8")) for side in ("before", "after")
-    )
+    before, after = described(pair)
     old, new = declared or (Declaration(), Declaration())
     return fired(subjects(before, after, (old, new)), topology_change_rules())
 
@@ -108,7 +103,7 @@ def test_a_fact_that_is_not_known_leaves_a_rule_undecided() -> None:
 
 
 HOURLY = Window("tumbling", 3_600_000, 300_000)
-WINDOWED = parse_topology((PAIRS / "tumbling-window-made-smaller" / "before.txt").read_text(encoding="utf-8"))
+WINDOWED, _ = described("tumbling-window-made-smaller")
 
 
 def store(**changes: Any) -> Declaration:
@@ -231,8 +226,7 @@ def test_partitions_and_keys_of_topics_are_declared() -> None:
         ("select-key-computes-other-key-without-state", {"partition-count-changed", "key-changed-stateless"}),
         ("select-key-computes-other-key-behind-count", {"partition-count-changed", "key-changed-in-output"}),
     ):
-        text = (PAIRS / pair / "before.txt").read_text(encoding="utf-8")
-        old = declaration_of(parse_topology(text))
+        old = declaration_of(described(pair)[0])
         new = replace(old, topics=dict.fromkeys(old.topics, DeclaredTopic(8, "user")))
         answer = judged(pair, old, new)
         assert {one.id for one in answer.findings if one.id != "generated-internal-name"} == ids
@@ -242,10 +236,7 @@ def test_partitions_and_keys_of_topics_are_declared() -> None:
 def test_static_members_and_other_topics_come_all_down_together() -> None:
     """The same change without static membership has other rules alone."""
     pair = "repartition-added"
-    before, after = (
-        declaration_of(parse_topology((PAIRS / pair / f"{side}.txt").read_text(encoding="utf-8")))
-        for side in ("before", "after")
-    )
+    before, after = map(declaration_of, described(pair))
     static = replace(after, config={"group.instance.id": "one of each"})
     assert "static-assignment-stale" in {one.id for one in judged(pair, before, static).findings}
     assert "static-assignment-stale" not in {one.id for one in judged(pair, before, after).findings}
