@@ -112,7 +112,11 @@ class UndoOperator(RollingOperator):
         if left.outcome is Outcome.REFUSE:
             run.say(f"{left.sentence}; they come from what is taken back, and are lost with it")
         elif left.outcome is not Outcome.PROCEED:
-            run.say(f"{left.sentence}: whether anything is left in topics that are no longer read is not known; look")
+            group = run.application.application_id
+            run.say(
+                f"not known whether records are left in topics that are no longer read: {left.sentence}; look at the "
+                f"lag of group {group}"
+            )
         record = _undone_record(run)
         for card in reversed(run.ledger.cards(record.run_key)):
             run.ledger.finish_card(record.run_key, card.seq)
