@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 
 from kstreams_runbooks.model.topology_change import ChangeFinding, ChangeRule, Subject, Undecided
 
+WHOLE = "application"
+
 
 @dataclass(frozen=True, slots=True)
 class Fired:
@@ -15,7 +17,7 @@ class Fired:
 
 
 def fired(subjects: Iterable[Subject], rules: tuple[ChangeRule, ...]) -> Fired:
-    """Every row against every subject; a finding that another on the same object covers stays, as info.
+    """Every row against every subject; a finding that another covers stays, as info.
 
     KeyError where a row asks for a fact that subjects of its kind do not have: then the row is wrong.
     """
@@ -28,8 +30,8 @@ def fired(subjects: Iterable[Subject], rules: tuple[ChangeRule, ...]) -> Fired:
             answers = {name: _holds(subject, name, value) for name, value in rule.fires_when.items()}
             if False in answers.values():
                 continue
-            if unknown := tuple(name for name, answer in answers.items() if answer is None):
-                undecided.append(Undecided(rule.id, subject.name, unknown, subject.said.get("candidates", "")))
+            if unknown := [name for name, answer in answers.items() if answer is None]:
+                undecided.append(_undecided(rule, subject, unknown))
             else:
                 findings.append(_finding(rule, subject))
     return Fired(tuple(_covered(findings, rules)), tuple(undecided))
@@ -40,15 +42,28 @@ def _holds(subject: Subject, name: str, value: object) -> bool | None:
     return None if fact is None else fact == value
 
 
+def _undecided(rule: ChangeRule, subject: Subject, unknown: list[str]) -> Undecided:
+    asked = tuple(dict.fromkeys(subject.asked.get(name, name) for name in unknown))
+    candidates = subject.said.get("candidates", "")
+    return Undecided(rule.id, rule.severity, subject.name, asked, rule.runbooks, candidates, rule.refuse)
+
+
 def _finding(rule: ChangeRule, subject: Subject) -> ChangeFinding:
     message = rule.message.format(**subject.said)
-    return ChangeFinding(rule.id, rule.severity, subject.name, message, rule.source, rule.runbooks)
+    return ChangeFinding(rule.id, rule.severity, subject.name, message, rule.source, rule.runbooks, refuse=rule.refuse)
 
 
 def _covered(findings: list[ChangeFinding], rules: tuple[ChangeRule, ...]) -> Iterable[ChangeFinding]:
-    covers = {rule.id: rule.covers for rule in rules}
+    covers: dict[str, set[str]] = {}
+    for rule in rules:
+        covers.setdefault(rule.id, set()).update(rule.covers)
     for finding in findings:
         by = next(
-            (other.id for other in findings if other.object == finding.object and finding.id in covers[other.id]), None
+            (
+                other.id
+                for other in findings
+                if finding.id in covers[other.id] and finding.object in {other.object, WHOLE}
+            ),
+            None,
         )
         yield finding if by is None else replace(finding, severity="info", covered_by=by)

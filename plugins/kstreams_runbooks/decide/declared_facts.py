@@ -1,161 +1,147 @@
 """Facts of a change that only a declaration tells; None where either side does not declare it."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from typing import TypeVar
 
-from kstreams_runbooks.decide.generated_names import is_generated
-from kstreams_runbooks.model.declaration import DeclaredStore, DeclaredSuppression, DeclaredTopic, Window
-from kstreams_runbooks.model.topology_change import Fact, Subject
+from kstreams_runbooks.model.declaration import DeclaredStore, DeclaredTopic, Window
+from kstreams_runbooks.model.topology_change import Fact
 
 _T = TypeVar("_T")
-
-REUSE, MERGE, SELF_JOIN = "reuse.ktable.source.topics", "merge.repartition.topics", "single.store.self.join"
+_Told = tuple[dict[str, Fact], dict[str, str]]
 
 # What stands for "there is no window", which is another thing than not knowing of one.
-_NO_WINDOW = Window("tumbling", 0, 0)
-_UNDECLARED = DeclaredStore()
+NO_WINDOW = Window("tumbling", 0, 0)
 
 
-def store_facts(before: DeclaredStore | None, after: DeclaredStore | None) -> dict[str, Fact]:
-    """What changes in a store that stays, from what either version declares of it."""
-    old, new = before or _UNDECLARED, after or _UNDECLARED
-    return {
-        "is_join": _is(new, "join"),
-        "windowed": None if (window := _window(new)) is None else window is not _NO_WINDOW,
-        "kind_changed": _changed(old, new, lambda store: store.kind),
-        "window_changed": _changed(old, new, _shape),
-        "grace_changed": _changed(old, new, lambda store: _of_window(store, lambda window: window.grace_ms)),
-        "retention_changed": _changed(old, new, lambda store: store.retention_ms),
-        "key_changed": _changed(old, new, lambda store: store.key),
-        "format_changed": _either(
-            _changed(old, new, lambda store: store.key_format), _changed(old, new, lambda store: store.value_format)
-        ),
-        "unversioned": _unversioned(new),
+def store_facts(name: str, before: DeclaredStore | None, after: DeclaredStore | None) -> _Told:
+    """What changes in a store that stays, and what to declare where that is not known."""
+    old, new = before or DeclaredStore(), after or DeclaredStore()
+    facts: dict[str, Fact] = {
+        "is_join": None if new.kind is None else new.kind == "join",
+        "bounded": _ends(new) is not None,
+        "loss_acceptable": new.loss_acceptable,
     }
-
-
-def topic_facts(before: DeclaredTopic | None, after: DeclaredTopic | None) -> dict[str, Fact]:
-    """What changes in a topic that stays, from what either version declares of it."""
-    return {
-        "partitions_changed": _both(before, after, lambda topic: topic.partitions),
-        "key_changed": _both(before, after, lambda topic: topic.key),
+    asked = {"is_join": f"stores.{name}.kind (new)"}
+    compared: dict[str, tuple[str, Callable[[DeclaredStore], object]]] = {
+        "kind_changed": ("kind", lambda store: store.kind),
+        "window_changed": ("window", _shape),
+        "grace_changed": ("window", lambda store: _of_window(store, lambda window: window.grace_ms)),
+        "key_changed": ("key", lambda store: store.key),
+        "key_serde_changed": ("key_serde", lambda store: store.key_serde),
+        "value_serde_changed": ("value_serde", lambda store: store.value_serde),
     }
+    for fact, (field, of) in compared.items():
+        facts[fact], asked[fact] = _compared(f"stores.{name}.{field}", of(old), of(new))
+    facts["retention_changed"], asked["retention_changed"] = _compared(
+        f"stores.{name}.retention_ms", *_kept_in(old, new)
+    )
+    facts["unversioned"] = any(
+        serde is not None and serde.schema_version is None for serde in (old.value_serde, new.value_serde)
+    )
+    return facts, asked
 
 
-def suppressions(
-    before: Mapping[str, DeclaredSuppression],
-    after: Mapping[str, DeclaredSuppression],
-    there: Mapping[str, tuple[bool, bool]],
-) -> Iterator[Subject]:
-    """Every suppress operator of `there`: by name, whether it is in the old and in the new topology."""
-    for name, (was, now) in there.items():
-        old, new = before.get(name), after.get(name)
-        stays = was and now
-        facts: dict[str, Fact] = {
-            "added": now and not was,
-            "removed": was and not now,
-            "stays": stays,
-            "generated": is_generated(name),
-            "final": None if new is None else new.mode == "until_window_closes",
-            "mode_changed": _both(old, new, lambda one: (one.mode, one.time_limit_ms)) if stays else False,
-            "buffer_changed": _both(old, new, _buffer) if stays else False,
-        }
-        yield Subject("suppression", name, facts, {"name": name})
+def topic_facts(name: str, before: DeclaredTopic | None, after: DeclaredTopic | None) -> _Told:
+    """What changes in a topic that stays; partition counts that neither side declares are no part of the change."""
+    old, new = before or DeclaredTopic(), after or DeclaredTopic()
+    facts: dict[str, Fact] = {}
+    asked: dict[str, str] = {}
+    for fact, field in (("partitions_changed", "partitions"), ("key_changed", "key")):
+        facts[fact], asked[fact] = _compared(f"topics.{name}.{field}", getattr(old, field), getattr(new, field))
+    serdes = [
+        _compared(f"topics.{name}.{field}", getattr(old, field), getattr(new, field))
+        for field in ("key_serde", "value_serde")
+    ]
+    facts["serde_changed"] = either(*(fact for fact, _ in serdes))
+    asked["serde_changed"] = " and ".join(text for fact, text in serdes if fact is None)
+    if old.partitions is None and new.partitions is None:
+        facts["partitions_changed"] = False
+    return facts, asked
 
 
-def settings(before: Mapping[str, str] | None, after: Mapping[str, str] | None) -> Iterator[Subject]:
-    """Every setting that either version has; nothing where one of the two configurations is not given."""
-    if before is None or after is None:
-        return
-    for key in sorted({*before, *after}):
-        old, new = before.get(key), after.get(key)
-        facts: dict[str, Fact] = {
-            "setting": key,
-            "changed": old != new,
-            "was": old or "",
-            "is": new or "",
-            "set": old is None and new is not None,
-            "unset": old is not None and new is None,
-        }
-        said = {"name": key, "before": old or "not set", "after": new or "not set"}
-        yield Subject("setting", key, facts, said)
+def until(before: DeclaredStore | None, after: DeclaredStore | None) -> str:
+    """Until when a store has results of before, in stream time: its longest window with grace, retention or TTL."""
+    ends = [end for store in (before, after) if store and (end := _ends(store)) is not None]
+    if not ends:
+        return "for ever, as far as is declared"
+    return f"until stream time is {duration(max(ends))} past the change"
 
 
-def optimizations(
-    before: Mapping[str, str] | None,
-    after: Mapping[str, str] | None,
-    effects: Mapping[str, bool | None],
-    *,
-    all_named: bool,
-) -> Iterator[Subject]:
-    """Each optimization of `topology.optimization`, and whether it is switched where it has an effect (`effects`)."""
-    if before is None or after is None:
-        return
-    old, new = _optimized(before), _optimized(after)
-    for name, effect in effects.items():
-        facts: dict[str, Fact] = {
-            "which": name,
-            "effect": effect,
-            "enabled": name in new - old,
-            "disabled": name in old - new,
-            "switched": name in old ^ new,
-            "all_named": all_named,
-        }
-        yield Subject("optimization", name, facts, {"name": name})
+def duration(milliseconds: int) -> str:
+    """`1 d 2 h`, in the units that are not 0; `0 ms` for none."""
+    parts = []
+    for unit, size in (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1_000), ("ms", 1)):
+        count, milliseconds = divmod(milliseconds, size)
+        if count:
+            parts.append(f"{count} {unit}")
+    return " ".join(parts) or "0 ms"
 
 
-def _optimized(config: Mapping[str, str]) -> set[str]:
-    """What `topology.optimization` switches on: names, all of them for `all`, none by default."""
-    value = config.get("topology.optimization", "none")
-    if value == "all":
-        return {REUSE, MERGE, SELF_JOIN}
-    return {name.strip() for name in value.split(",")} - {"none"}
+def changed(old: object, new: object) -> bool | None:
+    """Whether two declared values differ, None where one of them is not declared."""
+    return None if old is None or new is None else old != new
 
 
-def _is(store: DeclaredStore, kind: str) -> bool | None:
-    return None if store.kind is None else store.kind == kind
+def either(*facts: Fact) -> bool | None:
+    """True where one of them is, None where none is and one is not known."""
+    if any(facts):
+        return True
+    return None if any(fact is None for fact in facts) else False
 
 
-def _window(store: DeclaredStore) -> Window | None:
-    """The window of a store, `_NO_WINDOW` where it is known to have none, None where nobody says."""
+def sides(old: object, new: object) -> str:
+    """The versions whose declaration lacks a value: `old`, `new` or both."""
+    return ", ".join(side for side, value in (("old", old), ("new", new)) if value is None)
+
+
+def window_of(store: DeclaredStore | None) -> Window | None:
+    """The window of a store, NO_WINDOW where it is known to have none, None where nobody says."""
+    if store is None or store.kind is None:
+        return None if store is None else store.window
     if store.window is not None:
         return store.window
-    return _NO_WINDOW if store.kind == "key_value" else None
+    # A window store of a processor of one's own has a retention, and no window that a library would apply.
+    return NO_WINDOW if store.kind == "key_value" or store.retention_ms is not None else None
+
+
+def _compared(field: str, old: object, new: object) -> tuple[bool | None, str]:
+    return changed(old, new), f"{field} ({sides(old, new)})"
+
+
+def _kept_in(old: DeclaredStore, new: DeclaredStore) -> tuple[int | None, int | None]:
+    """The retention of both; where neither gives one it follows the window, which has rules of its own."""
+    kept = _kept(old), _kept(new)
+    if old.retention_ms is None and new.retention_ms is None and None not in kept:
+        return 0, 0
+    return kept
+
+
+def _kept(store: DeclaredStore) -> int | None:
+    """How long a store keeps its records, in ms; 0 for one that has no retention."""
+    if store.retention_ms is not None:
+        return store.retention_ms
+    window = window_of(store)
+    if window is NO_WINDOW:
+        return 0
+    # The library keeps a window's results for its size and grace where nobody says otherwise.
+    return None if window is None else window.size_ms + window.grace_ms
+
+
+def _ends(store: DeclaredStore) -> int | None:
+    """After how long in ms nothing is left of what a store holds, None where that never is or is not known."""
+    if store.ttl_ms is not None:
+        return store.ttl_ms
+    kept = _kept(store)
+    window = store.window
+    lasts = 0 if window is None else window.size_ms + window.grace_ms
+    return max(kept or 0, lasts) or None
 
 
 def _of_window(store: DeclaredStore, of: Callable[[Window], _T]) -> _T | None:
-    window = _window(store)
+    window = window_of(store)
     return None if window is None else of(window)
 
 
-def _shape(store: DeclaredStore) -> tuple[str, int, int | None] | None:
-    return _of_window(store, lambda window: (window.kind, window.size_ms, window.advance_ms))
-
-
-def _changed(old: DeclaredStore, new: DeclaredStore, of: Callable[[DeclaredStore], object]) -> bool | None:
-    was, now = of(old), of(new)
-    return None if was is None or now is None else was != now
-
-
-def _both(old: _T | None, new: _T | None, of: Callable[[_T], object]) -> bool | None:
-    if old is None or new is None:
-        return None
-    was, now = of(old), of(new)
-    return None if was is None or now is None else was != now
-
-
-def _either(one: bool | None, other: bool | None) -> bool | None:
-    """True where one of the two is, None where neither is and one is not known."""
-    if one or other:
-        return True
-    return None if one is None or other is None else False
-
-
-def _buffer(one: DeclaredSuppression) -> object:
-    return one.max_records, one.max_bytes, one.when_full
-
-
-def _unversioned(store: DeclaredStore) -> bool | None:
-    if store.value_format is None:
-        return None
-    return store.value_format.schema_version is None
+def _shape(store: DeclaredStore) -> tuple[str, int, int] | None:
+    """Kind, size and advance; a tumbling window advances by its size."""
+    return _of_window(store, lambda window: (window.kind, window.size_ms, window.advance_ms or window.size_ms))

@@ -59,10 +59,10 @@ def internal_topics(topology: Topology) -> frozenset[str]:
 
 
 def store_roles(topology: Topology) -> dict[str, Role]:
-    """The role of every store, by its name."""
+    """The role of every store, by its name; a global one has none: it is its topic, read anew."""
     made, owners = graph(topology), _Owners()
     for sub, node in topology.nodes():
-        for store in node.stores if isinstance(node, Processor) else ():
+        for store in node.stores if isinstance(node, Processor) and not sub.is_global else ():
             owners.add(store, (sub.topology, node.name))
     return {store: _role(made, keys) for store, keys in owners.found.items()}
 

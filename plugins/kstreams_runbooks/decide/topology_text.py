@@ -18,6 +18,8 @@ _SOURCE = re.compile(r"Source:\s+(?P<name>.+?) \(topics: (?P<topics>.*)\)")
 _PROCESSOR = re.compile(r"Processor: (?P<name>.+?) \(stores: \[(?P<stores>.*)\]\)")
 _SINK = re.compile(r"Sink: (?P<name>.+?) \(topic: (?P<topic>.*)\)")
 _DYNAMIC_SINK = re.compile(r"Sink: (?P<name>.+?) \(extractor class: (?P<extractor>.*)\)")
+# An object's address and the number of a lambda's class are others in each run of the same program.
+_UNSTEADY = re.compile(r"(?<=\$\$Lambda)[^\s]*|@[0-9a-f]+$")
 _TO = re.compile(r"--> (?P<names>.*)")
 _FROM = re.compile(r"<-- (?P<names>.*)")
 # Java prints a set as `[a, b]`; a pattern is printed bare, and what no topic may be called is one.
@@ -129,7 +131,7 @@ def _node(line: str) -> Node | None:
     if found := _SINK.fullmatch(line):
         return Sink(found["name"], found["topic"], None)
     if found := _DYNAMIC_SINK.fullmatch(line):
-        return Sink(found["name"], None, found["extractor"])
+        return Sink(found["name"], None, _UNSTEADY.sub("", found["extractor"]))
     return None
 
 

@@ -1,4 +1,4 @@
-"""What a topology description has no room for, as an application declares it: windows, keys, formats, suppressions.
+"""What a topology description has no room for, as an application declares it: windows, keys, serdes, suppressions.
 
 Nothing here has a default that stands for a fact: what is not declared is not known, and what hangs on it is
 inconclusive.
@@ -7,6 +7,8 @@ inconclusive.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
+
+from kstreams_runbooks.model.versions import Release
 
 StoreKind = Literal["key_value", "window", "session", "join"]
 WindowKind = Literal["tumbling", "hopping", "sliding", "session", "join"]
@@ -28,8 +30,8 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
-    """How bytes are written: a name, and the version that stands in them (None: none does)."""
+class Serde:
+    """How bytes are written: a name, and the version of the schema that stands in them (None: none does)."""
 
     name: str
     schema_version: int | None = None
@@ -37,40 +39,76 @@ class Format:
 
 @dataclass(frozen=True, slots=True)
 class DeclaredStore:
-    """One store, or the window of an operator without one. `key` says in words what the records are kept by."""
+    """One store. `key` says in words what its records are kept by.
+
+    `ttl_ms` is after how long a key is forgotten, `loss_acceptable` whether the owners can bear to begin without what
+    it holds; `source_table` whether it is a table read straight from a topic.
+    """
 
     kind: StoreKind | None = None
     window: Window | None = None
     retention_ms: int | None = None
     key: str | None = None
-    key_format: Format | None = None
-    value_format: Format | None = None
+    key_serde: Serde | None = None
+    value_serde: Serde | None = None
+    ttl_ms: int | None = None
+    loss_acceptable: bool = False
+    source_table: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class DeclaredSuppression:
-    """One suppress operator; limits that are None are not set."""
+    """One suppress operator; limits that are None are not set.
+
+    `keys` is how many different ones an instance sees within the time that results are held back, the bytes are
+    averages, serialized: what its memory is estimated from.
+    """
 
     mode: SuppressMode
     time_limit_ms: int | None = None
     max_records: int | None = None
     max_bytes: int | None = None
     when_full: Literal["shut_down", "emit_early"] | None = None
+    keys: int | None = None
+    key_bytes: int | None = None
+    value_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class DeclaredTopic:
-    """One topic that is read or written: its partitions and, in words, what its records are keyed by."""
+    """One topic that is read or written: its partitions and, in words, what its records are keyed by.
+
+    `joined_with` are topics that it has to be co-partitioned with (empty: none), `readers` the groups downstream.
+    """
 
     partitions: int | None = None
     key: str | None = None
+    key_serde: Serde | None = None
+    value_serde: Serde | None = None
+    joined_with: frozenset[str] | None = None
+    readers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What an instance has for suppress buffers and the record cache together, and how many instances there are."""
+
+    heap_bytes: int
+    instances: int
 
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """Everything that an application declares of one version of itself, by the names that its topology has."""
+    """Everything that an application declares of one version of itself, by the names that its topology has.
+
+    `config` are its settings (None: not given), `library` its Kafka Streams release, `auto_create_topics` the broker's
+    auto.create.topics.enable.
+    """
 
     stores: Mapping[str, DeclaredStore] = field(default_factory=dict)
     suppressions: Mapping[str, DeclaredSuppression] = field(default_factory=dict)
     topics: Mapping[str, DeclaredTopic] = field(default_factory=dict)
     config: Mapping[str, str] | None = None
+    library: Release | None = None
+    auto_create_topics: bool | None = None
+    memory: Memory | None = None

@@ -1,7 +1,7 @@
 """What a change does to each part of an application, and the rows that say what follows from it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from kstreams_runbooks.model.verdicts import Severity
@@ -17,6 +17,7 @@ SubjectKind = Literal[
     "suppression",
     "setting",
     "optimization",
+    "library",
 ]
 ChangeRunbook = Literal[
     "rolling_bounce",
@@ -36,12 +37,16 @@ Fact = bool | str | int | None
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """One part of an application and what becomes of it: facts by name; `said` are words for its sentences."""
+    """One part of an application and what becomes of it: facts by name; `said` are words for its sentences.
+
+    `asked` says of a fact that is None what to declare: `stores.orders.key (old, new)`.
+    """
 
     kind: SubjectKind
     name: str
     facts: Mapping[str, Fact]
     said: Mapping[str, str]
+    asked: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +54,8 @@ class ChangeRule:
     """One row: it fires on a subject of kind `on` whose facts are all as `fires_when` has them.
 
     `message` has the words of the subject in braces. `runbooks` are alternatives, the mildest first; none where
-    nothing has to be done. `covers` are rules whose findings on the same object say nothing more once this one fires.
+    nothing has to be done, or where `refuse` says that nothing makes it safe. `covers` are rules whose findings on the
+    same object, or on the application as a whole, say nothing more once this one fires.
     """
 
     id: str
@@ -61,6 +67,7 @@ class ChangeRule:
     source: str
     runbooks: tuple[ChangeRunbook, ...] = ()
     covers: tuple[str, ...] = ()
+    refuse: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +84,31 @@ class ChangeFinding:
     source: str
     runbooks: tuple[ChangeRunbook, ...]
     covered_by: str | None = None
+    refuse: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """A rule that may fire on an object, and the facts that are not known of it.
+    """A rule that may fire on an object, and what to declare so that it is known.
 
-    `candidates` are what the object may have been, where two or more are equally alike.
+    `severity`, `runbooks` and `refuse` are the rule's; `candidates` are what the object may have been, where two or
+    more are equally alike.
     """
 
     id: str
+    severity: Severity
     object: str
-    unknown: tuple[str, ...]
+    asked: tuple[str, ...]
+    runbooks: tuple[ChangeRunbook, ...]
     candidates: str = ""
+    refuse: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Procedure:
+    """A runbook that is no DAG yet, as numbered steps for a person."""
+
+    runbook: ChangeRunbook
+    what: str
+    source: str
+    steps: tuple[str, ...]

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 from pydantic import TypeAdapter
 
-from kstreams_runbooks.model.topology_change import ChangeRule
+from kstreams_runbooks.model.topology_change import ChangeRule, Procedure
 from kstreams_runbooks.model.version_rules import (
     AcceptedValues,
     AvoidRule,
@@ -55,6 +55,13 @@ def topology_change_rules() -> tuple[ChangeRule, ...]:
     """The rows about changes of a topology, schema-checked; ValueError where one is not what it has to be."""
     name, section = "topology_changes.yaml", "topology_changes"
     return _rows(ChangeRule, _document(name)[section], f"{name}, {section}")
+
+
+@cache
+def procedures() -> tuple[Procedure, ...]:
+    """What a person does for a runbook that is no DAG yet; ValueError where a row is not what it has to be."""
+    name, section = "procedures.yaml", "procedures"
+    return _rows(Procedure, _document(name)[section], f"{name}, {section}")
 
 
 def _document(name: str) -> dict[str, Any]:

@@ -9,9 +9,6 @@ from typing import Final
 
 import click
 
-from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.model.topology import Topology
-
 SCHEMA_VERSION: Final = 1
 _WIDTH = 110
 _FILE = click.Path(dir_okay=False, path_type=Path, allow_dash=True)
@@ -27,8 +24,9 @@ def lint_command(topology: Path, optimization: str | None, form: str) -> None:
     Exit codes: 0 everything persistent has a name that somebody chose, 1 something has not, 2 bad input.
     """
     from kstreams_runbooks.decide.topology_lint import GENERATED, lint
+    from kstreams_runbooks.topologies.inputs import read_topology
 
-    findings = lint(_read(topology), optimization)
+    findings = lint(read_topology(topology), optimization)
     generated = any(finding.id == GENERATED for finding in findings)
     if form == "json":
         document = {
@@ -55,22 +53,7 @@ def diagram_command(topology: Path, other: Path | None) -> None:
     Subtopologies are groups; stores, internal topics and topics of others look different. With --compare additions are
     green, what goes away is red, and what only gets another name carries both.
     """
+    from kstreams_runbooks.topologies.inputs import read_topology
     from kstreams_runbooks.topologies.mermaid import mermaid
 
-    click.echo(mermaid(_read(topology), None if other is None else _read(other)), nl=False)
-
-
-def _read(path: Path) -> Topology:
-    """The topology in a file, or BadInput that begins with the file's name."""
-    from kstreams_runbooks.decide.topology_text import parse_topology
-
-    name = "stdin" if str(path) == "-" else str(path)
-    try:
-        text = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "is no text in UTF-8"
-        raise BadInput(f"{name}: {reason}; give a file with the text of Topology#describe") from None
-    try:
-        return parse_topology(text)
-    except BadInput as error:
-        raise BadInput(f"{name}: {error}") from None
+    click.echo(mermaid(read_topology(topology), None if other is None else read_topology(other)), nl=False)

@@ -1,0 +1,57 @@
+"""Reads a change: what it does to an application, what follows from that, and what has to be run."""
+
+from dataclasses import dataclass
+
+from kstreams_runbooks.decide.change_plan import ChangePlan, change_plan
+from kstreams_runbooks.decide.change_rules import Fired, fired
+from kstreams_runbooks.decide.compared import Compared, Version
+from kstreams_runbooks.decide.library_change import library_findings
+from kstreams_runbooks.decide.name_prediction import Prediction, predicted
+from kstreams_runbooks.decide.topology_diff import subjects
+from kstreams_runbooks.model.topology_change import ChangeFinding, ChangeRule, Undecided
+from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.model.version_rules import VersionRules
+
+_SEVERITIES = ("danger", "warning", "info")
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeReading:
+    """Findings, worst first; what nobody declares; the plan; and what becomes of names on cluster and disks."""
+
+    findings: tuple[ChangeFinding, ...]
+    undecided: tuple[Undecided, ...]
+    plan: ChangePlan
+    prediction: Prediction
+
+    @property
+    def told(self) -> tuple[ChangeFinding, ...]:
+        """Findings that a person reads: those that no stronger one covers."""
+        return tuple(finding for finding in self.findings if finding.covered_by is None)
+
+    @property
+    def rolls(self) -> bool:
+        """Whether a rolling bounce is enough and nobody has to weigh anything before it."""
+        return self.plan.runbooks == ("rolling_bounce",) and all(one.severity == "info" for one in self.told)
+
+
+def read_change(
+    before: Version, after: Version, rules: tuple[ChangeRule, ...], versions: VersionRules
+) -> ChangeReading:
+    """Every consequence of going from one version to the other, with its source, and the runbooks for it.
+
+    Two versions that share nothing are refused: they are not of one application.
+    """
+    compared = Compared(before, after)
+    by_rows = fired(subjects(compared), rules)
+    of_library = library_findings(compared, versions)
+    found = Fired((*by_rows.findings, *of_library.findings), (*by_rows.undecided, *of_library.undecided))
+    plan = change_plan(found)
+    if compared.nothing_in_common:
+        reason = (
+            "the two descriptions have no topic, store or internal topic in common (expected: two versions of one "
+            "application); look whether two applications were mixed up"
+        )
+        plan = ChangePlan(Outcome.REFUSE, (reason,), ())
+    findings = sorted(found.findings, key=lambda one: (one.covered_by is not None, _SEVERITIES.index(one.severity)))
+    return ChangeReading(tuple(findings), found.undecided, plan, predicted(compared))

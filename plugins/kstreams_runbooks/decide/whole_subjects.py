@@ -1,0 +1,77 @@
+"""What becomes of the subtopologies, and of the application as a whole."""
+
+from collections.abc import Iterator
+
+from kstreams_runbooks.decide.change_rules import WHOLE
+from kstreams_runbooks.decide.compared import Compared, Version, topics_of
+from kstreams_runbooks.decide.config_subjects import uses_streams_group
+from kstreams_runbooks.decide.topology_graph import Role, topic_roles
+from kstreams_runbooks.model.topology import Topology
+from kstreams_runbooks.model.topology_change import Fact, Subject
+
+
+def subtopologies(compared: Compared) -> Iterator[Subject]:
+    """Subtopologies of the old topology by what they read; one whose number is gone leaves task directories behind."""
+    before, after = compared.before.topology, compared.after.topology
+    now = _places(after)
+    numbers = {sub.id for sub in after.subtopologies if not sub.is_global}
+    tasks = {sub.id for sub in before.subtopologies if not sub.is_global}
+    for read, number in sorted(_places(before).items(), key=lambda place: place[1]):
+        found = now.get(read, "")
+        facts: dict[str, Fact] = {
+            "renumbered": found not in {"", number},
+            "number_gone": number in tasks and number not in numbers,
+        }
+        yield Subject("subtopology", number, facts, {"name": number, "now": found})
+
+
+def application(compared: Compared) -> Subject:
+    """The whole: whether anything at all has changed, and whether old and new can stand beside each other."""
+    before, after = compared.before, compared.after
+    config = after.declared.config
+    undeclared = sorted(after.store_places.keys() - after.declared.stores.keys() - _buffers(after))
+    same = before.topology == after.topology
+    facts: dict[str, Fact] = {
+        "same": same,
+        "declared_same": before.declared == after.declared if not undeclared else None,
+        "static": None if config is None else bool(config.get("group.instance.id")),
+        "topics_changed": _topics(before.topology) != _topics(after.topology),
+        "shape_changed": _shape(before.topology) != _shape(after.topology),
+        "streams_group": uses_streams_group(before) and uses_streams_group(after),
+        "auto_create": bool(after.declared.auto_create_topics),
+    }
+    asked = {
+        "declared_same": " and ".join(f"stores.{name} (new)" for name in undeclared),
+        "static": "config group.instance.id (new)",
+    }
+    return Subject("application", WHOLE, facts, {"name": WHOLE}, asked)
+
+
+def _buffers(version: Version) -> set[str]:
+    return {
+        store
+        for name in version.declared.suppressions
+        for store in getattr(version.nodes.get(name), "stores", frozenset())
+    }
+
+
+def _places(topology: Topology) -> dict[frozenset[str], str]:
+    """Numbers of subtopologies by the roles of what they read."""
+    roles: dict[str, Role] = topic_roles(topology)
+    return {
+        frozenset(str(roles.get(topic, topic)) for source in sub.sources for topic in topics_of(source)): sub.id
+        for sub in topology.subtopologies
+    }
+
+
+def _topics(topology: Topology) -> set[str]:
+    return {name for _, read in _shape(topology) for name in read}
+
+
+def _shape(topology: Topology) -> frozenset[tuple[str, frozenset[str]]]:
+    """What the members of a group have to agree on: the sources of every subtopology that has tasks."""
+    return frozenset(
+        (sub.id, frozenset(topic for source in sub.sources for topic in topics_of(source)))
+        for sub in topology.subtopologies
+        if not sub.is_global
+    )

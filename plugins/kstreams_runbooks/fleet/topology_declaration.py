@@ -1,0 +1,207 @@
+"""What a topology description leaves out, as an application declares it for one release: a YAML file.
+
+Beside the fleet entry of `orders` it is `applications/orders/RELEASE.yaml`; `kstreams-runbooks plan` takes any file.
+"""
+
+import os
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
+
+from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.fleet.reading import read_declaration
+from kstreams_runbooks.fleet.values import Count, Declaration, KafkaName, Words
+from kstreams_runbooks.model import declaration as model
+from kstreams_runbooks.model.versions import Release
+
+
+def _as_text(value: Any) -> Any:
+    """A setting as a properties file has it: YAML reads 100 and true as other things than text."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, int | float) else value
+
+
+Milliseconds = Annotated[Count, Field(ge=0)]
+Positive = Annotated[Count, Field(ge=1)]
+SettingText = Annotated[str, BeforeValidator(_as_text)]
+
+
+class WindowEntry(Declaration):
+    """The window of an aggregation or of a stream-stream join."""
+
+    kind: model.WindowKind = Field(description="tumbling, hopping, sliding, session or join")
+    size_ms: Milliseconds = Field(
+        description="length; the gap of a session, the difference of a join or sliding window"
+    )
+    grace_ms: Milliseconds = Field(description="how long late records are taken")
+    advance_ms: Positive | None = Field(default=None, description="how often a hopping window begins")
+    grace_given: bool = Field(default=True, description="false where the program leaves the grace to the default")
+
+    @field_validator("advance_ms")
+    @classmethod
+    def _of_a_hopping_window(cls, value: int | None, info: ValidationInfo) -> int | None:
+        if value is not None and value > info.data.get("size_ms", value):
+            raise ValueError("is longer than size_ms; windows would leave gaps, which Kafka Streams refuses")
+        return value
+
+
+class SerdeEntry(Declaration):
+    """How bytes are written."""
+
+    name: Words = Field(description="any name, such as string, long, json or a class")
+    schema_version: Positive | None = Field(
+        default=None, description="version of the schema that stands in the bytes; null: none does"
+    )
+
+
+class StoreEntry(Declaration):
+    """One state store, by the name that the description has."""
+
+    kind: model.StoreKind | None = Field(default=None, description="key_value, window, session or join")
+    window: WindowEntry | None = Field(default=None, description="window of the operator that keeps it")
+    retention_ms: Milliseconds | None = Field(default=None, description="retention of a window or session store")
+    key: Words | None = Field(default=None, description="in words, what its records are kept by")
+    key_serde: SerdeEntry | None = Field(default=None, description="serde of its keys")
+    value_serde: SerdeEntry | None = Field(default=None, description="serde of its values")
+    ttl_ms: Positive | None = Field(default=None, description="after how long a key is forgotten, where it is")
+    loss_acceptable: bool = Field(default=False, description="whether it may begin without what it holds")
+    source_table: bool | None = Field(default=None, description="whether it is a table read straight from a topic")
+
+    @field_validator("window")
+    @classmethod
+    def _of_its_kind(cls, value: WindowEntry | None, info: ValidationInfo) -> WindowEntry | None:
+        kind = info.data.get("kind")
+        if value is None or kind is None:
+            return value
+        wanted = {"session": {"session"}, "join": {"join"}, "window": {"tumbling", "hopping", "sliding"}}.get(kind)
+        if wanted is None:
+            raise ValueError(f"contradicts kind: {kind}, which has no window; remove one of them")
+        if value.kind not in wanted:
+            raise ValueError(f"has kind {value.kind}, which contradicts kind: {kind} of the store; correct one of them")
+        return value
+
+    @field_validator("retention_ms")
+    @classmethod
+    def _long_enough(cls, value: int | None, info: ValidationInfo) -> int | None:
+        window = info.data.get("window")
+        if value is not None and info.data.get("kind") == "key_value":
+            raise ValueError("contradicts kind: key_value, which has no retention; remove one of them")
+        if value is not None and window and window.kind != "join" and value < window.size_ms + window.grace_ms:
+            raise ValueError(
+                f"is less than size and grace of its window ({window.size_ms + window.grace_ms}), which Kafka Streams "
+                "refuses; correct one of them"
+            )
+        return value
+
+
+class SuppressionEntry(Declaration):
+    """One suppress operator, by the name that the description has."""
+
+    mode: model.SuppressMode = Field(description="until_window_closes or until_time_limit")
+    time_limit_ms: Milliseconds | None = Field(default=None, description="for until_time_limit; 0 disables it")
+    max_records: Positive | None = Field(default=None, description="maxRecords of its buffer; null: no limit")
+    max_bytes: Positive | None = Field(default=None, description="maxBytes of its buffer; null: no limit")
+    when_full: Literal["shut_down", "emit_early"] | None = Field(default=None, description="what a full buffer does")
+    keys: Positive | None = Field(default=None, description="different keys an instance sees while results are held")
+    key_bytes: Positive | None = Field(default=None, description="average size of a key, serialized")
+    value_bytes: Positive | None = Field(default=None, description="average size of a value, serialized")
+
+    @field_validator("time_limit_ms")
+    @classmethod
+    def _of_its_mode(cls, value: int | None, info: ValidationInfo) -> int | None:
+        if value is not None and info.data.get("mode") == "until_window_closes":
+            raise ValueError("contradicts mode: until_window_closes, which has no time limit; remove one of them")
+        return value
+
+    @field_validator("when_full")
+    @classmethod
+    def _strict_for_final_results(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if value == "emit_early" and info.data.get("mode") == "until_window_closes":
+            raise ValueError("emit_early contradicts mode: until_window_closes, which Kafka Streams refuses")
+        return value
+
+
+class TopicEntry(Declaration):
+    """One topic, by the name that the description has (internal topics without application.id)."""
+
+    partitions: Positive | None = Field(default=None, description="number of partitions")
+    key: Words | None = Field(default=None, description="in words, what its records are keyed by")
+    key_serde: SerdeEntry | None = Field(default=None, description="serde of its keys")
+    value_serde: SerdeEntry | None = Field(default=None, description="serde of its values")
+    joined_with: tuple[KafkaName, ...] | None = Field(
+        default=None, description="topics that it has to be co-partitioned with; [] for none"
+    )
+    readers: tuple[Words, ...] = Field(default=(), description="groups and applications that read it")
+
+
+class MemoryEntry(Declaration):
+    """What suppress buffers have to fit in."""
+
+    heap_bytes: Positive = Field(description="heap of one instance that buffers and record cache may fill")
+    instances: Positive = Field(description="number of instances")
+
+
+class TopologyDeclaration(Declaration):
+    """Everything that one release declares beside its topology description."""
+
+    name: Words = Field(description="stem of the file")
+    library: Words | None = Field(default=None, description="Kafka Streams release, such as 4.3.1")
+    config: dict[Words, SettingText] | None = Field(default=None, description="settings of the application")
+    auto_create_topics: bool | None = Field(default=None, description="the brokers' auto.create.topics.enable")
+    stores: dict[Words, StoreEntry] = Field(default_factory=dict, description="by name of the store")
+    suppressions: dict[Words, SuppressionEntry] = Field(default_factory=dict, description="by name of the operator")
+    topics: dict[Words, TopicEntry] = Field(default_factory=dict, description="by name of the topic, or the pattern")
+    default_key_serde: SerdeEntry | None = Field(default=None, description="of stores and topics that give none")
+    default_value_serde: SerdeEntry | None = Field(default=None, description="of stores and topics that give none")
+    memory: MemoryEntry | None = Field(default=None, description="of an instance, for suppress buffers")
+
+    @field_validator("library")
+    @classmethod
+    def _a_release(cls, value: str | None) -> str | None:
+        if value is not None and not Release.known(value):
+            raise ValueError("is no Kafka release; give one such as 4.3.1")
+        return value
+
+    def declared(self) -> model.Declaration:
+        """As decisions see it, defaults filled in."""
+        return model.Declaration(
+            stores={name: self._store(entry) for name, entry in self.stores.items()},
+            suppressions={
+                name: model.DeclaredSuppression(**entry.model_dump()) for name, entry in self.suppressions.items()
+            },
+            topics={name: self._topic(entry) for name, entry in self.topics.items()},
+            config=self.config,
+            library=None if self.library is None else Release.parse(self.library),
+            auto_create_topics=self.auto_create_topics,
+            memory=None if self.memory is None else model.Memory(**self.memory.model_dump()),
+        )
+
+    def _store(self, entry: StoreEntry) -> model.DeclaredStore:
+        plain = entry.model_dump(exclude={"window", "key_serde", "value_serde"})
+        window = None if entry.window is None else model.Window(**entry.window.model_dump())
+        key, value = self._serdes(entry)
+        return model.DeclaredStore(**plain, window=window, key_serde=key, value_serde=value)
+
+    def _topic(self, entry: TopicEntry) -> model.DeclaredTopic:
+        plain = entry.model_dump(exclude={"joined_with", "key_serde", "value_serde"})
+        joined = None if entry.joined_with is None else frozenset(entry.joined_with)
+        key, value = self._serdes(entry)
+        return model.DeclaredTopic(**plain, joined_with=joined, key_serde=key, value_serde=value)
+
+    def _serdes(self, entry: StoreEntry | TopicEntry) -> tuple[model.Serde | None, model.Serde | None]:
+        key, value = entry.key_serde or self.default_key_serde, entry.value_serde or self.default_value_serde
+        return (
+            None if key is None else model.Serde(**key.model_dump()),
+            None if value is None else model.Serde(**value.model_dump()),
+        )
+
+
+def read_topology_declaration(file: Path) -> model.Declaration:
+    """The declaration in a YAML file; BadInput that names file, field, value and what would be right."""
+    found, problems = read_declaration(file, TopologyDeclaration, os.environ, {})
+    if found is None:
+        first, *more = problems
+        raise BadInput(f"{first}{f' (and {len(more)} more)' if more else ''}")
+    return found.declared()

@@ -1,0 +1,87 @@
+"""Files and options of one version of an application, read; BadInput begins with the name of the file."""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from kstreams_runbooks.decide.compared import Version
+from kstreams_runbooks.decide.contradictions import check_declaration
+from kstreams_runbooks.decide.topology_text import parse_topology
+from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.model.declaration import Declaration
+from kstreams_runbooks.model.topology import Topology
+from kstreams_runbooks.model.versions import Release
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What the options of one side name; None for what was not given."""
+
+    topology: Path
+    declaration: Path | None = None
+    config: Path | None = None
+    library: str | None = None
+
+
+def read_topology(path: Path) -> Topology:
+    """The topology in a file (- for stdin)."""
+    name = "stdin" if str(path) == "-" else str(path)
+    try:
+        text = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "is no text in UTF-8"
+        raise BadInput(f"{name}: {reason}; give a file with the text of Topology#describe") from None
+    try:
+        return parse_topology(text)
+    except BadInput as error:
+        raise BadInput(f"{name}: {error}") from None
+
+
+def read_version(given: Given) -> Version:
+    """One version with everything that was given of it; BadInput where two of its files contradict each other."""
+    topology = read_topology(given.topology)
+    declared = _declaration(given.declaration)
+    if given.config is not None:
+        declared = replace(declared, config=_merged(declared.config or {}, given.config))
+    if given.library is not None:
+        declared = replace(declared, library=_library(declared.library, given.library))
+    version = Version(topology, declared)
+    try:
+        check_declaration(version)
+    except BadInput as error:
+        raise BadInput(f"{given.declaration}: {error}") from None
+    return version
+
+
+def _declaration(path: Path | None) -> Declaration:
+    if path is None:
+        return Declaration()
+    from kstreams_runbooks.fleet.topology_declaration import read_topology_declaration
+
+    return read_topology_declaration(path)
+
+
+def _merged(declared: Mapping[str, str], path: Path) -> dict[str, str]:
+    from kstreams_runbooks.deployers.properties import parse
+
+    try:
+        text = path.read_text(encoding="latin-1")
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}; give a Java properties file") from None
+    if "\x00" in text:
+        raise BadInput(f"{path}: has NUL bytes (expected a Java properties file); give that file")
+    given = parse(text)
+    for key in sorted(declared.keys() & given.keys()):
+        if declared[key] != given[key]:
+            raise BadInput(
+                f"{path}: {key} is {given[key]}, and the declaration says {declared[key]}; correct one of them"
+            )
+    return {**declared, **given}
+
+
+def _library(declared: Release | None, given: str) -> Release:
+    release = Release.parse(given)
+    if declared is not None and declared != release:
+        raise BadInput(f"version {given}: the declaration says library {declared}; give the declaration of {given}")
+    return release

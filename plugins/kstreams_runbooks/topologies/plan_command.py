@@ -1,0 +1,115 @@
+"""`plan` and `verify` for the terminal: the answer on stdout alone, everything else on stderr."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from kstreams_runbooks.errors import BadInput
+
+_F = TypeVar("_F", bound=Callable[..., None])
+_FILE = click.Path(dir_okay=False, path_type=Path)
+_TEXT = click.Path(dir_okay=False, path_type=Path, allow_dash=True)
+
+
+def _sides(command: _F) -> _F:
+    """Options that both versions have."""
+    for side, words in (("to", "new"), ("from", "old")):
+        for name, kind, meta, text in (
+            ("version", str, "RELEASE", f"Kafka Streams release of the {words} version, such as 4.3.1."),
+            ("config", _FILE, "FILE", f"Settings of the {words} version: a Java properties file."),
+            ("declaration", _FILE, "FILE", f"What the {words} version declares beside its description: YAML."),
+        ):
+            command = click.option(f"--{side}-{name}", type=kind, metavar=meta, help=text)(command)
+    return command
+
+
+_format = click.option(
+    "--format", "form", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True
+)
+
+
+@click.command(
+    "plan",
+    epilog="Example: kstreams-runbooks plan --from-topology old.txt --to-topology new.txt --from-declaration old.yaml "
+    "--to-declaration new.yaml",
+)
+@click.option(
+    "--from-topology", type=_TEXT, required=True, metavar="FILE", help="Topology#describe of the old version."
+)
+@click.option("--to-topology", type=_TEXT, required=True, metavar="FILE", help="Topology#describe of the new version.")
+@_sides
+@_format
+def plan_command(form: str, **given: Any) -> None:
+    """What follows from a change, and which runbook brings it: from two descriptions and what is declared beside them.
+
+    Exit codes: 0 a rolling bounce is enough, 1 a runbook or a person is needed, 2 bad input, 3 inconclusive: something
+    is not declared, and it is named.
+    """
+    sys.exit(_answer(given, form))
+
+
+@click.command(
+    "verify",
+    epilog="Example: kstreams-runbooks verify --expected src/test/resources/topology.txt --actual target/topology.txt",
+)
+@click.option("--expected", type=_TEXT, required=True, metavar="FILE", help="Topology#describe that is kept.")
+@click.option("--actual", type=_TEXT, required=True, metavar="FILE", help="Topology#describe of the present code.")
+@_sides
+@_format
+def verify_command(expected: Path, actual: Path, form: str, **given: Any) -> None:
+    """Whether the present topology is the one that is kept, for the CI of an application; if not, the plan for it.
+
+    The order of lines and the class of a lambda are no change. Exit codes: 0 the same, 1 a change, 2 bad input.
+    """
+    from difflib import unified_diff
+
+    from kstreams_runbooks.decide.topology_lines import lines
+    from kstreams_runbooks.topologies.inputs import read_topology
+
+    old, new = read_topology(expected), read_topology(actual)
+    difference = list(unified_diff(lines(old), lines(new), str(expected), str(actual), lineterm="", n=1))
+    if old == new:
+        click.echo(
+            json.dumps({"schema_version": 1, "same": True, "diff": []})
+            if form == "json"
+            else "the topology is the same"
+        )
+        sys.exit(0)
+    if form == "text":
+        click.echo("\n".join(difference) + "\n")
+    _answer({**given, "from_topology": expected, "to_topology": actual}, form, same=False, diff=difference)
+    sys.exit(1)
+
+
+def _answer(given: dict[str, Any], form: str, **more: Any) -> int:
+    """Print the plan for what the options name, and give its exit code."""
+    from kstreams_runbooks.decide.change_reading import read_change
+    from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
+    from kstreams_runbooks.topologies.inputs import Given, read_version
+    from kstreams_runbooks.topologies.plan_document import document, exit_code
+    from kstreams_runbooks.topologies.plan_text import as_markdown, as_text
+
+    if str(given["from_topology"]) == str(given["to_topology"]) == "-":
+        raise BadInput("stdin: cannot be both versions; give a file for one of them")
+    before, after = (
+        read_version(
+            Given(
+                given[f"{side}_topology"],
+                given[f"{side}_declaration"],
+                given[f"{side}_config"],
+                given[f"{side}_version"],
+            )
+        )
+        for side in ("from", "to")
+    )
+    reading = read_change(before, after, topology_change_rules(), upgrade_path_rules())
+    plan = {**document(reading), **more}
+    if form == "json":
+        click.echo(json.dumps(plan, indent=2))
+    else:
+        click.echo(as_text(plan) if form == "text" else as_markdown(plan), nl=form == "text")
+    return exit_code(reading)
