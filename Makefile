@@ -1,6 +1,6 @@
 # `make` prints what there is. Everything runs from .venv, which `setup` makes from the hashed locks.
 .DEFAULT_GOAL := help
-.PHONY: help setup lock lint types docs test test-unit test-long test-chaos test-kill topologies build demo demo-down bench
+.PHONY: help setup lock lint types docs test test-unit test-long test-chaos test-kill mutate topologies build demo demo-down bench
 
 PYTHON ?= python3
 VENV := .venv
@@ -39,8 +39,9 @@ lint: setup ## ruff: rules and format
 types: setup ## mypy, strict
 	$(BIN)/mypy
 
-docs: setup ## Print docs/version_paths.md from the version rules
+docs: setup ## Print docs/version_paths.md and docs/change_rules.md from the rules
 	$(BIN)/kstreams-runbooks version-paths > docs/version_paths.md
+	$(BIN)/kstreams-runbooks change-rules > docs/change_rules.md
 
 test: setup ## Every test, against a real broker, the real application and a real Airflow
 	$(BIN)/python -m pytest
@@ -56,6 +57,9 @@ test-chaos: setup ## Kill an instance, kill the scheduler, in the middle of a bo
 
 test-kill: setup ## RUNBOOK=x: kill every task in its middle, show that the run ends well; TASKS=a,b, COUNT, SEED, OUT, FORMAT=json
 	@$(LAB) kill
+
+mutate: setup ## Drop and negate every change rule in turn: each has to fail a test; about 10 seconds
+	@$(LAB) mutate
 
 topologies: ## Describe the topologies of tests/apps/topologies with the real library again, and compare
 	tests/apps/topologies/regenerate --check 3.4.1 4.3.1

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from kstreams_runbooks.model.declaration import Declaration, DeclaredStore, DeclaredTopic, Format
+from kstreams_runbooks.model.declaration import Declaration, DeclaredStore, DeclaredTopic, Serde
 from kstreams_runbooks.model.declared import DeclaredApplication
 from kstreams_runbooks.model.gates import Expectation
 from kstreams_runbooks.model.ledger import Card
@@ -161,12 +161,12 @@ def card(name: str = "orders-1", **changes: Any) -> Card:
 
 def declaration_of(topology: Topology, **store: Any) -> Declaration:
     """Everything that a topology needs declared, alike for all stores and topics; keyword arguments change stores."""
-    plain = DeclaredStore("key_value", None, 0, "page", Format("string"), Format("long", 1))
+    plain = DeclaredStore("key_value", None, None, "page", Serde("string"), Serde("long", 1))
     nodes = [node for _, node in topology.nodes()]
     topics = {topic for node in nodes if isinstance(node, Source) for topic in node.topics or {node.pattern or ""}}
     topics |= {node.topic or node.extractor or "" for node in nodes if isinstance(node, Sink)}
     return Declaration(
         stores=dict.fromkeys(topology.stores, replace(plain, **store)),
-        topics=dict.fromkeys(topics, DeclaredTopic(4, "page")),
+        topics=dict.fromkeys(topics, DeclaredTopic(4, "page", Serde("string"), Serde("json", 1))),
         config={},
     )

@@ -11,7 +11,7 @@ from kstreams_runbooks.airflow_api.runs_command import runs
 from kstreams_runbooks.airflow_api.trigger_command import trigger
 from kstreams_runbooks.environment import load_demo_environment
 from kstreams_runbooks.errors import EXIT_CODES, Inconclusive, RunbookError
-from kstreams_runbooks.topologies.commands import diagram_command, lint_command
+from kstreams_runbooks.topologies.commands import change_rules_command, declare_command, diagram_command, lint_command
 from kstreams_runbooks.topologies.plan_command import plan_command, verify_command
 from kstreams_runbooks.traffic.commands import generate_traffic, verify_traffic
 from kstreams_runbooks.version_paths.commands import version_path_command, version_paths_command
@@ -121,6 +121,8 @@ cli.add_command(verify_traffic)
 cli.add_command(generate_traffic)
 cli.add_command(lint_command)
 cli.add_command(diagram_command)
+cli.add_command(declare_command)
+cli.add_command(change_rules_command)
 cli.add_command(plan_command)
 cli.add_command(verify_command)
 cli.add_command(version_path_command)

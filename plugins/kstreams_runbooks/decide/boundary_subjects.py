@@ -5,11 +5,11 @@ from functools import partial
 
 from kstreams_runbooks.decide.compared import Compared, Version, target_of
 from kstreams_runbooks.decide.config_subjects import REUSE, optimized
-from kstreams_runbooks.decide.declared_facts import topic_facts
+from kstreams_runbooks.decide.declared_facts import Told, topic_facts
 from kstreams_runbooks.decide.source_tables import source_tables
 from kstreams_runbooks.decide.topology_graph import store_roles
 from kstreams_runbooks.model.declaration import DeclaredTopic
-from kstreams_runbooks.model.topology_change import Fact, Subject
+from kstreams_runbooks.model.topology_change import Fact, Missing, Subject
 
 
 def sources(compared: Compared) -> Iterator[Subject]:
@@ -39,16 +39,16 @@ def sources(compared: Compared) -> Iterator[Subject]:
                 "uneven": False if is_global else _uneven(compared, topic),
                 **declared,
             }
-            what = "config topology.optimization (old)"
+            what = Missing("config", "topology.optimization", "old")
             if compared.before.declared.config is not None:
-                what = f"stores.*.source_table of the table that reads {topic} (old)"
-            uneven = f"topics.{topic}.joined_with (new)"
+                what = Missing(f"source_table of the store that is filled from {topic}", "", "old")
+            uneven = (Missing(f"topics.{topic}", "joined_with", "new"),)
             yield Subject(
                 "source_topic",
                 topic,
                 facts,
                 _said(compared, topic, topic),
-                {**asked, "is_changelog": what, "uneven": uneven},
+                {**asked, "is_changelog": (what,), "uneven": uneven},
             )
 
 
@@ -66,7 +66,7 @@ def sinks(compared: Compared) -> Iterator[Subject]:
         yield Subject("sink", other, facts, _said(compared, one, other), asked)
 
 
-def _declared(compared: Compared, old: str, new: str) -> tuple[dict[str, Fact], dict[str, str]]:
+def _declared(compared: Compared, old: str, new: str) -> Told:
     before, after = compared.before.declared.topics, compared.after.declared.topics
     return topic_facts(new, before.get(old), after.get(new))
 

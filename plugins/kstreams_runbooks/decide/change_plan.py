@@ -1,6 +1,6 @@
 """From findings to what has to be run: one runbook that covers all of them where there is one."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from kstreams_runbooks.decide.change_rules import Fired
@@ -90,17 +90,19 @@ def _matters(one: Undecided, plan: tuple[ChangeRunbook, ...]) -> bool:
     return not any(_covers(runbook, one.runbooks) for runbook in plan)
 
 
-def _missing(undecided: Iterable[Undecided]) -> Iterable[str]:
-    """One sentence for each thing to declare: what hangs on it."""
-    by_asked: dict[str, list[Undecided]] = {}
+def _missing(undecided: Iterable[Undecided]) -> Iterator[str]:
+    """One sentence for each thing to declare: its fields, and what hangs on them."""
+    places: dict[tuple[str, str], list[tuple[str, Undecided]]] = {}
     for one in undecided:
-        for asked in one.asked:
-            by_asked.setdefault(asked, []).append(one)
-    for asked, rules in by_asked.items():
-        ids = ", ".join(dict.fromkeys(one.id for one in rules))
-        candidates = "; ".join(dict.fromkeys(one.candidates for one in rules if one.candidates))
-        yield f"declare {asked}: without it nobody can say whether {ids} holds" + (
-            f" (it may have been {candidates})" if candidates else ""
+        for missing in one.asked:
+            places.setdefault((missing.where, missing.sides), []).append((missing.field, one))
+    for (where, sides), found in places.items():
+        fields = ", ".join(dict.fromkeys(field for field, _ in found if field))
+        ids = ", ".join(dict.fromkeys(one.id for _, one in found))
+        candidates = "; ".join(dict.fromkeys(one.candidates for _, one in found if one.candidates))
+        yield (
+            f"{where}{f' ({sides})' if sides else ''}{fields and ': '}{fields} not declared; {ids} may hold"
+            + (f" (it may have been {candidates})" if candidates else "")
         )
 
 

@@ -43,7 +43,7 @@ def _holds(subject: Subject, name: str, value: object) -> bool | None:
 
 
 def _undecided(rule: ChangeRule, subject: Subject, unknown: list[str]) -> Undecided:
-    asked = tuple(dict.fromkeys(subject.asked.get(name, name) for name in unknown))
+    asked = tuple(dict.fromkeys(one for name in unknown for one in subject.asked[name]))
     candidates = subject.said.get("candidates", "")
     return Undecided(rule.id, rule.severity, subject.name, asked, rule.runbooks, candidates, rule.refuse)
 

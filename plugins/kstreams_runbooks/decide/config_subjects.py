@@ -8,7 +8,7 @@ from kstreams_runbooks.decide.declared_facts import sides
 from kstreams_runbooks.decide.generated_names import is_generated
 from kstreams_runbooks.decide.mergeable import mergeable
 from kstreams_runbooks.decide.source_tables import source_tables
-from kstreams_runbooks.model.topology_change import Fact, Subject
+from kstreams_runbooks.model.topology_change import Fact, Missing, Subject
 from kstreams_runbooks.model.versions import within
 
 REUSE, MERGE, SELF_JOIN = "reuse.ktable.source.topics", "merge.repartition.topics", "single.store.self.join"
@@ -19,6 +19,7 @@ DEFAULTS = {
     "topology.optimization": "none",
     "state.dir": "/tmp/kafka-streams",  # noqa: S108 - what the library takes
 }
+_TABLES = Missing("source_table of every store that is filled straight from a topic", "", "new")
 # Settings that rows are about: unknown where only one version's are given.
 _MATTER = ("application.id", "group.instance.id", *DEFAULTS)
 _OTHER_SIDE = ("-other-join-store", "OTHER-")
@@ -42,7 +43,7 @@ def settings(compared: Compared) -> Iterator[Subject]:
             "unset": bool(old) and not new,
         }
         said = {"name": key, "before": old or "not set", "after": new or "not set"}
-        yield Subject("setting", key, facts, said, {"changed": f"config {key} ({sides(before, after)})"})
+        yield Subject("setting", key, facts, said, {"changed": (Missing("config", key, sides(before, after)),)})
 
 
 def optimizations(compared: Compared) -> Iterator[Subject]:
@@ -68,9 +69,9 @@ def optimizations(compared: Compared) -> Iterator[Subject]:
             "all_named": not any(is_generated(name) for name in compared.after.nodes),
             "not_built": name == MERGE and name in new and mergeable(compared.after),
         }
-        config = f"config topology.optimization ({sides(before, after)})"
-        asked = dict.fromkeys(("enabled", "disabled", "switched"), config)
-        yield Subject("optimization", name, facts, {"name": name}, {**asked, "effect": "stores.*.source_table (new)"})
+        config = Missing("config", "topology.optimization", sides(before, after))
+        asked = dict.fromkeys(("enabled", "disabled", "switched"), (config,))
+        yield Subject("optimization", name, facts, {"name": name}, {**asked, "effect": (_TABLES,)})
 
 
 def library(compared: Compared) -> Iterator[Subject]:
@@ -84,7 +85,7 @@ def library(compared: Compared) -> Iterator[Subject]:
         "source_tables": True if True in tables else None if None in tables else False,
     }
     said = {"name": str(new), "before": str(old)}
-    yield Subject("library", str(new), facts, said, {"source_tables": "stores.*.source_table (new)"})
+    yield Subject("library", str(new), facts, said, {"source_tables": (_TABLES,)})
 
 
 def optimized(config: Mapping[str, str]) -> set[str]:

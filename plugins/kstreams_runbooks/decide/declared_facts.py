@@ -4,16 +4,17 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from kstreams_runbooks.model.declaration import DeclaredStore, DeclaredTopic, Window
-from kstreams_runbooks.model.topology_change import Fact
+from kstreams_runbooks.model.topology_change import Fact, Missing
 
 _T = TypeVar("_T")
-_Told = tuple[dict[str, Fact], dict[str, str]]
+_Asked = dict[str, tuple[Missing, ...]]
+Told = tuple[dict[str, Fact], _Asked]
 
 # What stands for "there is no window", which is another thing than not knowing of one.
 NO_WINDOW = Window("tumbling", 0, 0)
 
 
-def store_facts(name: str, before: DeclaredStore | None, after: DeclaredStore | None) -> _Told:
+def store_facts(name: str, before: DeclaredStore | None, after: DeclaredStore | None) -> Told:
     """What changes in a store that stays, and what to declare where that is not known."""
     old, new = before or DeclaredStore(), after or DeclaredStore()
     facts: dict[str, Fact] = {
@@ -21,42 +22,52 @@ def store_facts(name: str, before: DeclaredStore | None, after: DeclaredStore | 
         "bounded": _ends(new) is not None,
         "loss_acceptable": new.loss_acceptable,
     }
-    asked = {"is_join": f"stores.{name}.kind (new)"}
+    where = f"stores.{name}"
+    asked: _Asked = {}
     compared: dict[str, tuple[str, Callable[[DeclaredStore], object]]] = {
         "kind_changed": ("kind", lambda store: store.kind),
         "window_changed": ("window", _shape),
         "grace_changed": ("window", lambda store: _of_window(store, lambda window: window.grace_ms)),
+        "emit_changed": ("window", lambda store: _of_window(store, lambda window: window.emit)),
         "key_changed": ("key", lambda store: store.key),
         "key_serde_changed": ("key_serde", lambda store: store.key_serde),
         "value_serde_changed": ("value_serde", lambda store: store.value_serde),
     }
     for fact, (field, of) in compared.items():
-        facts[fact], asked[fact] = _compared(f"stores.{name}.{field}", of(old), of(new))
-    facts["retention_changed"], asked["retention_changed"] = _compared(
-        f"stores.{name}.retention_ms", *_kept_in(old, new)
-    )
+        facts[fact], asked[fact] = _compared(where, field, of(old), of(new))
+    asked["is_join"] = asked["kind_changed"]
+    facts["retention_changed"], asked["retention_changed"] = _compared(where, "retention_ms", *_kept_in(old, new))
     facts["unversioned"] = any(
         serde is not None and serde.schema_version is None for serde in (old.value_serde, new.value_serde)
     )
     return facts, asked
 
 
-def topic_facts(name: str, before: DeclaredTopic | None, after: DeclaredTopic | None) -> _Told:
+def topic_facts(name: str, before: DeclaredTopic | None, after: DeclaredTopic | None) -> Told:
     """What changes in a topic that stays; partition counts that neither side declares are no part of the change."""
     old, new = before or DeclaredTopic(), after or DeclaredTopic()
     facts: dict[str, Fact] = {}
-    asked: dict[str, str] = {}
-    for fact, field in (("partitions_changed", "partitions"), ("key_changed", "key")):
-        facts[fact], asked[fact] = _compared(f"topics.{name}.{field}", getattr(old, field), getattr(new, field))
-    serdes = [
-        _compared(f"topics.{name}.{field}", getattr(old, field), getattr(new, field))
-        for field in ("key_serde", "value_serde")
-    ]
-    facts["serde_changed"] = either(*(fact for fact, _ in serdes))
-    asked["serde_changed"] = " and ".join(text for fact, text in serdes if fact is None)
+    asked: _Asked = {}
+    where = f"topics.{name}"
+    for fact, field in (
+        ("partitions_changed", "partitions"),
+        ("key_changed", "key"),
+        ("key_serde_changed", "key_serde"),
+        ("value_serde_changed", "value_serde"),
+    ):
+        facts[fact], asked[fact] = _compared(where, field, getattr(old, field), getattr(new, field))
+    facts["serde_changed"], asked["serde_changed"] = of_serdes(facts, asked)
     if old.partitions is None and new.partitions is None:
         facts["partitions_changed"] = False
     return facts, asked
+
+
+def of_serdes(facts: dict[str, Fact], asked: _Asked) -> tuple[bool | None, tuple[Missing, ...]]:
+    """Whether either serde changed, and what to declare where that is not known."""
+    both = ("key_serde_changed", "value_serde_changed")
+    return either(*(facts[fact] for fact in both)), tuple(
+        one for fact in both if facts[fact] is None for one in asked[fact]
+    )
 
 
 def until(before: DeclaredStore | None, after: DeclaredStore | None) -> str:
@@ -104,8 +115,8 @@ def window_of(store: DeclaredStore | None) -> Window | None:
     return NO_WINDOW if store.kind == "key_value" or store.retention_ms is not None else None
 
 
-def _compared(field: str, old: object, new: object) -> tuple[bool | None, str]:
-    return changed(old, new), f"{field} ({sides(old, new)})"
+def _compared(where: str, field: str, old: object, new: object) -> tuple[bool | None, tuple[Missing, ...]]:
+    return changed(old, new), (Missing(where, field, sides(old, new)),)
 
 
 def _kept_in(old: DeclaredStore, new: DeclaredStore) -> tuple[int | None, int | None]:

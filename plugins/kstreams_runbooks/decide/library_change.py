@@ -7,7 +7,7 @@ from kstreams_runbooks.decide.change_rules import Fired
 from kstreams_runbooks.decide.compared import Compared, Version
 from kstreams_runbooks.decide.generated_names import stem
 from kstreams_runbooks.decide.version_path import version_path
-from kstreams_runbooks.model.topology_change import ChangeFinding, ChangeRunbook, Undecided
+from kstreams_runbooks.model.topology_change import ChangeFinding, ChangeRunbook, Missing, Undecided
 from kstreams_runbooks.model.verdicts import Outcome, Severity
 from kstreams_runbooks.model.version_path import PathFinding, VersionQuestion, YesNoUnknown
 from kstreams_runbooks.model.version_rules import GroupProtocol, Guarantee, VersionRules
@@ -38,7 +38,7 @@ def library_findings(compared: Compared, rules: VersionRules) -> Fired:
         path = version_path(replace(question, broker=rules.releases[-1]), rules)
         path = replace(path, findings=(*path.findings, *(replace(one, severity="info") for one in told)))
     if path.verdict is Outcome.INCONCLUSIVE:
-        missing = Undecided(LIBRARY_CHANGED, "danger", str(new), (f"config (old): {path.reason}",), _BUMP)
+        missing = Undecided(LIBRARY_CHANGED, "danger", str(new), (Missing(f"config: {path.reason}", "", "old"),), _BUMP)
         return Fired(tuple(_finding(one) for one in path.findings), (missing,))
     severity: Severity = "info" if path.plain else "warning"
     refuse = path.verdict is Outcome.REFUSE

@@ -7,11 +7,11 @@ import networkx as nx
 
 from kstreams_runbooks.decide.compared import Compared, Version
 from kstreams_runbooks.decide.counterparts import Counterparts
-from kstreams_runbooks.decide.declared_facts import either, store_facts, topic_facts, until
-from kstreams_runbooks.decide.generated_names import is_generated, stem
-from kstreams_runbooks.decide.topology_graph import graph
+from kstreams_runbooks.decide.declared_facts import of_serdes, store_facts, topic_facts, until
+from kstreams_runbooks.decide.generated_names import index_of, is_generated, stem
+from kstreams_runbooks.decide.topology_graph import feeds, graph
 from kstreams_runbooks.model.topology import Processor, Sink, Source
-from kstreams_runbooks.model.topology_change import Fact, Subject, SubjectKind
+from kstreams_runbooks.model.topology_change import Fact, Missing, Subject, SubjectKind
 
 _SUPPRESS_STORE = "KTABLE-SUPPRESS-STATE-STORE-"
 # What a generated name says of an operator that gives records another key, or may.
@@ -24,18 +24,22 @@ def stores(compared: Compared) -> Iterator[Subject]:
     """Stores, with what the declarations say has changed in those that stay."""
     old, new = compared.before.declared, compared.after.declared
     buffers = {f"{name}-store" for side in (old, new) for name in side.suppressions}
+    crossed = _crossed(compared)
     for store in _each("store", compared.stores, compared.before.store_places, compared.after.store_places):
         was, now = old.stores.get(store.said["before"]), new.stores.get(store.name)
         facts, asked = store_facts(store.name, was, now)
         facts["key_changed"] = _key_changed(compared, store, facts["key_changed"])
-        facts["serde_changed"] = either(facts["key_serde_changed"], facts["value_serde_changed"])
-        asked["serde_changed"] = " and ".join(
-            asked[fact] for fact in ("key_serde_changed", "value_serde_changed") if facts[fact] is None
-        )
+        facts["serde_changed"], asked["serde_changed"] = of_serdes(facts, asked)
         if not store.facts["stays"] or _is_buffer(store.name, buffers):
             # What comes or goes has nothing to compare with; a suppress buffer is declared as a suppression.
             facts = dict.fromkeys(facts, False)
-        said = {**store.said, "until": until(was, now)}
+        facts |= {"swapped": True} if (partner := crossed.get(store.name)) else {}
+        said = {
+            **store.said,
+            "before": partner or store.said["before"],
+            "until": until(was, now),
+            "shifted_by": _shifted_by(compared, store),
+        }
         yield replace(store, facts={**store.facts, **facts}, said=said, asked={**asked, **store.asked})
 
 
@@ -48,7 +52,34 @@ def internal_topics(compared: Compared) -> Iterator[Subject]:
         )
         if topic.facts["stays"] is not True:
             facts = dict.fromkeys(facts, False)
-        yield replace(topic, facts={**topic.facts, **facts}, asked={**asked, **topic.asked})
+        said = {**topic.said, "shifted_by": _shifted_by(compared, topic)}
+        yield replace(topic, facts={**topic.facts, **facts}, said=said, asked={**asked, **topic.asked})
+
+
+def _crossed(compared: Compared) -> dict[str, str]:
+    """Stores that keep their names and exchange what fills them, each with the other: the two sides of a join."""
+    was, now = (feeds(version.topology) for version in (compared.before, compared.after))
+    moved = [name for name in was.keys() & now.keys() if was[name] != now[name]]
+    return {
+        name: other
+        for name in moved
+        for other in moved
+        if name != other and was[name] == now[other] and was[other] == now[name]
+    }
+
+
+def _shifted_by(compared: Compared, subject: Subject) -> str:
+    """The operators that have come or gone before something whose number changed, in words."""
+    found = compared.program
+    come = [f"{name} has come" for name in found.added if _before(name, subject.name)]
+    gone = [f"{name} has gone" for name in found.removed if _before(name, subject.said["before"])]
+    return " and ".join((*come, *gone)) or "something before it has come, gone or got a name"
+
+
+def _before(operator: str, name: str) -> bool:
+    """Whether an operator may stand before a thing with a generated name: a chosen name hides its place."""
+    own, other = index_of(operator), index_of(name)
+    return own is None or other is None or own < other
 
 
 def _key_changed(compared: Compared, store: Subject, declared: Fact) -> Fact:
@@ -117,7 +148,8 @@ def _each(
             unknown = dict.fromkeys(("renamed", "shifted", "swapped", "name_was_anothers"))
             facts = {**subject.facts, **unknown, "added": False}
             said = {**subject.said, "before": candidates, "candidates": candidates}
-            asked = dict.fromkeys(unknown, f"which one {name} was: give each a name in the program that runs")
+            which = (Missing(f"which one {name} was: only the program that runs can tell"),)
+            asked = dict.fromkeys(unknown, which)
             yield Subject(kind, name, facts, said, asked)
 
 

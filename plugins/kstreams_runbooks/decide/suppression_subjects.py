@@ -11,7 +11,7 @@ from kstreams_runbooks.decide.suppress_memory import estimate, factor, fits
 from kstreams_runbooks.decide.topology_graph import graph
 from kstreams_runbooks.model.declaration import DeclaredSuppression, Window
 from kstreams_runbooks.model.topology import Processor
-from kstreams_runbooks.model.topology_change import Fact, Subject
+from kstreams_runbooks.model.topology_change import Fact, Missing, Subject
 
 _GENERATED = "KTABLE-SUPPRESS-"
 _FINAL = "until_window_closes"
@@ -60,7 +60,7 @@ def _one_side(compared: Compared, name: str, *, sure: bool, removed: bool) -> Su
         "buffer_changed": False,
         **_of_the_new(compared, name, None if removed else one, sure=sure and not removed),
     }
-    what = f"suppressions.{name}, or stores.{name}-store.kind where it is none ({side})"
+    what = (Missing(f"suppressions.{name}, or stores.{name}-store.kind where it is none", "", side),)
     return Subject("suppression", name, facts, _said(compared, name, one), {"added": what, "removed": what})
 
 
@@ -75,9 +75,8 @@ def _stays(compared: Compared, was: str, name: str, *, sure: bool) -> Subject:
         "buffer_changed": changed(old and _buffer(old), new and _buffer(new)),
         **_of_the_new(compared, name, new, sure=sure),
     }
-    what = f"suppressions.{name} ({sides(old, new)})"
-    if not sure:
-        what += f", or stores.{name}-store.kind where it is none"
+    other = "" if sure else f", or stores.{name}-store.kind where it is none"
+    what = (Missing(f"suppressions.{name}{other}", "", sides(old, new)),)
     return Subject(
         "suppression", name, facts, _said(compared, name, new), {"mode_changed": what, "buffer_changed": what}
     )

@@ -67,6 +67,24 @@ def store_roles(topology: Topology) -> dict[str, Role]:
     return {store: _role(made, keys) for store, keys in owners.found.items()}
 
 
+def feeds(topology: Topology) -> dict[str, Labels]:
+    """For every store the topics of others that lead to each of its operators, apart from how anything is called.
+
+    Of the two sides of a join each store has an operator that fills it and one that looks things up in it; the second
+    comes behind the one that fills the other store, which tells them apart.
+    """
+    made = graph(topology)
+    keeping = [(sub, node) for sub, node in topology.nodes() if isinstance(node, Processor) and node.stores]
+    keepers = {(sub.topology, node.name) for sub, node in keeping}
+    found: dict[str, list[str]] = {}
+    for sub, node in keeping:
+        before = nx.ancestors(made, (sub.topology, node.name))
+        topics = sorted(name for kind, name in before if kind == _TOPIC and not made.in_degree((kind, name)))
+        for store in node.stores if not sub.is_global else ():
+            found.setdefault(store, []).append(" ".join(("behind" if before & keepers else "fills", *topics)))
+    return {store: _counted(each) for store, each in found.items()}
+
+
 def topic_roles(topology: Topology) -> dict[str, Role]:
     """The role of every internal topic, by its name as printed: its owners are the sinks that write it."""
     made, owners = graph(topology), _Owners()

@@ -7,7 +7,7 @@ from kstreams_runbooks.decide.compared import Compared, Version, topics_of
 from kstreams_runbooks.decide.config_subjects import uses_streams_group
 from kstreams_runbooks.decide.topology_graph import Role, topic_roles
 from kstreams_runbooks.model.topology import Topology
-from kstreams_runbooks.model.topology_change import Fact, Subject
+from kstreams_runbooks.model.topology_change import Fact, Missing, Subject
 
 
 def subtopologies(compared: Compared) -> Iterator[Subject]:
@@ -36,15 +36,22 @@ def application(compared: Compared) -> Subject:
         "declared_same": before.declared == after.declared if not undeclared else None,
         "static": None if config is None else bool(config.get("group.instance.id")),
         "topics_changed": _topics(before.topology) != _topics(after.topology),
-        "shape_changed": _shape(before.topology) != _shape(after.topology),
+        # The leader makes changelogs for the stores that it knows; a member with one more waits for its topic in vain.
+        "shape_changed": _shape(before.topology) != _shape(after.topology) or _other_stores(compared),
         "streams_group": uses_streams_group(before) and uses_streams_group(after),
         "auto_create": bool(after.declared.auto_create_topics),
     }
     asked = {
-        "declared_same": " and ".join(f"stores.{name} (new)" for name in undeclared),
-        "static": "config group.instance.id (new)",
+        "declared_same": tuple(Missing(f"stores.{name}", "", "new") for name in undeclared),
+        "static": (Missing("config", "group.instance.id", "new"),),
     }
     return Subject("application", WHOLE, facts, {"name": WHOLE}, asked)
+
+
+def _other_stores(compared: Compared) -> bool:
+    """Whether stores come or go; what becomes of one that gets another name, rows about the store say."""
+    found = compared.stores
+    return bool(found.added or found.removed) or any(len(tie.before) != len(tie.after) for tie in found.ties)
 
 
 def _buffers(version: Version) -> set[str]:

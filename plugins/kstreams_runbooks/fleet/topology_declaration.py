@@ -38,6 +38,7 @@ class WindowEntry(Declaration):
     grace_ms: Milliseconds = Field(description="how long late records are taken")
     advance_ms: Positive | None = Field(default=None, description="how often a hopping window begins")
     grace_given: bool = Field(default=True, description="false where the program leaves the grace to the default")
+    emit: model.Emit = Field(default="on_window_update", description="EmitStrategy, where the program gives one")
 
     @field_validator("advance_ms")
     @classmethod

@@ -12,6 +12,7 @@ from kstreams_runbooks.model.versions import Release
 
 StoreKind = Literal["key_value", "window", "session", "join"]
 WindowKind = Literal["tumbling", "hopping", "sliding", "session", "join"]
+Emit = Literal["on_window_update", "on_window_close"]
 SuppressMode = Literal["until_window_closes", "until_time_limit"]
 
 
@@ -19,7 +20,8 @@ SuppressMode = Literal["until_window_closes", "until_time_limit"]
 class Window:
     """One window, in ms: `size_ms` is the gap of a session and the difference of a join or a sliding window.
 
-    `grace_given` is False where the program leaves it to the default (24 h less the size, for old factories).
+    `grace_given` is False where the program leaves it to the default (24 h less the size, for old factories), `emit`
+    the strategy of KIP-825, which is on_window_update unless a program gives another.
     """
 
     kind: WindowKind
@@ -27,6 +29,7 @@ class Window:
     grace_ms: int
     advance_ms: int | None = None
     grace_given: bool = True
+    emit: Emit = "on_window_update"
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,17 +36,33 @@ Fact = bool | str | int | None
 
 
 @dataclass(frozen=True, slots=True)
+class Missing:
+    """One thing that nobody declares: a field of `where` (such as stores.orders), on the `sides` that lack it.
+
+    Without a field `where` says in words what is to be done.
+    """
+
+    where: str
+    field: str = ""
+    sides: str = ""
+
+    def __str__(self) -> str:
+        """`stores.orders.key (old, new)`."""
+        return f"{self.where}{self.field and '.'}{self.field}{self.sides and f' ({self.sides})'}"
+
+
+@dataclass(frozen=True, slots=True)
 class Subject:
     """One part of an application and what becomes of it: facts by name; `said` are words for its sentences.
 
-    `asked` says of a fact that is None what to declare: `stores.orders.key (old, new)`.
+    `asked` says of a fact that is None what to declare.
     """
 
     kind: SubjectKind
     name: str
     facts: Mapping[str, Fact]
     said: Mapping[str, str]
-    asked: Mapping[str, str] = field(default_factory=dict)
+    asked: Mapping[str, tuple["Missing", ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +114,7 @@ class Undecided:
     id: str
     severity: Severity
     object: str
-    asked: tuple[str, ...]
+    asked: tuple[Missing, ...]
     runbooks: tuple[ChangeRunbook, ...]
     candidates: str = ""
     refuse: bool = False

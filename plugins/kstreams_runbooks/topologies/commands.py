@@ -1,4 +1,4 @@
-"""`lint` and `diagram` for the terminal: the answer on stdout alone, everything else on stderr."""
+"""`lint`, `diagram`, `declare` and the page of rules: the answer on stdout alone, everything else on stderr."""
 
 import json
 import sys
@@ -57,3 +57,27 @@ def diagram_command(topology: Path, other: Path | None) -> None:
     from kstreams_runbooks.topologies.mermaid import mermaid
 
     click.echo(mermaid(read_topology(topology), None if other is None else read_topology(other)), nl=False)
+
+
+@click.command(
+    "declare", epilog="Example: kstreams-runbooks declare topology.txt > config/applications/orders/4.3.1.yaml"
+)
+@click.argument("topology", type=_FILE)
+def declare_command(topology: Path) -> None:
+    """What TOPOLOGY (the text of Topology#describe, - for stdin) leaves out, as a YAML file to fill in.
+
+    `plan` takes it with --from-declaration and --to-declaration.
+    """
+    from kstreams_runbooks.topologies.inputs import read_topology
+    from kstreams_runbooks.topologies.skeleton import skeleton
+
+    click.echo(skeleton(read_topology(topology)), nl=False)
+
+
+@click.command("change-rules")
+def change_rules_command() -> None:
+    """The page of all change rules as Markdown: every row with its source (docs/change_rules.md)."""
+    from kstreams_runbooks.rules import procedures, topology_change_rules
+    from kstreams_runbooks.topologies.rules_page import rules_page
+
+    click.echo(rules_page(topology_change_rules(), procedures()), nl=False)

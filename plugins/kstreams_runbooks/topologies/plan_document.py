@@ -1,4 +1,4 @@
-"""A plan as one JSON document: what `plan --format json` prints, what the other forms are made from, what a run keeps."""
+"""A plan as one JSON document: what `plan --format json` prints, and what every other form is made from."""
 
 from dataclasses import asdict
 from typing import Any, Final
@@ -74,7 +74,7 @@ def _undecided(one: Undecided) -> dict[str, Any]:
         "id": one.id,
         "severity": one.severity,
         "object": one.object,
-        "declare": list(one.asked),
+        "declare": [str(missing) for missing in one.asked],
         "candidates": one.candidates or None,
     }
 

@@ -91,6 +91,16 @@ public final class GeneratedNames {
                 builder -> countUnnamed(builder, "purchases"));
     }
 
+    /** The first of two unnamed counts by another key is removed: the second takes over its repartition topic. */
+    public Pair firstOfTwoUnnamedGroupBysRemoved() {
+        return Pair.of(
+                builder -> {
+                    countByValueUnnamed(builder, "clicks");
+                    countByValueUnnamed(builder, "purchases");
+                },
+                builder -> countByValueUnnamed(builder, "purchases"));
+    }
+
     /** An unnamed count is put in front of another one and takes over its names. */
     public Pair unnamedCountAddedBeforeUnnamedCount() {
         return Pair.of(
@@ -344,6 +354,10 @@ public final class GeneratedNames {
 
     private static KStream<String, String> clicks(StreamsBuilder builder) {
         return builder.stream("clicks");
+    }
+
+    private static void countByValueUnnamed(StreamsBuilder builder, String topic) {
+        builder.<String, String>stream(topic).groupBy((key, value) -> value).count().toStream().to(topic + "-by-value");
     }
 
     private static void countUnnamed(StreamsBuilder builder, String topic) {
