@@ -17,12 +17,16 @@ _SEVERITIES = ("danger", "warning", "info")
 
 @dataclass(frozen=True, slots=True)
 class ChangeReading:
-    """Findings, worst first; what nobody declares; the plan; and what becomes of names on cluster and disks."""
+    """Findings, worst first; what nobody declares; the plan; and what becomes of names on cluster and disks.
+
+    `mixed_up` where the two have nothing in common: they are not of one application.
+    """
 
     findings: tuple[ChangeFinding, ...]
     undecided: tuple[Undecided, ...]
     plan: ChangePlan
     prediction: Prediction
+    mixed_up: bool = False
 
     @property
     def told(self) -> tuple[ChangeFinding, ...]:
@@ -54,4 +58,4 @@ def read_change(
         )
         plan = ChangePlan(Outcome.REFUSE, (reason,), ())
     findings = sorted(found.findings, key=lambda one: (one.covered_by is not None, _SEVERITIES.index(one.severity)))
-    return ChangeReading(tuple(findings), found.undecided, plan, predicted(compared))
+    return ChangeReading(tuple(findings), found.undecided, plan, predicted(compared), compared.nothing_in_common)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from kstreams_runbooks.decide.compared import Version, target_of, topics_of
 from kstreams_runbooks.decide.generated_names import stem
+from kstreams_runbooks.decide.store_before import store_before
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.declaration import Declaration, DeclaredStore
 from kstreams_runbooks.model.topology import Processor, Source, Topology
@@ -14,6 +15,8 @@ _KINDS: tuple[tuple[str, set[str]], ...] = (
     ("KSTREAM-JOINOTHER-", {"join"}),
     ("KSTREAM-OUTERTHIS-", {"join"}),
     ("KSTREAM-OUTEROTHER-", {"join"}),
+    ("KSTREAM-AGGREGATE-STATE-STORE-", {"key_value", "window", "session"}),
+    ("KSTREAM-REDUCE-STATE-STORE-", {"key_value", "window", "session"}),
     ("KTABLE-AGGREGATE-STATE-STORE-", {"key_value"}),
     ("KTABLE-REDUCE-STATE-STORE-", {"key_value"}),
     ("KTABLE-SUPPRESS-", set()),
@@ -49,6 +52,15 @@ def _problems(topology: Topology, declared: Declaration) -> Iterator[str]:
             yield (
                 f"suppressions.{name}: that operator has {kept} stores (a suppression has one, its buffer); correct "
                 "the name"
+            )
+        elif (
+            declared.suppressions[name].mode == "until_window_closes"
+            and (before := store_before(topology, declared, name)) is not None
+            and before.kind == "key_value"
+        ):
+            yield (
+                f"suppressions.{name}.mode: until_window_closes, but the store before it is declared as key_value "
+                "(expected window or session); correct one of them"
             )
         elif stem(name).startswith("K") and stem(name) != name and "SUPPRESS" not in name:
             yield f"suppressions.{name}: by its generated name it is none; correct the name"

@@ -1,14 +1,12 @@
 """What becomes of suppress operators: those declared, those that a generated name tells, and those that may be one."""
 
-from collections.abc import Iterator, Mapping
-
-import networkx as nx
+from collections.abc import Iterator
 
 from kstreams_runbooks.decide.compared import Compared, Version
 from kstreams_runbooks.decide.declared_facts import changed, duration, sides
 from kstreams_runbooks.decide.generated_names import is_generated, stem
+from kstreams_runbooks.decide.store_before import store_before
 from kstreams_runbooks.decide.suppress_memory import estimate, factor, fits
-from kstreams_runbooks.decide.topology_graph import graph
 from kstreams_runbooks.model.declaration import DeclaredSuppression, Window
 from kstreams_runbooks.model.topology import Processor
 from kstreams_runbooks.model.topology_change import Fact, Missing, Subject
@@ -100,18 +98,8 @@ def _default_grace(version: Version, name: str, one: DeclaredSuppression | None)
 
 def _window_before(version: Version, operator: str) -> Window | None:
     """The declared window of the nearest store before a suppress operator, None where there is none."""
-    made = graph(version.topology)
-    own = next((key for key in made if key[1] == operator and key[0] != "topic:"), None)
-    if own is None:
-        return None
-    stores: Mapping[str, Processor] = {
-        name: node for name, node in version.nodes.items() if isinstance(node, Processor) and node.stores
-    }
-    for key in nx.single_source_shortest_path_length(made.reverse(), own):
-        if key != own and key[1] in stores:
-            declared = (version.declared.stores.get(store) for store in sorted(stores[key[1]].stores))
-            return next((store.window for store in declared if store and store.window), None)
-    return None
+    store = store_before(version.topology, version.declared, operator)
+    return None if store is None else store.window
 
 
 def _said(compared: Compared, name: str, one: DeclaredSuppression | None) -> dict[str, str]:

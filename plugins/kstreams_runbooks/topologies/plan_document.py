@@ -46,7 +46,12 @@ def document(reading: ChangeReading, figures: ChangeFigures = _NOTHING_READ) -> 
 
 
 def exit_code(reading: ChangeReading) -> int:
-    """0 a rolling bounce is enough and nobody has to weigh anything, 1 more than that or a refusal, 3 inconclusive."""
+    """0 a rolling bounce is enough and nobody has to weigh anything, 1 more than that or a refusal, 3 inconclusive.
+
+    2 for two applications that were mixed up: that is no change of one.
+    """
+    if reading.mixed_up:
+        return 2
     if reading.plan.verdict is Outcome.INCONCLUSIVE:
         return 3
     return 0 if reading.plan.verdict is Outcome.PROCEED and reading.rolls else 1

@@ -1,0 +1,61 @@
+"""A declaration that cannot be one of its topology is bad input that names what contradicts what."""
+
+import re
+from dataclasses import replace
+
+import pytest
+from kstreams_runbooks.decide.compared import Version
+from kstreams_runbooks.decide.contradictions import check_declaration
+from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.model.declaration import Declaration, DeclaredStore, DeclaredSuppression, DeclaredTopic
+from pairs import described
+
+COUNT = "KSTREAM-AGGREGATE-STATE-STORE-0000000001"
+
+
+@pytest.mark.parametrize(
+    ("declared", "sentence"),
+    [
+        (Declaration(stores={"clicks": DeclaredStore()}), "stores.clicks: the topology has no store of that name"),
+        (Declaration(topics={"clikcs": DeclaredTopic()}), "topics.clikcs: the topology has no topic of that name"),
+        (
+            Declaration(suppressions={"final": DeclaredSuppression("until_window_closes")}),
+            "suppressions.final: the topology has no operator of that name",
+        ),
+        (
+            Declaration(suppressions={"KTABLE-TOSTREAM-0000000003": DeclaredSuppression("until_window_closes")}),
+            "that operator has 0 stores",
+        ),
+        (
+            Declaration(suppressions={"KSTREAM-AGGREGATE-0000000002": DeclaredSuppression("until_window_closes")}),
+            "by its generated name it is none",
+        ),
+        (
+            Declaration(topics={"clicks": DeclaredTopic(joined_with=frozenset({"users"}))}),
+            "topics.clicks.joined_with: the topology has no topic users",
+        ),
+        (Declaration(stores={COUNT: DeclaredStore("join")}), "by its generated name the store is"),
+    ],
+)
+def test_what_contradicts_the_text_is_named(declared: Declaration, sentence: str) -> None:
+    """The guide's clicks."""
+    topology, _ = described("filter-before-unnamed-count")
+    with pytest.raises(BadInput, match=re.escape(sentence)):
+        check_declaration(Version(topology, declared))
+
+
+def test_final_results_need_windows() -> None:
+    """Kafka Streams builds no such thing, so one of the two is declared wrongly."""
+    topology, _ = described("suppress-disabled")
+    final = {"final-only": DeclaredSuppression("until_window_closes")}
+    plain = Declaration(stores={"alerts-store": DeclaredStore("key_value")}, suppressions=final)
+    with pytest.raises(BadInput, match=r"suppressions\.final-only\.mode: until_window_closes, but the store before it"):
+        check_declaration(Version(topology, plain))
+    check_declaration(Version(topology, replace(plain, stores={"alerts-store": DeclaredStore("window")})))
+
+
+def test_what_fits_passes() -> None:
+    """A declaration may leave things out."""
+    topology, _ = described("filter-before-unnamed-count")
+    check_declaration(Version(topology, Declaration(stores={COUNT: DeclaredStore("key_value")})))
+    check_declaration(Version(topology))
