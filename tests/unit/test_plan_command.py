@@ -80,7 +80,7 @@ def test_what_a_person_reads_begins_with_the_verdict_and_ends_with_what_to_do() 
     lines = plan(CLICKS, form="text").stdout.splitlines()
     assert lines[0] == "PROCEED with store_migration"
     assert any("because KSTREAM-FILTER-0000000001 has come" in line for line in lines)
-    assert any(line.startswith("store_migration: no DAG yet, by hand") for line in lines)
+    assert any(line.startswith("store_migration is no DAG yet, by hand") for line in lines)
     roll = plan(SAFE, form="text").stdout
     assert "kstreams-runbooks trigger rolling_bounce" in roll
     assert "by hand" not in roll
@@ -212,3 +212,14 @@ def test_what_has_to_be_declared_is_printed_to_be_filled_in(tmp_path: Path) -> N
             "--from-declaration", file, "--to-declaration", file,
         )  # fmt: skip
         assert result.exit_code == 3, result.output
+
+
+def test_the_readmes_first_thirty_seconds_are_what_comes_out() -> None:
+    """As far as it shows them; the last line before the dots is cut."""
+    readme = (PAIRS.parents[3] / "README.md").read_text(encoding="utf-8")
+    shown = [line[4:] for line in readme.split("## The first thirty seconds")[1].split("## ")[0].splitlines()]
+    start = shown.index("PROCEED with reset_and_cleanup")
+    end = next(at for at, line in enumerate(shown) if line.strip() == "...")
+    printed = plan(CLICKS, declared=False, form="text").stdout.splitlines()
+    assert [line.rstrip() for line in shown[start : end - 1]] == printed[: end - 1 - start]
+    assert printed[end - 1 - start].startswith(shown[end - 1])

@@ -110,6 +110,14 @@ def _answer(given: dict[str, Any], form: str, **more: Any) -> int:
     plan = {**document(reading), **more}
     if form == "json":
         click.echo(json.dumps(plan, indent=2))
+    elif form == "markdown":
+        click.echo(as_markdown(plan), nl=False)
+    elif sys.stdout.isatty():
+        from rich.console import Console
+
+        from kstreams_runbooks.topologies.plan_terminal import show
+
+        show(plan, Console())
     else:
-        click.echo(as_text(plan) if form == "text" else as_markdown(plan), nl=form == "text")
+        click.echo(as_text(plan))
     return exit_code(reading)

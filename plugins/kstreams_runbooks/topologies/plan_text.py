@@ -1,16 +1,28 @@
 """A plan as a person reads it at night, from its document: the verdict, what it changes, why, and what to do."""
 
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 _WIDTH = 110
-_HAPPENS = {"created": "is created", "orphaned": "is left behind", "kept": "stays"}
+_SHOWN = 3
+
+
+class Section(NamedTuple):
+    """Some lines under a title."""
+
+    title: str
+    lines: list[str]
 
 
 def as_text(plan: Mapping[str, Any]) -> str:
     """Verdict and runbooks first, then what happens, findings from the worst, what is missing, and how it is done."""
-    return "\n".join(_lines(plan))
+    lines = [headline(plan), *(line for reason in plan["reasons"] for line in _wrapped(reason))]
+    happening, *rest = sections(plan)
+    for section in (happening, Section("findings", list(_findings(plan))), *rest):
+        if section.lines:
+            lines += ["", section.title, *(wrapped for line in section.lines for wrapped in _wrapped(line))]
+    return "\n".join(lines)
 
 
 def as_markdown(plan: Mapping[str, Any]) -> str:
@@ -23,7 +35,7 @@ def headline(plan: Mapping[str, Any]) -> str:
     if plan["verdict"] == "proceed":
         return f"PROCEED with {', then '.join(plan['runbooks'])}"
     if plan["verdict"] == "inconclusive":
-        return f"INCONCLUSIVE: {len(plan['reasons'])} things are not declared, and the runbook hangs on them"
+        return "INCONCLUSIVE: the runbook hangs on what is not declared"
     return "REFUSE: no runbook makes this safe"
 
 
@@ -32,61 +44,62 @@ def told(plan: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [one for one in plan["findings"] if one["covered_by"] is None]
 
 
-def happens(plan: Mapping[str, Any]) -> Iterator[str]:
-    """What the change does to topics, stores and directories, one sentence each; topics that stay are counted."""
-    for what in ("created", "orphaned"):
-        for topic in plan["internal_topics"][what]:
-            yield f"topic {topic['name']} {_HAPPENS[what]}{_with(topic)}"
-    if kept := plan["internal_topics"]["kept"]:
-        yield f"{_count(len(kept), 'internal topic')} {'stays' if len(kept) == 1 else 'stay'} as they are"
-    for store in plan["restores"]:
-        size = "size not known without a cluster" if store["bytes"] is None else f"{store['bytes']:,} bytes"
-        yield f"store {store['store']} restores in full from {store['changelog']} ({store['why']}; {size})"
-    for directory in plan["stale_task_directories"]:
-        yield f"task directories {directory}* are used by nothing any more"
-    costs = plan["costs"]
-    if costs["records_to_reprocess"] is not None:
-        yield f"inputs hold {costs['records_to_reprocess']:,} records that a reset would process again"
-
-
-def _lines(plan: Mapping[str, Any]) -> Iterator[str]:
-    yield headline(plan)
-    for reason in plan["reasons"]:
-        yield from _wrapped(reason, "  ")
-    yield from _section("what happens", happens(plan))
-    yield from _section("findings", ())
-    for finding in told(plan):
-        if finding["severity"] != "info":
-            yield from _wrapped(f"{finding['severity']:8}{finding['id']}: {finding['message']}", "  ", " " * 10)
-            yield from _wrapped(f"source: {finding['source']}", " " * 10)
-    yield from (f"  {line}" for line in _infos(plan))
-    yield from _section("not declared, and without weight for this plan", _light(plan))
-    yield from _section("why not", (f"{one['runbook']}: {one['why_not']}" for one in plan["alternatives"]))
+def sections(plan: Mapping[str, Any]) -> Iterator[Section]:
+    """What happens first; then, behind the findings, what is open, why nothing else is run, and how it is done."""
+    yield Section("what happens", list(_happens(plan)))
+    if plan["verdict"] == "proceed":
+        yield Section("not declared, and without weight for this plan", list(_light(plan)))
+    yield Section("why not", [f"{one['runbook']}: {one['why_not']}" for one in plan["alternatives"]])
     for procedure in plan["procedures"]:
-        yield from _section(f"{procedure['runbook']}: no DAG yet, by hand: {procedure['what']}", ())
-        for number, step in enumerate(procedure["steps"], 1):
-            yield from _wrapped(f"{number}. {step}", "  ", "     ")
-        yield from _wrapped(f"source: {procedure['source']}", "  ")
-    if commands := list(_commands(plan)):
-        yield from _section("run it", commands)
+        steps = [f"{number}. {step}" for number, step in enumerate(procedure["steps"], 1)]
+        title = f"{procedure['runbook']} is no DAG yet, by hand: {procedure['what']}"
+        yield Section(title, [*steps, f"source: {procedure['source']}"])
+    yield Section("run it", list(_commands(plan)))
 
 
-def _infos(plan: Mapping[str, Any]) -> Iterator[str]:
+def infos(plan: Mapping[str, Any]) -> Iterator[str]:
     """Findings that ask for nothing, by id: a person can look them up, and does not have to."""
     objects: dict[str, list[str]] = {}
     for finding in told(plan):
         if finding["severity"] == "info":
             objects.setdefault(finding["id"], []).append(finding["object"])
     for rule, names in objects.items():
-        shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")  # noqa: PLR2004
-        yield f"info    {rule}: {shown}"
+        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+        yield f"info    {rule}: {', '.join(names[:_SHOWN])}{more}"
     if covered := len(plan["findings"]) - len(told(plan)):
-        yield f"({_count(covered, 'finding')} that a stronger one covers: --format json)"
+        yield f"({_count(covered, 'finding')} more that a stronger one covers: --format json)"
+
+
+def _findings(plan: Mapping[str, Any]) -> Iterator[str]:
+    for finding in told(plan):
+        if finding["severity"] != "info":
+            yield f"{finding['severity']:8}{finding['id']}: {finding['message']} [{finding['source']}]"
+    yield from infos(plan)
+
+
+def _happens(plan: Mapping[str, Any]) -> Iterator[str]:
+    """One sentence for each topic, store and directory; topics that stay are counted."""
+    for what, words in (("created", "is created"), ("orphaned", "is left behind")):
+        for topic in plan["internal_topics"][what]:
+            partitions = topic["partitions"]
+            yield f"topic {topic['name']} {words}" + (f" with {_count(partitions, 'partition')}" if partitions else "")
+    if kept := plan["internal_topics"]["kept"]:
+        yield f"{_count(len(kept), 'internal topic')} {'stays as it is' if len(kept) == 1 else 'stay as they are'}"
+    for store in plan["restores"]:
+        size = "" if store["bytes"] is None else f", {store['bytes']:,} bytes"
+        yield f"store {store['store']} restores in full from {store['changelog']}: {store['why']}{size}"
+    for directory in plan["stale_task_directories"]:
+        yield f"task directories {directory}* are used by nothing any more"
+    if (records := plan["costs"]["records_to_reprocess"]) is not None:
+        yield f"the inputs hold {records:,} records: no more than these can be processed again"
 
 
 def _light(plan: Mapping[str, Any]) -> Iterator[str]:
-    if plan["verdict"] == "proceed":
-        yield from dict.fromkeys(f"{one['object']}: {one['id']}" for one in plan["undecided"])
+    objects: dict[str, list[str]] = {}
+    for one in plan["undecided"]:
+        objects.setdefault(one["object"], []).append(one["id"])
+    for name, ids in objects.items():
+        yield f"{name}: {', '.join(dict.fromkeys(ids))}"
 
 
 def _commands(plan: Mapping[str, Any]) -> Iterator[str]:
@@ -96,55 +109,37 @@ def _commands(plan: Mapping[str, Any]) -> Iterator[str]:
             yield f"kstreams-runbooks trigger {runbook} --application NAME --target RELEASE"
 
 
-def _section(title: str, lines: Iterable[str]) -> Iterator[str]:
-    """A title with its lines; the title alone where lines follow that are made elsewhere, nothing for an empty list."""
-    if isinstance(lines, tuple):
-        yield from ("", title)
-        return
-    first = True
-    for line in lines:
-        if first:
-            yield from ("", title)
-            first = False
-        yield from _wrapped(line, "  ", "    ")
-
-
 def _markdown(plan: Mapping[str, Any]) -> Iterator[str]:
     yield from (f"## {headline(plan)}", "")
     yield from (f"- {reason}" for reason in plan["reasons"])
-    if plan["reasons"]:
-        yield ""
-    yield from ("### What happens", "")
-    yield from (f"- {line}" for line in happens(plan))
+    happening, *rest = sections(plan)
+    if happening.lines:
+        yield from ("", "### What happens", "", *(f"- {line}" for line in happening.lines))
     yield from ("", "### Findings", "", "| severity | rule | object | what | source |", "|---|---|---|---|---|")
     for one in told(plan):
         cells = (one["severity"], f"`{one['id']}`", f"`{one['object']}`", one["message"], one["source"])
-        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
-    if plan["alternatives"]:
-        yield from ("", "### Why not", "")
-        yield from (f"- `{one['runbook']}`: {one['why_not']}" for one in plan["alternatives"])
-    for procedure in plan["procedures"]:
-        yield from ("", f"### {procedure['runbook']} (no DAG yet: by hand)", "")
-        yield from (f"{number}. {step}" for number, step in enumerate(procedure["steps"], 1))
-    for command in _commands(plan):
-        yield from ("", f"`{command}`")
-
-
-def _with(topic: Mapping[str, Any]) -> str:
-    partitions = topic["partitions"]
-    return "" if partitions is None else f" with {_count(partitions, 'partition')}"
+        escaped = " | ".join(cell.replace("|", "\\|") for cell in cells)
+        yield f"| {escaped} |"
+    for title, lines in rest:
+        numbered = bool(lines) and lines[0].startswith("1. ")
+        if lines:
+            yield from ("", f"### {title[0].upper()}{title[1:]}", "")
+        yield from (line if numbered and line[0].isdigit() else f"- {line}" for line in lines)
 
 
 def _count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
-def _wrapped(text: str, indent: str, hanging: str | None = None) -> list[str]:
+def _wrapped(text: str) -> list[str]:
+    """Indented by two, what follows by what the line begins with: a severity, a number or nothing."""
+    head = text.split(" ", 1)[0]
+    hanging = 10 if head in {"danger", "warning", "info"} else 5 if head.rstrip(".").isdigit() else 4
     return textwrap.wrap(
         text,
         _WIDTH,
-        initial_indent=indent,
-        subsequent_indent=indent if hanging is None else hanging,
+        initial_indent="  ",
+        subsequent_indent=" " * hanging,
         break_long_words=False,
         break_on_hyphens=False,
     )
