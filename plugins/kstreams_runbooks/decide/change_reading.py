@@ -7,6 +7,7 @@ from kstreams_runbooks.decide.change_rules import Fired, fired
 from kstreams_runbooks.decide.compared import Compared, Version
 from kstreams_runbooks.decide.library_change import library_findings
 from kstreams_runbooks.decide.name_prediction import Prediction, predicted
+from kstreams_runbooks.decide.runbook_effects import Effect, effects
 from kstreams_runbooks.decide.topology_diff import subjects
 from kstreams_runbooks.model.topology_change import ChangeFinding, ChangeRule, Undecided
 from kstreams_runbooks.model.verdicts import Outcome
@@ -26,6 +27,7 @@ class ChangeReading:
     undecided: tuple[Undecided, ...]
     plan: ChangePlan
     prediction: Prediction
+    effects: tuple[Effect, ...]
     mixed_up: bool = False
 
     @property
@@ -58,4 +60,12 @@ def read_change(
         )
         plan = ChangePlan(Outcome.REFUSE, (reason,), ())
     findings = sorted(found.findings, key=lambda one: (one.covered_by is not None, _SEVERITIES.index(one.severity)))
-    return ChangeReading(tuple(findings), found.undecided, plan, predicted(compared), compared.nothing_in_common)
+    prediction = predicted(compared)
+    return ChangeReading(
+        tuple(findings),
+        found.undecided,
+        plan,
+        prediction,
+        effects(plan.runbooks, compared, prediction),
+        compared.nothing_in_common,
+    )

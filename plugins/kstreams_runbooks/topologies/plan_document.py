@@ -36,6 +36,7 @@ def document(reading: ChangeReading, figures: ChangeFigures = _NOTHING_READ) -> 
         },
         "restores": [{**asdict(one), "bytes": figures.bytes_on_disk.get(one.changelog)} for one in prediction.restores],
         "stale_task_directories": list(prediction.stale_directories),
+        "changes": [asdict(one) for one in reading.effects],
         "costs": {
             "bytes_to_restore": _sum([figures.bytes_on_disk.get(one.changelog) for one in prediction.restores]),
             "records_to_reprocess": _sum(list(figures.records.values())) if figures.records else None,

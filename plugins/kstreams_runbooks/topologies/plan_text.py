@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 _WIDTH = 110
 _SHOWN = 3
+_PLURAL = {"topic": "topics", "directory": "directories", "group": "groups"}
 
 
 class Section(NamedTuple):
@@ -47,6 +48,7 @@ def told(plan: Mapping[str, Any]) -> list[dict[str, Any]]:
 def sections(plan: Mapping[str, Any]) -> Iterator[Section]:
     """What happens first; then, behind the findings, what is open, why nothing else is run, and how it is done."""
     yield Section("what happens", list(_happens(plan)))
+    yield Section(f"what {' and '.join(plan['runbooks'])} changes", list(_changes(plan)))
     if plan["verdict"] == "proceed":
         yield Section("not declared, and without weight for this plan", list(_light(plan)))
     yield Section("why not", [f"{one['runbook']}: {one['why_not']}" for one in plan["alternatives"]])
@@ -92,6 +94,12 @@ def _happens(plan: Mapping[str, Any]) -> Iterator[str]:
         yield f"task directories {directory}* are used by nothing any more"
     if (records := plan["costs"]["records_to_reprocess"]) is not None:
         yield f"the inputs hold {records:,} records: no more than these can be processed again"
+
+
+def _changes(plan: Mapping[str, Any]) -> Iterator[str]:
+    for one in plan["changes"]:
+        what = one["kind"] if len(one["names"]) == 1 else _PLURAL[one["kind"]]
+        yield f"{one['action']}: {what} {', '.join(one['names'])}"
 
 
 def _light(plan: Mapping[str, Any]) -> Iterator[str]:
