@@ -1,0 +1,96 @@
+"""What a group still has to read, per partition: a value that is not known is None, and `state` says why.
+
+Offsets are log offsets (ends are exclusive), times Unix milliseconds. `log_end_offset` (LEO) is where the log ends,
+`last_stable_offset` (LSO) what a read_committed consumer can read up to: below it stands an open transaction.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from kstreams_runbooks.model.readings import Taken
+
+LagRole = Literal["source", "repartition", "orphaned"]
+# `orphaned`: the group has an offset on a topic that nothing of the application reads any more.
+LagState = Literal["ok", "never_committed", "missing", "orphaned", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionLag:
+    """One partition of one group.
+
+    `stream_time_ms` stands in the metadata of the committed offset (None: none there, or of another length or version).
+    `records` are offsets between committed and LSO, or the exact number of readable ones where `exact`: markers and
+    aborted records have offsets too. `oldest_unread_ms` is the timestamp of the first record that is not read yet.
+    """
+
+    topic: str
+    partition: int
+    role: LagRole
+    state: LagState
+    topic_id: str | None = None
+    committed: int | None = None
+    log_start_offset: int | None = None
+    last_stable_offset: int | None = None
+    log_end_offset: int | None = None
+    stream_time_ms: int | None = None
+    records: int | None = None
+    exact: bool = False
+    oldest_unread_ms: int | None = None
+    retention_ms: int | None = None
+    why: str = ""
+
+    @property
+    def name(self) -> str:
+        """`orders-3`."""
+        return f"{self.topic}-{self.partition}"
+
+    @property
+    def open_transaction(self) -> bool | None:
+        """Whether a transaction is open on it, None where an end is not known."""
+        if self.last_stable_offset is None or self.log_end_offset is None:
+            return None
+        return self.last_stable_offset < self.log_end_offset
+
+    @property
+    def retention_left_ms(self) -> int | None:
+        """How long after `oldest_unread_ms` that record may be deleted; None where either is not known or unlimited."""
+        if self.retention_ms is None or self.oldest_unread_ms is None or self.retention_ms < 0:
+            return None
+        return self.oldest_unread_ms + self.retention_ms
+
+
+@dataclass(frozen=True, slots=True)
+class ApplicationLag:
+    """One application's group at one time; `problems` are readings that could not be taken, one sentence each.
+
+    `group_type` is classic, consumer or streams, None where no broker knows the group.
+    """
+
+    application: str
+    application_id: str
+    group_type: str | None
+    group_state: str | None
+    partitions: tuple[PartitionLag, ...]
+    problems: tuple[str, ...] = ()
+
+    @property
+    def read(self) -> Iterator[PartitionLag]:
+        """Partitions that the application reads: orphaned ones are in no total."""
+        return (one for one in self.partitions if one.role != "orphaned")
+
+    @property
+    def unread(self) -> int | None:
+        """Records to read over all partitions that it reads, None while one of them is not known."""
+        counts = [one.records for one in self.read]
+        return None if self.problems or None in counts else sum(count or 0 for count in counts)
+
+
+@dataclass(frozen=True, slots=True)
+class LagSnapshot:
+    """A cluster's applications at one time; `requests` is how many admin calls it took."""
+
+    taken: Taken
+    cluster: str
+    applications: tuple[ApplicationLag, ...]
+    requests: int

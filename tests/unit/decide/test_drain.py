@@ -1,0 +1,175 @@
+"""When an application is proven to have nothing left to process, and what is never taken for a proof."""
+
+from dataclasses import replace
+
+import pytest
+from kstreams_runbooks.decide.drain import drained, still_drained
+from kstreams_runbooks.model.drain import (
+    DrainQuestion,
+    DrainReading,
+    HeldBack,
+    OpenTransaction,
+    Pause,
+    RunningInstance,
+)
+from kstreams_runbooks.model.lag import PartitionLag
+from kstreams_runbooks.model.readings import Taken
+from kstreams_runbooks.model.verdicts import Outcome
+
+ENDS = {"orders-0": 10, "app-by-customer-repartition-0": 7}
+INPUT = PartitionLag("orders", 0, "source", "ok", committed=10, log_end_offset=10, last_stable_offset=10, records=0)
+INNER = PartitionLag("app-by-customer-repartition", 0, "repartition", "ok", committed=7, records=0)
+ONE = RunningInstance("one", fresh=True, state="RUNNING", failed_threads=0, tasks=frozenset({"0_0", "1_0"}))
+PAUSED = Pause("declared", "ada", "the copier is stopped")
+QUESTION = DrainQuestion(readings=3, pause=PAUSED)
+
+
+def reading(at_s: int, **changes: object) -> DrainReading:
+    quiet = DrainReading(
+        Taken(at_s * 1000, "kafka"),
+        (INPUT, INNER),
+        ENDS,
+        ENDS,
+        {"counts-0": 5},
+        (ONE,),
+        frozenset({"0_0", "1_0"}),
+    )
+    return replace(quiet, **changes)  # type: ignore[arg-type]
+
+
+QUIET = (reading(0), reading(5), reading(10))
+
+
+def test_quiet_for_as_many_readings_as_asked_is_drained() -> None:
+    """With the pause as evidence."""
+    verdict = drained(QUIET, QUESTION)
+    assert verdict.outcome is Outcome.PROCEED
+    assert "nothing left to read on 2 partitions, in 3 readings in a row over 10 s" in verdict.reasons[0]
+    assert verdict.reasons[1] == "inputs paused: declared, ada: the copier is stopped"
+
+
+def test_without_a_pause_zero_proves_nothing() -> None:
+    """A second later it may be something else."""
+    verdict = drained(QUIET, replace(QUESTION, pause=None))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "--inputs-paused REASON" in verdict.reasons[0]
+
+
+def test_one_reading_less_is_not_enough() -> None:
+    """Nor is none."""
+    assert drained(QUIET[1:], QUESTION).reasons == ("reading 2 of 3 in a row with nothing left",)
+    assert drained((), QUESTION).outcome is Outcome.WAIT
+
+
+def test_a_single_record_on_any_internal_topic_is_not_yet() -> None:
+    """Also where the inputs have been at zero all the time: it goes round in a foreign-key join."""
+    one = reading(10, partitions=(INPUT, replace(INNER, records=1)))
+    verdict = drained((*QUIET[:2], one), QUESTION)
+    assert verdict.outcome is Outcome.WAIT
+    assert verdict.reasons[0] == (
+        "1 records left to read on repartition topics (limit 0): app-by-customer-repartition-0 (1)"
+    )
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"ends_after": {**ENDS, "orders-0": 11}},
+        {"sinks": {"counts-0": 4}},
+        {"partitions": (replace(INPUT, committed=9), INNER)},
+        {"ends_before": {**ENDS, "orders-0": 9}, "ends_after": {**ENDS, "orders-0": 9}},
+    ],
+)
+def test_whatever_moved_between_readings_begins_the_count_anew(changes: dict[str, object]) -> None:
+    """Ends within a reading, ends from one to the next, what is committed, and what is written for others."""
+    assert drained((reading(0), reading(5, **changes), reading(10)), QUESTION).outcome is Outcome.WAIT
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"problems": ("broker 2 does not answer",)}, "broker 2 does not answer"),
+        (
+            {"partitions": (replace(INPUT, records=None, state="never_committed", why="never committed"), INNER)},
+            "orders-0: never committed (expected the number of readable records)",
+        ),
+        ({"partitions": (replace(INPUT, state="missing", why="no such topic"), INNER)}, "orders-0: no such topic"),
+        ({"instances": (replace(ONE, fresh=False),)}, "is not of its present start"),
+        ({"instances": (replace(ONE, state=None),)}, "state, failed threads or tasks not read"),
+        ({"all_tasks": None}, "the tasks that the application should have are not known"),
+    ],
+)
+def test_what_is_not_known_is_never_zero(changes: dict[str, object], sentence: str) -> None:
+    """Inconclusive, with what is missing; an earlier reading that lacked something does not count."""
+    verdict = drained((*QUIET, reading(15, **changes)), QUESTION)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert sentence in verdict.reasons[0]
+    assert drained((reading(0, **changes), *QUIET[1:]), QUESTION).outcome is Outcome.WAIT
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        (
+            {"instances": (replace(ONE, state="ERROR"),)},
+            "one: ERROR with 0 failed threads (expected RUNNING",
+        ),
+        ({"instances": (replace(ONE, failed_threads=1),)}, "one: RUNNING with 1 failed threads"),
+        ({"instances": (replace(ONE, tasks=frozenset({"0_0"})),)}, "1 tasks are assigned, of 2: 1_0 differ"),
+        (
+            {"open_transactions": (OpenTransaction("orders-0", "tx", 7, 9_000, 10_000),)},
+            "orders-0: a transaction of tx (producer id 7), open for 9 s; it ends by itself within its timeout",
+        ),
+        (
+            {"open_transactions": (OpenTransaction("orders-0", None, 7, 26_000, 10_000),)},
+            "open for 26 s, past its timeout of 10 s: look for it with kafka-transactions.sh find-hanging",
+        ),
+    ],
+)
+def test_an_application_that_does_not_work_only_looks_idle(changes: dict[str, object], sentence: str) -> None:
+    """An instance in ERROR reads nothing and writes nothing, and an open transaction hides what comes."""
+    verdict = drained((*QUIET[:2], reading(10, **changes)), QUESTION)
+    assert verdict.outcome is Outcome.WAIT
+    assert sentence in verdict.reasons[0]
+
+
+def test_an_application_that_is_stopped_has_no_tasks_to_ask_for() -> None:
+    """Its committed offsets are the whole truth."""
+    stopped = tuple(reading(at, instances=(), all_tasks=None) for at in (0, 5, 10))
+    assert drained(stopped, QUESTION).outcome is Outcome.PROCEED
+
+
+def test_how_long_the_rest_takes_follows_from_the_readings() -> None:
+    """Half is gone after ten seconds."""
+    left = (
+        reading(0, partitions=(replace(INPUT, records=200), INNER)),
+        reading(10, partitions=(replace(INPUT, records=100), INNER)),
+    )
+    assert drained(left, QUESTION).reasons[-1] == "about 10 s more at this pace"
+    assert not any("pace" in reason for reason in drained(left[::-1], QUESTION).reasons)
+
+
+def test_what_only_stream_time_lets_go_is_told_apart() -> None:
+    """It stands in no topic that is read, so it is drained, and said."""
+    held = (HeldBack("suppress final-only", 90_000, 60_000), HeldBack("window of counts", None, None))
+    question = replace(QUESTION, held_back=held, punctuators=("every-minute",))
+    orphan = PartitionLag("app-old-repartition", 0, "orphaned", "orphaned", committed=3, records=4)
+    verdict = drained(tuple(replace(one, partitions=(*one.partitions, orphan)) for one in QUIET), question)
+    assert verdict.outcome is Outcome.PROCEED
+    assert verdict.reasons[2:] == (
+        "on topics that nothing reads any more, and in no total: app-old-repartition-0 (4)",
+        "held back by suppress final-only until stream time moves: 30 s of stream time to go",
+        "held back by window of counts until stream time moves: not known for how long",
+        "may still write by the clock: every-minute",
+    )
+
+
+def test_a_certificate_is_void_once_an_offset_has_moved() -> None:
+    """Looked at again right before what relies on it."""
+    assert still_drained(QUIET[2], reading(20)).outcome is Outcome.PROCEED
+    moved = still_drained(QUIET[2], reading(20, sinks={"counts-0": 6}))
+    assert (moved.outcome, moved.reasons) == (
+        Outcome.REFUSE,
+        ("the certificate is void, offsets have moved: counts-0",),
+    )
+    assert still_drained(QUIET[2], reading(20, problems=("no answer",))).outcome is Outcome.INCONCLUSIVE
