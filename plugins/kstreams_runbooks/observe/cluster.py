@@ -6,8 +6,9 @@ raises Inconclusive), because then the others still count.
 """
 
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from typing import Any, Self, TypeVar
 
 from kstreams_runbooks.errors import Inconclusive
@@ -27,7 +28,7 @@ from kstreams_runbooks.observe.clients import (
     unreachable,
 )
 from kstreams_runbooks.observe.groups import classic_group, consumer_group, streams_group
-from kstreams_runbooks.observe.offsets import read_partitions
+from kstreams_runbooks.observe.offsets import GroupOffsets, read_committed, read_partitions
 from kstreams_runbooks.observe.read_only import ReadOnly
 
 KafkaAddress = Mapping[str, Any]
@@ -190,6 +191,20 @@ class ClusterReader:
         return self._ask(
             f"offsets of {group_id}", lambda: read_partitions(self.admin, self.librdkafka, group_id, topics)
         )
+
+    def committed(self, group_ids: Sequence[str]) -> dict[str, GroupOffsets | Missing]:
+        """What each group has committed, with its metadata, by partition; one call for each coordinator.
+
+        A group whose offsets cannot be read is Missing by itself: it is asked for alone where the batch fails.
+        """
+        every = self._ask("committed offsets", lambda: read_committed(self.admin, group_ids))
+        if not isinstance(every, Missing):
+            return dict(every)
+        found: dict[str, GroupOffsets | Missing] = {}
+        for group in group_ids:
+            alone = self._ask(f"offsets of {group}", partial(read_committed, self.admin, [group]))
+            found[group] = alone if isinstance(alone, Missing) else alone[group]
+        return found
 
     def log_bytes(self, topics: Collection[str]) -> int | Missing:
         """Bytes of one copy of these topics on the brokers' disks: of each partition its largest replica."""

@@ -6,9 +6,9 @@ kafka-python, whose text of the commit metadata is whole; the ends through librd
 (kafka-python's call fails for all of them when one is unknown) and in half the time.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from kstreams_runbooks.errors import Unreachable
 from kstreams_runbooks.model.readings import Missing, PartitionReading
@@ -37,33 +37,66 @@ def read_partitions(
     admin: ReadOnly, librdkafka: ReadOnly, group_id: str, topics: Mapping[str, int]
 ) -> tuple[PartitionReading, ...]:
     """One reading per partition of `topics` (partition count by name), sorted; Unreachable, kafka-python's errors."""
-    from confluent_kafka import IsolationLevel
-    from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
-
-    earliest, latest = OffsetSpec.earliest(), OffsetSpec.latest()  # type: ignore[no-untyped-call]
     places = [(topic, number) for topic in sorted(topics) for number in range(topics[topic])]
     committed = _committed(admin, group_id, places)
-    starts = _ends(librdkafka, places, earliest, IsolationLevel.READ_UNCOMMITTED)
-    stable = _ends(librdkafka, places, latest, IsolationLevel.READ_COMMITTED)
-    ends = _ends(librdkafka, places, latest, IsolationLevel.READ_UNCOMMITTED)
+    ends = read_ends(librdkafka, places)
     absent = [topic for topic in topics if topics[topic] == 0]
     return tuple(
         sorted(
-            [
-                *(
-                    PartitionReading(*place, committed[place], starts[place], stable[place], ends[place])
-                    for place in places
-                ),
-                *(_absent(topic) for topic in absent),
-            ],
+            [*(PartitionReading(*place, committed[place], *ends[place]) for place in places), *map(_absent, absent)],
             key=lambda reading: (reading.topic, reading.partition),
         )
     )
 
 
+class Ends(NamedTuple):
+    """Where a partition begins, how far a read_committed consumer can read it (LSO), and where it ends (LEO)."""
+
+    start: int | Missing
+    stable: int | Missing
+    end: int | Missing
+
+
+def read_ends(librdkafka: ReadOnly, places: list[Place]) -> dict[Place, Ends]:
+    """Both ends and the last stable offset of partitions, in three batched calls; Unreachable."""
+    from confluent_kafka import IsolationLevel
+    from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
+
+    earliest, latest = OffsetSpec.earliest(), OffsetSpec.latest()  # type: ignore[no-untyped-call]
+    starts = _ends(librdkafka, places, earliest, IsolationLevel.READ_UNCOMMITTED)
+    stable = _ends(librdkafka, places, latest, IsolationLevel.READ_COMMITTED)
+    ends = _ends(librdkafka, places, latest, IsolationLevel.READ_UNCOMMITTED)
+    return {place: Ends(starts[place], stable[place], ends[place]) for place in places}
+
+
 def _absent(topic: str) -> PartitionReading:
     why = Missing(f"topic {topic} does not exist on the cluster")
     return PartitionReading(topic, 0, why, why, why, why)
+
+
+class Committed(NamedTuple):
+    """A committed offset and the text that was committed with it."""
+
+    offset: int
+    metadata: str
+
+
+GroupOffsets = Mapping[Place, Committed]
+
+
+def read_committed(admin: ReadOnly, group_ids: Sequence[str]) -> dict[str, GroupOffsets]:
+    """Every offset that each group has committed; a partition that it never committed is absent."""
+    if not group_ids:
+        return {}
+    answer = admin.list_group_offsets(dict.fromkeys(group_ids))
+    return {
+        group: {
+            (partition.topic, partition.partition): Committed(found.offset, found.metadata or "")
+            for partition, found in offsets.items()
+            if found.offset != _NEVER_COMMITTED
+        }
+        for group, offsets in answer.items()
+    }
 
 
 def _committed(admin: ReadOnly, group_id: str, places: list[Place]) -> dict[Place, int | Missing]:

@@ -1,0 +1,24 @@
+"""Stream time of a partition, as Kafka Streams leaves it in the metadata of each committed offset."""
+
+import base64
+import binascii
+
+# Version 1 is a byte for the version and eight for the time; version 2 may have metadata of processors behind them.
+# Source: TopicPartitionMetadata (Apache Kafka, since 2.8; KIP-622).
+_VERSIONS = {1, 2}
+_LENGTH = 9
+_UNKNOWN = -1
+
+
+def partition_time(metadata: str | None) -> int | None:
+    """Unix ms, None where there is none: another client committed it, or its version or length is not known."""
+    if not metadata:
+        return None
+    try:
+        raw = base64.b64decode(metadata, validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    if len(raw) < _LENGTH or raw[0] not in _VERSIONS or (raw[0] == 1 and len(raw) != _LENGTH):
+        return None
+    time = int.from_bytes(raw[1:_LENGTH], "big", signed=True)
+    return None if time == _UNKNOWN else time

@@ -1,0 +1,147 @@
+"""The lag of many applications of one cluster, in a handful of batched calls however many there are.
+
+Committed offsets come first and ends after them, so that no reading shows a group ahead of the log
+(observe/offsets.py says why each client is asked what it is asked).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from kstreams_runbooks.decide.partition_time import partition_time
+from kstreams_runbooks.model.lag import ApplicationLag, LagRole, LagSnapshot, LagState, PartitionLag
+from kstreams_runbooks.model.readings import Missing, TopicReading
+from kstreams_runbooks.observe.cluster import ClusterReader
+from kstreams_runbooks.observe.offsets import Committed, Ends, GroupOffsets, Place, read_ends
+
+_REPARTITION = ("-repartition", "-subscription-registration-topic", "-subscription-response-topic")
+_FOREIGN_KEY_JOIN = "KTABLE-FK-JOIN-SUBSCRIPTION-"
+# list groups, their offsets, names and partitions of topics, and three kinds of ends.
+_CALLS = 7
+
+
+@dataclass(frozen=True, slots=True)
+class LagAsked:
+    """One application: `reads` are the topics of its topology by full name with their role, None where it is not known.
+
+    Without a topology its topics are those that its group has offsets on, and internal ones by their names.
+    """
+
+    application: str
+    application_id: str
+    reads: Mapping[str, LagRole] | None = None
+
+
+def read_lag(reader: ClusterReader, cluster: str, asked: Sequence[LagAsked]) -> LagSnapshot:
+    """One snapshot; Unreachable where no broker answers, and a problem with the application where only a part does."""
+    taken = reader.taken()
+    groups = {group: (kind, state) for group, kind, state in reader.groups()}
+    ids = [one.application_id for one in asked]
+    committed = reader.committed([one for one in ids if one in groups])
+    names = reader.topic_names()
+    reads = {one.application_id: _reads(one, committed.get(one.application_id, {}), names, ids) for one in asked}
+    topics = {topic.name: topic for topic in reader.topics({name for each in reads.values() for name in each} & names)}
+    places = [(topic.name, number) for topic in topics.values() for number in range(topic.partitions)]
+    ends = read_ends(reader.librdkafka, places)
+    return LagSnapshot(
+        taken,
+        cluster,
+        tuple(_application(one, groups, committed, reads[one.application_id], topics, ends) for one in asked),
+        _CALLS,
+    )
+
+
+def _reads(
+    asked: LagAsked, committed: GroupOffsets | Missing, names: Iterable[str], ids: Sequence[str]
+) -> dict[str, LagRole]:
+    """Topics that the application reads, and those on which its group has offsets that nothing reads any more."""
+    offsets = set() if isinstance(committed, Missing) else {topic for topic, _ in committed}
+    if asked.reads is not None:
+        return {**dict.fromkeys(offsets, "orphaned"), **asked.reads}
+    internal = {name for name in names if is_repartition(name, asked.application_id, ids)}
+    return {**dict.fromkeys(offsets, "source"), **dict.fromkeys(internal, "repartition")}
+
+
+def is_repartition(name: str, application_id: str, ids: Iterable[str]) -> bool:
+    """Whether a topic is one of this application's by its name, and of none whose id is longer and begins as this."""
+    prefix = f"{application_id}-"
+    if not name.startswith(prefix) or not (name.endswith(_REPARTITION) or _FOREIGN_KEY_JOIN in name):
+        return False
+    return not any(
+        other != application_id and other.startswith(prefix) and name.startswith(f"{other}-") for other in ids
+    )
+
+
+def _application(
+    asked: LagAsked,
+    groups: Mapping[str, tuple[str, str]],
+    committed: Mapping[str, GroupOffsets | Missing],
+    reads: Mapping[str, LagRole],
+    topics: Mapping[str, TopicReading],
+    ends: Mapping[Place, Ends],
+) -> ApplicationLag:
+    offsets = committed.get(asked.application_id, {})
+    problems = []
+    if asked.application_id not in groups:
+        problems.append(
+            f"group {asked.application_id} is known to no broker: it never had a member, or its offsets expired"
+        )
+    if isinstance(offsets, Missing):
+        problems.append(offsets.missing)
+        offsets = {}
+    kind, state = groups.get(asked.application_id, (None, None))
+    rows = []
+    for topic in sorted(reads):
+        if topic not in topics:
+            rows.append(PartitionLag(topic, 0, reads[topic], "missing", why="the topic does not exist on the cluster"))
+            continue
+        for number in range(topics[topic].partitions):
+            place = (topic, number)
+            rows.append(
+                _partition(place, reads[topic], topics[topic].topic_id, offsets.get(place), ends[place], problems)
+            )
+    return ApplicationLag(asked.application, asked.application_id, kind, state, tuple(rows), tuple(problems))
+
+
+def _partition(
+    place: Place, role: LagRole, topic_id: str, committed: Committed | None, ends: Ends, problems: list[str]
+) -> PartitionLag:
+    """One row; what could not be read is None, and the state says why."""
+    start, stable, end = (None if isinstance(value, Missing) else value for value in ends)
+    offset = None if committed is None else committed.offset
+    # A partition that was never committed has all of its log to read.
+    since = start if offset is None else offset
+    unknown = next((value.missing for value in ends if isinstance(value, Missing)), None) or next(iter(problems), None)
+    state: LagState = (
+        "unknown" if unknown else "orphaned" if role == "orphaned" else "never_committed" if offset is None else "ok"
+    )
+    return PartitionLag(
+        *place,
+        role,
+        state,
+        topic_id=topic_id,
+        committed=offset,
+        log_start_offset=start,
+        last_stable_offset=stable,
+        log_end_offset=end,
+        stream_time_ms=None if committed is None else partition_time(committed.metadata),
+        records=None
+        if unknown or since is None or stable is None or start is None
+        else max(0, stable - max(since, start)),
+        why=unknown or _told(offset, start),
+    )
+
+
+def _told(committed: int | None, start: int | None) -> str:
+    """What is remarkable about an offset that could be read."""
+    if committed is None:
+        return "never committed"
+    if start is not None and committed < start:
+        return (
+            f"{start - committed:,} offsets were deleted before they were read: retention, or somebody deleted records"
+        )
+    return ""
+
+
+def _between(since: int | None, start: int | None, stable: int | None) -> int | None:
+    """Offsets from where the group stands, or where the log begins if that is later, up to the last stable offset."""
+    return None if since is None or start is None or stable is None else max(0, stable - max(since, start))

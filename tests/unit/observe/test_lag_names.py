@@ -1,0 +1,23 @@
+"""Which topics are an application's by their names, where nothing tells its topology."""
+
+import pytest
+from kstreams_runbooks.observe.lag import is_repartition
+
+IDS = ("orders", "orders-v2", "billing")
+
+
+@pytest.mark.parametrize(
+    ("name", "whose"),
+    [
+        ("orders-by-customer-repartition", "orders"),
+        ("orders-v2-by-customer-repartition", "orders-v2"),
+        ("orders-KTABLE-FK-JOIN-SUBSCRIPTION-REGISTRATION-0000000010-topic", "orders"),
+        ("orders-trade-trader-subscription-response-topic", "orders"),
+        ("orders-store-changelog", None),
+        ("orders", None),
+        ("others-by-customer-repartition", None),
+    ],
+)
+def test_a_longer_id_takes_its_own(name: str, whose: str | None) -> None:
+    """Of two ids of which one begins the other, the longer one that fits."""
+    assert [one for one in IDS if is_repartition(name, one, IDS)] == ([] if whose is None else [whose])
