@@ -38,7 +38,7 @@ MAY_IMPORT = {
     "environment": set(),
     "local_settings": {"act", "decide", "deployers", "fleet", "ledger", "observe"},
     "version_paths": {"decide", "model", "rules"},
-    "topologies": {"decide", "errors", "model"},
+    "topologies": {"decide", "deployers", "errors", "fleet", "model", "rules"},
     "cli": {
         "airflow_api",
         "environment",

@@ -7,11 +7,11 @@ Committed offsets come first and ends after them, so that no reading shows a gro
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from kstreams_runbooks.decide.partition_time import partition_time
 from kstreams_runbooks.model.lag import ApplicationLag, LagRole, LagSnapshot, LagState, PartitionLag
 from kstreams_runbooks.model.readings import Missing, TopicReading
 from kstreams_runbooks.observe.cluster import ClusterReader
 from kstreams_runbooks.observe.offsets import Committed, Ends, GroupOffsets, Place, read_ends
+from kstreams_runbooks.observe.partition_time import partition_time
 
 _REPARTITION = ("-repartition", "-subscription-registration-topic", "-subscription-response-topic")
 _FOREIGN_KEY_JOIN = "KTABLE-FK-JOIN-SUBSCRIPTION-"

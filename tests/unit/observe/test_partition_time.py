@@ -3,7 +3,7 @@
 import base64
 
 import pytest
-from kstreams_runbooks.decide.partition_time import partition_time
+from kstreams_runbooks.observe.partition_time import partition_time
 
 
 def metadata(version: int, time: int, behind: bytes = b"") -> str:
