@@ -1,0 +1,75 @@
+"""How an application stands, by its last readings."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from kstreams_runbooks.decide.lag_status import LagSample, StatusLimits, status
+from kstreams_runbooks.model.lag import ApplicationLag, PartitionLag
+
+ROW = PartitionLag("orders", 0, "source", "ok", topic_id="a", committed=10, last_stable_offset=20, records=10)
+LAG = ApplicationLag("orders", "orders", "classic", "Stable", (ROW,))
+LIMITS = StatusLimits(samples=3, records=100, expiring_ms=60_000)
+HOUR = 3_600_000
+
+
+def samples(*rows: PartitionLag, **lag: Any) -> tuple[LagSample, ...]:
+    """Readings a minute apart."""
+    return tuple(LagSample(at * 60_000, replace(LAG, partitions=(row,), **lag)) for at, row in enumerate(rows))
+
+
+def moving(records: int = 10, **changes: Any) -> tuple[PartitionLag, ...]:
+    """Offsets that advance."""
+    return tuple(replace(ROW, committed=10 + at, records=records, **changes) for at in range(3))
+
+
+@pytest.mark.parametrize(
+    ("given", "word", "sentence"),
+    [
+        (samples(*moving()), "healthy", "10 records to read (limit 100)"),
+        (samples(*moving(101)), "behind", "101 records to read (limit 100)"),
+        (
+            samples(ROW, ROW, ROW),
+            "stalled",
+            "over 3 readings while the group is stable: orders-0 (10 to read)",
+        ),
+        (samples(*(replace(ROW, records=0),) * 3), "healthy", "0 records"),
+        (samples(ROW, ROW), "healthy", "10 records"),
+        (samples(ROW, ROW, ROW, group_state="PreparingRebalance"), "healthy", "10 records"),
+        (samples(*moving(), group_type="streams", group_state="NotReady"), "stalled", "gives its members no tasks"),
+        (samples(ROW, ROW, ROW, group_state="Empty"), "stopped", "has offsets and no member; 10 records wait"),
+        (samples(ROW, replace(ROW, committed=4)), "rewound", "orders-0 (from 10 to 4)"),
+        (samples(ROW, replace(ROW, topic_id="b")), "recreated", "orders was deleted and created again"),
+        (
+            samples(*moving(oldest_unread_ms=0, retention_ms=150_000)),
+            "expiring",
+            "orders-0 (in 0 min, limit 1)",
+        ),
+        (samples(*moving(oldest_unread_ms=0, retention_ms=HOUR)), "healthy", "10 records"),
+        (samples(*moving(oldest_unread_ms=0, retention_ms=-1)), "healthy", "10 records"),
+        (samples(replace(ROW, state="unknown", records=None, why="no answer")), "unknown", "orders-0: no answer"),
+        (samples(replace(ROW, state="missing", records=None, why="no such topic")), "unknown", "no such topic"),
+        (samples(*moving(), problems=("group orders is known to no broker",)), "unknown", "known to no broker"),
+        ((), "unknown", "never read"),
+    ],
+)
+def test_the_word_and_what_it_rests_on(given: tuple[LagSample, ...], word: str, sentence: str) -> None:
+    """Observed and limit."""
+    found = status(given, LIMITS)
+    assert (found.word, sentence in found.sentence) == (word, True), found
+
+
+def test_an_instance_in_error_looks_idle_to_the_group() -> None:
+    """Whoever was asked told it; nobody asked is another thing than nobody failed."""
+    *before, last = samples(*moving())
+    assert status((*before, replace(last, failed=("orders-1",))), LIMITS).word == "failed"
+    assert status((*before, replace(last, failed=())), LIMITS).word == "healthy"
+
+
+def test_what_is_certainly_wrong_comes_before_what_is_not_known() -> None:
+    """And an orphaned topic is in no total."""
+    fallen = samples(ROW, replace(ROW, committed=4, state="unknown", why="no answer"))
+    assert status(fallen, LIMITS).word == "rewound"
+    orphan = PartitionLag("old-repartition", 0, "orphaned", "orphaned", committed=1, records=5_000)
+    lag = replace(LAG, partitions=(replace(ROW, records=0), orphan))
+    assert status(tuple(LagSample(at, lag) for at in range(3)), LIMITS).word == "healthy"
