@@ -11,6 +11,7 @@ from kstreams_runbooks.airflow_api.runs_command import runs
 from kstreams_runbooks.airflow_api.trigger_command import trigger
 from kstreams_runbooks.environment import load_demo_environment
 from kstreams_runbooks.errors import EXIT_CODES, Inconclusive, RunbookError
+from kstreams_runbooks.lags.commands import lag_command
 from kstreams_runbooks.topologies.commands import change_rules_command, declare_command, diagram_command, lint_command
 from kstreams_runbooks.topologies.plan_command import plan_command, verify_command
 from kstreams_runbooks.traffic.commands import generate_traffic, verify_traffic
@@ -119,6 +120,7 @@ cli.add_command(trigger)
 cli.add_command(runs)
 cli.add_command(verify_traffic)
 cli.add_command(generate_traffic)
+cli.add_command(lag_command)
 cli.add_command(lint_command)
 cli.add_command(diagram_command)
 cli.add_command(declare_command)

@@ -1,0 +1,1 @@
+"""The lag of applications and groups on the terminal."""
