@@ -1,19 +1,14 @@
 package topologies;
 
 import java.io.IOException;
-import java.lang.reflect.Method;
-import java.lang.reflect.Modifier;
-import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
-import java.util.stream.Stream;
+import java.util.Map;
 
 /**
  * Writes what the library says of each pair to {@code DIRECTORY/<pair>/before.txt} and {@code after.txt}.
  *
- * A pair is a method of a class in {@code topologies.pairs} that returns a {@link Pair}; its name in kebab-case is the
- * pair's. A release builds the pairs that were compiled for it.
+ * A release builds the pairs that were compiled for it.
  */
 public final class Descriptions {
     private final Path directory;
@@ -24,38 +19,9 @@ public final class Descriptions {
 
     public static void main(String[] arguments) throws Exception {
         Descriptions descriptions = new Descriptions(Path.of(arguments[0]));
-        for (Class<?> type : types()) {
-            Object pairs = type.getConstructor().newInstance();
-            for (Method method : type.getMethods()) {
-                if (method.getReturnType() == Pair.class) {
-                    descriptions.write(kebab(method.getName()), (Pair) method.invoke(pairs));
-                }
-            }
+        for (Map.Entry<String, Pairs.Builder> pair : Pairs.byName().entrySet()) {
+            descriptions.write(pair.getKey(), pair.getValue().build());
         }
-    }
-
-    private static List<Class<?>> types() throws IOException, URISyntaxException {
-        Path classes = Path.of(Descriptions.class.getResource("pairs").toURI());
-        try (Stream<Path> files = Files.list(classes)) {
-            return files.map(file -> file.getFileName().toString())
-                    .filter(name -> name.endsWith(".class") && !name.contains("$"))
-                    .sorted()
-                    .<Class<?>>map(name -> type("topologies.pairs." + name.replace(".class", "")))
-                    .filter(type -> Modifier.isPublic(type.getModifiers()))
-                    .toList();
-        }
-    }
-
-    private static Class<?> type(String name) {
-        try {
-            return Class.forName(name);
-        } catch (ClassNotFoundException gone) {
-            throw new IllegalStateException(gone);
-        }
-    }
-
-    private static String kebab(String camel) {
-        return camel.replaceAll("([A-Z]|[0-9]+)", "-$1").toLowerCase();
     }
 
     private void write(String pair, Pair topologies) throws IOException {
