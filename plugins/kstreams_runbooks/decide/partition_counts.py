@@ -1,51 +1,148 @@
 """How many partitions the internal topics of a topology have, from those of the topics that it reads."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 
 from kstreams_runbooks.decide.topology_graph import internal_topics
-from kstreams_runbooks.model.topology import Sink, Subtopology, Topology
+from kstreams_runbooks.model.topology import Processor, Sink, Source, Subtopology, Topology
+
+# Repartition topics, and the two of a foreign-key join, named or not.
+_MADE = re.compile(
+    r".*-repartition|.*-subscription-(registration|response)-topic"
+    r"|KTABLE-FK-JOIN-SUBSCRIPTION-(REGISTRATION|RESPONSE)-\d+-topic"
+)
+
+
+def repartition_topics(topology: Topology) -> frozenset[str]:
+    """Topics between subtopologies that the library makes, by their names; one of the user's between them is none."""
+    return frozenset(topic for topic in internal_topics(topology) if _MADE.fullmatch(topic))
 
 
 def partition_counts(topology: Topology, declared: Mapping[str, int]) -> dict[str, int]:
     """Partitions by name as printed: of internal topics, and of each store's changelog under `<store>-changelog`.
 
-    `declared` has those of topics that are there already and of repartition topics that the program gives a number.
-    What is not there cannot be told. A repartition topic has as many as the most of what is read where it is written;
-    one that is joined with topics of others, as many as those. Source: `RepartitionTopics#setRepartitionSourceTopic...`
-    and `CopartitionedTopicsEnforcer` (Apache Kafka); tests/integration/test_predicted_change.py.
+    `declared` has those of topics of others and of repartition topics that the program gives a number. What is not
+    there cannot be told. A repartition topic gets as many as the most of what is read where it is written, and then,
+    where it is joined, as many as what it is joined with; what is behind it keeps to the first number.
+
+    Two things are not in the text. That topics are joined is taken from a store that operators behind different sources
+    share: two processors of one's own that share one are taken for a join. And where a topic hangs on others that have
+    different numbers, the library takes those that it has counted by then: an order of hashes decides, and nothing is
+    told. Source: `RepartitionTopics`, `CopartitionedTopicsEnforcer`, `ChangelogTopics` (Apache Kafka 4.3);
+    tests/integration/test_predicted_change.py.
     """
-    counts = dict(declared)
-    internal = internal_topics(topology)
+    internal = repartition_topics(topology)
     tasks = [sub for sub in topology.subtopologies if not sub.is_global]
-    # At most one topic becomes known in each round.
+    counts = {**declared, **_as_written(tasks, internal, declared)}
+    for group in _joined(tasks):
+        number = _decided(group, internal, declared, counts)
+        for topic in group & internal - declared.keys():
+            counts.pop(topic, None)
+            if number is not None:
+                counts[topic] = number
+    numbers = task_counts(topology, counts)
+    return counts | {
+        f"{store}-changelog": numbers[sub.id] for sub in tasks if sub.id in numbers for store in sub.stores
+    }
+
+
+def task_counts(topology: Topology, counts: Mapping[str, int]) -> dict[str, int]:
+    """Tasks of each subtopology by its id: as many as the most of what it reads, none where a part is not known."""
+    return {
+        sub.id: max(counts[topic] for topic in read)
+        for sub in topology.subtopologies
+        if not sub.is_global and (read := _read(sub)) and read <= counts.keys()
+    }
+
+
+def _as_written(tasks: list[Subtopology], internal: frozenset[str], counts: Mapping[str, int]) -> dict[str, int]:
+    """Repartition topics as if none was joined: each gets the most of what is counted when its turn comes.
+
+    Turns have no order, so that a number is told where none makes another one.
+    """
+    waiting = internal - counts.keys() - _unknown(tasks, internal, counts)
+    fewest: dict[str, int] = {}
+    most: dict[str, int] = {}
+    for _ in waiting:
+        for topic in waiting:
+            read = _upstream(topic, tasks)
+            fixed = [counts[name] for name in read if name in counts]
+            if fixed:
+                fewest[topic] = max(fixed)
+            elif early := [fewest[name] for name in read if name in fewest]:
+                fewest[topic] = min(early)
+            most[topic] = max([*fixed, *(most[name] for name in read if name in most)], default=0)
+    return {topic: number for topic, number in fewest.items() if number == most[topic]}
+
+
+def _unknown(tasks: list[Subtopology], internal: frozenset[str], counts: Mapping[str, int]) -> set[str]:
+    """Internal topics behind a topic of others that is not declared, or behind a pattern."""
+    unknown = {name for sub in tasks for name in _read(sub) if name not in internal and name not in counts}
     for _ in internal:
-        for sub in tasks:
-            most = _most(sub, counts)
-            for topic in _written(sub) & internal:
-                if most is not None and topic not in declared:
-                    counts[topic] = _joined(topic, tasks, internal, declared) or most
-    for sub in tasks:
-        if (most := _most(sub, counts)) is not None:
-            counts |= {f"{store}-changelog": most for store in sub.stores}
-    return counts
+        unknown |= {topic for topic in internal - counts.keys() if unknown & _upstream(topic, tasks)}
+    return unknown
 
 
-def _most(sub: Subtopology, counts: Mapping[str, int]) -> int | None:
-    """Tasks of a subtopology: the most partitions of what it reads, None while one is not known or a pattern."""
-    read = {topic for source in sub.sources for topic in source.topics}
-    if any(source.pattern is not None for source in sub.sources) or not read <= counts.keys():
+def _decided(
+    group: set[str], internal: frozenset[str], declared: Mapping[str, int], counts: Mapping[str, int]
+) -> int | None:
+    """Partitions of the topics that are joined: those of others, else a number that the program gives, else the most.
+
+    None where one is not known, and where those that decide differ: the application does not start.
+    """
+    given = group - internal or group & declared.keys()
+    deciding = given or group
+    if not deciding <= counts.keys():
         return None
-    return max((counts[topic] for topic in read), default=None)
+    numbers = {counts[topic] for topic in deciding}
+    return None if given and len(numbers) > 1 else max(numbers)
 
 
-def _joined(topic: str, tasks: list[Subtopology], internal: frozenset[str], declared: Mapping[str, int]) -> int | None:
-    """Partitions of the topics of others that are read beside a repartition topic, where a store joins them."""
+def _joined(tasks: list[Subtopology]) -> list[set[str]]:
+    """Topics that are joined with each other; no topic is in two groups."""
+    groups: list[set[str]] = []
     for sub in tasks:
-        read = {name for source in sub.sources for name in source.topics}
-        others = read - internal
-        if topic in read and others and sub.stores and others <= declared.keys():
-            return max(declared[name] for name in others)
-    return None
+        for joined in _joins(sub):
+            apart = [group for group in groups if not group & joined]
+            groups = [*apart, joined.union(*(group for group in groups if group & joined))]
+    return groups
+
+
+def _joins(sub: Subtopology) -> Iterator[set[str]]:
+    """Topics behind the operators that share a store, where they are not the same for all of them."""
+    behind = {source: _behind(sub, source) for source in sub.sources}
+    for store in sub.stores:
+        users = [node.name for node in sub.nodes if isinstance(node, Processor) and store in node.stores]
+        topics = [
+            {topic for source, names in behind.items() if user in names for topic in _topics(source)} for user in users
+        ]
+        if any(one != topics[0] for one in topics):
+            yield set().union(*topics)
+
+
+def _behind(sub: Subtopology, source: Source) -> set[str]:
+    successors = {node.name: node.successors for node in sub.nodes if not isinstance(node, Sink)}
+    found: set[str] = set()
+    ahead = [*source.successors]
+    while ahead:
+        name = ahead.pop()
+        if name not in found:
+            found.add(name)
+            ahead += successors.get(name, ())
+    return found
+
+
+def _upstream(topic: str, tasks: list[Subtopology]) -> set[str]:
+    return {name for sub in tasks if topic in _written(sub) for name in _read(sub)}
+
+
+def _read(sub: Subtopology) -> set[str]:
+    return {topic for source in sub.sources for topic in _topics(source)}
+
+
+def _topics(source: Source) -> set[str]:
+    """Topics of a source; a pattern stands for itself, and is never declared with one number."""
+    return set(source.topics) if source.pattern is None else {f"{source.pattern}*"}
 
 
 def _written(sub: Subtopology) -> set[str]:
