@@ -1,10 +1,11 @@
 """Which internal topics, restores and task directories a change brings: told before it is made."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kstreams_runbooks.decide.compared import Compared, Version
 from kstreams_runbooks.decide.config_subjects import REUSE, optimized
-from kstreams_runbooks.decide.partition_counts import partition_counts
+from kstreams_runbooks.decide.partition_counts import partition_counts, repartition_topics, task_counts
 from kstreams_runbooks.decide.source_tables import source_tables
 from kstreams_runbooks.model.topology import Processor, Source
 
@@ -19,11 +20,11 @@ class InternalTopic:
 
 @dataclass(frozen=True, slots=True)
 class Restore:
-    """A store that is rebuilt from its changelog, with the subtopologies that it leaves and comes to."""
+    """A store that is rebuilt from `changelog`, with the subtopologies that it leaves (None: new) and comes to."""
 
     store: str
     changelog: str
-    before: str
+    before: str | None
     after: str
     why: str
 
@@ -32,8 +33,14 @@ class Restore:
 class Prediction:
     """Internal topics by name, restores by store, and the beginnings of task directories that nothing uses any more.
 
-    A changelog is among them as long as nothing says that its store has none: a store without logging is not told by
-    the text. Names are without application.id where that is not declared. A stale directory is `2_`: for `2_0`, `2_1` …
+    `refused` are topics that stay and would need the number of partitions that stands there: with the one that they
+    have, the new version does not start. A stale directory is `2_` for all of a subtopology (`2_0`, `2_1` …), or `1_3`
+    for one more than it has tasks now. Names are without application.id where that is not declared.
+
+    What neither text nor declaration says is not known here: a store without logging has no changelog, one in memory
+    alone no directory and is rebuilt at each start. Instances are taken to have stopped cleanly and to find their disks
+    again; global stores are not among the restores, nor the directories of another application.id or state.dir among
+    the stale.
     """
 
     created: tuple[InternalTopic, ...]
@@ -41,25 +48,39 @@ class Prediction:
     kept: tuple[InternalTopic, ...]
     restores: tuple[Restore, ...]
     stale_directories: tuple[str, ...]
+    refused: tuple[InternalTopic, ...] = ()
 
 
 def predicted(compared: Compared) -> Prediction:
     """What the change does to names on the cluster and on the disks of the instances.
 
-    Source: Kafka Streams developer guide, Managing Streams Application Topics; `StateDirectory` (task directories are
-    named `<subtopology>_<partition>`).
+    Source: Kafka Streams developer guide, Managing Streams Application Topics; `InternalTopicManager#makeReady` (a
+    topic that is there is taken as it is, and refused with another number of partitions), `StateDirectory` (task
+    directories are named `<subtopology>_<partition>`), `StoreChangelogReader` (Apache Kafka 4.3);
+    tests/integration/test_predicted_change.py.
     """
     before, after = compared.before, compared.after
     old, new = _topics(before), _topics(after)
-    was, now = ({sub.id for sub in version.topology.subtopologies if not sub.is_global} for version in (before, after))
+    kept = old.keys() & new.keys()
     return Prediction(
         created=_named(new, new.keys() - old.keys()),
         orphaned=_named(old, old.keys() - new.keys()),
-        # A topic that is there keeps the partitions that it has.
-        kept=_named({**new, **old}, old.keys() & new.keys()),
+        kept=_named(old, kept),
         restores=_restores(compared),
-        stale_directories=tuple(f"{number}_" for number in sorted(was - now)),
+        stale_directories=tuple(_stale(before, after)),
+        refused=_named(new, {name for name in kept if None not in (old[name], new[name]) and old[name] != new[name]}),
     )
+
+
+def _stale(before: Version, after: Version) -> Iterator[str]:
+    """None where the old version keeps nothing: without a store the library makes no directories."""
+    old, new = (task_counts(version.topology, _partitions(version)) for version in (before, after))
+    now = {sub.id for sub in after.topology.subtopologies if not sub.is_global}
+    for sub in before.topology.subtopologies if before.topology.stores else ():
+        if not sub.is_global and sub.id not in now:
+            yield f"{sub.id}_"
+        elif sub.id in old and sub.id in new:
+            yield from (f"{sub.id}_{number}" for number in range(new[sub.id], old[sub.id]))
 
 
 def _named(topics: dict[str, int | None], names: set[str]) -> tuple[InternalTopic, ...]:
@@ -68,39 +89,61 @@ def _named(topics: dict[str, int | None], names: set[str]) -> tuple[InternalTopi
 
 def _topics(version: Version) -> dict[str, int | None]:
     """Repartition topics and changelogs with their partitions; a global store has none, it reads its topic."""
+    counts = _partitions(version)
+    names = {f"{store}-changelog" for store in _logged(version)}
+    names |= repartition_topics(version.topology)
+    return {f"{_prefix(version)}{name}": counts.get(name) for name in names}
+
+
+def _partitions(version: Version) -> dict[str, int]:
     declared = {
         name: topic.partitions for name, topic in version.declared.topics.items() if topic.partitions is not None
     }
-    counts = partition_counts(version.topology, declared)
-    names = {f"{store}-changelog" for store in _logged(version)} | version.internal
-    return {f"{_prefix(version)}{name}": counts.get(name) for name in names}
+    return partition_counts(version.topology, declared)
 
 
 def _logged(version: Version) -> set[str]:
     """Stores with a changelog of their own: not global ones, nor tables that read their topic back."""
-    stores = {store for sub in version.topology.subtopologies if not sub.is_global for store in sub.stores}
+    return {store for store, topic in _changelogs(version).items() if topic == f"{store}-changelog"}
+
+
+def _changelogs(version: Version) -> dict[str, str]:
+    """What each store is read back from, as it would be printed: a changelog of its own, or the topic of a table."""
+    found = {store: f"{store}-changelog" for store in version.store_places}
     if REUSE not in optimized(version.declared.config or {}):
-        return stores
+        return found
     tables = {topic for topic, is_table in source_tables(version).items() if is_table}
-    return stores - {
-        store
-        for node in version.nodes.values()
-        if isinstance(node, Source) and node.topics & tables
-        for name in node.successors
-        if isinstance(reader := version.nodes[name], Processor) and len(reader.stores) == 1
-        for store in reader.stores
-    }
+    for node in version.nodes.values():
+        if isinstance(node, Source) and len(node.topics) == 1 and node.topics <= tables:
+            for reader in (version.nodes[name] for name in node.successors):
+                if isinstance(reader, Processor) and len(reader.stores) == 1:
+                    found |= dict.fromkeys(reader.stores, *node.topics)
+    return found
 
 
 def _restores(compared: Compared) -> tuple[Restore, ...]:
+    """A store whose directory does not go with it, or whose changelog becomes another topic that is there already."""
     before, after = compared.before, compared.after
-    elsewhere = _setting(before, "state.dir") != _setting(after, "state.dir")
+    if _prefix(before) != _prefix(after):
+        # Another group: it has neither directories nor changelogs, and has read nothing.
+        return ()
+    old, new = _changelogs(before), _changelogs(after)
+    there = {*old.values(), *before.read(is_global=False)}
     found = []
-    for store in sorted(_logged(before) & _logged(after)):
-        was, now = before.store_places[store], after.store_places[store]
-        if was != now or elsewhere:
-            why = f"moves from subtopology {was} to {now}" if was != now else "state.dir is another one"
-            found.append(Restore(store, f"{_prefix(after)}{store}-changelog", was, now, why))
+    for store, changelog in sorted(new.items()):
+        was, now = before.store_places.get(store), after.store_places[store]
+        if changelog not in there:
+            continue
+        if was is not None and was != now:
+            why = f"moves from subtopology {was} to {now}"
+        elif old.get(store) != changelog:
+            why = "is read back from another topic than before"
+        elif _setting(before, "state.dir") != _setting(after, "state.dir"):
+            why = "state.dir is another one"
+        else:
+            continue
+        own = changelog not in after.read(is_global=False)
+        found.append(Restore(store, f"{_prefix(after)}{changelog}" if own else changelog, was, now, why))
     return tuple(found)
 
 
