@@ -17,6 +17,7 @@ from kstreams_runbooks.act.groups import GroupWriter
 from kstreams_runbooks.decide.compared import Compared, Version
 from kstreams_runbooks.decide.emptiness import group_is_empty
 from kstreams_runbooks.decide.name_prediction import predicted
+from kstreams_runbooks.decide.partition_counts import partition_counts
 from kstreams_runbooks.deployers.properties import dump
 from kstreams_runbooks.model.readings import GroupReading, Missing, PartitionReading
 from kstreams_runbooks.model.verdicts import Outcome
@@ -29,10 +30,12 @@ from lab.supervise import log_tail, until
 from pairs import DECLARED, PAIRS, described
 
 PROGRAM = CHECKOUT / "tests" / "apps" / "topologies"
+COUNTS = CHECKOUT / "tests" / "integration" / "java" / "RepartitionCounts.java"
 LIBRARY = CHECKOUT / "tests" / "apps" / "orders" / "target" / "releases" / TO_RELEASE
 _COMMAND = CHECKOUT / ".venv" / "bin" / "kstreams-runbooks"
 _LOG = "-Dorg.slf4j.simpleLogger."
-_JAVA = ("java", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+_QUIET = (f"{_LOG}logFile=System.err", f"{_LOG}defaultLogLevel=warn")
+_JAVA = ("java", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", *_QUIET)
 _SERDE = "org.apache.kafka.common.serialization.Serdes$StringSerde"
 _INSTANCE = "instance-1"
 _BUILD_S = 300
@@ -135,8 +138,7 @@ class Trial:
         }
         properties, out, err = (self.directory / f"{side}.{ending}" for ending in ("properties", "out", "err"))
         properties.write_text(dump(settings), encoding="latin-1")
-        log = (f"{_LOG}logFile=System.err", f"{_LOG}defaultLogLevel=warn")
-        command = [*_JAVA, *log, "-cp", self._class_path, "topologies.Run", self.case.pair, side, str(properties)]
+        command = [*_JAVA, "-cp", self._class_path, "topologies.Run", self.case.pair, side, str(properties)]
         with out.open("wb") as stdout, err.open("wb") as stderr:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr)
         try:
@@ -323,3 +325,29 @@ def test_a_changelog_that_stays_with_another_number_of_partitions_ends_the_new_v
         assert f"{topic.name} has invalid partitions: expected: {topic.partitions}; actual: {there}" in (
             instance.wait_failed()
         )
+
+
+@pytest.mark.usefixtures("kafka")  # whatever starts a broker has built the releases
+def test_every_pair_has_the_partitions_that_the_library_computes(class_path: str) -> None:
+    """Its own classes are asked, for numbers drawn at random for the inputs."""
+    asked = subprocess.run(
+        [*_JAVA, "-cp", class_path, str(COUNTS)], capture_output=True, text=True, timeout=_BUILD_S, check=False
+    )
+    assert asked.returncode == 0, asked.stderr[-4000:]
+    answers = [line.split("|") for line in asked.stdout.splitlines()]
+    assert {pair for pair, *_ in answers} == {path.name for path in PAIRS.iterdir() if released(path.name)}
+    for pair, side, given, made in answers:
+        topology = described(pair)[side == "after"]
+        counts = partition_counts(topology, numbers(given))
+        assert {name: counts.get(name) for name in numbers(made)} == numbers(made), (pair, side, given)
+
+
+def numbers(text: str) -> dict[str, int]:
+    """`name=number,name=number`."""
+    return {name: int(number) for name, _, number in (one.partition("=") for one in text.split(",") if one)}
+
+
+def released(pair: str) -> bool:
+    """Whether the release builds the pair."""
+    built: dict[str, list[str]] = json.loads((PROGRAM / "built.json").read_text("utf-8"))
+    return TO_RELEASE in built[pair]

@@ -17,16 +17,16 @@ import java.util.stream.Stream;
  * A pair is a method of a class in {@code topologies.pairs} that returns a {@link Pair}; its name in kebab-case is the
  * pair's.
  */
-final class Pairs {
+public final class Pairs {
     /** Builds a pair. */
-    interface Builder {
+    public interface Builder {
         Pair build() throws ReflectiveOperationException;
     }
 
     private Pairs() {}
 
     /** All of them by name; none is built yet. */
-    static Map<String, Builder> byName() throws IOException, URISyntaxException, ReflectiveOperationException {
+    public static Map<String, Builder> byName() throws IOException, URISyntaxException, ReflectiveOperationException {
         Map<String, Builder> found = new TreeMap<>();
         for (Class<?> type : types()) {
             Object pairs = type.getConstructor().newInstance();
