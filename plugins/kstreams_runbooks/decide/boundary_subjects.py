@@ -31,6 +31,7 @@ def sources(compared: Compared) -> Iterator[Subject]:
             facts: dict[str, Fact] = {
                 "added": topic not in old,
                 "removed": topic not in new,
+                "own": topic in compared.before.written(),
                 "stays": stays,
                 "global": is_global,
                 "global_changed": is_global and before.get(topic) != after.get(topic),
@@ -61,9 +62,20 @@ def sinks(compared: Compared) -> Iterator[Subject]:
         if not one or not other or {one, other} & internal or (one, other) in seen:
             continue
         seen.add((one, other))
-        declared, asked = _declared(compared, one, other)
-        facts: dict[str, Fact] = {"topic_changed": one != other, "stateful": compared.stateful, **declared}
-        yield Subject("sink", other, facts, _said(compared, one, other), asked)
+        yield _sink(compared, one, other)
+    # A sink that got another name as well has no counterpart: what is written no more may be written elsewhere.
+    paired = {name for pair in seen for name in pair}
+    gone = sorted(compared.before.written() - compared.after.written() - paired)
+    come = sorted(compared.after.written() - compared.before.written() - paired)
+    for number, one in enumerate(gone if come else ()):
+        yield _sink(compared, one, come[min(number, len(come) - 1)])
+
+
+def _sink(compared: Compared, one: str, other: str) -> Subject:
+    """What becomes of what is written to a topic."""
+    declared, asked = _declared(compared, one, other)
+    facts: dict[str, Fact] = {"topic_changed": one != other, "stateful": compared.stateful, **declared}
+    return Subject("sink", other, facts, _said(compared, one, other), asked)
 
 
 def _declared(compared: Compared, old: str, new: str) -> Told:

@@ -21,7 +21,8 @@ DEFAULTS = {
 }
 _TABLES = Missing("source_table of every store that is filled straight from a topic", "", "new")
 # Settings that rows are about: unknown where only one version's are given.
-_MATTER = ("application.id", "group.instance.id", *DEFAULTS)
+_ID = "application.id"
+_MATTER = (_ID, "group.instance.id", *DEFAULTS)
 _OTHER_SIDE = ("-other-join-store", "OTHER-")
 # Releases whose stored source tables drop an update that changes nothing. Source: KIP-557, KAFKA-12508;
 # tests/apps/idempotent-updates (asked of twelve releases).
@@ -35,7 +36,8 @@ def settings(compared: Compared) -> Iterator[Subject]:
         return
     for key in sorted({*_MATTER, *(before or {}), *(after or {})}):
         old, new = _value(before, key), _value(after, key)
-        known = before is not None and after is not None
+        # Every application has an id: one that is not given is not known.
+        known = before is not None and after is not None and (key != _ID or bool(old and new) or old == new)
         facts: dict[str, Fact] = {
             "setting": key,
             "changed": old != new if known else None,
@@ -67,7 +69,7 @@ def optimizations(compared: Compared) -> Iterator[Subject]:
             "disabled": None if unknown else known and name in old - new,
             "switched": None if unknown else known and name in old ^ new,
             "all_named": not any(is_generated(name) for name in compared.after.nodes),
-            "not_built": name == MERGE and name in new and mergeable(compared.after),
+            "not_built": name == MERGE and name in new and _not_built(compared, newly=name in new - old),
         }
         config = Missing("config", "topology.optimization", sides(before, after))
         asked = dict.fromkeys(("enabled", "disabled", "switched"), (config,))
@@ -99,6 +101,17 @@ def optimized(config: Mapping[str, str]) -> set[str]:
 def uses_streams_group(version: Version) -> bool:
     """Whether its group speaks the streams protocol (KIP-1071)."""
     return (version.declared.config or {}).get("group.protocol", "classic").lower() == "streams"
+
+
+def _not_built(compared: Compared, *, newly: bool) -> bool:
+    """Whether repartition topics stand side by side that would be merged.
+
+    An operator in between may keep the library from it; then only a setting that changes nothing tells.
+    """
+    if mergeable(compared.after, through=False):
+        return True
+    unchanged = compared.before.topology == compared.after.topology
+    return newly and unchanged and mergeable(compared.after, through=True)
 
 
 def _value(config: Mapping[str, str] | None, key: str) -> str:

@@ -50,6 +50,7 @@ def _size(labels: Labels) -> int:
 # From the most alike to the least; what one of them pairs is out of the question for those below it.
 _LIKENESSES: tuple[_Likeness, ...] = (
     lambda _, role: role,
+    lambda _, role: (role.owners, role.before),
     lambda name, role: (role.owners, _ends(role)) if is_generated(name) else name,
     lambda _, role: (role.owners, _ends(role)),
     lambda _, role: (role.owners, role.inputs),
@@ -87,6 +88,7 @@ def counterparts(before: Mapping[str, Role], after: Mapping[str, Role]) -> Count
     search = _Search(dict(before), dict(after))
     for likeness in _LIKENESSES:
         _match(search, likeness)
+    _overlapping(search)
     return Counterparts(
         tuple(sorted(search.pairs)), tuple(sorted(search.before)), tuple(sorted(search.after)), tuple(search.ties)
     )
@@ -112,9 +114,39 @@ def _match(search: _Search, likeness: _Likeness) -> None:
             search.tie(olds, news)
 
 
+def _overlapping(search: _Search) -> None:
+    """Of what is left pair what is of one kind and shares a topic of others: another is read or written besides.
+
+    Where several fit, nobody can say which is which: a tie.
+    """
+    forward = {old: [new for new in search.after if _near(search, old, new)] for old in search.before}
+    backward = {new: [old for old in forward if new in forward[old]] for new in search.after}
+    for old, news in forward.items():
+        if len(news) == 1 and backward[news[0]] == [old]:
+            search.pair(old, news[0])
+            continue
+        found = [new for new in news if new in search.after]
+        if found and old in search.before:
+            search.tie([one for one in backward[found[0]] if one in search.before], found)
+
+
+def _near(search: _Search, old: str, new: str) -> bool:
+    one, other = search.before[old], search.after[new]
+    if is_generated(old) and is_generated(new):
+        alike = _kind(old) == _kind(new)
+    else:
+        alike = bool(set(one.owners) & set(other.owners))
+    return alike and bool((one.inputs & other.inputs) | (one.outputs & other.outputs))
+
+
 def _of_two_kinds(old: str, new: str) -> bool:
     """Whether both names were generated, for different operators: a reduce has not become a count."""
-    return is_generated(old) and is_generated(new) and stem(old) != stem(new)
+    return is_generated(old) and is_generated(new) and _kind(old) != _kind(new)
+
+
+def _kind(name: str) -> str:
+    """What a generated name says of its thing; an inner join and an outer one keep the same two sides."""
+    return stem(name).replace("OUTERTHIS", "JOINTHIS").replace("OUTEROTHER", "JOINOTHER")
 
 
 def _grouped(roles: Mapping[str, Role], likeness: _Likeness) -> dict[Hashable, list[str]]:

@@ -37,6 +37,7 @@ def store_facts(name: str, before: DeclaredStore | None, after: DeclaredStore | 
         facts[fact], asked[fact] = _compared(where, field, of(old), of(new))
     asked["is_join"] = asked["kind_changed"]
     facts["retention_changed"], asked["retention_changed"] = _compared(where, "retention_ms", *_kept_in(old, new))
+    facts["kept_longer"] = (_kept(new) or 0) > (_kept(old) or 0)
     facts["unversioned"] = any(
         serde is not None and serde.schema_version is None for serde in (old.value_serde, new.value_serde)
     )
@@ -112,7 +113,7 @@ def window_of(store: DeclaredStore | None) -> Window | None:
     if store.window is not None:
         return store.window
     # A window store of a processor of one's own has a retention, and no window that a library would apply.
-    return NO_WINDOW if store.kind == "key_value" or store.retention_ms is not None else None
+    return NO_WINDOW if store.kind in {"key_value", "versioned"} or store.retention_ms is not None else None
 
 
 def _compared(where: str, field: str, old: object, new: object) -> tuple[bool | None, tuple[Missing, ...]]:

@@ -8,7 +8,7 @@ import re
 
 # `KSTREAM-FILTER-0000000001`, `KSTREAM-JOINTHIS-0000000004-store`, `clicks-STATE-STORE-0000000000` of a table; a branch
 # without a name has the number of the branch behind that of its operator, eleven digits.
-_GENERATED = re.compile(r"(K(STREAM|TABLE)-[A-Z-]+|.*STATE-STORE)-(?P<index>\d{10,})")
+_GENERATED = re.compile(r"((?:COGROUP)?K(STREAM|TABLE)-[A-Z-]+|.*STATE-STORE)-(?P<index>\d{10,})")
 
 
 def is_generated(name: str) -> bool:

@@ -5,6 +5,7 @@ from typing import cast
 
 from kstreams_runbooks.decide.change_rules import Fired
 from kstreams_runbooks.decide.compared import Compared, Version
+from kstreams_runbooks.decide.declared_facts import sides
 from kstreams_runbooks.decide.generated_names import stem
 from kstreams_runbooks.decide.version_path import version_path
 from kstreams_runbooks.model.topology_change import ChangeFinding, ChangeRunbook, Missing, Undecided
@@ -23,13 +24,16 @@ _BUMP: tuple[ChangeRunbook, ...] = ("library_bump",)
 
 
 def library_findings(compared: Compared, rules: VersionRules) -> Fired:
-    """The path between the two releases as findings; none where either is not given or both are one.
+    """The path between the two releases as findings; none where neither is given or both are one.
 
     BadInput for a release that the rules do not know.
     """
     old, new = compared.before.declared.library, compared.after.declared.library
-    if old is None or new is None or old == new:
+    if old == new:
         return Fired((), ())
+    if old is None or new is None:
+        missing = Missing("library", "", sides(old, new))
+        return Fired((), (Undecided(LIBRARY_CHANGED, "warning", "library", (missing,), _BUMP),))
     question = _question(compared.before, old, new)
     path = version_path(question, rules)
     if path.verdict is Outcome.INCONCLUSIVE and {one.id for one in path.findings if one.id in _MISSING} == {_BROKER}:
@@ -38,8 +42,8 @@ def library_findings(compared: Compared, rules: VersionRules) -> Fired:
         path = version_path(replace(question, broker=rules.releases[-1]), rules)
         path = replace(path, findings=(*path.findings, *(replace(one, severity="info") for one in told)))
     if path.verdict is Outcome.INCONCLUSIVE:
-        missing = Undecided(LIBRARY_CHANGED, "danger", str(new), (Missing(f"config: {path.reason}", "", "old"),), _BUMP)
-        return Fired(tuple(_finding(one) for one in path.findings), (missing,))
+        asked = Undecided(LIBRARY_CHANGED, "danger", str(new), (Missing(f"config: {path.reason}", "", "old"),), _BUMP)
+        return Fired(tuple(_finding(one) for one in path.findings), (asked,))
     severity: Severity = "info" if path.plain else "warning"
     refuse = path.verdict is Outcome.REFUSE
     whole = ChangeFinding(

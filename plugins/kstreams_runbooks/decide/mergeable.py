@@ -10,8 +10,10 @@ from kstreams_runbooks.decide.topology_graph import Key, graph
 from kstreams_runbooks.model.topology import Sink
 
 
-def mergeable(version: Version) -> bool:
+def mergeable(version: Version, *, through: bool) -> bool:
     """Whether two repartition topics are filled behind one operator, without a new key for each of them.
+
+    With `through` other operators may stand between it and one of them.
 
     Source: KIP-295; what the library builds with and without it, tests/apps/topologies
     (optimization-set-but-settings-not-passed, repartition-topics-merged-by-optimization).
@@ -19,7 +21,7 @@ def mergeable(version: Version) -> bool:
     made = graph(version.topology)
     origins = [origin for origin in (_origin(version, made, sink) for sink in _sinks(version)) if origin is not None]
     return any(
-        one == other or nx.has_path(made, one, other) or nx.has_path(made, other, one)
+        one == other or (through and (nx.has_path(made, one, other) or nx.has_path(made, other, one)))
         for one, other in combinations(origins, 2)
     )
 

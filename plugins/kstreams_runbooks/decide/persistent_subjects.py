@@ -9,7 +9,7 @@ from kstreams_runbooks.decide.compared import Compared, Version
 from kstreams_runbooks.decide.counterparts import Counterparts
 from kstreams_runbooks.decide.declared_facts import of_serdes, store_facts, topic_facts, until
 from kstreams_runbooks.decide.generated_names import index_of, is_generated, stem
-from kstreams_runbooks.decide.topology_graph import feeds, graph
+from kstreams_runbooks.decide.topology_graph import chosen_names, feeds, graph, neighbours
 from kstreams_runbooks.model.topology import Processor, Sink, Source
 from kstreams_runbooks.model.topology_change import Fact, Missing, Subject, SubjectKind
 
@@ -34,6 +34,7 @@ def stores(compared: Compared) -> Iterator[Subject]:
             # What comes or goes has nothing to compare with; a suppress buffer is declared as a suppression.
             facts = dict.fromkeys(facts, False)
         facts |= {"swapped": True} if (partner := crossed.get(store.name)) else {}
+        facts["fed_by_other"] = store.facts["stays"] is True and partner is None and _fed_by_other(compared, store)
         said = {
             **store.said,
             "before": partner or store.said["before"],
@@ -52,13 +53,15 @@ def internal_topics(compared: Compared) -> Iterator[Subject]:
         )
         if topic.facts["stays"] is not True:
             facts = dict.fromkeys(facts, False)
+        facts["fed_by_other"] = topic.facts["stays"] is True and _fed_by_other(compared, topic)
         said = {**topic.said, "shifted_by": _shifted_by(compared, topic)}
         yield replace(topic, facts={**topic.facts, **facts}, said=said, asked={**asked, **topic.asked})
 
 
 def _crossed(compared: Compared) -> dict[str, str]:
     """Stores that keep their names and exchange what fills them, each with the other: the two sides of a join."""
-    was, now = (feeds(version.topology) for version in (compared.before, compared.after))
+    shared = compared.before.read() & compared.after.read()
+    was, now = (feeds(version.topology, shared) for version in (compared.before, compared.after))
     moved = [name for name in was.keys() & now.keys() if was[name] != now[name]]
     return {
         name: other
@@ -66,6 +69,18 @@ def _crossed(compared: Compared) -> dict[str, str]:
         for other in moved
         if name != other and was[name] == now[other] and was[other] == now[name]
     }
+
+
+def _fed_by_other(compared: Compared, subject: Subject) -> bool:
+    """Whether something that kept its name stands behind other operators or topics, which both versions have.
+
+    What is only put in front, or only taken away, is a change of what is done to records, not of whose they are.
+    """
+    if subject.facts["renamed"]:
+        return False
+    was, now = (neighbours(version.topology, subject.name) for version in (compared.before, compared.after))
+    shared = chosen_names(compared.before.topology) & chosen_names(compared.after.topology)
+    return bool((was - now) & shared) and bool((now - was) & shared)
 
 
 def _shifted_by(compared: Compared, subject: Subject) -> str:

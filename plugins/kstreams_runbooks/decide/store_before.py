@@ -2,9 +2,26 @@
 
 import networkx as nx
 
+from kstreams_runbooks.decide.generated_names import stem
 from kstreams_runbooks.decide.topology_graph import graph
 from kstreams_runbooks.model.declaration import Declaration, DeclaredStore
 from kstreams_runbooks.model.topology import Processor, Topology
+
+
+def between_store_and(topology: Topology, operator: str) -> frozenset[str]:
+    """What stands between an operator and the nearest store before it, as its names without their numbers."""
+    made = graph(topology)
+    nodes = {node.name: node for _, node in topology.nodes()}
+    own = next((key for key in made if key[1] == operator and operator in nodes), None)
+    found: set[str] = set()
+    left = list(made.predecessors(own)) if own is not None else []
+    while left:
+        key = left.pop()
+        node = nodes.get(key[1])
+        if isinstance(node, Processor) and not node.stores and stem(key[1]) not in found:
+            found.add(stem(key[1]))
+            left.extend(made.predecessors(key))
+    return frozenset(found)
 
 
 def store_before(topology: Topology, declared: Declaration, operator: str) -> DeclaredStore | None:

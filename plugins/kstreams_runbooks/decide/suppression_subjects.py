@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from kstreams_runbooks.decide.compared import Compared, Version
 from kstreams_runbooks.decide.declared_facts import changed, duration, sides
 from kstreams_runbooks.decide.generated_names import is_generated, stem
-from kstreams_runbooks.decide.store_before import store_before
+from kstreams_runbooks.decide.store_before import between_store_and, store_before
 from kstreams_runbooks.decide.suppress_memory import estimate, factor, fits
 from kstreams_runbooks.model.declaration import DeclaredSuppression, Window
 from kstreams_runbooks.model.topology import Processor
@@ -56,6 +56,8 @@ def _one_side(compared: Compared, name: str, *, sure: bool, removed: bool) -> Su
         "generated": is_generated(name),
         "mode_changed": False,
         "buffer_changed": False,
+        "serde_changed": False,
+        "disabled": removed and _disabled(one),
         **_of_the_new(compared, name, None if removed else one, sure=sure and not removed),
     }
     what = (Missing(f"suppressions.{name}, or stores.{name}-store.kind where it is none", "", side),)
@@ -69,22 +71,39 @@ def _stays(compared: Compared, was: str, name: str, *, sure: bool) -> Subject:
         "removed": False,
         "stays": True,
         "generated": is_generated(name),
+        "disabled": False,
+        "serde_changed": _serde_changed(compared, was, name, old, new),
         "mode_changed": changed(old and (old.mode, old.time_limit_ms), new and (new.mode, new.time_limit_ms)),
         "buffer_changed": changed(old and _buffer(old), new and _buffer(new)),
         **_of_the_new(compared, name, new, sure=sure),
     }
     other = "" if sure else f", or stores.{name}-store.kind where it is none"
     what = (Missing(f"suppressions.{name}{other}", "", sides(old, new)),)
-    return Subject(
-        "suppression", name, facts, _said(compared, name, new), {"mode_changed": what, "buffer_changed": what}
-    )
+    serde = (Missing(f"suppressions.{name}", "value_serde", "old, new"),)
+    asked = {"mode_changed": what, "buffer_changed": what, "serde_changed": serde}
+    return Subject("suppression", name, facts, _said(compared, name, new), asked)
+
+
+def _serde_changed(
+    compared: Compared, was: str, name: str, old: DeclaredSuppression | None, new: DeclaredSuppression | None
+) -> bool | None:
+    """By what is declared; else not where nothing between the table and the suppression has come, gone or moved."""
+    told = changed(old and old.value_serde, new and new.value_serde)
+    if told is not None:
+        return told
+    before = between_store_and(compared.before.topology, was)
+    return False if before == between_store_and(compared.after.topology, name) else None
+
+
+def _disabled(one: DeclaredSuppression | None) -> bool:
+    return one is not None and one.mode != _FINAL and one.time_limit_ms == 0
 
 
 def _of_the_new(compared: Compared, name: str, one: DeclaredSuppression | None, *, sure: bool) -> dict[str, Fact]:
     """What the new version's suppression holds, and by which grace; all false where it has none."""
     before = compared.before.declared.suppressions.get(name)
     return {
-        "holds": sure and not (one and one.mode != _FINAL and one.time_limit_ms == 0),
+        "holds": sure and not _disabled(one),
         "too_large": fits(compared.after.declared, compared.after.topology) is False and one is not None,
         "default_grace": _default_grace(compared.after, name, one),
         "default_grace_before": bool(before) and bool(_default_grace(compared.before, name, before)),

@@ -1,12 +1,13 @@
 """A topology as a graph, and what each store and internal topic does in it."""
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 import networkx as nx
 
-from kstreams_runbooks.decide.generated_names import stem
+from kstreams_runbooks.decide.generated_names import is_generated, stem
 from kstreams_runbooks.model.topology import Node, Processor, Sink, Source, Topology
 
 # (name of the topology, name of the node); a topic has "topic" in place of the first.
@@ -14,6 +15,7 @@ Key = tuple[str, str]
 Labels = tuple[tuple[str, int], ...]
 
 _TOPIC = "topic:"
+_INTERNAL = re.compile(r".*-repartition|.*subscription-(registration|response)(-\d{10,})?-topic", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +50,15 @@ def graph(topology: Topology) -> "nx.DiGraph[Key]":
 
 
 def internal_topics(topology: Topology) -> frozenset[str]:
-    """Topics that the topology both writes and reads, as printed: repartition topics and those of foreign-key joins.
+    """Repartition topics and those of foreign-key joins, as printed: written, read, and called as the library does.
 
-    One of the user's that it writes and reads again is among them: nothing in the text tells the two apart.
+    Source: Kafka Streams developer guide, Managing Streams Application Topics; KIP-213, KIP-221, KIP-775. One of the
+    user's that it writes and reads again and that has such a name is among them: nothing tells the two apart.
     """
     nodes = [node for _, node in topology.nodes()]
     written = {node.topic for node in nodes if isinstance(node, Sink) and node.topic is not None}
     read = {topic for node in nodes if isinstance(node, Source) for topic in node.topics}
-    return frozenset(written & read)
+    return frozenset(topic for topic in written & read if _INTERNAL.fullmatch(topic))
 
 
 def store_roles(topology: Topology) -> dict[str, Role]:
@@ -67,8 +70,31 @@ def store_roles(topology: Topology) -> dict[str, Role]:
     return {store: _role(made, keys) for store, keys in owners.found.items()}
 
 
-def feeds(topology: Topology) -> dict[str, Labels]:
-    """For every store the topics of others that lead to each of its operators, apart from how anything is called.
+def chosen_names(topology: Topology) -> frozenset[str]:
+    """Operators that somebody named, and topics of others."""
+    internal = internal_topics(topology)
+    nodes = [node for _, node in topology.nodes()]
+    operators = {node.name for node in nodes if not is_generated(node.name)}
+    return frozenset(operators | {topic for node in nodes for topic in _topics(node) if topic not in internal})
+
+
+def neighbours(topology: Topology, name: str) -> frozenset[str]:
+    """Everything before the operators of a store, or before and behind an internal topic, by name."""
+    made = graph(topology)
+    keepers = {
+        (sub.topology, node.name)
+        for sub, node in topology.nodes()
+        if isinstance(node, Processor) and name in node.stores
+    }
+    own = keepers or {(_TOPIC, name)} & set(made)
+    around = {key for one in own for key in nx.ancestors(made, one)}
+    if not keepers:
+        around |= {key for one in own for key in nx.descendants(made, one)}
+    return frozenset(name for _, name in around)
+
+
+def feeds(topology: Topology, shared: Collection[str]) -> dict[str, Labels]:
+    """For every store which `shared` topics lead to each of its operators, apart from how anything is called.
 
     Of the two sides of a join each store has an operator that fills it and one that looks things up in it; the second
     comes behind the one that fills the other store, which tells them apart.
@@ -79,7 +105,7 @@ def feeds(topology: Topology) -> dict[str, Labels]:
     found: dict[str, list[str]] = {}
     for sub, node in keeping:
         before = nx.ancestors(made, (sub.topology, node.name))
-        topics = sorted(name for kind, name in before if kind == _TOPIC and not made.in_degree((kind, name)))
+        topics = sorted(name for kind, name in before if kind == _TOPIC and name in shared)
         for store in node.stores if not sub.is_global else ():
             found.setdefault(store, []).append(" ".join(("behind" if before & keepers else "fills", *topics)))
     return {store: _counted(each) for store, each in found.items()}

@@ -13,7 +13,7 @@ from kstreams_runbooks.model.topology import Node, Processor, Sink, Source, Subt
 
 _HEADER = re.compile(r"Topologies:")
 _NAMED = re.compile(r"Topology: (?P<name>.+):")
-_SUBTOPOLOGY = re.compile(r"Sub-topology: (?P<number>\d+)(?P<globe> for global store \(will not generate tasks\))?")
+_SUBTOPOLOGY = re.compile(r"Sub-topology: (?P<number>\d{1,9})(?P<globe> for global store \(will not generate tasks\))?")
 _SOURCE = re.compile(r"Source:\s+(?P<name>.+?) \(topics: (?P<topics>.*)\)")
 _PROCESSOR = re.compile(r"Processor: (?P<name>.+?) \(stores: \[(?P<stores>.*)\]\)")
 _SINK = re.compile(r"Sink: (?P<name>.+?) \(topic: (?P<topic>.*)\)")
@@ -74,7 +74,8 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
     """Line numbers from 1, without what is around the words."""
     if "\x00" in text:
         raise BadInput("topology description: has NUL bytes (expected the text of Topology#describe); give that text")
-    for number, line in enumerate(text.splitlines(), 1):
+    # Windows editors put a mark before the first line.
+    for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
         if stripped := line.strip():
             yield number, stripped
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from kstreams_runbooks.decide.change_rules import WHOLE
 from kstreams_runbooks.decide.compared import Compared, Version, topics_of
 from kstreams_runbooks.decide.config_subjects import uses_streams_group
+from kstreams_runbooks.decide.declared_facts import either, sides
 from kstreams_runbooks.decide.topology_graph import Role, topic_roles
 from kstreams_runbooks.model.topology import Topology
 from kstreams_runbooks.model.topology_change import Fact, Missing, Subject
@@ -28,22 +29,23 @@ def subtopologies(compared: Compared) -> Iterator[Subject]:
 def application(compared: Compared) -> Subject:
     """The whole: whether anything at all has changed, and whether old and new can stand beside each other."""
     before, after = compared.before, compared.after
-    config = after.declared.config
+    configs = (before.declared.config, after.declared.config)
     undeclared = sorted(after.store_places.keys() - after.declared.stores.keys() - _buffers(after))
     same = before.topology == after.topology
     facts: dict[str, Fact] = {
         "same": same,
         "declared_same": before.declared == after.declared if not undeclared else None,
-        "static": None if config is None else bool(config.get("group.instance.id")),
+        # The members that cling to an old assignment are those of before.
+        "static": either(*(None if config is None else bool(config.get("group.instance.id")) for config in configs)),
         "topics_changed": _topics(before.topology) != _topics(after.topology),
         # The leader makes changelogs for the stores that it knows; a member with one more waits for its topic in vain.
         "shape_changed": _shape(before.topology) != _shape(after.topology) or _other_stores(compared),
         "streams_group": uses_streams_group(before) and uses_streams_group(after),
-        "auto_create": bool(after.declared.auto_create_topics),
+        "auto_create": bool(after.declared.auto_create_topics) and not before.declared.auto_create_topics,
     }
     asked = {
         "declared_same": tuple(Missing(f"stores.{name}", "", "new") for name in undeclared),
-        "static": (Missing("config", "group.instance.id", "new"),),
+        "static": (Missing("config", "group.instance.id", sides(*configs)),),
     }
     return Subject("application", WHOLE, facts, {"name": WHOLE}, asked)
 

@@ -39,12 +39,9 @@ def read_declaration(
         return None, (
             Problem(file, "", "", "has a name that is not made of letters, digits, dots, _ and -; rename it"),
         )
-    try:
-        written = yaml.load(file.read_bytes(), Loader=_Loader)  # noqa: S506 - a subclass of the safe loader
-    except yaml.YAMLError as error:
-        return None, (Problem(file, "", "", f"is no valid YAML: {_where(error)}"),)
-    except (OSError, UnicodeDecodeError) as error:
-        return None, (Problem(file, "", "", f"cannot be read: {error}"),)
+    written = _written(file)
+    if isinstance(written, Problem):
+        return None, (written,)
     if not isinstance(written, dict):
         return None, (Problem(file, "", "", "must be a mapping (`key: value` lines)"),)
     if "name" in written:
@@ -65,6 +62,17 @@ def read_declaration(
         return model.model_validate({**replaced, "name": file.stem}), ()
     except ValidationError as error:
         return None, tuple(problems_of(error, model, written, file))
+
+
+def _written(file: Path) -> Any:
+    """What stands in a file, or why it cannot be read."""
+    try:
+        return yaml.load(file.read_bytes(), Loader=_Loader)  # noqa: S506 - a subclass of the safe loader
+    except yaml.YAMLError as error:
+        return Problem(file, "", "", f"is no valid YAML: {_where(error)}")
+    except (OSError, ValueError, RecursionError) as error:
+        # Numbers of thousands of digits and lists in themselves too: nothing that anybody declares.
+        return Problem(file, "", "", f"cannot be read: {error}")
 
 
 def _replaced(

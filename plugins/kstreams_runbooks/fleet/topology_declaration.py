@@ -5,9 +5,9 @@ Beside the fleet entry of `orders` it is `applications/orders/RELEASE.yaml`; `ks
 
 import os
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
+from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
 
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet.reading import read_declaration
@@ -23,8 +23,10 @@ def _as_text(value: Any) -> Any:
     return str(value) if isinstance(value, int | float) else value
 
 
-Milliseconds = Annotated[Count, Field(ge=0)]
-Positive = Annotated[Count, Field(ge=1)]
+# What a Java long holds.
+_MOST = 2**63 - 1
+Milliseconds = Annotated[Count, Field(ge=0, le=_MOST)]
+Positive = Annotated[Count, Field(ge=1, le=_MOST)]
 SettingText = Annotated[str, BeforeValidator(_as_text)]
 
 
@@ -40,12 +42,17 @@ class WindowEntry(Declaration):
     grace_given: bool = Field(default=True, description="false where the program leaves the grace to the default")
     emit: model.Emit = Field(default="on_window_update", description="EmitStrategy, where the program gives one")
 
-    @field_validator("advance_ms")
-    @classmethod
-    def _of_a_hopping_window(cls, value: int | None, info: ValidationInfo) -> int | None:
-        if value is not None and value > info.data.get("size_ms", value):
-            raise ValueError("is longer than size_ms; windows would leave gaps, which Kafka Streams refuses")
-        return value
+    @model_validator(mode="after")
+    def _as_the_library_builds_it(self) -> Self:
+        if self.kind in {"tumbling", "hopping", "session"} and self.size_ms == 0:
+            raise ValueError(f"has size_ms 0 (expected at least 1 for a {self.kind} window); correct it")
+        if self.kind == "hopping" and self.advance_ms is None:
+            raise ValueError("is hopping and has no advance_ms; give it, or say tumbling")
+        if self.kind != "hopping" and self.advance_ms not in {None, self.size_ms}:
+            raise ValueError(f"has an advance_ms, which contradicts kind: {self.kind}; remove it, or say hopping")
+        if self.advance_ms is not None and self.advance_ms > self.size_ms:
+            raise ValueError("has an advance_ms longer than its size_ms; windows would leave gaps, which is refused")
+        return self
 
 
 class SerdeEntry(Declaration):
@@ -60,7 +67,7 @@ class SerdeEntry(Declaration):
 class StoreEntry(Declaration):
     """One state store, by the name that the description has."""
 
-    kind: model.StoreKind | None = Field(default=None, description="key_value, window, session or join")
+    kind: model.StoreKind | None = Field(default=None, description="key_value, window, session, join or versioned")
     window: WindowEntry | None = Field(default=None, description="window of the operator that keeps it")
     retention_ms: Milliseconds | None = Field(default=None, description="retention of a window or session store")
     key: Words | None = Field(default=None, description="in words, what its records are kept by")
@@ -105,6 +112,7 @@ class SuppressionEntry(Declaration):
     max_records: Positive | None = Field(default=None, description="maxRecords of its buffer; null: no limit")
     max_bytes: Positive | None = Field(default=None, description="maxBytes of its buffer; null: no limit")
     when_full: Literal["shut_down", "emit_early"] | None = Field(default=None, description="what a full buffer does")
+    value_serde: SerdeEntry | None = Field(default=None, description="serde of what it holds back")
     keys: Positive | None = Field(default=None, description="different keys an instance sees while results are held")
     key_bytes: Positive | None = Field(default=None, description="average size of a key, serialized")
     value_bytes: Positive | None = Field(default=None, description="average size of a value, serialized")
@@ -169,9 +177,7 @@ class TopologyDeclaration(Declaration):
         """As decisions see it, defaults filled in."""
         return model.Declaration(
             stores={name: self._store(entry) for name, entry in self.stores.items()},
-            suppressions={
-                name: model.DeclaredSuppression(**entry.model_dump()) for name, entry in self.suppressions.items()
-            },
+            suppressions={name: _suppression(entry) for name, entry in self.suppressions.items()},
             topics={name: self._topic(entry) for name, entry in self.topics.items()},
             config=self.config,
             library=None if self.library is None else Release.parse(self.library),
@@ -197,6 +203,12 @@ class TopologyDeclaration(Declaration):
             None if key is None else model.Serde(**key.model_dump()),
             None if value is None else model.Serde(**value.model_dump()),
         )
+
+
+def _suppression(entry: SuppressionEntry) -> model.DeclaredSuppression:
+    serde = entry.value_serde
+    plain = entry.model_dump(exclude={"value_serde"})
+    return model.DeclaredSuppression(**plain, value_serde=None if serde is None else model.Serde(**serde.model_dump()))
 
 
 def read_topology_declaration(file: Path) -> model.Declaration:

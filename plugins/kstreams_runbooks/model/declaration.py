@@ -10,7 +10,7 @@ from typing import Literal
 
 from kstreams_runbooks.model.versions import Release
 
-StoreKind = Literal["key_value", "window", "session", "join"]
+StoreKind = Literal["key_value", "window", "session", "join", "versioned"]
 WindowKind = Literal["tumbling", "hopping", "sliding", "session", "join"]
 Emit = Literal["on_window_update", "on_window_close"]
 SuppressMode = Literal["until_window_closes", "until_time_limit"]
@@ -63,8 +63,9 @@ class DeclaredStore:
 class DeclaredSuppression:
     """One suppress operator; limits that are None are not set.
 
-    `keys` is how many different ones an instance sees within the time that results are held back, the bytes are
-    averages, serialized: what its memory is estimated from.
+    `value_serde` is that of what it holds, where an operator between the table and it changes the type. `keys` is how
+    many different ones an instance sees within the time that results are held back, the bytes are averages, serialized:
+    what its memory is estimated from.
     """
 
     mode: SuppressMode
@@ -72,6 +73,7 @@ class DeclaredSuppression:
     max_records: int | None = None
     max_bytes: int | None = None
     when_full: Literal["shut_down", "emit_early"] | None = None
+    value_serde: Serde | None = None
     keys: int | None = None
     key_bytes: int | None = None
     value_bytes: int | None = None

@@ -9,6 +9,8 @@ from typing import Final
 
 import click
 
+from kstreams_runbooks.errors import BadInput
+
 SCHEMA_VERSION: Final = 1
 _WIDTH = 110
 _FILE = click.Path(dir_okay=False, path_type=Path, allow_dash=True)
@@ -56,6 +58,8 @@ def diagram_command(topology: Path, other: Path | None) -> None:
     from kstreams_runbooks.topologies.inputs import read_topology
     from kstreams_runbooks.topologies.mermaid import mermaid
 
+    if str(topology) == str(other) == "-":
+        raise BadInput("stdin: cannot be both topologies; give a file for one of them")
     click.echo(mermaid(read_topology(topology), None if other is None else read_topology(other)), nl=False)
 
 

@@ -1,5 +1,6 @@
 """Files and options of one version of an application, read; BadInput begins with the name of the file."""
 
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -12,6 +13,9 @@ from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.declaration import Declaration
 from kstreams_runbooks.model.topology import Topology
 from kstreams_runbooks.model.versions import Release
+
+# Kafka's settings, those of clients with their prefixes among them, and what an application adds.
+_KEY = re.compile(r"[A-Za-z0-9._-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,8 @@ def _merged(declared: Mapping[str, str], path: Path) -> dict[str, str]:
     if "\x00" in text:
         raise BadInput(f"{path}: has NUL bytes (expected a Java properties file); give that file")
     given = parse(text)
+    if strange := [key for key in given if not _KEY.fullmatch(key)]:
+        raise BadInput(f"{path}: {strange[0][:40]!r} is no setting (expected lines such as name=value); give that file")
     for key in sorted(declared.keys() & given.keys()):
         if declared[key] != given[key]:
             raise BadInput(
