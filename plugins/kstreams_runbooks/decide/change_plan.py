@@ -100,10 +100,9 @@ def _missing(undecided: Iterable[Undecided]) -> Iterator[str]:
         fields = ", ".join(dict.fromkeys(field for field, _ in found if field))
         ids = ", ".join(dict.fromkeys(one.id for _, one in found))
         candidates = "; ".join(dict.fromkeys(one.candidates for _, one in found if one.candidates))
-        yield (
-            f"{where}{f' ({sides})' if sides else ''}{fields and ': '}{fields} not declared; {ids} may hold"
-            + (f" (it may have been {candidates})" if candidates else "")
-        )
+        lacking = f"{f' ({sides})' if sides else ''}: {fields} not declared" if fields else ""
+        candidates = f" (it may have been {candidates})" if candidates else ""
+        yield f"{where}{lacking}; {ids} may hold{candidates}"
 
 
 def _hypothesis(undecided: Iterable[Undecided]) -> str:

@@ -1,5 +1,6 @@
 """Reads a change: what it does to an application, what follows from that, and what has to be run."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kstreams_runbooks.decide.change_plan import ChangePlan, change_plan
@@ -20,7 +21,8 @@ _SEVERITIES = ("danger", "warning", "info")
 class ChangeReading:
     """Findings, worst first; what nobody declares; the plan; and what becomes of names on cluster and disks.
 
-    `mixed_up` where the two have nothing in common: they are not of one application.
+    `not_compared` is what neither side gives. `mixed_up` where the two have nothing in common: they are not of one
+    application.
     """
 
     findings: tuple[ChangeFinding, ...]
@@ -28,6 +30,7 @@ class ChangeReading:
     plan: ChangePlan
     prediction: Prediction
     effects: tuple[Effect, ...]
+    not_compared: tuple[str, ...] = ()
     mixed_up: bool = False
 
     @property
@@ -67,5 +70,15 @@ def read_change(
         plan,
         prediction,
         effects(plan.runbooks, compared, prediction),
+        tuple(_not_compared(compared)),
         compared.nothing_in_common,
     )
+
+
+def _not_compared(compared: Compared) -> Iterator[str]:
+    """What neither side gives: no part of the change as it was asked, and nobody looked at it."""
+    before, after = compared.before.declared, compared.after.declared
+    if before.config is None and after.config is None:
+        yield "settings"
+    if before.library is None and after.library is None:
+        yield "Kafka Streams release"

@@ -102,12 +102,12 @@ class Compared:
     @cached_property
     def operators(self) -> Counterparts:
         """Operators by what they do."""
-        return counterparts(operator_roles(self.before.topology), operator_roles(self.after.topology))
+        return counterparts(operator_roles(self.before.topology), operator_roles(self.after.topology), hold_data=False)
 
     @cached_property
     def program(self) -> Counterparts:
         """Operators that somebody wrote, by what they do."""
-        return counterparts(*(_program_roles(version) for version in (self.before, self.after)))
+        return counterparts(_program_roles(self.before), _program_roles(self.after), hold_data=False)
 
     @property
     def renamed(self) -> set[str]:

@@ -79,16 +79,16 @@ class _Search:
             del self.after[name]
 
 
-def counterparts(before: Mapping[str, Role], after: Mapping[str, Role]) -> Counterparts:
+def counterparts(before: Mapping[str, Role], after: Mapping[str, Role], *, hold_data: bool = True) -> Counterparts:
     """Pair what is alike, the most alike first.
 
-    Of several that are equally alike those with one name belong together, the rest go by their order in the program;
-    where there are more of them on one side, their order says nothing: a tie, unless people chose their names.
+    Of several that are equally alike those with one name belong together; the rest cannot be told apart: a tie.
+    Things that hold data (`hold_data`) are never taken for new while something like them has gone: that is a tie too.
     """
     search = _Search(dict(before), dict(after))
     for likeness in _LIKENESSES:
         _match(search, likeness)
-    _overlapping(search)
+    _overlapping(search, hold_data=hold_data)
     return Counterparts(
         tuple(sorted(search.pairs)), tuple(sorted(search.before)), tuple(sorted(search.after)), tuple(search.ties)
     )
@@ -102,41 +102,47 @@ def _match(search: _Search, likeness: _Likeness) -> None:
             search.pair(name, name)
             olds.remove(name)
             news.remove(name)
-        if len(olds) == len(news):
-            same = [name for name in olds if name in news]
-            rest = zip(
-                [name for name in olds if name not in same], [name for name in news if name not in same], strict=True
-            )
-            for one, other in (*((name, name) for name in same), *rest):
-                if not _of_two_kinds(one, other):
-                    search.pair(one, other)
+        same = [name for name in olds if name in news] if len(olds) == len(news) else []
+        for name in same:
+            search.pair(name, name)
+            olds.remove(name)
+            news.remove(name)
+        if len(olds) == len(news) == 1:
+            [one], [other] = olds, news
+            if not _of_two_kinds(one, other):
+                search.pair(one, other)
         elif olds and news:
             search.tie(olds, news)
 
 
-def _overlapping(search: _Search) -> None:
+def _overlapping(search: _Search, *, hold_data: bool) -> None:
     """Of what is left pair what is of one kind and shares a topic of others: another is read or written besides.
 
-    Where several fit, nobody can say which is which: a tie.
+    Where several fit, or people chose all the names and none is left to tell them by, nobody can say which is which: a
+    tie.
     """
     forward = {old: [new for new in search.after if _near(search, old, new)] for old in search.before}
     backward = {new: [old for old in forward if new in forward[old]] for new in search.after}
     for old, news in forward.items():
-        if len(news) == 1 and backward[news[0]] == [old]:
+        if (
+            len(news) == 1
+            and backward[news[0]] == [old]
+            and _alike(search.before[old], search.after[news[0]], old, news[0])
+        ):
             search.pair(old, news[0])
             continue
         found = [new for new in news if new in search.after]
-        if found and old in search.before:
+        if hold_data and found and old in search.before:
             search.tie([one for one in backward[found[0]] if one in search.before], found)
 
 
 def _near(search: _Search, old: str, new: str) -> bool:
     one, other = search.before[old], search.after[new]
-    if is_generated(old) and is_generated(new):
-        alike = _kind(old) == _kind(new)
-    else:
-        alike = bool(set(one.owners) & set(other.owners))
-    return alike and bool((one.inputs & other.inputs) | (one.outputs & other.outputs))
+    return not _of_two_kinds(old, new) and bool((one.inputs & other.inputs) | (one.outputs & other.outputs))
+
+
+def _alike(one: Role, other: Role, old: str, new: str) -> bool:
+    return bool(set(one.owners) & set(other.owners)) or (is_generated(old) and is_generated(new))
 
 
 def _of_two_kinds(old: str, new: str) -> bool:

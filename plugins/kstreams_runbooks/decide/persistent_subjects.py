@@ -163,7 +163,7 @@ def _each(
             unknown = dict.fromkeys(("renamed", "shifted", "swapped", "name_was_anothers"))
             facts = {**subject.facts, **unknown, "added": False}
             said = {**subject.said, "before": candidates, "candidates": candidates}
-            which = (Missing(f"which one {name} was: only the program that runs can tell"),)
+            which = (Missing(f"nobody can tell which one {name} was; give each of them a name before anything else"),)
             asked = dict.fromkeys(unknown, which)
             yield Subject(kind, name, facts, said, asked)
 

@@ -67,7 +67,21 @@ def parse_topology(text: str) -> Topology:
                 "give one description"
             )
         found[finished.id] = group.line
-    return Topology(tuple(sorted(map(_finished, groups), key=lambda sub: (sub.topology, sub.number))))
+    topology = Topology(tuple(sorted(map(_finished, groups), key=lambda sub: (sub.topology, sub.number))))
+    _check_whole(topology)
+    return topology
+
+
+def _check_whole(topology: Topology) -> None:
+    """BadInput where a repartition topic is written and not read: what reads it is in the part that was cut off."""
+    read = {topic for sub in topology.subtopologies for source in sub.sources for topic in source.topics}
+    for sub in topology.subtopologies:
+        for sink in sub.sinks:
+            if sink.topic is not None and sink.topic.endswith("-repartition") and sink.topic not in read:
+                raise BadInput(
+                    f"topology description: sink {sink.name} writes {sink.topic}, which no source reads; the text is "
+                    "cut off: give it whole"
+                )
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:

@@ -8,7 +8,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from kstreams_runbooks.topologies.plan_text import headline, infos, sections, told
+from kstreams_runbooks.topologies.plan_text import headline, infos, notes, sections, told
 
 _VERDICT = {"proceed": "bold green", "refuse": "bold red", "inconclusive": "bold yellow"}
 _SEVERITY = {"danger": "red", "warning": "yellow", "info": "dim"}
@@ -17,7 +17,7 @@ _SEVERITY = {"danger": "red", "warning": "yellow", "info": "dim"}
 def show(plan: Mapping[str, Any], console: Console) -> None:
     """Print it; everything is text, never markup: names come from files."""
     console.print(Text(headline(plan), style=_VERDICT[plan["verdict"]]))
-    for reason in plan["reasons"]:
+    for reason in notes(plan):
         console.print(Padding(Text(reason), (0, 0, 0, 2), expand=False))
     happening, *rest = sections(plan)
     _section(console, happening.title, happening.lines)

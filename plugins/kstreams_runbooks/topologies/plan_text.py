@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 _WIDTH = 110
 _SHOWN = 3
+_STARTS_OVER = {"reset_and_cleanup", "blue_green_cutover"}
 _PLURAL = {"topic": "topics", "directory": "directories", "group": "groups"}
 
 
@@ -18,7 +19,7 @@ class Section(NamedTuple):
 
 def as_text(plan: Mapping[str, Any]) -> str:
     """Verdict and runbooks first, then what happens, findings from the worst, what is missing, and how it is done."""
-    lines = [headline(plan), *(line for reason in plan["reasons"] for line in _wrapped(reason))]
+    lines = [headline(plan), *(line for reason in notes(plan) for line in _wrapped(reason))]
     happening, *rest = sections(plan)
     for section in (happening, Section("findings", list(_findings(plan))), *rest):
         if section.lines:
@@ -38,6 +39,12 @@ def headline(plan: Mapping[str, Any]) -> str:
     if plan["verdict"] == "inconclusive":
         return "INCONCLUSIVE: the runbook hangs on what is not declared"
     return "REFUSE: no runbook makes this safe"
+
+
+def notes(plan: Mapping[str, Any]) -> list[str]:
+    """Why it is so, and what nobody looked at because neither version gives it."""
+    lacking = [f"not compared, neither version gives it: {', '.join(plan['not_compared'])}"]
+    return [*plan["reasons"], *(lacking if plan["not_compared"] else [])]
 
 
 def told(plan: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -85,6 +92,11 @@ def _happens(plan: Mapping[str, Any]) -> Iterator[str]:
         for topic in plan["internal_topics"][what]:
             partitions = topic["partitions"]
             yield f"topic {topic['name']} {words}" + (f" with {_count(partitions, 'partition')}" if partitions else "")
+    if (records := plan["costs"]["records_to_reprocess"]) is not None:
+        yield f"the inputs hold {records:,} records: no more than these can be processed again"
+    if _STARTS_OVER & set(plan["runbooks"]):
+        # Nothing of the old state is read again: what is kept and what restores says nothing there.
+        return
     if kept := plan["internal_topics"]["kept"]:
         yield f"{_count(len(kept), 'internal topic')} {'stays as it is' if len(kept) == 1 else 'stay as they are'}"
     for store in plan["restores"]:
@@ -92,8 +104,6 @@ def _happens(plan: Mapping[str, Any]) -> Iterator[str]:
         yield f"store {store['store']} restores in full from {store['changelog']}: {store['why']}{size}"
     for directory in plan["stale_task_directories"]:
         yield f"task directories {directory}* are used by nothing any more"
-    if (records := plan["costs"]["records_to_reprocess"]) is not None:
-        yield f"the inputs hold {records:,} records: no more than these can be processed again"
 
 
 def _changes(plan: Mapping[str, Any]) -> Iterator[str]:
@@ -119,7 +129,7 @@ def _commands(plan: Mapping[str, Any]) -> Iterator[str]:
 
 def _markdown(plan: Mapping[str, Any]) -> Iterator[str]:
     yield from (f"## {headline(plan)}", "")
-    yield from (f"- {reason}" for reason in plan["reasons"])
+    yield from (f"- {reason}" for reason in notes(plan))
     happening, *rest = sections(plan)
     if happening.lines:
         yield from ("", "### What happens", "", *(f"- {line}" for line in happening.lines))

@@ -144,9 +144,10 @@ def test_one_subtopology_twice_is_two_descriptions() -> None:
 
 @pytest.mark.parametrize("kept", range(1, len(LINES)))
 def test_a_text_that_was_cut_off_is_found_out(kept: int) -> None:
-    """Wherever it ends: unless that is the end of a subtopology, nothing in the text tells that another follows."""
+    """Wherever it ends: unless that is the end of a subtopology, and nothing written before it is read behind it."""
     text = "\n".join(LINES[:kept])
-    if LINES[kept].lstrip().startswith("Sub-topology") and kept > 1:
+    between = LINES[kept].lstrip().startswith("Sub-topology") and kept > 1
+    if between and "by-customer-repartition-sink" not in text:
         assert len(parse_topology(text).subtopologies) < len(parse_topology(running()).subtopologies)
     else:
         with pytest.raises(BadInput):

@@ -71,7 +71,7 @@ def test_nothing_is_taken_for_declared(tmp_path: Path) -> None:
         ("stores: {a: {kind: key_value, retention_ms: 2}}\n", "which has no retention"),
         (
             "stores: {a: {kind: window, window: {kind: hopping, size_ms: 5, grace_ms: 1, advance_ms: 6}}}\n",
-            "is longer than size_ms",
+            "has an advance_ms longer than its size_ms",
         ),
         ("stores: {a: {kind: window, window: {kind: tumbling, size_ms: -1, grace_ms: 0}}}\n", "greater than or equal"),
         ("suppressions: {a: {mode: until_window_closes, time_limit_ms: 5}}\n", "which has no time limit"),

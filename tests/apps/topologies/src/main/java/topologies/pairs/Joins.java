@@ -108,6 +108,15 @@ public final class Joins {
                         .to("viewed-and-bought", Produced.as("bought-sink")));
     }
 
+    /** An inner join without a name becomes a left join: its second store has another name. */
+    public Pair unnamedInnerJoinToLeftJoin() {
+        return Pair.of(
+                builder -> unnamedJoin(builder, hour()),
+                builder -> builder.<String, String>stream("views")
+                        .leftJoin(builder.<String, String>stream("purchases"), Joins::both, hour())
+                        .to("viewed-and-bought"));
+    }
+
     /** The two sides of the join change places. */
     public Pair joinSidesSwapped() {
         return Pair.of(

@@ -147,6 +147,25 @@ public final class Suppression {
                 .suppress(Suppressed.<String>untilTimeLimit(ofMinutes(1), maxRecords(10_000)).withName("fewer"))));
     }
 
+    /** The suppression goes behind an operator that gives its values another type. */
+    public Pair suppressMovedBehindMapValues() {
+        return Pair.of(
+                builder -> text(counts(builder)
+                        .suppress(untilWindowCloses(unbounded()).withName("final-only"))
+                        .mapValues(count -> count.toString(), Named.as("as-text"))),
+                builder -> text(counts(builder)
+                        .mapValues(count -> count.toString(), Named.as("as-text"))
+                        .suppress(untilWindowCloses(unbounded()).withName("final-only"))));
+    }
+
+    /** A suppression that was disabled before is removed. */
+    public Pair disabledSuppressRemoved() {
+        return Pair.of(
+                builder -> out(counts(builder).suppress(
+                        Suppressed.<Windowed<String>>untilTimeLimit(Duration.ZERO, unbounded()).withName("final-only"))),
+                builder -> out(counts(builder)));
+    }
+
     private static Pair suppressions(Suppressed<? super Windowed<String>> before,
             Suppressed<? super Windowed<String>> after) {
         return Pair.of(
@@ -183,6 +202,10 @@ public final class Suppression {
                 .count()
                 .toStream()
                 .to("hosts-per-alert-count");
+    }
+
+    private static void text(KTable<Windowed<String>, String> counts) {
+        counts.toStream(Named.as("alert-counts")).to("alert-counts", Produced.as("alert-counts-sink"));
     }
 
     private static <K> void out(KTable<K, Long> counts) {

@@ -1,0 +1,167 @@
+package topologies.pairs;
+
+import java.util.Arrays;
+import java.util.List;
+import org.apache.kafka.streams.StreamsBuilder;
+import org.apache.kafka.streams.kstream.Consumed;
+import org.apache.kafka.streams.kstream.Grouped;
+import org.apache.kafka.streams.kstream.KStream;
+import org.apache.kafka.streams.kstream.Materialized;
+import org.apache.kafka.streams.kstream.Named;
+import org.apache.kafka.streams.kstream.Produced;
+import topologies.Pair;
+
+/** Names that stay where something else has taken their place, and things that keep neither name nor place. */
+public final class Moved {
+
+    /** Each of two counts gives its store's name to the next: the second reads what the first wrote. */
+    public Pair storeNamesPassedOn() {
+        return Pair.of(
+                builder -> {
+                    count(stream(builder, "clicks"), "clicks", "by-user", "first-store");
+                    count(stream(builder, "purchases"), "purchases", "by-buyer", "second-store");
+                },
+                builder -> {
+                    count(stream(builder, "clicks"), "clicks", "by-user", "second-store");
+                    count(stream(builder, "purchases"), "purchases", "by-buyer", "third-store");
+                });
+    }
+
+    /** Each of two groupings gives its name to the next: records on their way reach the other count. */
+    public Pair groupingNamesPassedOn() {
+        return Pair.of(
+                builder -> {
+                    countByValue(stream(builder, "clicks"), "clicks", "first", "clicks-store");
+                    countByValue(stream(builder, "purchases"), "purchases", "second", "purchases-store");
+                },
+                builder -> {
+                    countByValue(stream(builder, "clicks"), "clicks", "second", "clicks-store");
+                    countByValue(stream(builder, "purchases"), "purchases", "third", "purchases-store");
+                });
+    }
+
+    /** Two groupings exchange their names: both repartition topics stay, and each carries the other's records. */
+    public Pair groupingNamesExchanged() {
+        return Pair.of(
+                builder -> {
+                    countByValue(stream(builder, "clicks"), "clicks", "first", "clicks-store");
+                    countByValue(stream(builder, "purchases"), "purchases", "second", "purchases-store");
+                },
+                builder -> {
+                    countByValue(stream(builder, "clicks"), "clicks", "second", "clicks-store");
+                    countByValue(stream(builder, "purchases"), "purchases", "first", "purchases-store");
+                });
+    }
+
+    /** A named count is taken from one stream and put behind another that was there already. */
+    public Pair countMovedToOtherStream() {
+        return Pair.of(
+                builder -> {
+                    KStream<String, String> clicks = stream(builder, "clicks");
+                    KStream<String, String> purchases = stream(builder, "purchases");
+                    countByValue(clicks, "all", "by-value", "counts-store");
+                    copy(purchases);
+                },
+                builder -> {
+                    KStream<String, String> clicks = stream(builder, "clicks");
+                    KStream<String, String> purchases = stream(builder, "purchases");
+                    countByValue(purchases, "all", "by-value", "counts-store");
+                    copy(clicks);
+                });
+    }
+
+    /** An unnamed count gets a filter before it, and its stream another topic besides. */
+    public Pair filterBeforeUnnamedCountAndSourceTopicAdded() {
+        return Pair.of(
+                builder -> builder.<String, String>stream("clicks").groupByKey().count().toStream().to("total-clicks"),
+                builder -> builder.<String, String>stream(Arrays.asList("clicks", "app-clicks"))
+                        .filter((user, page) -> !page.isEmpty())
+                        .groupByKey()
+                        .count()
+                        .toStream()
+                        .to("total-clicks"));
+    }
+
+    /** The store of the count has another name, and the stream another topic besides. */
+    public Pair storeRenamedAndSourceTopicAdded() {
+        return Pair.of(
+                builder -> count(stream(builder, "clicks"), "clicks", "by-user", "clicks-store"),
+                builder -> count(stream(builder, "clicks", "app-clicks"), "clicks", "by-user", "page-clicks"));
+    }
+
+    /** The stream of an unnamed count gets another topic besides: nothing moves. */
+    public Pair sourceTopicAddedBeforeUnnamedCount() {
+        return Pair.of(
+                builder -> builder.<String, String>stream("clicks").groupByKey().count().toStream().to("total-clicks"),
+                builder -> builder.<String, String>stream(Arrays.asList("clicks", "app-clicks"))
+                        .groupByKey()
+                        .count()
+                        .toStream()
+                        .to("total-clicks"));
+    }
+
+    /** The output goes to another topic, and the sink, which is called after it, has another name. */
+    public Pair sinkTopicAndNameChanged() {
+        return Pair.of(
+                builder -> stream(builder, "clicks").to("copies", Produced.as("copies-sink")),
+                builder -> stream(builder, "clicks").to("copies-2", Produced.as("copies-2-sink")));
+    }
+
+    /** Two counts of one stream that nothing tells apart both get a filter before them. */
+    public Pair filterBeforeTwoIdenticalUnnamedCounts() {
+        return Pair.of(
+                builder -> {
+                    KStream<String, String> clicks = builder.stream("clicks");
+                    clicks.groupByKey().count();
+                    clicks.groupByKey().count();
+                },
+                builder -> {
+                    KStream<String, String> clicks =
+                            builder.<String, String>stream("clicks").filter((user, page) -> !page.isEmpty());
+                    clicks.groupByKey().count();
+                    clicks.groupByKey().count();
+                });
+    }
+
+    /** Everything of the count has another name: nobody can say whether it is the same one. */
+    public Pair everythingOfCountRenamed() {
+        return Pair.of(
+                builder -> count(stream(builder, "clicks"), "clicks", "by-user", "clicks-store"),
+                builder -> count(stream(builder, "clicks"), "visits", "by-visitor", "visits-store"));
+    }
+
+    /** What fails is written to a topic that the application reads again. */
+    public Pair retryTopicAdded() {
+        return Pair.of(
+                builder -> count(stream(builder, "clicks"), "clicks", "by-user", "clicks-store"),
+                builder -> {
+                    KStream<String, String> clicks = stream(builder, "clicks", "clicks-retry");
+                    clicks.filter((user, page) -> page.isEmpty(), Named.as("failed"))
+                            .to("clicks-retry", Produced.as("retry-sink"));
+                    count(clicks, "clicks", "by-user", "clicks-store");
+                });
+    }
+
+    private static KStream<String, String> stream(StreamsBuilder builder, String... topics) {
+        List<String> names = Arrays.asList(topics);
+        return builder.stream(names, Consumed.as(names.get(0) + "-source"));
+    }
+
+    private static void count(KStream<String, String> stream, String name, String grouping, String store) {
+        stream.groupByKey(Grouped.as(grouping))
+                .count(Named.as(name + "-count"), Materialized.as(store))
+                .toStream(Named.as(name + "-changes"))
+                .to(name + "-per-key", Produced.as(name + "-sink"));
+    }
+
+    private static void countByValue(KStream<String, String> stream, String name, String grouping, String store) {
+        stream.groupBy((key, value) -> value, Grouped.as(grouping))
+                .count(Named.as(name + "-count"), Materialized.as(store))
+                .toStream(Named.as(name + "-changes"))
+                .to(name + "-per-value", Produced.as(name + "-sink"));
+    }
+
+    private static void copy(KStream<String, String> stream) {
+        stream.to("copies", Produced.as("copies-sink"));
+    }
+}
