@@ -38,9 +38,10 @@ class Prediction:
     for one more than it has tasks now. Names are without application.id where that is not declared.
 
     What neither text nor declaration says is not known here: a store without logging has no changelog, one in memory
-    alone no directory and is rebuilt at each start. Instances are taken to have stopped cleanly and to find their disks
-    again; global stores are not among the restores, nor the directories of another application.id or state.dir among
-    the stale.
+    alone no directory and is rebuilt at each start. A window store with another retention may restore in full as well,
+    since its segments are cut by it: 4.3.1 finds them again from two days to one, and not from two to seven. Instances
+    are taken to have stopped cleanly and to find their disks again. Global stores are not among the restores, nor the
+    directories of another application.id or state.dir among the stale.
     """
 
     created: tuple[InternalTopic, ...]
