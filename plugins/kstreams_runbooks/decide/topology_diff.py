@@ -3,6 +3,7 @@
 from kstreams_runbooks.decide.boundary_subjects import sinks, sources
 from kstreams_runbooks.decide.compared import Compared
 from kstreams_runbooks.decide.config_subjects import library, optimizations, settings
+from kstreams_runbooks.decide.kept_topic_subjects import kept_topics
 from kstreams_runbooks.decide.operator_subjects import operators
 from kstreams_runbooks.decide.persistent_subjects import internal_topics, stores
 from kstreams_runbooks.decide.suppression_subjects import suppressions
@@ -15,6 +16,7 @@ def subjects(compared: Compared) -> tuple[Subject, ...]:
     return (
         *stores(compared),
         *internal_topics(compared),
+        *kept_topics(compared),
         *operators(compared),
         *sources(compared),
         *sinks(compared),

@@ -9,6 +9,7 @@ from kstreams_runbooks.model.verdicts import Severity
 SubjectKind = Literal[
     "store",
     "internal_topic",
+    "kept_topic",
     "operator",
     "source_topic",
     "sink",

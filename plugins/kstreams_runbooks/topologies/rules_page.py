@@ -18,6 +18,7 @@ planner adds where the library changes is in docs/version_paths.md.
 _OBJECTS = {
     "store": "state store",
     "internal_topic": "internal topic",
+    "kept_topic": "internal topic that stays",
     "operator": "operator",
     "source_topic": "topic that is read",
     "sink": "topic that is written",

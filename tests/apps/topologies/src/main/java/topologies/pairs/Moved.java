@@ -27,6 +27,19 @@ public final class Moved {
                 });
     }
 
+    /** The same where the groupings have no names: the repartition topics are called after the stores. */
+    public Pair storeNamesPassedOnBehindUnnamedGroupBy() {
+        return Pair.of(
+                builder -> {
+                    countByValueUnnamed(builder, "clicks", "first-store");
+                    countByValueUnnamed(builder, "purchases", "second-store");
+                },
+                builder -> {
+                    countByValueUnnamed(builder, "clicks", "second-store");
+                    countByValueUnnamed(builder, "purchases", "third-store");
+                });
+    }
+
     /** Each of two groupings gives its name to the next: records on their way reach the other count. */
     public Pair groupingNamesPassedOn() {
         return Pair.of(
@@ -159,6 +172,14 @@ public final class Moved {
                 .count(Named.as(name + "-count"), Materialized.as(store))
                 .toStream(Named.as(name + "-changes"))
                 .to(name + "-per-value", Produced.as(name + "-sink"));
+    }
+
+    private static void countByValueUnnamed(StreamsBuilder builder, String topic, String store) {
+        builder.<String, String>stream(topic)
+                .groupBy((key, value) -> value)
+                .count(Materialized.as(store))
+                .toStream()
+                .to(topic + "-per-value");
     }
 
     private static void copy(KStream<String, String> stream) {
