@@ -17,7 +17,8 @@ MAY_IMPORT = {
     "fleet": {"errors", "model"},
     "ledger": {"errors", "model"},
     "deployers": {"errors", "model", "fleet"},
-    "observe": {"errors", "model", "fleet", "deployers"},
+    # Of what decides it reads with one thing: the parser of descriptions, which is pure.
+    "observe": {"decide", "errors", "model", "fleet", "deployers"},
     "act": {"errors", "model", "fleet", "deployers", "observe"},
     "traffic": {"errors", "model", "observe"},
     "notification_settings": {"errors", "fleet", "model"},

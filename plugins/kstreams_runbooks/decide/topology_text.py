@@ -5,8 +5,9 @@ never matter: the guide and most pages that quote a description have lost them.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.topology import Node, Processor, Sink, Source, Subtopology, Topology
@@ -25,6 +26,9 @@ _FROM = re.compile(r"<-- (?P<names>.*)")
 # Java prints a set as `[a, b]`; a pattern is printed bare, and what no topic may be called is one.
 _TOPICS = re.compile(r"\[(?P<topics>[a-zA-Z0-9._-]+(, [a-zA-Z0-9._-]+)*)?\]")
 _NOBODY = "none"
+_COMMA = ", "
+# One text with more than one is refused whatever their number; a text made to have many must not cost more.
+_MOST_READINGS = 64
 _SHOWN = 60
 
 
@@ -34,8 +38,8 @@ class _Draft:
 
     line: int
     node: Node
-    after: frozenset[str] | None = None
-    before: frozenset[str] | None = None
+    after: str | None = None
+    before: str | None = None
 
 
 @dataclass(slots=True)
@@ -156,19 +160,19 @@ def _draft(group: _Group, number: int, node: Node) -> _Draft:
             f"line {number}: node {node.name} stands in line {first.line} already (expected each name once); give one "
             "description"
         )
-    draft = _Draft(number, node, after=frozenset() if isinstance(node, Sink) else None)
+    draft = _Draft(number, node, after=_NOBODY if isinstance(node, Sink) else None)
     if isinstance(node, Source):
-        draft.before = frozenset()
+        draft.before = _NOBODY
     return draft
 
 
 def _arrow(draft: _Draft, line: str) -> bool:
     """Whether the line is an arrow that the node above it still lacks."""
     if (found := _TO.fullmatch(line)) and draft.after is None:
-        draft.after = _names(found["names"])
+        draft.after = found["names"]
         return True
     if (found := _FROM.fullmatch(line)) and draft.before is None:
-        draft.before = _names(found["names"])
+        draft.before = found["names"]
         return True
     return False
 
@@ -188,36 +192,84 @@ def _finished(group: _Group) -> Subtopology:
     for draft in group.drafts.values():
         if draft.after is None or draft.before is None:
             raise BadInput(f"line {draft.line}: no {_expected(draft)} follows; the text is cut off: give it whole")
+    after = {name: _meant(group, draft, draft.after or _NOBODY, "-->") for name, draft in group.drafts.items()}
+    before = {name: _meant(group, draft, draft.before or _NOBODY, "<--") for name, draft in group.drafts.items()}
     for draft in group.drafts.values():
-        _fits(group, draft, draft.after or frozenset(), "-->", "<--")
-        _fits(group, draft, draft.before or frozenset(), "<--", "-->")
+        _fits(group, draft, after, before, "-->")
+        _fits(group, draft, before, after, "<--")
     if not group.drafts:
         raise BadInput(
             f"line {group.line}: sub-topology {group.number} has no node; the text is cut off: give it whole"
         )
-    nodes = tuple(_with_successors(draft) for _, draft in sorted(group.drafts.items()))
+    nodes = tuple(_with_successors(draft.node, after[name]) for name, draft in sorted(group.drafts.items()))
     return Subtopology(group.number, nodes, group.is_global, group.topology)
 
 
-def _fits(group: _Group, draft: _Draft, others: frozenset[str], arrow: str, back: str) -> None:
-    name = draft.node.name
-    for other in sorted(others):
+def _meant(group: _Group, draft: _Draft, text: str, arrow: str) -> frozenset[str]:
+    """The nodes that an arrow leads to; the name of one may hold a comma, so the names that there are decide.
+
+    A name that is no node is given back as it stands, for `_fits` to say.
+    """
+    plain = tuple(_names(text))
+    if not any(_COMMA.strip() in known for known in group.drafts):
+        return frozenset(plain)
+    name, readings = draft.node.name, list(islice(_readings(text.strip(), group.drafts), _MOST_READINGS)) or [plain]
+    # `a, b` may be two nodes or one: the one that leads back is meant.
+    fitting = {frozenset(one) for one in readings if all(_leads_back(group, other, name, arrow) for other in one)}
+    if len(fitting) > 1:
+        raise BadInput(
+            f"line {draft.line}: {arrow} {_cut(text)} of {name} can be read in {len(fitting)} ways, because a name of "
+            "a node holds a comma; give that node another name"
+        )
+    return next(iter(fitting)) if fitting else frozenset(readings[0])
+
+
+def _readings(text: str, names: Collection[str]) -> Iterator[tuple[str, ...]]:
+    """Every way to read a list of names as names of nodes."""
+    if text in {_NOBODY, ""}:
+        yield ()
+        return
+    if text in names:
+        yield (text,)
+    at = text.find(_COMMA)
+    while at >= 0:
+        if text[:at] in names:
+            yield from ((text[:at], *rest) for rest in _readings(text[at + len(_COMMA) :], names) if rest)
+        at = text.find(_COMMA, at + 1)
+
+
+def _leads_back(group: _Group, other: str, name: str, arrow: str) -> bool:
+    there = group.drafts.get(other)
+    if there is None:
+        return False
+    back = (there.before if arrow == "-->" else there.after) or ""
+    return f"{_COMMA}{name}{_COMMA}" in f"{_COMMA}{back}{_COMMA}"
+
+
+def _fits(
+    group: _Group,
+    draft: _Draft,
+    ours: Mapping[str, frozenset[str]],
+    theirs: Mapping[str, frozenset[str]],
+    arrow: str,
+) -> None:
+    """Every arrow leads to a node of the subtopology, and that node has one back."""
+    name, back = draft.node.name, "<--" if arrow == "-->" else "-->"
+    for other in sorted(ours[name]):
         if other not in group.drafts:
             raise BadInput(
                 f"line {draft.line}: {name} {arrow} {other}, which is no node of sub-topology {group.number}; the text "
                 "is cut off or mixed with another: give one description, all of it"
             )
-        there = group.drafts[other]
-        if name not in ((there.before if back == "<--" else there.after) or ()):
+        if name not in theirs[other]:
             raise BadInput(
-                f"line {there.line}: {other} lacks {back} {name} (line {draft.line} has {arrow} {other}); give the "
-                "text as it is printed"
+                f"line {group.drafts[other].line}: {other} lacks {back} {name} (line {draft.line} has {arrow} {other});"
+                " give the text as it is printed"
             )
 
 
-def _with_successors(draft: _Draft) -> Node:
-    node = draft.node
-    return node if isinstance(node, Sink) else replace(node, successors=draft.after or frozenset())
+def _with_successors(node: Node, successors: frozenset[str]) -> Node:
+    return node if isinstance(node, Sink) else replace(node, successors=successors)
 
 
 def _names(text: str) -> frozenset[str]:

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
 from kstreams_runbooks.deployers.protocol import Deployer
-from kstreams_runbooks.errors import Inconclusive, RunbookError
+from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError
 from kstreams_runbooks.model.readings import (
     ApplicationReading,
     Deployment,
@@ -175,7 +175,10 @@ def _topology(
         if isinstance(described, Missing):
             return described
         texts = {described}
-    found = [topology_topics(text, application_id, names) for text in sorted(texts)]
+    try:
+        found = [topology_topics(text, application_id, names) for text in sorted(texts)]
+    except BadInput as error:
+        return Missing(f"the topology description cannot be read: {error}")
     return TopologyTopics(
         external=frozenset().union(*(one.external for one in found)),
         internal=frozenset().union(*(one.internal for one in found)),

@@ -13,10 +13,9 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-_SUBTOPOLOGY = re.compile(r"\s*Sub-topology:\s*(\d+)(?P<globe>.*for global store.*)?$")
-_SOURCE = re.compile(r"\s*Source:\s*\S+\s+\(topics:\s*(?P<topics>.*)\)\s*$")
-_SINK = re.compile(r"\s*Sink:\s*\S+\s+\(topic:\s*(?P<topic>.*)\)\s*$")
-_STORES = re.compile(r"\s*Processor:\s*\S+\s+\(stores:\s*\[(?P<stores>.*)\]\)\s*$")
+from kstreams_runbooks.decide.topology_text import parse_topology
+from kstreams_runbooks.model.topology import Sink, Topology
+
 _INTERNAL = re.compile(r".*-repartition|.*subscription-(registration|response)(-\d{10})?-topic", re.IGNORECASE)
 
 
@@ -40,11 +39,11 @@ class TopologyTopics:
 
 
 def topology_topics(text: str, application_id: str, cluster: Collection[str] = ()) -> TopologyTopics:
-    """Topics named in a topology description (`Topology#describe`).
+    """Topics named in a topology description (`Topology#describe`); BadInput where it is none.
 
     A global store's source is not among them: no group commits it.
     """
-    sources, patterns, sinks, stores = _named(text)
+    sources, patterns, sinks, stores = _named(parse_topology(text))
     internal = {name for name in sources if _is_internal(name, sinks, application_id, cluster)}
     return TopologyTopics(
         external=frozenset(sources - internal),
@@ -64,33 +63,21 @@ def changelog_topics(topology_text: str, application_id: str) -> frozenset[str]:
     return topology_topics(topology_text, application_id).changelogs
 
 
-def _named(text: str) -> tuple[set[str], set[str], set[str], set[str]]:
+def _named(topology: Topology) -> tuple[set[str], set[str], set[str], set[str]]:
     """Source names, source patterns, sink names and store names outside of global stores."""
     sources: set[str] = set()
     patterns: set[str] = set()
     sinks: set[str] = set()
     stores: set[str] = set()
-    globe = False
-    for line in text.splitlines():
-        if found := _SUBTOPOLOGY.match(line):
-            globe = found["globe"] is not None
-        elif globe:
+    for sub in topology.subtopologies:
+        if sub.is_global:
             continue
-        elif found := _SOURCE.match(line):
-            topics = found["topics"].strip()
-            if topics.startswith("[") and topics.endswith("]"):
-                sources |= _listed(topics[1:-1])
-            else:
-                patterns.add(topics)
-        elif found := _SINK.match(line):
-            sinks.add(found["topic"].strip())
-        elif found := _STORES.match(line):
-            stores |= _listed(found["stores"])
+        stores |= sub.stores
+        for source in sub.sources:
+            sources |= source.topics
+            patterns |= {source.pattern} if source.pattern is not None else set()
+        sinks |= {node.topic for node in sub.nodes if isinstance(node, Sink) and node.topic is not None}
     return sources, patterns, sinks, stores
-
-
-def _listed(text: str) -> set[str]:
-    return {name.strip() for name in text.split(",") if name.strip()}
 
 
 def _is_internal(name: str, sinks: set[str], application_id: str, cluster: Collection[str]) -> bool:

@@ -152,3 +152,52 @@ def test_a_text_that_was_cut_off_is_found_out(kept: int) -> None:
     else:
         with pytest.raises(BadInput):
             parse_topology(text)
+
+
+def test_a_name_may_hold_a_comma() -> None:
+    """The Processor API takes any name; which names there are tells where one ends."""
+    topology = parse_topology(
+        """Topologies:
+           Sub-topology: 0
+            Source: in (topics: [orders])
+              --> clean, sort, count
+            Processor: clean, sort (stores: [])
+              --> out
+              <-- in
+            Processor: count (stores: [counts])
+              --> out
+              <-- in
+            Sink: out (topic: counted)
+              <-- clean, sort, count
+        """
+    )
+    (sub,) = topology.subtopologies
+    (source,) = sub.sources
+    assert source.successors == {"clean, sort", "count"}
+
+
+def test_names_with_commas_that_may_be_others_are_told_by_the_arrows_back() -> None:
+    """`a, b` is one node, or two: who leads back decides."""
+    text = """Topologies:
+       Sub-topology: 0
+        Source: in (topics: [orders])
+          --> a, b
+        Source: other (topics: [more])
+          --> a, b
+        Processor: a (stores: [])
+          --> none
+          <-- {a}
+        Processor: b (stores: [])
+          --> none
+          <-- {b}
+        Processor: a, b (stores: [])
+          --> none
+          <-- {both}
+    """
+    topology = parse_topology(text.format(a="other", b="other", both="in"))
+    assert {source.name: source.successors for source in topology.subtopologies[0].sources} == {
+        "in": {"a, b"},
+        "other": {"a", "b"},
+    }
+    with pytest.raises(BadInput, match="line 3: --> 'a, b' of in can be read in 2 ways"):
+        parse_topology(text.format(a="in, other", b="in, other", both="in, other"))

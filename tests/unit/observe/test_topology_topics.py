@@ -2,29 +2,34 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
+from kstreams_runbooks.model.readings import Missing
+from kstreams_runbooks.observe.application import _topology
 from kstreams_runbooks.observe.topology_topics import changelog_topics, source_topics, topology_topics
+from samples import instance
 
 SAMPLE = Path(__file__).parent / "samples" / "jolokia_4.3.1.json"
 
 GENERATED = """Topologies:
    Sub-topology: 0
     Source: KSTREAM-SOURCE-0000000000 (topics: [orders, returns])
-      --> KTABLE-FK-JOIN-SUBSCRIPTION-REGISTRATION-0000000007
+      --> KTABLE-SINK-0000000008, KSTREAM-SINK-0000000099
     Sink: KTABLE-SINK-0000000008 (topic: KTABLE-FK-JOIN-SUBSCRIPTION-REGISTRATION-0000000006-topic)
-      <-- KTABLE-FK-JOIN-SUBSCRIPTION-REGISTRATION-0000000007
+      <-- KSTREAM-SOURCE-0000000000
+    Sink: KSTREAM-SINK-0000000099 (extractor class: example.Route@1)
+      <-- KSTREAM-SOURCE-0000000000
     Source: KTABLE-SOURCE-0000000014 (topics: [KTABLE-FK-JOIN-SUBSCRIPTION-RESPONSE-0000000013-topic])
       --> none
 
   Sub-topology: 1
     Source: KTABLE-SOURCE-0000000009 (topics: [KTABLE-FK-JOIN-SUBSCRIPTION-REGISTRATION-0000000006-topic])
-      --> none
+      --> KTABLE-0000000011
     Processor: KTABLE-0000000011 (stores: [KTABLE-FK-JOIN-SUBSCRIPTION-STATE-STORE-0000000010])
-      --> none
+      --> KTABLE-SINK-0000000012
+      <-- KTABLE-SOURCE-0000000009
     Sink: KTABLE-SINK-0000000012 (topic: KTABLE-FK-JOIN-SUBSCRIPTION-RESPONSE-0000000013-topic)
-      <-- none
-    Sink: KSTREAM-SINK-0000000099 (extractor class: example.Route@1)
-      <-- none
+      <-- KTABLE-0000000011
 
   Sub-topology: 2
     Source: KSTREAM-SOURCE-0000000020 (topics: audit\\..*)
@@ -35,6 +40,7 @@ GENERATED = """Topologies:
       --> rates-processor
     Processor: rates-processor (stores: [rates])
       --> none
+      <-- rates-source
 """
 
 
@@ -88,7 +94,7 @@ def test_topic_of_the_user_with_an_internal_name() -> None:
     """Only read, `x-repartition` is the user's; written and read as well, the name on the cluster decides."""
     only_read = "Topologies:\n  Sub-topology: 0\n    Source: s (topics: [x-repartition])\n      --> none\n"
     assert source_topics(only_read, "app") == {"x-repartition"}
-    both = only_read + "    Sink: k (topic: x-repartition)\n      <-- s\n"
+    both = only_read.replace("none", "k") + "    Sink: k (topic: x-repartition)\n      <-- s\n"
     assert source_topics(both, "app") == {"app-x-repartition"}
     assert source_topics(both, "app", {"x-repartition"}) == {"x-repartition"}
     assert source_topics(both, "app", {"x-repartition", "app-x-repartition"}) == {"app-x-repartition"}
@@ -96,5 +102,16 @@ def test_topic_of_the_user_with_an_internal_name() -> None:
 
 def test_topic_written_and_read_by_the_user() -> None:
     """A topic between two halves of a topology that has a plain name is nobody's internal topic."""
-    text = "Topologies:\n  Sub-topology: 0\n    Source: s (topics: [bridge])\n    Sink: k (topic: bridge)\n"
+    text = (
+        "Topologies:\n  Sub-topology: 0\n    Source: s (topics: [bridge])\n      --> k\n    Sink: k (topic: bridge)\n"
+        "      <-- s\n"
+    )
     assert source_topics(text, "app") == {"bridge"}
+
+
+def test_a_description_that_cannot_be_read_is_missing() -> None:
+    """What an instance tells is never half read: nobody may plan on the topics that happened to be understood."""
+    cut = GENERATED.partition("      --> KTABLE-0000000011")[0]
+    found = _topology((instance("orders-1", topology=cut),), SimpleNamespace(), "app", frozenset())  # type: ignore[arg-type]
+    assert isinstance(found, Missing)
+    assert found.missing.startswith("the topology description cannot be read: line 13: no `-->` of KTABLE-SOURCE-000")
