@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kstreams_runbooks.fleet.manual import ManualSettings
     from kstreams_runbooks.fleet.problems import Problem
     from kstreams_runbooks.fleet.supervisord import SupervisordInstance, SupervisordSettings
+    from kstreams_runbooks.fleet.topology_declaration import release_declaration
 
 __all__ = [
     "Application",
@@ -32,6 +33,7 @@ __all__ = [
     "application_names",
     "fleet_dir",
     "load_fleet",
+    "release_declaration",
 ]
 
 _HOME = {
@@ -46,6 +48,7 @@ _HOME = {
     "SupervisordInstance": "supervisord",
     "SupervisordSettings": "supervisord",
     "load_fleet": "loading",
+    "release_declaration": "topology_declaration",
 }
 
 

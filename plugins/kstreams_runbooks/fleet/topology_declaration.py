@@ -4,12 +4,14 @@ Beside the fleet entry of `orders` it is `applications/orders/RELEASE.yaml`; `ks
 """
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
 
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.fleet.names import fleet_dir
 from kstreams_runbooks.fleet.reading import read_declaration
 from kstreams_runbooks.fleet.values import Count, Declaration, KafkaName, Words
 from kstreams_runbooks.model import declaration as model
@@ -218,3 +220,23 @@ def read_topology_declaration(file: Path) -> model.Declaration:
         first, *more = problems
         raise BadInput(f"{first}{f' (and {len(more)} more)' if more else ''}")
     return found.declared()
+
+
+def release_declaration(
+    application: str, release: str, library: str, config_dir: Path | None = None
+) -> model.Declaration | None:
+    """What a release of a fleet entry declares (`applications/APPLICATION/RELEASE.yaml`), None where there is no file.
+
+    `library` is the Kafka Streams release that the fleet entry has for it: BadInput where the file names another one,
+    and where the file is bad. Both names are those of the fleet, never a person's: they become a path.
+    """
+    file = fleet_dir(config_dir) / "applications" / application / f"{release}.yaml"
+    if not file.is_file():
+        return None
+    declared = read_topology_declaration(file)
+    if declared.library is not None and str(declared.library) != library:
+        raise BadInput(
+            f"{file}: library: {declared.library}, and the fleet entry of {application} has {library} for release "
+            f"{release}; correct one of them"
+        )
+    return replace(declared, library=Release.parse(library))
