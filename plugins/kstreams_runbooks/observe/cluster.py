@@ -28,7 +28,13 @@ from kstreams_runbooks.observe.clients import (
     unreachable,
 )
 from kstreams_runbooks.observe.groups import classic_group, consumer_group, streams_group
-from kstreams_runbooks.observe.offsets import GroupOffsets, read_committed, read_partitions
+from kstreams_runbooks.observe.offsets import (
+    GroupOffsets,
+    HeldPartition,
+    read_committed,
+    read_held,
+    read_partitions,
+)
 from kstreams_runbooks.observe.read_only import ReadOnly
 
 KafkaAddress = Mapping[str, Any]
@@ -208,6 +214,15 @@ class ClusterReader:
 
     def log_bytes(self, topics: Collection[str]) -> int | Missing:
         """Bytes of one copy of these topics on the brokers' disks: of each partition its largest replica."""
+        sizes = self.bytes_of(topics)
+        if isinstance(sizes, Missing):
+            return sizes
+        if absent := sorted(set(topics) - sizes.keys()):
+            return Missing(f"size of {absent[0]}: not told by any broker (needs Describe on the cluster)")
+        return sum(sizes.values())
+
+    def bytes_of(self, topics: Collection[str]) -> dict[str, int] | Missing:
+        """The same by topic; one that no broker tells of is not among them."""
         answer = self._ask("log directories", lambda: self.admin.describe_log_dirs(sorted(topics)))
         if isinstance(answer, Missing):
             return answer
@@ -218,9 +233,14 @@ class ClusterReader:
                     for partition in topic["partitions"]:
                         key = (topic["name"], partition["partition_index"])
                         largest[key] = max(largest.get(key, 0), int(partition["partition_size"]))
-        if absent := sorted(set(topics) - {name for name, _ in largest}):
-            return Missing(f"size of {absent[0]}: not told by any broker (needs Describe on the cluster)")
-        return sum(largest.values())
+        sizes: dict[str, int] = {}
+        for (name, _), size in largest.items():
+            sizes[name] = sizes.get(name, 0) + size
+        return sizes
+
+    def held(self, topics: Mapping[str, int]) -> tuple[HeldPartition, ...] | Missing:
+        """What every partition of `topics` (partition count by name) still holds, and from when."""
+        return self._ask("offsets of inputs", lambda: read_held(self.librdkafka, topics))
 
     def _answered(self, what: str, call: Callable[[], Any]) -> Any:
         answer = self._ask(what, call)

@@ -6,8 +6,9 @@ kafka-python, whose text of the commit metadata is whole; the ends through librd
 (kafka-python's call fails for all of them when one is unknown) and in half the time.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from kstreams_runbooks.errors import Unreachable
@@ -31,6 +32,20 @@ _MOVING = frozenset(
 _TRANSPORT = frozenset({"_TRANSPORT", "_ALL_BROKERS_DOWN", "_TIMED_OUT", "_TIMED_OUT_QUEUE", "_RESOLVE"})
 
 Place = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class HeldPartition:
+    """What one partition still holds: its first offset, its end (exclusive) and when its first record was written.
+
+    `oldest_ms` is -1 where there is none.
+    """
+
+    topic: str
+    partition: int
+    start: int | Missing
+    end: int | Missing
+    oldest_ms: int | Missing
 
 
 def read_partitions(
@@ -67,6 +82,20 @@ def read_ends(librdkafka: ReadOnly, places: list[Place]) -> dict[Place, Ends]:
     stable = _ends(librdkafka, places, latest, IsolationLevel.READ_COMMITTED)
     ends = _ends(librdkafka, places, latest, IsolationLevel.READ_UNCOMMITTED)
     return {place: Ends(starts[place], stable[place], ends[place]) for place in places}
+
+
+def read_held(librdkafka: ReadOnly, topics: Mapping[str, int]) -> tuple[HeldPartition, ...]:
+    """What each partition of `topics` (partition count by name) holds; Unreachable where no leader answers."""
+    from confluent_kafka import IsolationLevel
+    from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
+
+    read = IsolationLevel.READ_UNCOMMITTED
+    places = [(topic, number) for topic in sorted(topics) for number in range(topics[topic])]
+    starts = _ends(librdkafka, places, OffsetSpec.earliest(), read)  # type: ignore[no-untyped-call]
+    # The first record that is not older than 1970: the first one that is still there.
+    first = _ends(librdkafka, places, OffsetSpec.for_timestamp(0), read, _timestamp)
+    ends = _ends(librdkafka, places, OffsetSpec.latest(), read)  # type: ignore[no-untyped-call]
+    return tuple(HeldPartition(*place, starts[place], ends[place], first[place]) for place in places)
 
 
 def _absent(topic: str) -> PartitionReading:
@@ -114,7 +143,23 @@ def _committed(admin: ReadOnly, group_id: str, places: list[Place]) -> dict[Plac
     }
 
 
-def _ends(librdkafka: ReadOnly, places: list[Place], spec: Any, isolation: Any) -> dict[Place, int | Missing]:
+def _offset(answer: Any) -> int:
+    offset: int = answer.offset
+    return offset
+
+
+def _timestamp(answer: Any) -> int:
+    timestamp: int = answer.timestamp
+    return timestamp
+
+
+def _ends(
+    librdkafka: ReadOnly,
+    places: list[Place],
+    spec: Any,
+    isolation: Any,
+    of: Callable[[Any], int] = _offset,
+) -> dict[Place, int | Missing]:
     """One ListOffsets per leader; a partition whose leader has just moved is asked for again."""
     from tenacity import RetryError, Retrying, retry_if_result, stop_after_attempt, wait_exponential_jitter
 
@@ -135,7 +180,7 @@ def _ends(librdkafka: ReadOnly, places: list[Place], spec: Any, isolation: Any) 
         for partition, future in futures.items():
             place = (partition.topic, partition.partition)
             try:
-                found[place] = future.result().offset
+                found[place] = of(future.result())
             except KafkaException as error:
                 failure = error.args[0]
                 if failure.name() in _TRANSPORT:
