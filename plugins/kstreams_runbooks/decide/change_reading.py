@@ -13,6 +13,7 @@ from kstreams_runbooks.decide.topology_diff import subjects
 from kstreams_runbooks.model.topology_change import ChangeFinding, ChangeRule, Undecided
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.model.version_rules import VersionRules
+from kstreams_runbooks.model.versions import Release
 
 _SEVERITIES = ("danger", "warning", "info")
 
@@ -45,15 +46,20 @@ class ChangeReading:
 
 
 def read_change(
-    before: Version, after: Version, rules: tuple[ChangeRule, ...], versions: VersionRules
+    before: Version,
+    after: Version,
+    rules: tuple[ChangeRule, ...],
+    versions: VersionRules,
+    broker: Release | None = None,
 ) -> ChangeReading:
     """Every consequence of going from one version to the other, with its source, and the runbooks for it.
 
-    Two versions that share nothing are refused: they are not of one application.
+    Two versions that share nothing are refused: they are not of one application. `broker` is the lowest release among
+    the brokers, None where no cluster was asked.
     """
     compared = Compared(before, after)
     by_rows = fired(subjects(compared), rules)
-    of_library = library_findings(compared, versions)
+    of_library = library_findings(compared, versions, broker)
     found = Fired((*by_rows.findings, *of_library.findings), (*by_rows.undecided, *of_library.undecided))
     plan = change_plan(found)
     if compared.nothing_in_common:

@@ -23,7 +23,7 @@ _MISSING = (_BROKER, "missing-guarantee", "missing-group-protocol")
 _BUMP: tuple[ChangeRunbook, ...] = ("library_bump",)
 
 
-def library_findings(compared: Compared, rules: VersionRules) -> Fired:
+def library_findings(compared: Compared, rules: VersionRules, broker: Release | None = None) -> Fired:
     """The path between the two releases as findings; none where neither is given or both are one.
 
     BadInput for a release that the rules do not know.
@@ -34,7 +34,7 @@ def library_findings(compared: Compared, rules: VersionRules) -> Fired:
     if old is None or new is None:
         missing = Missing("library", "", sides(old, new))
         return Fired((), (Undecided(LIBRARY_CHANGED, "warning", "library", (missing,), _BUMP),))
-    question = _question(compared.before, old, new)
+    question = replace(_question(compared.before, old, new), broker=broker)
     path = version_path(question, rules)
     if path.verdict is Outcome.INCONCLUSIVE and {one.id for one in path.findings if one.id in _MISSING} == {_BROKER}:
         # Which release the brokers run is for a cluster to say: taken for the newest here, and told.

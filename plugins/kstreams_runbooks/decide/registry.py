@@ -8,6 +8,7 @@ from kstreams_runbooks.decide.bump_plan import bump_plan
 from kstreams_runbooks.decide.check import ready_for_change
 from kstreams_runbooks.decide.conclusion import conclusion
 from kstreams_runbooks.decide.deployed import deployed
+from kstreams_runbooks.decide.described_change import described_change
 from kstreams_runbooks.decide.draining import read_up_to
 from kstreams_runbooks.decide.emptiness import group_is_empty
 from kstreams_runbooks.decide.gate import gate
@@ -15,6 +16,7 @@ from kstreams_runbooks.decide.guards import nothing_drifted
 from kstreams_runbooks.decide.left_unread import nothing_left
 from kstreams_runbooks.decide.members import every_member_runs
 from kstreams_runbooks.decide.restart_plan import restart_plan
+from kstreams_runbooks.decide.roll_preflight import may_be_rolled
 from kstreams_runbooks.decide.undo_plan import undo_plan
 from kstreams_runbooks.decide.verification import change_verified, undo_verified
 
@@ -23,6 +25,8 @@ DECISIONS: dict[str, Callable[..., Any]] = {
     for function in (
         may_request,
         ready_for_change,
+        described_change,
+        may_be_rolled,
         bump_plan,
         restart_plan,
         undo_plan,
