@@ -103,7 +103,7 @@ def test_deployer_that_is_not_there_is_missing(orders: Orders, reader: ClusterRe
 
 def test_described_topology_is_the_running_one(orders: Orders, reader: ClusterReader) -> None:
     """What `--describe` prints without a start names the same topics as the running client."""
-    from kstreams_runbooks.observe.topology_topics import source_topics
+    from kstreams_runbooks.observe.topology_topics import topology_topics
 
     reading = read(orders, reader)
     deployer = make_deployer(orders.application, dry_run=True)  # type: ignore[arg-type]
@@ -111,4 +111,4 @@ def test_described_topology_is_the_running_one(orders: Orders, reader: ClusterRe
     assert isinstance(streams, StreamsReading)
     assert isinstance(streams.topology, str)
     described = deployer.topology(streams.version)
-    assert source_topics(described, "orders") == source_topics(streams.topology, "orders")
+    assert topology_topics(described, "orders") == topology_topics(streams.topology, "orders")

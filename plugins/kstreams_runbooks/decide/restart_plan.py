@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 
-from kstreams_runbooks.decide.left_unread import GUIDE
 from kstreams_runbooks.decide.planning import (
     UPGRADE_FROM,
     all_down,
@@ -17,7 +16,7 @@ from kstreams_runbooks.decide.planning import (
 from kstreams_runbooks.errors import BadInput, Refused
 from kstreams_runbooks.model.declared import DeclaredApplication
 from kstreams_runbooks.model.plan import Bounce, Plan, PlanFacts
-from kstreams_runbooks.model.readings import ApplicationReading, Missing
+from kstreams_runbooks.model.readings import ApplicationReading
 from kstreams_runbooks.model.verdicts import Finding
 
 _SOURCE = "KIP-345 (static membership keeps an assignment); tests/long/test_changed_topics.py"
@@ -33,18 +32,14 @@ def restart_plan(
     code: str,
     *,
     at_once: bool,
-    topics_now: tuple[str, ...] | Missing,
-    topics_then: tuple[str, ...] | Missing,
 ) -> Plan:
     """The plan that brings every instance to `release` (None: the one it has) and to `settings` over those it has.
 
     A setting that is None is unset. With `at_once` all instances are down together, also where nothing changes: that
-    is what an application needs whose set of internal or source topics changes. `topics_now` and `topics_then` are
-    those of the release that is deployed and of the wanted one.
+    is what an application needs whose set of internal or source topics changes (roll_preflight.py tells).
 
     BadInput for a release that is not declared, for a setting that is not this runbook's, and for a rolling bounce
-    that would change nothing; Refused where the library would change too, and where a rolling bounce would change the
-    set of topics.
+    that would change nothing; Refused where the library would change too.
     """
     found = facts(reading, declared, code)
     target = release or _one_release(found)
@@ -55,10 +50,8 @@ def restart_plan(
     kept = kept_settings(reading, frozenset({UPGRADE_FROM, *settings}))
     wanted = kept | {key: value for key, value in settings.items() if value is not None}
     _no_upgrade_from(found)
-    if at_once:
-        findings += tuple(_dropped(declared, target, topics_now, topics_then))
-    else:
-        findings += tuple(_topics(declared, target, bool(settings), topics_now, topics_then))
+    if settings and not at_once:
+        findings += (_settings_may_change_it(declared),)
     bounce = Bounce(1, target, tuple(sorted(wanted.items())), other_library(target, declared.library(target)))
     changed = [one for one in found.at_start if (one.release, one.settings) != (bounce.release, bounce.settings)]
     if not changed and not at_once:
@@ -108,60 +101,15 @@ def _no_upgrade_from(found: PlanFacts) -> None:
             )
 
 
-def _topics(
-    declared: DeclaredApplication,
-    target: str,
-    other_settings: bool,
-    now: tuple[str, ...] | Missing,
-    then: tuple[str, ...] | Missing,
-) -> Iterator[Finding]:
-    """Refused where the application would read other topics; a finding where nobody can say."""
-    for topics in (now, then):
-        if isinstance(topics, Missing):
-            yield Finding(
-                "topics-not-compared",
-                "warning",
-                declared.name,
-                f"whether {target} reads the same topics cannot be said: {topics.missing}; if it does not, this needs "
-                "stop_and_restart",
-                _SOURCE,
-            )
-            return
-    if isinstance(now, tuple) and isinstance(then, tuple):
-        added, gone = sorted(set(then) - set(now)), sorted(set(now) - set(then))
-        if added or gone:
-            changes = [f"{', '.join(added)} as well"] * bool(added) + [f"{', '.join(gone)} no more"] * bool(gone)
-            raise Refused(
-                f"release {target} reads {' and '.join(changes)} (expected: the same topics): rolled under static "
-                "membership it would run without progress and end in ERROR; trigger stop_and_restart"
-            )
-    if other_settings:
-        yield Finding(
-            "settings-may-change-the-topology",
-            "info",
-            declared.name,
-            "whether the settings change what the application reads is not known here; if they do, this needs "
-            "stop_and_restart",
-            _SOURCE,
-        )
-
-
-def _dropped(
-    declared: DeclaredApplication, target: str, now: tuple[str, ...] | Missing, then: tuple[str, ...] | Missing
-) -> Iterator[Finding]:
-    """Internal topics that the wanted release no longer reads: work that is half done lies in them."""
-    if isinstance(now, Missing) or isinstance(then, Missing):
-        return
-    for topic in sorted(set(now) - set(then)):
-        if topic.startswith(f"{declared.application_id}-"):
-            yield Finding(
-                "repartition-removed",
-                "danger",
-                topic,
-                f"{target} no longer reads it: what lies in it once everything is stopped is never processed; have the "
-                "inputs paused and read to their end before you approve; verify counts what was left",
-                GUIDE,
-            )
+def _settings_may_change_it(declared: DeclaredApplication) -> Finding:
+    return Finding(
+        "settings-may-change-the-topology",
+        "info",
+        declared.name,
+        "whether the settings change what the application reads is not known here; if they do, this needs "
+        "stop_and_restart",
+        _SOURCE,
+    )
 
 
 def _change(target: str, settings: Mapping[str, str | None]) -> Iterator[tuple[str, str]]:

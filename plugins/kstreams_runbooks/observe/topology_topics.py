@@ -53,16 +53,6 @@ def topology_topics(text: str, application_id: str, cluster: Collection[str] = (
     )
 
 
-def source_topics(topology_text: str, application_id: str, cluster: Collection[str] = ()) -> frozenset[str]:
-    """Source and repartition topics whose offsets the group commits, full names."""
-    return topology_topics(topology_text, application_id, cluster).sources(cluster)
-
-
-def changelog_topics(topology_text: str, application_id: str) -> frozenset[str]:
-    """Changelogs that the stores may have, full names; the cluster tells which of them exist."""
-    return topology_topics(topology_text, application_id).changelogs
-
-
 def _named(topology: Topology) -> tuple[set[str], set[str], set[str], set[str]]:
     """Source names, source patterns, sink names and store names outside of global stores."""
     sources: set[str] = set()

@@ -1,23 +1,25 @@
 """How each runbook that changes releases or settings makes its plan."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from kstreams_runbooks.decide.bump_plan import bump_plan
 from kstreams_runbooks.decide.restart_plan import restart_plan
-from kstreams_runbooks.errors import BadInput, RunbookError
+from kstreams_runbooks.decide.roll_preflight import may_be_rolled
+from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.plan import Plan
-from kstreams_runbooks.model.readings import ApplicationReading, Deployment, Missing
+from kstreams_runbooks.model.readings import ApplicationReading
 from kstreams_runbooks.model.verdicts import Finding
-from kstreams_runbooks.observe.topology_topics import source_topics
-from kstreams_runbooks.rules import upgrade_path_rules
+from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
 from kstreams_runbooks.steps.code import code_digest
 from kstreams_runbooks.steps.run import Run
+from kstreams_runbooks.steps.sides import before_a_roll, known_of
 
 
 def library_bump(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...]) -> Plan:
     """To another Kafka Streams release: one or two rolling bounces."""
-    return run.decide(
+    made = run.decide(
         bump_plan,
         reading=reading,
         declared=run.declared,
@@ -27,6 +29,7 @@ def library_bump(run: Run, reading: ApplicationReading, findings: tuple[Finding,
         limits=run.declared.limits,
         code=code_digest(run.record.dag_id),
     )
+    return _with_what_it_changes(run, reading, made)
 
 
 def rolling_bounce(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...]) -> Plan:
@@ -40,48 +43,47 @@ def stop_and_restart(run: Run, reading: ApplicationReading, findings: tuple[Find
 
 
 def _restart(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...], *, at_once: bool) -> Plan:
-    release = run.record.params.get("release") or None
-    now, then = _topics(run, reading, release)
     made = run.decide(
         restart_plan,
         reading=reading,
         declared=run.declared,
-        release=release,
+        release=run.record.params.get("release") or None,
         settings=_given(run.record.params.get("settings")),
         findings=findings,
         limits=run.declared.limits,
         code=code_digest(run.record.dag_id),
         at_once=at_once,
-        topics_now=now,
-        topics_then=then,
     )
     # What a deployer would refuse once an instance is down is refused here, while all of them run.
     for name in made.facts.instances:
         for bounce in made.bounces:
             run.deployer.check_apply(name, bounce.release, dict(bounce.settings))
-    return made
+    return _with_what_it_changes(run, reading, made)
 
 
-def _topics(
-    run: Run, reading: ApplicationReading, release: str | None
-) -> tuple[tuple[str, ...] | Missing, tuple[str, ...] | Missing]:
-    """Topics of the release that is deployed and of the wanted one, both as described: settings are in neither."""
-    deployed = {one.deployment.release for one in reading.instances if isinstance(one.deployment, Deployment)}
-    names = [name for name in deployed if isinstance(name, str)]
-    if release is None or names == [release]:
-        return (), ()
-    now = _topics_of(run, names[0]) if len(names) == 1 else Missing(f"{len(names)} releases are deployed")
-    return now, _topics_of(run, release)
+def _with_what_it_changes(run: Run, reading: ApplicationReading, made: Plan) -> Plan:
+    """The plan with what follows from the topology of its release; Refused or Inconclusive where it may not be rolled.
 
-
-def _topics_of(run: Run, release: str) -> tuple[str, ...] | Missing:
-    """Topics of a release that is not running yet; a release that is unknown is for the plan to refuse."""
-    if release not in run.declared.releases:
-        return Missing(f"release {release} is not declared")
-    try:
-        return tuple(sorted(source_topics(run.deployer.topology(release), run.application.application_id)))
-    except RunbookError as error:
-        return Missing(str(error))
+    Settings are in no description, and where every instance has that release already nothing in it changes. What is
+    added explains the plan to a person and is no part of its digest.
+    """
+    release = made.bounces[-1].release
+    if {one.release for one in made.facts.at_start} == {release}:
+        return made
+    before, after = before_a_roll(run, reading, release)
+    verdict = run.decide(
+        may_be_rolled,
+        before=before,
+        after=after,
+        known=known_of(run, reading),
+        rules=topology_change_rules(),
+        versions=upgrade_path_rules(),
+        at_once=made.at_once,
+    )
+    for finding in verdict.findings:
+        run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
+    run.demand(verdict)
+    return replace(made, findings=(*made.findings, *verdict.findings))
 
 
 def _given(settings: Any) -> dict[str, str | None]:

@@ -4,10 +4,9 @@ import pytest
 from kstreams_runbooks.decide.restart_plan import restart_plan
 from kstreams_runbooks.errors import BadInput, Refused
 from kstreams_runbooks.model.plan import Plan
-from kstreams_runbooks.model.readings import ApplicationReading, Missing
+from kstreams_runbooks.model.readings import ApplicationReading
 from samples import NEW, OLD, declared, instance, reading
 
-TOPICS = ("orders", "orders-by-customer-repartition")
 RELEASES = {"releases": (OLD, NEW, "build-7"), "libraries": (("build-7", OLD),)}
 
 
@@ -17,8 +16,6 @@ def plan_of(
     now: ApplicationReading | None = None,
     *,
     at_once: bool = False,
-    topics: tuple[str, ...] | Missing = TOPICS,
-    before: tuple[str, ...] = TOPICS,
 ) -> Plan:
     return restart_plan(
         now or reading(),
@@ -29,8 +26,6 @@ def plan_of(
         (),
         "code",
         at_once=at_once,
-        topics_now=before,
-        topics_then=topics,
     )
 
 
@@ -95,27 +90,7 @@ def test_the_digest_binds_settings_and_not_the_words() -> None:
     assert plan_of({"a": "1"}).digest != plan_of({"a": "2"}).digest
 
 
-def test_another_set_of_topics_needs_stop_and_restart() -> None:
-    """Rolled it would run without progress, and end in ERROR; all at once it may change."""
-    more = (*TOPICS, "orders-audit-repartition")
-    with pytest.raises(Refused, match=r"build-7 reads orders-audit-repartition as well .* stop_and_restart"):
-        plan_of(release="build-7", topics=more)
-    with pytest.raises(Refused, match="reads orders-by-customer-repartition no more"):
-        plan_of(release="build-7", topics=("orders",))
-    assert plan_of(release="build-7", topics=more, at_once=True).bounces[0].release == "build-7"
-
-
-def test_topics_that_nobody_can_compare_are_shown_to_who_approves() -> None:
-    """Missing data is never OK, and settings may change a topology too."""
-    [finding] = plan_of(release="build-7", topics=Missing("no describe command")).findings
-    assert (finding.id, finding.severity) == ("topics-not-compared", "warning")
-    assert "no describe command" in finding.message
+def test_settings_may_change_a_topology() -> None:
+    """No description knows them: whoever approves a roll is told."""
     assert [finding.id for finding in plan_of({"a": "1"}).findings] == ["settings-may-change-the-topology"]
-
-
-def test_a_repartition_topic_that_is_dropped_is_a_danger() -> None:
-    """All at once it may be done, once it has been read to its end; an input that is dropped was meant."""
-    made = plan_of(release=OLD, at_once=True, before=(*TOPICS, "orders-audit-repartition", "returns"))
-    assert [(one.id, one.severity, one.object) for one in made.findings] == [
-        ("repartition-removed", "danger", "orders-audit-repartition")
-    ]
+    assert plan_of({"a": "1"}, at_once=True).findings == ()

@@ -1,12 +1,13 @@
 """Names in a topology description become the topics of the cluster."""
 
 import json
+from collections.abc import Collection
 from pathlib import Path
 from types import SimpleNamespace
 
 from kstreams_runbooks.model.readings import Missing
 from kstreams_runbooks.observe.application import _topology
-from kstreams_runbooks.observe.topology_topics import changelog_topics, source_topics, topology_topics
+from kstreams_runbooks.observe.topology_topics import topology_topics
 from samples import instance
 
 SAMPLE = Path(__file__).parent / "samples" / "jolokia_4.3.1.json"
@@ -44,6 +45,11 @@ GENERATED = """Topologies:
 """
 
 
+def source_topics(text: str, application_id: str, cluster: Collection[str] = ()) -> frozenset[str]:
+    """Source and repartition topics whose offsets the group commits."""
+    return topology_topics(text, application_id, cluster).sources(cluster)
+
+
 def running() -> str:
     """Topology description of a running 4.3.1 application."""
     [client] = json.loads(SAMPLE.read_text())[0]["value"].values()
@@ -52,7 +58,7 @@ def running() -> str:
 
 def test_internal_topics_get_the_application_id() -> None:
     """Repartition and foreign-key topics are printed without the prefix that they have on the cluster."""
-    assert source_topics(running(), "orders") == {
+    assert topology_topics(running(), "orders").sources() == {
         "orders",
         "customers",
         "orders-orders-by-customer-repartition",
@@ -64,7 +70,7 @@ def test_internal_topics_get_the_application_id() -> None:
 
 def test_changelogs_are_named_after_stores() -> None:
     """Every store may have one; the cluster tells which do."""
-    assert changelog_topics(running(), "orders") == {
+    assert topology_topics(running(), "orders").changelogs == {
         f"orders-{store}-changelog"
         for store in ("orders-table", "customers-table", "fk-subscription-store", "running-count", "per-customer-count")
     }
@@ -112,6 +118,6 @@ def test_topic_written_and_read_by_the_user() -> None:
 def test_a_description_that_cannot_be_read_is_missing() -> None:
     """What an instance tells is never half read: nobody may plan on the topics that happened to be understood."""
     cut = GENERATED.partition("      --> KTABLE-0000000011")[0]
-    found = _topology((instance("orders-1", topology=cut),), SimpleNamespace(), "app", frozenset())  # type: ignore[arg-type]
+    found = _topology((instance("orders-1", topology=cut),), SimpleNamespace(), "app", frozenset())
     assert isinstance(found, Missing)
     assert found.missing.startswith("the topology description cannot be read: line 13: no `-->` of KTABLE-SOURCE-000")

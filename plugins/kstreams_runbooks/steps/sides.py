@@ -1,0 +1,111 @@
+"""The two sides of a change as a run finds them: what runs, and the release that is wanted."""
+
+from pathlib import Path
+from typing import Any
+
+from kstreams_runbooks.decide.described_change import Known
+from kstreams_runbooks.decide.planning import require_declared
+from kstreams_runbooks.decide.running_versions import RunningVersion, running_versions
+from kstreams_runbooks.errors import BadInput, RunbookError
+from kstreams_runbooks.fleet import release_declaration
+from kstreams_runbooks.model.declaration import Declaration
+from kstreams_runbooks.model.declared import DeclaredApplication
+from kstreams_runbooks.model.described import Described
+from kstreams_runbooks.model.readings import ApplicationReading, Missing
+from kstreams_runbooks.steps.run import Run
+
+# What a description of a few hundred subtopologies comes to, many times over.
+_LARGEST_BYTES = 4_000_000
+_FILE, _TEXT, _RELEASE = "topology_file", "topology_text", "release"
+
+
+def running(run: Run, version: RunningVersion) -> Described:
+    """A version that runs, as its instances describe it; while none of them does, as its release would."""
+    if version.text is None:
+        return deployable(run, version.release)
+    library, declared = _known_of(run, version.release)
+    return Described(version.release, library, ", ".join(version.instances), version.text, declared)
+
+
+def deployable(run: Run, release: str) -> Described:
+    """A release as its deployer's describe command prints it; BadInput for one that is not declared."""
+    require_declared(run.declared, release)
+    text = run.deployer.topology(release)
+    library, declared = _known_of(run, release)
+    return Described(release, library, f"describe command of {release}", text, declared)
+
+
+def before_a_roll(
+    run: Run, reading: ApplicationReading, release: str
+) -> tuple[tuple[Described, ...], Described | Missing]:
+    """Every version that runs, and the release that is wanted; Missing where one of them cannot be described."""
+    versions = running_versions(reading)
+    silent = {release, *(version.release for version in versions if version.text is None)}
+    for name in sorted(silent):
+        try:
+            run.deployer.topology(name)
+        except RunbookError as error:
+            return (), Missing(str(error))
+    return tuple(running(run, version) for version in versions), deployable(run, release)
+
+
+def wanted(run: Run) -> Described:
+    """What the form names: a release by its describe command, or a description from a file or pasted; else BadInput."""
+    release, file, text = (_given(run, name) for name in (_RELEASE, _FILE, _TEXT))
+    if file and text:
+        raise BadInput(f"{_FILE} and {_TEXT}: both are given (expected: one description); leave one")
+    if not (release or file or text):
+        raise BadInput(f"{_RELEASE}, {_FILE}, {_TEXT}: none is given (expected: one); say what is to be compared")
+    if not (file or text):
+        return deployable(run, release)
+    library, declared = "", None
+    if release:
+        require_declared(run.declared, release)
+        library, declared = _known_of(run, release)
+    return Described(release, library, file or _TEXT, text or _read(file), declared)
+
+
+def known_of(run: Run, reading: ApplicationReading) -> Known:
+    """The fleet entry, and the partitions that the cluster has."""
+    topics = () if isinstance(reading.topics, Missing) else reading.topics
+    return Known(run.declared, {topic.name: topic.partitions for topic in topics}, broker_of(reading))
+
+
+def broker_of(reading: ApplicationReading) -> str:
+    """The lowest release among the brokers, empty where it is not known."""
+    broker = reading.broker
+    return "" if isinstance(broker, Missing) or isinstance(broker.version, Missing) else broker.version
+
+
+def _known_of(run: Run, release: str) -> tuple[str, Declaration | None]:
+    """Library and declaration of a release; one that the fleet entry does not have has neither."""
+    declared: DeclaredApplication = run.declared
+    if release not in declared.releases:
+        return "", None
+    library = declared.library(release)
+    return library, release_declaration(declared.name, release, library)
+
+
+def _given(run: Run, name: str) -> str:
+    value: Any = run.record.params.get(name)
+    return str(value).strip() if value is not None else ""
+
+
+def _read(name: str) -> str:
+    """A description in a file of the worker; no line of a file that is none is ever shown."""
+    path = Path(name)
+    if not path.is_absolute():
+        raise BadInput(f"{_FILE} {name}: is no absolute path; a worker has no folder of yours")
+    try:
+        if not path.is_file():
+            raise BadInput(f"{_FILE} {name}: is no file on this worker; give its path there, or paste the text")
+        if path.stat().st_size > _LARGEST_BYTES:
+            raise BadInput(f"{_FILE} {name}: {path.stat().st_size:,} bytes (limit {_LARGEST_BYTES:,})")
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise BadInput(f"{_FILE} {name}: cannot be read on this worker ({error.strerror})") from None
+    except UnicodeDecodeError:
+        raise BadInput(f"{_FILE} {name}: is no text in UTF-8; give the text of Topology#describe") from None
+    if "Topologies:" not in text and "Topology: " not in text:
+        raise BadInput(f"{_FILE} {name}: no topology description in it (expected a line `Topologies:`)")
+    return text
