@@ -32,6 +32,9 @@ KNOWN_STEPS = {
     "read_cards",
     "approve_undo",
     "undo",
+    "describe_release",
+    "choose_runbook",
+    "start_runbook",
     "verify",
     "conclude",
 }
@@ -44,7 +47,7 @@ MUTATING = {
     "start_application",
     "undo",
 }
-OBSERVING = {"observe", "check", "plan", "prove_every_member", "read_cards", "verify"}
+OBSERVING = {"observe", "describe_release", "check", "plan", "prove_every_member", "read_cards", "verify"}
 LOOKS = {"observe", "check", "read_cards"}
 
 
@@ -81,6 +84,16 @@ def test_every_write_stands_behind_an_approval_and_a_plan(bag: DagBag) -> None:
             assert {"approve_plan", "approve_undo"} & ancestors
             if "bounce_2" in task_id:
                 assert {"prove_every_member", "approve_bounce_2"} <= ancestors
+
+
+def test_a_runbook_is_started_behind_a_plan_and_a_choice(bag: DagBag) -> None:
+    """Only the DAG that plans a change starts another one, and nothing of that DAG changes an application."""
+    starting = {dag.dag_id for dag in bag.dags.values() if "start_runbook" in dag.task_ids}
+    assert starting == {"plan_change"}
+    dag = bag.dags["plan_change"]
+    ancestors = [task.task_id for task in dag.get_task("start_runbook").get_flat_relatives(upstream=True)]
+    assert set(ancestors) == {"observe", "describe_release", "plan", "choose_runbook"}
+    assert not MUTATING & set(dag.task_ids)
 
 
 def test_mutating_steps_never_retry_and_observing_ones_twice(bag: DagBag) -> None:

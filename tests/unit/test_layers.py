@@ -33,6 +33,7 @@ MAY_IMPORT = {
         "observe",
         "act",
         "notification_settings",
+        "topologies",
     },
     "airflow_api": {"errors", "fleet"},
     "evidence": {"decide", "errors", "ledger", "model"},

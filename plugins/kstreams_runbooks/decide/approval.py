@@ -84,7 +84,7 @@ def approval_body(
         f"**Reject means:** {_rejected(cards, second=bounce > 1)}; the run ends failed",
         f"**Expires:** {when(expires_at_ms, declared.zone)}",
         f"**Asked by:** {requested_by}{f' ({reason})' if reason else ''}; "
-        f"**may approve:** {_who(declared, requested_by)}",
+        f"**may approve:** {who_may_approve(declared, requested_by)}",
         f"**Written:** {when(asked_at_ms, declared.zone)}; if it is asked again Airflow keeps showing this text, and "
         "the task's log has the new one",
         f"**Plan digest:** `{plan.digest}`" + (f" ([the run]({link}))" if link else ""),
@@ -125,7 +125,7 @@ def _number(value: float) -> str:
     return f"{int(value):,}" if value == int(value) else f"{value:,}"
 
 
-def _who(declared: DeclaredApplication, requested_by: str) -> str:
+def who_may_approve(declared: DeclaredApplication, requested_by: str) -> str:
     """Who may answer; the requester alone only where nobody else is left."""
     others = [name for name in declared.approvers if not (declared.four_eyes and name == requested_by)]
     return ", ".join(others) or f"nobody but {requested_by}, who asked: only with an emergency reason"

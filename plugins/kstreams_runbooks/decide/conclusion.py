@@ -56,7 +56,7 @@ def conclusion(facts: RunFacts) -> Conclusion:
     """The outcome of a run. A skipped or hand-marked task counts for nothing here."""
     if facts.verified is not None and facts.verified.outcome is Outcome.PROCEED and not facts.failures:
         if facts.dry_run:
-            return Conclusion(RunOutcome.DRY_RUN, "nothing was changed; trigger again without dry run to do it")
+            return Conclusion(RunOutcome.DRY_RUN, "; ".join(facts.verified.reasons))
         return Conclusion(RunOutcome.COMPLETED, "; ".join(facts.verified.reasons))
     why = "; ".join((_why(facts), *_unwell(facts)))
     if facts.inconclusive or (facts.last is not None and facts.last.outcome is Outcome.INCONCLUSIVE):

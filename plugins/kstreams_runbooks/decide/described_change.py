@@ -26,12 +26,14 @@ _GUARANTEE = "processing.guarantee"
 class Known:
     """What is known of the application beside its versions: its fleet entry, and partitions by full topic name.
 
-    `broker` is the lowest release among the brokers, empty where it is not known.
+    `broker` is the lowest release among the brokers, empty where it is not known, and `auto_create_topics` whether any
+    of them creates topics by itself, None where that is not known.
     """
 
     application: DeclaredApplication
     partitions: Mapping[str, int]
     broker: str = ""
+    auto_create_topics: bool | None = None
 
 
 def described_change(
@@ -69,6 +71,9 @@ def version_of(described: Described, known: Known) -> Version:
             declared,
             config=_config(declared.config, known.application),
             library=Release.parse(described.library) if described.library else declared.library,
+            auto_create_topics=known.auto_create_topics
+            if declared.auto_create_topics is None
+            else declared.auto_create_topics,
         ),
     )
     try:

@@ -137,11 +137,14 @@ def _next(about: About, kind: Kind, conclusion: Conclusion) -> str:
 def trigger_command(record: RunRecord) -> str:
     """What does the same as a run once more, for real."""
     words = ["kstreams-runbooks", "trigger", record.dag_id, "--application", record.application]
+    pasted = [name for name, value in sorted(record.params.items()) if isinstance(value, str) and "\n" in value]
     for name, value in sorted(record.params.items()):
-        if name not in {"application", "dry_run", "reason"} and value is not None:
+        if name not in {"application", "dry_run", "reason", *pasted} and value is not None:
             words += ["--param", f"{name}={value if isinstance(value, str) else json.dumps(value)}"]
     words += ["--reason", record.reason] if record.reason else []
-    return shlex.join([*words, "--execute"])
+    # A text that was pasted into a form is of no use in one line: it comes from a file again.
+    lines = [f'--param "{name}=$(cat {name}.txt)"' for name in pasted]
+    return " ".join([shlex.join(words), *lines, "--execute"])
 
 
 def _evidence(about: About) -> str:

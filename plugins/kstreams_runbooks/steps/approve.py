@@ -20,7 +20,7 @@ from kstreams_runbooks.steps.reporting import reported
 from kstreams_runbooks.steps.run import Run, now_ms
 
 _HOUR_MS = 3_600_000
-_EMERGENCY = "emergency_reason"
+EMERGENCY = "emergency_reason"
 
 
 def approve(task_id: str, *, bounce: int = 1) -> "ApprovePlan":
@@ -29,15 +29,20 @@ def approve(task_id: str, *, bounce: int = 1) -> "ApprovePlan":
         task_id=task_id,
         bounce=bounce,
         retries=0,
-        params={
-            _EMERGENCY: Param(
-                None,
-                type=["null", "string"],
-                title="Emergency reason",
-                description="Only if nobody else can approve: lets the requester approve alone; it is kept.",
-            )
-        },
+        params=emergency_field(),
     )
+
+
+def emergency_field() -> dict[str, Any]:
+    """The one field beside an answer."""
+    return {
+        EMERGENCY: Param(
+            None,
+            type=["null", "string"],
+            title="Emergency reason",
+            description="Only if nobody else can approve: lets the requester approve alone; it is kept.",
+        )
+    }
 
 
 class ApprovePlan(ApprovalOperator):
@@ -70,10 +75,10 @@ class ApprovePlan(ApprovalOperator):
         """Judge the answer: who gave it, and to which plan."""
         with reported(context, "an answer came") as run:
             given = event.get("params_input") or {}
-            if misfit := _misfit(given):
-                run.say(f"asked again: {misfit}")
+            if wrong := misfit(given):
+                run.say(f"asked again: {wrong}")
                 return self._ask(run, context)
-            emergency_reason = (given.get(_EMERGENCY) or "").strip() or None
+            emergency_reason = (given.get(EMERGENCY) or "").strip() or None
             try:
                 answer = super().execute_complete(context, event)
             except HITLTimeoutError:
@@ -81,21 +86,21 @@ class ApprovePlan(ApprovalOperator):
                     f"{self.task_id}: no answer within {run.limit('approval_timeout_h'):g} h; trigger a new run"
                 ) from None
             except HITLRejectException:
-                run.keep("note", VOIDED, {"by": _responder(event)})
-                raise Refused(f"{self.task_id}: rejected by {_responder(event)}") from None
+                run.keep("note", VOIDED, {"by": responder(event)})
+                raise Refused(f"{self.task_id}: rejected by {responder(event)}") from None
             verdict = run.decide(
                 may_approve,
                 declared=run.declared,
                 requested_by=run.record.requested_by,
-                responder=_responder(event),
+                responder=responder(event),
                 emergency_reason=emergency_reason,
             )
             run.say(verdict.sentence)
             if verdict.outcome is not Outcome.PROCEED:
                 run.say("asked again")
                 return self._ask(run, context)
-            self._approved(run, _responder(event), emergency_reason)
-            return {"chosen_options": answer["chosen_options"], "by": _responder(event)}
+            self._approved(run, responder(event), emergency_reason)
+            return {"chosen_options": answer["chosen_options"], "by": responder(event)}
 
     def _ask(self, run: Run, context: Context) -> Any:
         # Airflow keeps the text of the first question for as long as the run lives, also when the task is cleared: the
@@ -145,17 +150,18 @@ class ApprovePlan(ApprovalOperator):
             notify(run, approved_alone, by=by, reason=emergency_reason)
 
 
-def _misfit(given: Mapping[str, Any]) -> str:
+def misfit(given: Mapping[str, Any]) -> str:
     """What is wrong with the fields of an answer, empty where nothing is; Airflow's API takes any JSON for them."""
-    if unknown := sorted(set(given) - {_EMERGENCY}):
-        return f"the answer has a field {unknown[0]!r}, the form has only {_EMERGENCY}"
-    reason = given.get(_EMERGENCY)
+    if unknown := sorted(set(given) - {EMERGENCY}):
+        return f"the answer has a field {unknown[0]!r}, the form has only {EMERGENCY}"
+    reason = given.get(EMERGENCY)
     if reason is not None and not isinstance(reason, str):
         return f"the emergency reason has to be text, not {reason!r}"
     return ""
 
 
-def _responder(event: Mapping[str, Any]) -> str:
+def responder(event: Mapping[str, Any]) -> str:
+    """The login that answered."""
     user = event.get("responded_by_user")
     if isinstance(user, Mapping):
         return str(user.get("name") or user.get("id"))

@@ -26,29 +26,7 @@ def authorize(run: Run, approval_task: str, after: tuple[str, ...], *, going_on:
     Takes or renews the run's holds. Marking a task successful by hand changes none of it.
     """
     plan = run.plan()
-    approval = run.ledger.approval(run.key, approval_task)
-    if approval is None:
-        raise WriteRefused(
-            f"{run.task_id}: no approval of {approval_task} in the ledger (marked successful by hand does not count); "
-            f"clear {approval_task} and what follows it"
-        )
-    voided = run.ledger.evidence(run.key, kind="note", name=VOIDED, task_id=approval_task)
-    if voided and voided[-1].at_ms > approval.at_ms:
-        raise WriteRefused(
-            f"{run.task_id}: the approval by {approval.by} was taken back when {approval_task} asked anew or was "
-            f"rejected; clear {approval_task} and what follows it"
-        )
-    if approval.digest != plan.digest:
-        raise WriteRefused(
-            f"{run.task_id}: {approval_task} was given for plan {approval.digest}, the plan is now {plan.digest}; "
-            f"clear {approval_task} and what follows it"
-        )
-    if approval.expires_at_ms < now_ms() and not going_on:
-        minutes = (now_ms() - approval.expires_at_ms) / 60_000
-        raise WriteRefused(
-            f"{run.task_id}: the approval by {approval.by} expired {minutes:.0f} min ago; "
-            f"clear {approval_task} and what follows it"
-        )
+    approved(run, approval_task, plan.digest, going_on=going_on)
     _same_code(run, plan)
     _newest_run(run)
     before = [card for card in run.ledger.cards(run.key) if not card.point_of_no_return]
@@ -66,6 +44,33 @@ def authorize(run: Run, approval_task: str, after: tuple[str, ...], *, going_on:
                 f"({before[-1].object}); clear {verdicts[-1].task_id} and what follows it"
             )
     take_hold(run)
+
+
+def approved(run: Run, approval_task: str, digest: str, *, going_on: bool = False) -> None:
+    """WriteRefused unless the newest answer to `approval_task` is for this plan, and holds."""
+    approval = run.ledger.approval(run.key, approval_task)
+    if approval is None:
+        raise WriteRefused(
+            f"{run.task_id}: no approval of {approval_task} in the ledger (marked successful by hand does not count); "
+            f"clear {approval_task} and what follows it"
+        )
+    voided = run.ledger.evidence(run.key, kind="note", name=VOIDED, task_id=approval_task)
+    if voided and voided[-1].at_ms > approval.at_ms:
+        raise WriteRefused(
+            f"{run.task_id}: the approval by {approval.by} was taken back when {approval_task} asked anew or was "
+            f"rejected; clear {approval_task} and what follows it"
+        )
+    if approval.digest != digest:
+        raise WriteRefused(
+            f"{run.task_id}: {approval_task} was given for plan {approval.digest}, the plan is now {digest}; "
+            f"clear {approval_task} and what follows it"
+        )
+    if approval.expires_at_ms < now_ms() and not going_on:
+        minutes = (now_ms() - approval.expires_at_ms) / 60_000
+        raise WriteRefused(
+            f"{run.task_id}: the approval by {approval.by} expired {minutes:.0f} min ago; "
+            f"clear {approval_task} and what follows it"
+        )
 
 
 def _newest_run(run: Run) -> None:

@@ -17,7 +17,7 @@ from kstreams_runbooks.steps.reporting import BEGUN, StepFailed, leave, reported
 from kstreams_runbooks.steps.run import Run, now_ms
 
 _NOBODY_CAN_SAY = {Inconclusive.exit_code, Unreachable.exit_code}
-_VERIFIED = ("change_verified", "undo_verified", "rehearsed")
+_VERIFIED = ("change_verified", "undo_verified", "change_answered", "rehearsed")
 
 
 @task(task_id="conclude", trigger_rule="all_done", retries=0)
@@ -52,9 +52,11 @@ def _onward(run: Run, outcome: RunOutcome) -> None:
         run.say(f"the evidence: kstreams-runbooks evidence {run.record.run_id}")
         run.say(f"to do it: {trigger_command(run.record)}")
         return
-    for later in run.plan().then:
+    # A plan of another kind, which starts a runbook, has nothing to come.
+    then = (run.ledger.plan(run.key) or {}).get("then", ())
+    for later in then:
         run.say(f"still to come: {later}")
-    if run.plan().then:
+    if then:
         run.say(f"next: {trigger_command(run.record)}")
 
 

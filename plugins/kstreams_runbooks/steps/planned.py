@@ -43,12 +43,7 @@ def planned(make: PlanMaker) -> Any:
 
 def store(run: Run, made: Plan) -> None:
     """Keep a plan and say what stands in it; Drifted where another one was shown for approval."""
-    shown = run.ledger.recall(run.key, "digest_shown")
-    if shown is not None and shown != made.digest:
-        raise Drifted(
-            f"the plan changed: {shown} was shown for approval, the world now makes {made.digest}; "
-            f"trigger a new run of {run.record.dag_id} for {run.record.application}"
-        )
+    refuse_drift(run, made.digest)
     run.ledger.store_plan(run.key, made.digest, encode(made))
     for bounce in made.bounces:
         run.say(bounce.sentence)
@@ -59,6 +54,16 @@ def store(run: Run, made: Plan) -> None:
     for line in made.undo:
         run.say(f"undo {line}")
     run.say(f"plan {made.digest}")
+
+
+def refuse_drift(run: Run, digest: str) -> None:
+    """Drifted where another plan was shown for approval."""
+    shown = run.ledger.recall(run.key, "digest_shown")
+    if shown is not None and shown != digest:
+        raise Drifted(
+            f"the plan changed: {shown} was shown for approval, the world now makes {digest}; "
+            f"trigger a new run of {run.record.dag_id} for {run.record.application}"
+        )
 
 
 def planned_from(run: Run) -> ApplicationReading:

@@ -116,7 +116,7 @@ class Run:
     def read(self) -> ApplicationReading:
         """Everything about the application, now, with the topics that the plan binds."""
         plan = self.ledger.plan(self.key)
-        planned = [name for name, *_ in plan["facts"]["topics"]] if plan else []
+        planned = [name for name, *_ in plan["facts"]["topics"]] if plan and "facts" in plan else []
         with ClusterReader(self.kafka) as reader:
             return read_application(self.application, reader, self.deployer, also=planned)
 

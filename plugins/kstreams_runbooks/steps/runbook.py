@@ -64,6 +64,38 @@ def new_deployment() -> dict[str, Param]:
     }
 
 
+def compared_release() -> dict[str, Param]:
+    """What is compared with what runs: a release as its deployer describes it, or a description of it."""
+    return {
+        "release": Param(
+            None,
+            type=["null", "string"],
+            title="Release",
+            description="A release that the application's fleet entry declares: its describe command is asked, what "
+            "is declared of it is taken, and it is what the chosen runbook deploys.",
+        ),
+        "topology_file": Param(
+            None,
+            type=["null", "string"],
+            title="Description in a file",
+            description="Path on the worker, in place of the describe command: the text of Topology#describe.",
+        ),
+        "topology_text": Param(
+            None,
+            type=["null", "string"],
+            format="multiline",
+            title="Description",
+            description="The text of Topology#describe, in place of the describe command and of a file.",
+        ),
+        "start_dry_run": Param(
+            True,
+            type="boolean",
+            title="Start as a dry run",
+            description="The chosen runbook begins as a dry run, which shows its own plan and changes nothing.",
+        ),
+    }
+
+
 def run_to_undo() -> Param:
     """The run that is to be taken back."""
     return Param(

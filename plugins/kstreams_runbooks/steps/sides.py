@@ -1,5 +1,6 @@
 """The two sides of a change as a run finds them: what runs, and the release that is wanted."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -65,16 +66,20 @@ def wanted(run: Run) -> Described:
     return Described(release, library, file or _TEXT, text or _read(file), declared)
 
 
-def known_of(run: Run, reading: ApplicationReading) -> Known:
-    """The fleet entry, and the partitions that the cluster has."""
-    topics = () if isinstance(reading.topics, Missing) else reading.topics
-    return Known(run.declared, {topic.name: topic.partitions for topic in topics}, broker_of(reading))
-
-
-def broker_of(reading: ApplicationReading) -> str:
-    """The lowest release among the brokers, empty where it is not known."""
+def known_of(run: Run, reading: ApplicationReading, partitions: Mapping[str, int] | None = None) -> Known:
+    """The fleet entry, and what the cluster says: partitions (by default of the topics that were read), its brokers."""
+    if partitions is None:
+        topics = () if isinstance(reading.topics, Missing) else reading.topics
+        partitions = {topic.name: topic.partitions for topic in topics}
     broker = reading.broker
-    return "" if isinstance(broker, Missing) or isinstance(broker.version, Missing) else broker.version
+    if isinstance(broker, Missing):
+        return Known(run.declared, dict(partitions))
+    return Known(
+        run.declared,
+        dict(partitions),
+        "" if isinstance(broker.version, Missing) else broker.version,
+        None if isinstance(broker.auto_create_topics, Missing) else broker.auto_create_topics,
+    )
 
 
 def _known_of(run: Run, release: str) -> tuple[str, Declaration | None]:

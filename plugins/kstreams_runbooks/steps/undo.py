@@ -242,5 +242,5 @@ def _undone(run: Run) -> Undone:
         bool(stored and stored.get("at_once")),
         moves,
         unguarded=any(card.point_of_no_return for card in since),
-        topics=tuple(name for name, *_ in stored["facts"]["topics"]) if stored else (),
+        topics=tuple(name for name, *_ in stored["facts"]["topics"]) if stored and "facts" in stored else (),
     )

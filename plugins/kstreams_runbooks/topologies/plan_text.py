@@ -121,10 +121,15 @@ def _light(plan: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _commands(plan: Mapping[str, Any]) -> Iterator[str]:
+    """What starts the runbooks that are DAGs; `commands` of a plan that knows its application and its release."""
+    if "commands" in plan:
+        yield from plan["commands"]
+        return
     by_hand = {one["runbook"] for one in plan["procedures"]}
     for runbook in plan["runbooks"]:
         if runbook not in by_hand:
-            yield f"kstreams-runbooks trigger {runbook} --application NAME --target RELEASE"
+            field = "target" if runbook == "library_bump" else "release"
+            yield f"kstreams-runbooks trigger {runbook} --application NAME --param {field}=RELEASE"
 
 
 def _markdown(plan: Mapping[str, Any]) -> Iterator[str]:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from kstreams_runbooks.decide.change_reading import ChangeReading
-from kstreams_runbooks.decide.described_change import Known, described_change
+from kstreams_runbooks.decide.described_change import Known, described_change, version_of
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.described import Described
 from kstreams_runbooks.model.verdicts import Outcome
@@ -81,3 +81,25 @@ def test_what_runs_has_the_application_id_of_the_fleet_entry() -> None:
         BadInput, match=r"declaration of 3\.4\.1: application\.id is trades, and the fleet entry of ord"
     ):
         change(wrong, AFTER)
+
+
+def test_whether_brokers_create_topics_is_known_from_them() -> None:
+    """A declaration that says so itself is left alone."""
+    gone = described(COUNTS, OLD, declaration(auto_create_topics=False))
+    loose = replace(known(), auto_create_topics=True)
+    assert version_of(BEFORE, loose).declared.auto_create_topics is True
+    assert version_of(gone, loose).declared.auto_create_topics is False
+
+
+def test_what_is_found_comes_in_the_same_order_each_time() -> None:
+    """The plan is bound by a digest, and evidence is decided again in another process."""
+    names = [f"sum-{number}" for number in range(8)]
+    nodes = "".join(
+        f"    Processor: {name} (stores: [{name}-store])\n      --> none\n      <-- by-customer-source\n"
+        for name in names
+    )
+    more = COUNTS.replace("--> count\n", f"--> count, {', '.join(names)}\n").replace(
+        "    Processor: count", nodes + "    Processor: count"
+    )
+    found = change(described(), described(more))
+    assert [one.object for one in found.undecided if one.id == "suppress-added"] == names

@@ -152,3 +152,14 @@ def test_many_instances_do_not_make_a_long_message() -> None:
     (long, *_) = told(["x" * 9_000 + "\n" + "y"]).lines
     assert len(long) == 500
     assert long.endswith("…")
+
+
+def test_a_pasted_text_comes_from_a_file_again() -> None:
+    """A description of many lines in a command of one line is of no use to anybody."""
+    pasted = replace(
+        RECORD, dag_id="plan_change", params={"topology_text": "Topologies:\n", "release": None}, reason=""
+    )
+    assert trigger_command(pasted) == (
+        "kstreams-runbooks trigger plan_change --application orders "
+        '--param "topology_text=$(cat topology_text.txt)" --execute'
+    )

@@ -1,0 +1,114 @@
+"""Which runbooks may be started for a planned change, with which parameters, and what a person reads before that."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from kstreams_runbooks.decide.approval import when, who_may_approve
+from kstreams_runbooks.decide.change_plan import ChangePlan
+from kstreams_runbooks.decide.described_change import parsed
+from kstreams_runbooks.model.declared import DeclaredApplication
+from kstreams_runbooks.model.described import Described
+
+NONE = "none"
+# Airflow's limit.
+_LONGEST_ID = 250
+_FIELD = {"library_bump": "target", "rolling_bounce": "release", "stop_and_restart": "release"}
+_SAME_LIBRARY = frozenset({"rolling_bounce", "stop_and_restart"})
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """DAGs that may be started, the plan's own first; why each other runbook of the plan may not, one sentence each."""
+
+    runbooks: tuple[str, ...]
+    left_out: tuple[str, ...]
+
+
+def choices(plan: ChangePlan, by_hand: frozenset[str], before: Described, after: Described) -> Choices:
+    """The plan's first runbook and its alternatives, as far as they are DAGs that would take this change."""
+    named = list(dict.fromkeys([*plan.runbooks[:1], *(one.runbook for one in plan.alternatives)]))
+    why_not = {runbook: _why_not(runbook, by_hand, before, after) for runbook in named}
+    return Choices(tuple(runbook for runbook in named if not why_not[runbook]), tuple(filter(None, why_not.values())))
+
+
+def _why_not(runbook: str, by_hand: frozenset[str], before: Described, after: Described) -> str:
+    if runbook in by_hand:
+        return f"{runbook} is no DAG yet: a person does it by hand"
+    if not after.release:
+        return f"{runbook} cannot be started: {after.source} is of no release that could be deployed; give its release"
+    if runbook in _SAME_LIBRARY and before.library != after.library:
+        return (
+            f"{runbook} cannot be started: it takes no other library ({before.library} to {after.library}); bring the "
+            f"change of the topology on {before.library} first, or the library first"
+        )
+    if before.release == after.release and parsed(before) == parsed(after):
+        return f"{runbook} has nothing to do: release {after.release} is what runs"
+    return ""
+
+
+def started_with(
+    runbook: str,
+    release: str,
+    *,
+    application: str,
+    dry_run: bool,
+    reason: str,
+    run_id: str,
+    limits: Mapping[str, float],
+) -> dict[str, Any]:
+    """The parameters of the started run; its reason leads back to the run that planned it."""
+    return {
+        "application": application,
+        _FIELD[runbook]: release,
+        "dry_run": dry_run,
+        "reason": f"{f'{reason}; ' if reason else ''}planned by plan_change, run {run_id}",
+        **limits,
+    }
+
+
+def started_id(runbook: str, run_id: str) -> str:
+    """The id of the started run: the same each time, so that a step that runs again starts no second one."""
+    whole = f"{runbook}.{run_id}"
+    return whole if len(whole) <= _LONGEST_ID else f"{runbook}.{sha256(run_id.encode()).hexdigest()}"
+
+
+def commands(runbooks: tuple[str, ...], release: str, application: str) -> Iterator[str]:
+    """What starts them from a terminal."""
+    for runbook in runbooks:
+        yield f"kstreams-runbooks trigger {runbook} --application {application} --param {_FIELD[runbook]}={release}"
+
+
+def question(
+    declared: DeclaredApplication,
+    *,
+    before: Described,
+    after: Described,
+    headline: str,
+    findings: tuple[str, ...],
+    options: tuple[str, ...],
+    left_out: tuple[str, ...],
+    dry_run: bool,
+    requested_by: str,
+    reason: str,
+    expires_at_ms: int,
+    digest: str,
+    link: str,
+) -> str:
+    """What the person reads, 15 lines at most, in Markdown."""
+    how = "as a dry run, which shows its own plan and changes nothing" if dry_run else "for real: it asks for approval"
+    lines = [
+        f"**Change:** {before.release} to {after.release} ({after.source})",
+        f"**Plan:** {headline}",
+        f"**Findings:** {' / '.join(findings) or 'none that anybody has to weigh'}",
+        f"**Not offered:** {' / '.join(left_out)}" if left_out else "",
+        f"**Will do:** start {' or '.join(option for option in options if option != NONE)} {how}; all of the plan "
+        "stands in the log of `plan`",
+        f"**{NONE} means:** nothing is started, the run ends",
+        f"**Expires:** {when(expires_at_ms, declared.zone)}",
+        f"**Asked by:** {requested_by}{f' ({reason})' if reason else ''}; "
+        f"**may approve:** {who_may_approve(declared, requested_by)}",
+        f"**Plan digest:** `{digest}`" + (f" ([the run]({link}))" if link else ""),
+    ]
+    return "\n\n".join(" ".join(line.split()) for line in lines if line)

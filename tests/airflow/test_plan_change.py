@@ -1,0 +1,119 @@
+"""`plan_change` on the real application: what it shows, what it starts, and what it refuses."""
+
+import subprocess
+from typing import Any
+
+from endings import COMPLETED, DRY_RUN, NOTHING_CHANGED, begun_other, ended
+from kstreams_runbooks.deployers.properties import dump
+from lab.airflow import APPROVER, REQUESTER
+from lab.application import FROM_RELEASE, TO_RELEASE
+from lab.stack import Stack
+from lab.supervise import until
+from runs import evidence, log_of, question
+
+DAG = "plan_change"
+
+
+def plan_of(document: dict[str, Any]) -> dict[str, Any]:
+    """The plan that a run kept."""
+    plan: dict[str, Any] = document["plan"]
+    return plan
+
+
+def test_a_dry_run_shows_the_verdict_and_starts_nothing(fresh: Stack) -> None:
+    """What follows from the other release, with figures of the cluster; nobody is asked."""
+    trial = begun_other(fresh, DAG, release=TO_RELEASE, dry_run=True)
+    document = ended(trial, state="success", outcome=DRY_RUN)
+    assert document["recheck"]["different"] == []
+    assert document["run"]["outcome_sentence"].startswith("PROCEED with library_bump; nothing was changed")
+    plan = plan_of(document)
+    assert (plan["verdict"], plan["runbooks"]) == ("proceed", ["library_bump"])
+    kept = {topic["name"]: topic for topic in plan["internal_topics"]["kept"]}
+    assert kept["orders-orders-by-customer-repartition"]["partitions"] == 4
+    assert kept["orders-orders-store-changelog"]["bytes"] is not None
+    assert plan["costs"]["records_to_reprocess"] == 0
+    log = log_of(fresh, trial.run_id, "plan")
+    assert "[orders @ demo] DRY RUN PROCEED with library_bump" in log
+    assert f"trigger library_bump --application orders --param target={TO_RELEASE}" in log
+    assert "would start library_bump, or none, as somebody chooses" in log_of(fresh, trial.run_id, "start_runbook")
+    assert document["approvals"] == document["writes"] == []
+
+
+def test_the_chosen_runbook_is_started_once_as_a_dry_run(fresh: Stack) -> None:
+    """With its parameters filled in; the requester's own choice asks again; cleared, nothing is started twice."""
+    trial = begun_other(fresh, DAG, release=TO_RELEASE, reason="OPS-7")
+    asked = question(fresh, trial.run_id)
+    assert asked["options"] == ["library_bump", "none"]
+    assert f"choose how {TO_RELEASE} is brought" in asked["subject"]
+    fresh.api(REQUESTER).answer(DAG, trial.run_id, "choose_runbook", "library_bump")
+    until(lambda: "asked again" in log_of(fresh, trial.run_id, "choose_runbook"), 60, "the answer is judged")
+    question(fresh, trial.run_id)
+    fresh.api(APPROVER).answer(DAG, trial.run_id, "choose_runbook", "library_bump")
+    document = ended(trial, state="success", outcome=COMPLETED)
+    started = f"library_bump.{trial.run_id}"
+    assert f"library_bump is started as a dry run: run {started}" in document["run"]["outcome_sentence"]
+    assert fresh.api().wait_finished("library_bump", started, 180) == "success"
+    # Whoever asked for the plan has asked for what it starts: four eyes need another.
+    assert evidence(fresh, started)["run"]["requested_by"] == REQUESTER
+    conf = fresh.api().run("library_bump", started)["conf"]
+    assert (conf["application"], conf["target"], conf["dry_run"]) == ("orders", TO_RELEASE, True)
+    assert conf["reason"] == f"OPS-7; planned by plan_change, run {trial.run_id}"
+    fresh.api().clear(DAG, trial.run_id, "start_runbook")
+    document = ended(trial, state="success", outcome=COMPLETED)
+    assert f"library_bump was started before as a dry run: run {started}" in document["run"]["outcome_sentence"]
+    assert [write["payload"]["new"] for write in document["writes"]] == [True, False]
+
+
+def test_none_starts_nothing(fresh: Stack) -> None:
+    """A plan that somebody has read is what was wanted."""
+    trial = begun_other(fresh, DAG, release=TO_RELEASE)
+    question(fresh, trial.run_id)
+    fresh.api(APPROVER).answer(DAG, trial.run_id, "choose_runbook", "none")
+    document = ended(trial, state="success", outcome=COMPLETED)
+    assert "nothing was started, as was chosen" in document["run"]["outcome_sentence"]
+    assert document["writes"] == []
+
+
+def test_a_pasted_text_that_is_no_description_ends_in_one_sentence(fresh: Stack) -> None:
+    """With the line; nothing was changed."""
+    trial = begun_other(fresh, DAG, topology_text="Topologies:\n  Sub-topology: 0\n  hello", dry_run=True)
+    document = ended(trial, state="failed", outcome=NOTHING_CHANGED)
+    assert document["run"]["outcome_sentence"] == (
+        "topology_text: line 3: 'hello' (expected `Source:`, `Processor:` or `Sink:`); give the text as it is printed"
+    )
+    assert "Traceback" not in log_of(fresh, trial.run_id, "describe_release")
+
+
+def test_a_description_in_a_file_is_planned_with_the_partitions_of_the_cluster(fresh: Stack) -> None:
+    """One repartition topic more, as the release prints it with another setting: what to start is the other runbook."""
+    file = fresh.lab.run_dir / "with-audit.txt"
+    file.write_text(described(fresh, FROM_RELEASE, audit="true"), encoding="utf-8")
+    trial = begun_other(fresh, DAG, release=FROM_RELEASE, topology_file=str(file), dry_run=True)
+    document = ended(trial, state="success", outcome=DRY_RUN)
+    plan = plan_of(document)
+    assert plan["choices"]["runbooks"] == plan["runbooks"] == ["stop_and_restart"]
+    (created,) = plan["internal_topics"]["created"]
+    assert (created["name"], created["partitions"]) == ("orders-orders-audit-repartition", 4)
+
+
+def test_a_runbook_that_is_no_dag_is_a_procedure_for_a_person(fresh: Stack) -> None:
+    """Another name of a store, pasted: nobody is asked, and the run says who does it."""
+    text = described(fresh, FROM_RELEASE).replace("orders-running-store", "orders-totals-store")
+    trial = begun_other(fresh, DAG, topology_text=text)
+    document = ended(trial, state="success", outcome=COMPLETED)
+    (runbook,) = plan_of(document)["runbooks"]
+    sentence = document["run"]["outcome_sentence"]
+    assert f"PROCEED with {runbook}; {runbook} is no DAG yet: a person does it by hand" in sentence
+    assert f"{runbook} is no DAG yet, by hand" in log_of(fresh, trial.run_id, "plan")
+    assert document["approvals"] == document["writes"] == []
+
+
+def described(stack: Stack, release: str, **settings: str) -> str:
+    """What a release prints of itself with these settings."""
+    lab = stack.lab
+    given = lab.run_dir / "described.properties"
+    given.write_text(dump(settings), encoding="latin-1")
+    base = lab.instances / "orders-1" / "base.properties"
+    classes = f"{lab.releases / release}/*"
+    command = ["java", "-cp", classes, "orders.OrdersApplication", "--describe", str(base), str(given)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
