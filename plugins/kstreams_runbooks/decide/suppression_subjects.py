@@ -27,7 +27,7 @@ def suppressions(compared: Compared) -> Iterator[Subject]:
             yield _one_side(compared, was, sure=sure, removed=True)
         else:
             yield _stays(compared, was, now, sure=sure or new[now])
-    for name in new.keys() - {kept.get(was) for was in old}:
+    for name in sorted(new.keys() - {kept.get(was) for was in old}):
         yield _one_side(compared, name, sure=new[name], removed=False)
 
 
