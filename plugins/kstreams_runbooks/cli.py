@@ -88,23 +88,25 @@ def snapshot(application: str, form: str, quiesced: bool) -> None:  # noqa: ARG0
 def fleet(form: str) -> None:
     """Declared applications and clusters, and every problem of their files (exit 2 if there is one)."""
     from kstreams_runbooks.fleet import load_fleet
+    from kstreams_runbooks.fleet.topology_declaration import declaration_problems
 
     loaded = load_fleet()
+    problems = [*loaded.problems, *declaration_problems(loaded.applications, loaded.directory)]
     document = {
         "applications": {
             name: {"cluster": entry.cluster, "owner": entry.owner} for name, entry in loaded.applications.items()
         },
         "clusters": sorted(loaded.clusters),
-        "problems": [str(problem) for problem in loaded.problems],
+        "problems": [str(problem) for problem in problems],
     }
     if form == "json":
         _print(document)
     else:
         for name, entry in loaded.applications.items():
             click.echo(f"{name} @ {entry.cluster}, owner {entry.owner}")
-    for problem in (*loaded.problems, *loaded.warnings):
+    for problem in (*problems, *loaded.warnings):
         click.echo(str(problem), err=True)
-    if loaded.problems:
+    if problems:
         sys.exit(2)
 
 

@@ -4,6 +4,7 @@ Beside the fleet entry of `orders` it is `applications/orders/RELEASE.yaml`; `ks
 """
 
 import os
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -11,7 +12,9 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
 
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.fleet.declarations import Application
 from kstreams_runbooks.fleet.names import fleet_dir
+from kstreams_runbooks.fleet.problems import Problem
 from kstreams_runbooks.fleet.reading import read_declaration
 from kstreams_runbooks.fleet.values import Count, Declaration, KafkaName, Words
 from kstreams_runbooks.model import declaration as model
@@ -240,3 +243,18 @@ def release_declaration(
             f"{release}; correct one of them"
         )
     return replace(declared, library=Release.parse(library))
+
+
+def declaration_problems(applications: Mapping[str, Application], directory: Path) -> Iterator[Problem]:
+    """What is wrong with the files of releases beside the fleet entries: a bad one, and one of no declared release."""
+    for name, application in sorted(applications.items()):
+        for file in sorted((directory / "applications" / name).glob("*.yaml")):
+            found, problems = read_declaration(file, TopologyDeclaration, os.environ, {})
+            yield from problems
+            declared = application.declared()
+            if file.stem not in declared.releases:
+                reason = f"is no release of {name} ({', '.join(declared.releases)}), so nothing reads the file"
+                yield Problem(file, "", "", reason)
+            elif found is not None and found.library not in {None, declared.library(file.stem)}:
+                reason = f"is not the one of the fleet entry ({declared.library(file.stem)}); correct one of them"
+                yield Problem(file, "library", f'"{found.library}"', reason)

@@ -1,10 +1,13 @@
 """What a release declares stands beside its application's fleet entry."""
 
+import json
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 import yaml
+from click.testing import CliRunner
+from kstreams_runbooks.cli import cli
 from kstreams_runbooks.decide.change_reading import read_change
 from kstreams_runbooks.decide.compared import Version
 from kstreams_runbooks.decide.contradictions import check_declaration
@@ -69,3 +72,19 @@ def test_a_library_that_is_not_the_one_of_the_entry_is_said(config: Path) -> Non
     (folder / "4.3.1.yaml").write_text('library: "3.4.1"\n')
     with pytest.raises(BadInput, match=r"4\.3\.1\.yaml: library: 3\.4\.1, and the fleet entry of orders has 4\.3\.1"):
         release_declaration("orders", "4.3.1", "4.3.1", config)
+
+
+def test_the_fleet_command_reads_what_releases_declare(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bad file is found before a run needs it, and one that nothing would ever read too."""
+    monkeypatch.setenv("KSTREAMS_RUNBOOKS_CONFIG", str(config))
+    folder = config / "applications" / "orders"
+    folder.mkdir()
+    (folder / "3.4.1.yaml").write_text("store: {}\n")
+    (folder / "4.3.1.yaml").write_text('library: "4.3.0"\n')
+    (folder / "5.0.0.yaml").write_text("stores: {}\n")
+    result = CliRunner().invoke(cli, ["fleet", "--format", "json"])
+    bad, other, unread = json.loads(result.stdout)["problems"]
+    assert result.exit_code == 2
+    assert "3.4.1.yaml: store" in bad
+    assert '4.3.1.yaml: library: "4.3.0" is not the one of the fleet entry (4.3.1)' in other
+    assert "5.0.0.yaml is no release of orders (3.4.1, 3.9.1, 4.3.1), so nothing reads the file" in unread
