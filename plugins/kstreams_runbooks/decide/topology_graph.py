@@ -15,6 +15,7 @@ Key = tuple[str, str]
 Labels = tuple[tuple[str, int], ...]
 
 _TOPIC = "topic:"
+_AROUND = re.compile(r".*-repartition-(filter|sink|source)")
 _INTERNAL = re.compile(r".*-repartition|.*subscription-(registration|response)(-\d{10,})?-topic", re.IGNORECASE)
 
 
@@ -156,10 +157,11 @@ def _labels(made: "nx.DiGraph[Key]", keys: Iterable[Key]) -> Iterator[str]:
             yield _topic_label(made, name)
         else:
             # An operator is known by its kind where its name was generated, else by the name that somebody chose;
-            # sources and sinks also by what they read and write.
+            # sources and sinks also by what they read and write. What is called after a topic is known by neither.
             node = made.nodes[key]["node"]
             topics = " ".join(_topic_label(made, topic) for topic in _topics(node))
-            yield f"{type(node).__name__} {stem(node.name)} {topics}"
+            called = "" if _AROUND.fullmatch(node.name) else stem(node.name)
+            yield f"{type(node).__name__} {called} {topics}"
 
 
 def _topic_label(made: "nx.DiGraph[Key]", name: str) -> str:

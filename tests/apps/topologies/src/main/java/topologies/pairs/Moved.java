@@ -44,12 +44,12 @@ public final class Moved {
     public Pair groupingNamesPassedOn() {
         return Pair.of(
                 builder -> {
-                    countByValue(stream(builder, "clicks"), "clicks", "first", "clicks-store");
-                    countByValue(stream(builder, "purchases"), "purchases", "second", "purchases-store");
+                    countBySelectedKey(stream(builder, "clicks"), "clicks", "first", "clicks-store");
+                    countBySelectedKey(stream(builder, "purchases"), "purchases", "second", "purchases-store");
                 },
                 builder -> {
-                    countByValue(stream(builder, "clicks"), "clicks", "second", "clicks-store");
-                    countByValue(stream(builder, "purchases"), "purchases", "third", "purchases-store");
+                    countBySelectedKey(stream(builder, "clicks"), "clicks", "second", "clicks-store");
+                    countBySelectedKey(stream(builder, "purchases"), "purchases", "third", "purchases-store");
                 });
     }
 
@@ -172,6 +172,10 @@ public final class Moved {
                 .count(Named.as(name + "-count"), Materialized.as(store))
                 .toStream(Named.as(name + "-changes"))
                 .to(name + "-per-value", Produced.as(name + "-sink"));
+    }
+
+    private static void countBySelectedKey(KStream<String, String> stream, String name, String grouping, String store) {
+        count(stream.selectKey((key, value) -> value, Named.as(name + "-key")), name, grouping, store);
     }
 
     private static void countByValueUnnamed(StreamsBuilder builder, String topic, String store) {
