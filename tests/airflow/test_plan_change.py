@@ -1,9 +1,13 @@
 """`plan_change` on the real application: what it shows, what it starts, and what it refuses."""
 
+import shutil
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
-from endings import COMPLETED, DRY_RUN, NOTHING_CHANGED, begun_other, ended
+from endings import COMPLETED, DRY_RUN, NOTHING_CHANGED, begun, begun_other, ended
 from kstreams_runbooks.deployers.properties import dump
 from lab.airflow import APPROVER, REQUESTER
 from lab.application import FROM_RELEASE, TO_RELEASE
@@ -106,6 +110,47 @@ def test_a_runbook_that_is_no_dag_is_a_procedure_for_a_person(fresh: Stack) -> N
     assert f"PROCEED with {runbook}; {runbook} is no DAG yet: a person does it by hand" in sentence
     assert f"{runbook} is no DAG yet, by hand" in log_of(fresh, trial.run_id, "plan")
     assert document["approvals"] == document["writes"] == []
+
+
+def test_a_bump_to_a_release_that_changes_more_is_refused(fresh: Stack) -> None:
+    """By the same findings: the rule, the store, and what to use in its place; nothing was changed."""
+    with declarations(fresh) as folder:
+        file = folder / f"{TO_RELEASE}.yaml"
+        text = file.read_text(encoding="utf-8")
+        by_customer = "orders-running-store:\n    kind: key_value\n    key: customer"
+        assert by_customer in text
+        file.write_text(
+            text.replace(by_customer, by_customer.replace("key: customer", "key: region")), encoding="utf-8"
+        )
+        document = ended(begun(fresh), state="failed", outcome=NOTHING_CHANGED)
+    sentence = document["run"]["outcome_sentence"]
+    assert "release 4.3.1 changes more than a roll may: key-changed-before-store (orders-running-store)" in sentence
+    assert "use reset_and_cleanup in place of this" in sentence
+    assert document["recheck"]["different"] == []
+
+
+def test_a_bump_of_what_nobody_declares_says_that_only_descriptions_were_compared(fresh: Stack) -> None:
+    """It goes on: the two are the same."""
+    with declarations(fresh) as folder:
+        shutil.rmtree(folder)
+        trial = begun(fresh, dry_run=True)
+        ended(trial, state="success", outcome=DRY_RUN)
+    assert "info nothing-declared on orders: nothing declared for release 3.4.1 and release 4.3.1" in log_of(
+        fresh, trial.run_id, "plan"
+    )
+
+
+@contextmanager
+def declarations(stack: Stack) -> Iterator[Path]:
+    """The folder of what the releases declare, put back as it was once the body has run."""
+    folder = stack.lab.config / "applications" / "orders"
+    kept = stack.lab.run_dir / "declarations"
+    shutil.copytree(folder, kept)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.move(kept, folder)
 
 
 def described(stack: Stack, release: str, **settings: str) -> str:
