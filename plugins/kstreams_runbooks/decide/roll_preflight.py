@@ -101,7 +101,7 @@ def _refusal(before: Described, after: Described, change: ChangeReading, demandi
     # What is not declared may ask for more; what is found asks for this much.
     runbooks = change_plan(Fired(change.findings, ())).runbooks
     answer = f"use {' and then '.join(runbooks)} in place of this; " if runbooks else ""
-    if runbooks and before.library != after.library and "library_bump" not in runbooks:
+    if "stop_and_restart" in runbooks and before.library != after.library:
         answer += f"it takes no other library, so bring this change on {before.library} first; "
     return f"{_named(after)} changes more than a roll may: {shown}; {answer}plan_change shows all of it"
 
