@@ -108,12 +108,29 @@ def test_settings_and_releases_are_part_of_a_version(tmp_path: Path) -> None:
     assert "application.id is other, and the declaration says app" in str(wrong.exception)
 
 
+def test_what_neither_version_gives_is_said_to_be_left_out() -> None:
+    """A release of one side alone is another matter: something has changed, and nobody says from what."""
+    assert document(plan(SAFE))["not_compared"] == ["Kafka Streams release"]
+    one_sided = plan(SAFE, "--to-version", "4.3.1")
+    assert one_sided.exit_code == 3
+    assert document(one_sided)["reasons"] == ["library (old) not declared; library-changed may hold"]
+
+
 def bad(*arguments: str | Path, text: str | None = None) -> str:
     """The one sentence of bad input."""
     result = run(*arguments, text=text)
     assert isinstance(result.exception, BadInput), result.output
     assert result.stdout == ""
     return str(result.exception)
+
+
+def test_what_is_no_properties_file_is_named(tmp_path: Path) -> None:
+    """XML and JSON are read by Java's rules as keys without a value, which says nothing."""
+    file = tmp_path / "settings"
+    for text in ("<settings/>", '{"application.id": "app"}'):
+        file.write_text(text, encoding="utf-8")
+        sides = ("--from-topology", PAIRS / SAFE / "before.txt", "--to-topology", PAIRS / SAFE / "after.txt")
+        assert "is no setting (expected lines such as name=value)" in bad("plan", *sides, "--to-config", file)
 
 
 def test_two_applications_mixed_up_are_refused() -> None:

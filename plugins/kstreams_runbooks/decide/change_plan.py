@@ -100,7 +100,7 @@ def _missing(undecided: Iterable[Undecided]) -> Iterator[str]:
         fields = ", ".join(dict.fromkeys(field for field, _ in found if field))
         ids = ", ".join(dict.fromkeys(one.id for _, one in found))
         candidates = "; ".join(dict.fromkeys(one.candidates for _, one in found if one.candidates))
-        lacking = f"{f' ({sides})' if sides else ''}: {fields} not declared" if fields else ""
+        lacking = f" ({sides}){fields and ': '}{fields} not declared" if sides else ""
         candidates = f" (it may have been {candidates})" if candidates else ""
         yield f"{where}{lacking}; {ids} may hold{candidates}"
 

@@ -35,6 +35,10 @@ COUNT = "KSTREAM-AGGREGATE-STATE-STORE-0000000001"
             "topics.clicks.joined_with: the topology has no topic users",
         ),
         (Declaration(stores={COUNT: DeclaredStore("join")}), "by its generated name the store is"),
+        (Declaration(config={"topology.optimization": "ALL"}), "config topology.optimization: 'ALL' is none of all,"),
+        (Declaration(config={"topology.optimization": "all,some"}), "'some' is none of"),
+        (Declaration(config={"processing.guarantee": "twice"}), "config processing.guarantee: 'twice' is none of"),
+        (Declaration(config={"group.protocol": "raft"}), "config group.protocol: 'raft' is none of"),
     ],
 )
 def test_what_contradicts_the_text_is_named(declared: Declaration, sentence: str) -> None:
@@ -52,6 +56,14 @@ def test_final_results_need_windows() -> None:
     with pytest.raises(BadInput, match=r"suppressions\.final-only\.mode: until_window_closes, but the store before it"):
         check_declaration(Version(topology, plain))
     check_declaration(Version(topology, replace(plain, stores={"alerts-store": DeclaredStore("window")})))
+
+
+def test_a_store_that_is_not_called_after_its_operator_is_no_buffer() -> None:
+    """A count declared as a suppression would hide what becomes of its state."""
+    topology, _ = described("count-store-renamed")
+    declared = Declaration(suppressions={"count-clicks": DeclaredSuppression("until_time_limit", 0)})
+    with pytest.raises(BadInput, match=r"its store is clicks-per-page \(a suppression's would be count-clicks-store\)"):
+        check_declaration(Version(topology, declared))
 
 
 def test_what_fits_passes() -> None:
