@@ -80,6 +80,8 @@ def _fed_by_other(compared: Compared, subject: Subject) -> bool:
         return False
     was, now = (neighbours(version.topology, subject.name) for version in (compared.before, compared.after))
     shared = chosen_names(compared.before.topology) & chosen_names(compared.after.topology)
+    # A grouping is called after its topic, which has a subject of its own.
+    shared -= compared.before.around | compared.after.around
     return bool((was - now) & shared) and bool((now - was) & shared)
 
 
