@@ -40,6 +40,7 @@ MAY_IMPORT = {
     "environment": set(),
     "local_settings": {"act", "decide", "deployers", "fleet", "ledger", "observe"},
     "version_paths": {"decide", "model", "rules"},
+    "frames": {"decide", "errors", "model"},
     "topologies": {"decide", "deployers", "errors", "fleet", "model", "rules"},
     "lags": {"decide", "errors", "fleet", "model", "observe", "steps"},
     "cli": {
