@@ -1,0 +1,89 @@
+"""What stands around the frames in every job's main: a session, one JSON document, and errors as one sentence.
+
+Exit codes are those of every command here (errors.py). Where Spark hides them, as a cluster that runs the driver does,
+the document at `--result` carries `exit_code` and `error`.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kstreams_runbooks.errors import BadInput, RunbookError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SCHEMA_VERSION = 1
+REMOTE = "SPARK_REMOTE"
+
+
+def run_job(name: str, work: Callable[[], Mapping[str, Any]], result: str | None) -> int:
+    """Do the work and write its document to stdout and to `result`; returns the exit code.
+
+    An error of our own tree is one sentence on stderr and a document with `error`; any other keeps its traceback.
+    """
+    try:
+        target = None if result is None else result_path(result)
+    except BadInput as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return error.exit_code
+    code = 0
+    try:
+        document = {"schema_version": SCHEMA_VERSION, **work()}
+    except RunbookError as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        code = error.exit_code
+        document = {"schema_version": SCHEMA_VERSION, "exit_code": code, "error": str(error)}
+    text = json.dumps(document)
+    print(text, flush=True)
+    if target is not None:
+        _write(target, text)
+    return code
+
+
+def result_path(uri: str) -> Path:
+    """A path or `file:` of this machine; BadInput for another scheme, or where its directory is not there."""
+    scheme, colon, rest = uri.partition(":")
+    if colon and scheme.isalnum() and scheme != "file":
+        raise BadInput(f"--result {uri}: {scheme} is not supported; give a path, or file:/path")
+    path = Path("/" + rest.lstrip("/") if colon and scheme == "file" else uri)
+    if not path.parent.is_dir():
+        raise BadInput(f"--result {uri}: {path.parent} is no directory here; make it, or give another path")
+    return path
+
+
+def _write(path: Path, text: str) -> None:
+    """Whole or not at all: whoever waits for the file never reads a half."""
+    half = path.with_name(f".{path.name}.{os.getpid()}")
+    half.write_text(text + "\n", encoding="utf-8")
+    half.replace(path)
+
+
+@contextmanager
+def opened(name: str, remote: str | None) -> Iterator["SparkSession"]:
+    """A session on the Connect server at `remote` or in SPARK_REMOTE, else the submitted one; it ends with the body.
+
+    BadInput for a token among the arguments, where every process of the machine can read it; Unreachable where nothing
+    listens: pyspark would ask again for ten minutes.
+    """
+    from pyspark.sql import SparkSession
+
+    from kstreams_runbooks.frames.connect import require_listening
+
+    if remote and "token=" in remote:
+        raise BadInput(f"--remote: a token is a secret; set {REMOTE} in the environment instead")
+    address = remote or os.environ.get(REMOTE)
+    if not address:
+        session = SparkSession.builder.appName(name).getOrCreate()
+    else:
+        require_listening(address)
+        session = SparkSession.builder.remote(address).getOrCreate()
+    try:
+        yield session
+    finally:
+        # A server keeps a session that nobody ends for an hour.
+        session.stop()

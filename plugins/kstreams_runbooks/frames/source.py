@@ -1,0 +1,66 @@
+"""Kafka as Spark reads it in batch: exact ranges, committed records alone, and an error where a record is gone."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.frames.ranges import OffsetRange, offsets_json, places_json
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+# A range of one partition is split where it has more, so that several cores share a large partition.
+_OFFSETS_PER_TASK = 1_000_000
+
+# What may be tuned by the person's own file.
+_DEFAULTS = {
+    # 20 % more per second on small records than the defaults of 1 MiB and 500.
+    "kafka.max.partition.fetch.bytes": "8388608",
+    "kafka.max.poll.records": "20000",
+    # How long the driver asks brokers that do not answer. Their default is a minute, and Spark's to try three times.
+    "kafka.request.timeout.ms": "8000",
+    "kafka.default.api.timeout.ms": "8000",
+    "fetchOffset.numRetries": "1",
+}
+# What decides whether the answer is right.
+_FIXED = {
+    "kafka.isolation.level": "read_committed",
+    # An end past an open transaction, or a deleted record, is an error and never a smaller number.
+    "failOnDataLoss": "true",
+    # How long a task waits for a record that does not come. Its default is two minutes.
+    "kafkaConsumer.pollTimeoutMs": "5000",
+    "groupIdPrefix": "kstreams-runbooks",
+}
+# A file that other tools use too may say these; Spark refuses most of them, and none is about the connection.
+_NOT_THEIRS = frozenset(
+    {
+        "auto.offset.reset",
+        "enable.auto.commit",
+        "group.id",
+        "interceptor.classes",
+        "isolation.level",
+        "key.deserializer",
+        "value.deserializer",
+    }
+)
+
+
+def read_ranges(spark: "SparkSession", kafka: Mapping[str, str], ranges: Sequence[OffsetRange]) -> "DataFrame":
+    """The readable records of `ranges` with the columns of the Kafka source: key, value, topic, partition, offset, ….
+
+    `kafka` are the settings of a Java client, bootstrap.servers among them; what they say of groups, offsets and
+    isolation is not taken. Empty ranges have to be left out: to read one costs as much as a thousand records.
+    """
+    empty = next((one for one in ranges if not one.offsets), None)
+    if not ranges or empty:
+        raise BadInput(f"{f'{empty.topic}-{empty.partition}' if empty else 'ranges'}: nothing to read; leave it out")
+    given = {f"kafka.{name}": value for name, value in kafka.items() if name not in _NOT_THEIRS}
+    return (
+        spark.read.format("kafka")
+        .options(**{**_DEFAULTS, **given, **_FIXED})
+        .option("assign", places_json(ranges))
+        .option("startingOffsets", offsets_json(ranges, ends=False))
+        .option("endingOffsets", offsets_json(ranges, ends=True))
+        .option("minPartitions", sum(-(-one.offsets // _OFFSETS_PER_TASK) for one in ranges))
+        .load()
+    )

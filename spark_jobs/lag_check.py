@@ -1,0 +1,107 @@
+"""How many records a read_committed consumer still gets from ranges of offsets, and how old the oldest of them is.
+
+    lag_check.py --bootstrap B --ranges FILE [--command-config FILE] [--remote sc://HOST:PORT] [--result URI]
+
+Offsets are no records: transaction markers, aborted records and compacted gaps have offsets too. Give the ranges
+[committed, last stable offset) of the partitions that have something in them. stdout is one JSON document:
+
+    {"schema_version": 1, "scanned_offsets": 9, "seconds": 0.7, "partitions": [{"topic": "orders", "partition": 0,
+     "start": 4, "end": 13, "scanned_to": 13, "readable_records": 6, "bytes": 131, "oldest_unread_ms": 1763750000000,
+     "at_least": false}]}
+
+Past --max-scan-records a part of each range is read, [start, scanned_to), and what is said of it is `at_least`: so
+many records, so many bytes, so old. Exit codes: 0 ok, 2 bad input, 3 inconclusive (an offset of a range is gone, or
+cannot be read yet), 4 Kafka or Spark does not answer.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.frames.failures import spoken
+from kstreams_runbooks.frames.job import opened, run_job
+from kstreams_runbooks.frames.lag import lag_by_partition
+from kstreams_runbooks.frames.properties import parse_properties
+from kstreams_runbooks.frames.ranges import OffsetRange, cut, parse_ranges
+from kstreams_runbooks.frames.source import read_ranges
+
+NAME = "lag_check"
+# About 20 s of reading on two cores, and far more than anybody waits for by hand.
+MAX_SCAN_RECORDS = 20_000_000
+
+
+def main(words: Sequence[str]) -> int:
+    """The command; returns its exit code."""
+    given = _parser().parse_args(words)
+    return run_job(NAME, lambda: _checked(given), given.result)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=NAME, description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--ranges", required=True, help="[{topic, partition, start, end}] as JSON, or a file of it")
+    parser.add_argument("--bootstrap", help="Kafka's bootstrap servers, where the command config has none")
+    parser.add_argument("--command-config", metavar="FILE", help="properties of a Java client; secrets belong here")
+    parser.add_argument("--result", metavar="URI", help="a path or file: that the document is written to as well")
+    parser.add_argument("--max-scan-records", type=int, default=MAX_SCAN_RECORDS, help="default: %(default)s")
+    parser.add_argument("--remote", help="Spark Connect, sc://host:port; default: SPARK_REMOTE, else submitted")
+    return parser
+
+
+def _checked(given: argparse.Namespace) -> Mapping[str, Any]:
+    began = time.monotonic()
+    ranges = parse_ranges(given.ranges if given.ranges.lstrip().startswith("[") else _text("--ranges", given.ranges))
+    kafka = {} if given.command_config is None else parse_properties(_text("--command-config", given.command_config))
+    if given.bootstrap:
+        kafka["bootstrap.servers"] = given.bootstrap
+    if not kafka.get("bootstrap.servers"):
+        raise BadInput("no bootstrap.servers; give --bootstrap, or set it in the file of --command-config")
+    parts = cut(ranges, given.max_scan_records)
+    found = _counted(given.remote, kafka, [part for part in parts if part.offsets])
+    return {
+        "partitions": [
+            _row(whole, part, found.get((whole.topic, whole.partition)))
+            for whole, part in zip(ranges, parts, strict=True)
+        ],
+        "scanned_offsets": sum(part.offsets for part in parts),
+        "seconds": round(time.monotonic() - began, 3),
+    }
+
+
+def _text(option: str, path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{option} {path}: cannot be read ({error})") from None
+
+
+def _counted(remote: str | None, kafka: Mapping[str, str], ranges: Sequence[OffsetRange]) -> dict[tuple[str, int], Any]:
+    """A row per partition that has a readable record; no session is opened for nothing."""
+    if not ranges:
+        return {}
+    with spoken(kafka["bootstrap.servers"]), opened(NAME, remote) as spark:
+        # A row per partition is left after the first aggregation: one task merges them faster than 200.
+        spark.conf.set("spark.sql.shuffle.partitions", 1)
+        rows = lag_by_partition(read_ranges(spark, kafka, ranges)).collect()
+    return {(row.topic, row.partition): row for row in rows}
+
+
+def _row(whole: OffsetRange, part: OffsetRange, found: Any) -> dict[str, Any]:
+    return {
+        "topic": whole.topic,
+        "partition": whole.partition,
+        "start": whole.start,
+        "end": whole.end,
+        "scanned_to": part.end,
+        "readable_records": found.records if found else 0,
+        "bytes": found.bytes if found else 0,
+        "oldest_unread_ms": found.oldest_ms if found else None,
+        "at_least": part.end < whole.end,
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
