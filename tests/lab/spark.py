@@ -1,0 +1,87 @@
+"""Spark beside a stack: the connector's jars, the zip that carries the frames, and a Connect server on the loopback."""
+
+import os
+import socket
+import subprocess
+from importlib.util import find_spec
+from pathlib import Path
+
+from kstreams_runbooks.errors import BadInput
+
+from lab.settings import CHECKOUT
+from lab.supervise import Program
+
+JOBS = CHECKOUT / "spark_jobs"
+LAG_CHECK = JOBS / "lag_check.py"
+CONNECT = "spark-connect"
+
+_JARS = JOBS / "target" / "libs"
+_BUILD_S = 300
+_SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
+# A driver that only its own machine can reach, and no page that nobody looks at.
+LOOPBACK = {
+    "spark.ui.enabled": "false",
+    "spark.log.level": "WARN",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+}
+
+# A JVM that lives for a minute: what the compiler would make of hot code comes too late for it.
+SHORT = {"spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"}
+
+
+def build_jars() -> None:
+    """Fetch the connector's jars with Maven, where the pom is newer than they are; BadInput where it fails."""
+    if _JARS.is_dir() and _JARS.stat().st_mtime > (JOBS / "pom.xml").stat().st_mtime:
+        return
+    command = ["mvn", "-q", "-B", "-f", str(JOBS / "pom.xml"), "package"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=_BUILD_S, check=False)
+    if done.returncode:
+        raise BadInput(f"Maven could not fetch Spark's jars (exit {done.returncode}): {done.stdout[-2000:]}")
+
+
+def jars() -> str:
+    """The connector's jars as `spark.jars` takes them; BadInput where they are not there."""
+    found = sorted(str(path) for path in _JARS.glob("*.jar"))
+    if not found:
+        raise BadInput(f"no jars in {_JARS}; fetch them with: mvn -q -f {JOBS / 'pom.xml'} package")
+    return ",".join(found)
+
+
+def spark_home() -> Path:
+    """Where pyspark lies: the whole of Spark, with its launchers."""
+    spec = find_spec("pyspark")
+    assert spec is not None, "pyspark is in the locks"
+    assert spec.origin is not None, "pyspark is a package with a file"
+    return Path(spec.origin).parent
+
+
+def connect_command(port: int, master: str = "local[2]", **settings: str) -> tuple[str, ...]:
+    """A Connect server in the foreground; its shell becomes the JVM, so that a signal reaches it."""
+    given = {
+        **LOOPBACK,
+        **settings,
+        "spark.jars": jars(),
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.connect.grpc.binding.port": str(port),
+    }
+    submit = str(spark_home() / "bin" / "spark-submit")
+    words = [word for name, value in given.items() for word in ("--conf", f"{name}={value}")]
+    return (submit, "--master", master, "--driver-memory", "1g", *words, "--class", _SERVER, "spark-internal")
+
+
+def connect_program(port: int) -> Program:
+    """The same under supervisord."""
+    return Program(CONNECT, connect_command(port))
+
+
+def listens(port: int) -> bool:
+    """Whether something listens on a port of the loopback."""
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def environment() -> dict[str, str]:
+    """This process's environment without what would lead a Spark program to another Spark."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("SPARK_", "PYSPARK_"))}

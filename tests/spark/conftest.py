@@ -1,0 +1,66 @@
+"""A broker, a Connect server on the loopback, and the zip: each once for the session, started by who asks first."""
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from given import Kafka
+from kstreams_runbooks.frames.bundle import write_bundle
+from lab import spark
+from lab.settings import CHECKOUT, Lab, Ports
+from lab.stack import Parts, stack
+from lab.supervise import until
+from spark.ports import BROKER, CONNECT, port
+
+_READY_S = 120
+
+
+@pytest.fixture(scope="session")
+def kafka(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kafka]:
+    """The shared stack's broker where another test of the session has the stack, else a broker alone."""
+    if any("stack" in getattr(item, "fixturenames", ()) for item in request.session.items):
+        yield Kafka(request.getfixturevalue("stack").lab.bootstrap)
+        return
+    broker = CHECKOUT / "tests" / "apps" / "broker"
+    if not (broker / "target" / "libs").is_dir():
+        build = ["mvn", "-q", "-B", "-f", str(broker / "pom.xml"), "package"]
+        subprocess.run(build, check=True, stdin=subprocess.DEVNULL)
+    lab = Lab(tmp_path_factory.mktemp("broker"), Ports.parse(str(port(BROKER))))
+    with stack(lab, Parts(deployed=None, airflow=False, built=True)):
+        yield Kafka(lab.bootstrap)
+
+
+@pytest.fixture(scope="session")
+def jars() -> str:
+    """The connector's jars, fetched by Maven."""
+    spark.build_jars()
+    return spark.jars()
+
+
+@pytest.fixture(scope="session")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The zip that carries the frames."""
+    return write_bundle(tmp_path_factory.mktemp("bundle") / "frames.zip")
+
+
+@pytest.fixture(scope="session")
+def remote(jars: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:  # noqa: ARG001 - they have to be there
+    """Address of a Connect server."""
+    log = tmp_path_factory.mktemp("connect") / "server.log"
+    listening = port(CONNECT)
+    with log.open("wb") as out:
+        server = subprocess.Popen(
+            spark.connect_command(listening, **spark.SHORT),
+            stdout=out,
+            stderr=out,
+            stdin=subprocess.DEVNULL,
+            env=spark.environment(),
+        )
+        try:
+            until(lambda: server.poll() is not None or spark.listens(listening), _READY_S, f"Connect listens; {log}")
+            assert server.poll() is None, log.read_text(encoding="utf-8")[-3000:]
+            yield f"sc://127.0.0.1:{listening}"
+        finally:
+            server.terminate()
+            server.wait(30)

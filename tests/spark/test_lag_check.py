@@ -1,0 +1,225 @@
+"""The Spark lag check beside a read_committed consumer on the same offsets, over Connect and submitted."""
+
+import json
+import os
+import stat
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from confluent_kafka import TopicPartition
+from confluent_kafka.admin import AdminClient
+from given import Kafka
+from kstreams_runbooks.frames.failures import meaning
+from kstreams_runbooks.frames.ranges import OffsetRange
+from lab import spark
+from spark.scenarios import (
+    SCENARIOS,
+    Ended,
+    Log,
+    as_ranges,
+    between_aborted,
+    counted,
+    counted_directly,
+    empty,
+    logs,
+    open_transaction,
+    run_job,
+    unread,
+)
+
+
+def test_over_connect_it_counts_what_a_consumer_gets(kafka: Kafka, remote: str, tmp_path: Path) -> None:
+    """The same records, bytes and oldest timestamps in every scenario; the file holds what stdout says."""
+    result = tmp_path / "result.json"
+    with logs(kafka.bootstrap, list(SCENARIOS)) as made:
+        ranges = unread(made)
+        direct = counted_directly(made, ranges)
+        words = ("--bootstrap", kafka.bootstrap, "--remote", remote, "--result", f"file://{result}")
+        ended = run_job(as_ranges(ranges), *words)
+    assert ended.code == 0, ended.err
+    assert [direct[one.place].records for one in made] == list(SCENARIOS.values())
+    assert counted(ended.document) == direct
+    assert ended.document["scanned_offsets"] == sum(end - start for start, end in ranges.values())
+    assert not any(row["at_least"] for row in ended.document["partitions"])
+    assert json.loads(result.read_text(encoding="utf-8")) == ended.document
+
+
+def test_submitted_through_the_connection_it_counts_the_same_with_nothing_but_the_zip(
+    kafka: Kafka, jars: str, bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`local[2]` by Airflow's operator, and a Python that sees the standard library, Spark's own zips and ours."""
+    from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
+
+    python, result, given = tmp_path / "python", tmp_path / "result.json", tmp_path / "ranges.json"
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n', encoding="utf-8")
+    python.chmod(python.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_HERE", json.dumps({"conn_type": "spark", "host": "local[2]"}))
+    monkeypatch.setenv("PATH", f"{spark.spark_home() / 'bin'}:{os.environ['PATH']}")
+    with logs(kafka.bootstrap, list(SCENARIOS)) as made:
+        ranges = unread(made)
+        given.write_text(json.dumps(as_ranges(ranges)), encoding="utf-8")
+        lag_check = SparkSubmitOperator(
+            task_id="lag_check",
+            conn_id="spark_here",
+            application=str(spark.LAG_CHECK),
+            py_files=str(bundle),
+            jars=jars,
+            conf={**spark.LOOPBACK, **spark.SHORT, "spark.pyspark.driver.python": str(python)},
+            application_args=["--ranges", str(given), "--bootstrap", kafka.bootstrap, "--result", str(result)],
+        )
+        lag_check.execute({})
+        direct = counted_directly(made, ranges)
+    assert counted(json.loads(result.read_text(encoding="utf-8"))) == direct
+
+
+def ninety(log: Log) -> None:
+    """Ninety records."""
+    log.write(90)
+
+
+def ten(log: Log) -> None:
+    """Ten records."""
+    log.write(10)
+
+
+def test_past_the_limit_a_part_is_counted_and_it_says_so(kafka: Kafka, remote: str, tmp_path: Path) -> None:
+    """Which part, and that there is at least so much. The file of settings is one that other tools use as well."""
+    settings = tmp_path / "client.properties"
+    settings.write_text(
+        f"bootstrap.servers={kafka.bootstrap}\ngroup.id=orders\nisolation.level=read_uncommitted\n"
+        "auto.offset.reset=earliest\nmax.poll.records=7\n",
+        encoding="utf-8",
+    )
+    with logs(kafka.bootstrap, [ninety, ten, empty]) as made:
+        ranges = unread(made)
+        words = ("--command-config", str(settings), "--remote", remote, "--max-scan-records", "50")
+        ended = run_job(as_ranges(ranges), *words)
+    assert ended.code == 0, ended.err
+    rows = ended.document["partitions"]
+    assert [(row["scanned_to"], row["readable_records"], row["at_least"]) for row in rows] == [
+        (44, 44, True),
+        (5, 5, True),
+        (0, 0, False),
+    ]
+    assert ended.document["scanned_offsets"] == 49
+
+
+def test_a_large_partition_is_read_in_pieces_that_meet(
+    kafka: Kafka, remote: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the pieces begin among aborted records and markers."""
+    from kstreams_runbooks.frames import source
+    from kstreams_runbooks.frames.lag import lag_by_partition
+    from pyspark.sql import SparkSession
+
+    monkeypatch.setattr(source, "_OFFSETS_PER_TASK", 2)
+    with logs(kafka.bootstrap, [between_aborted]) as made:
+        [(start, end)] = unread(made).values()
+        session = SparkSession.builder.remote(remote).create()
+        ranges = [OffsetRange(made[0].topic, 0, start, end)]
+        records = source.read_ranges(session, {"bootstrap.servers": kafka.bootstrap}, ranges)
+        [row] = lag_by_partition(records).collect()
+        session.stop()
+    assert row.records == SCENARIOS[between_aborted]
+
+
+def test_nothing_unread_starts_no_job() -> None:
+    """Neither Kafka nor Spark is asked: neither of these addresses has anybody."""
+    ranges = [{"topic": "orders", "partition": 0, "start": 7, "end": 7}]
+    ended = run_job(ranges, "--bootstrap", "127.0.0.1:1", "--remote", "sc://127.0.0.1:1")
+    assert ended.code == 0, ended.err
+    [row] = ended.document["partitions"]
+    assert (row["readable_records"], row["oldest_unread_ms"], row["at_least"]) == (0, None, False)
+    assert ended.document["scanned_offsets"] == 0
+
+
+def one_sentence(ended: Ended) -> str:
+    """What it said: one line, and no traceback."""
+    line: str
+    [line] = ended.err.splitlines()
+    assert ended.document == {"schema_version": 1, "exit_code": ended.code, "error": line.partition(": ")[2]}
+    return line
+
+
+def past_open_transaction(log: Log) -> None:
+    """An end that no consumer reaches yet."""
+    open_transaction(log)
+
+
+def partly_deleted(log: Log) -> None:
+    """The first records of the range are not there any more."""
+    log.write(5)
+    admin = AdminClient(log.config)
+    for future in admin.delete_records([TopicPartition(log.topic, 0, 3)]).values():
+        future.result()
+
+
+@pytest.mark.parametrize(("scenario", "end"), [(past_open_transaction, 5), (partly_deleted, 5)])
+def test_an_offset_that_is_not_there_is_inconclusive(
+    kafka: Kafka, remote: str, scenario: Callable[[Log], None], end: int
+) -> None:
+    """Never a smaller number: past an open transaction, or deleted."""
+    with logs(kafka.bootstrap, [scenario]) as [log]:
+        ended = run_job(as_ranges({log.place: (1, end)}), "--bootstrap", kafka.bootstrap, "--remote", remote)
+    assert ended.code == 3
+    assert "an offset of the ranges is not there" in one_sentence(ended)
+
+
+def test_a_topic_that_is_gone_is_inconclusive(kafka: Kafka, remote: str) -> None:
+    """Deleted between the reading of the lag and its check."""
+    ended = run_job(as_ranges({("nowhere", 0): (0, 5)}), "--bootstrap", kafka.bootstrap, "--remote", remote)
+    assert ended.code == 3
+    assert "not on the cluster any more" in one_sentence(ended)
+
+
+def test_a_broker_that_does_not_answer_is_unreachable(remote: str, tmp_path: Path) -> None:
+    """Told by its address, in seconds and not in the minutes of the defaults; how many, a person may say."""
+    settings = tmp_path / "client.properties"
+    settings.write_text("request.timeout.ms=2000\ndefault.api.timeout.ms=2000\n", encoding="utf-8")
+    words = ("--bootstrap", "127.0.0.1:1", "--command-config", str(settings), "--remote", remote)
+    ended = run_job(as_ranges({("orders", 0): (0, 5)}), *words)
+    assert ended.code == 4
+    assert "Kafka at 127.0.0.1:1: no answer to Spark" in one_sentence(ended)
+
+
+def test_a_connect_server_that_is_not_there_is_unreachable_at_once() -> None:
+    """SPARK_REMOTE is asked where there is no --remote."""
+    ranges = as_ranges({("orders", 0): (0, 5)})
+    ended = run_job(ranges, "--bootstrap", "127.0.0.1:1", environ={"SPARK_REMOTE": "sc://127.0.0.1:1/;token=hush-hush"})
+    assert ended.code == 4
+    assert "Spark Connect at 127.0.0.1:1: no answer" in one_sentence(ended)
+    assert "hush-hush" not in ended.err + ended.out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--bootstrap", "b:1", "--remote", "sc://h:1/;token=hush-hush"), "set SPARK_REMOTE in the environment"),
+        (("--bootstrap", "b:1", "--remote", "http://h:1"), "give sc://host:port"),
+        (("--bootstrap", "b:1", "--max-scan-records", "0"), "too few to read one of each"),
+        (("--command-config", "/nowhere"), "--command-config /nowhere: cannot be read"),
+        ((), "no bootstrap.servers; give --bootstrap"),
+    ],
+)
+def test_bad_input_is_one_sentence(words: tuple[str, ...], said: str) -> None:
+    """Before any session is opened, and without the secret that it may hold."""
+    ended = run_job(as_ranges({("orders", 0): (0, 5)}), *words)
+    assert ended.code == 2
+    assert said in one_sentence(ended)
+    assert "hush-hush" not in ended.err + ended.out
+
+
+@pytest.mark.parametrize("result", ["s3://bucket/one.json", "/nowhere/one.json"])
+def test_a_result_that_cannot_be_written_is_told_before_anything_is_read(result: str) -> None:
+    """A count that nobody can fetch is not begun."""
+    ended = run_job("[]", "--bootstrap", "b:1", "--result", result)
+    assert (ended.code, ended.out) == (2, "")
+    assert f"--result {result}" in ended.err
+
+
+def test_a_failure_that_no_row_knows_is_inconclusive_with_sparks_first_line() -> None:
+    """Nothing was counted, and somebody has to look."""
+    error = meaning("[SOMETHING_NEW] of Spark\n\tat a.b.c", "b:1")
+    assert (error.exit_code, str(error)) == (3, "Spark could not count: [SOMETHING_NEW] of Spark")
