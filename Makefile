@@ -1,6 +1,6 @@
 # `make` prints what there is. Everything runs from .venv, which `setup` makes from the hashed locks.
 .DEFAULT_GOAL := help
-.PHONY: help setup lock lint types docs test test-unit test-long test-chaos test-kill mutate topologies build demo demo-down bench
+.PHONY: help setup lock lint types docs test test-unit test-long test-chaos test-kill mutate topologies spark-matrix build demo demo-down bench
 
 PYTHON ?= python3
 VENV := .venv
@@ -63,6 +63,9 @@ mutate: setup ## Drop and negate every change rule in turn: each has to fail a t
 
 topologies: ## Describe the topologies of tests/apps/topologies with the real library again, and compare
 	tests/apps/topologies/regenerate --check 3.4.1 4.3.1
+
+spark-matrix: setup ## The Spark jobs on local[2], local[*], Spark Connect and a standalone cluster of their own; 3 minutes
+	$(BIN)/python -m pytest tests/spark tests/spark/matrix_masters.py
 
 build: setup ## The orders application in both releases, and the broker's jars
 	mvn -q -B -f tests/apps/pom.xml package -DskipTests
