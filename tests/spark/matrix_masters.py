@@ -78,10 +78,15 @@ def test_a_standalone_cluster(cluster: str, kafka: Kafka, jars: str, bundle: Pat
 
 
 def test_a_failed_check_on_a_cluster_has_the_same_exit_code(
-    cluster: str, kafka: Kafka, jars: str, bundle: Path
+    cluster: str, kafka: Kafka, jars: str, bundle: Path, tmp_path: Path
 ) -> None:
-    """Spark passes on how the driver ended, where it is the driver's own process that was started."""
+    """Passed on by spark-submit, which prints messages to stdout too: the file holds the document alone."""
+    result = tmp_path / "result.json"
     ranges = json.dumps(as_ranges({("nowhere", 0): (0, 5)}))
-    ended = submit_job(cluster, jars, bundle, ("--ranges", ranges, "--bootstrap", kafka.bootstrap))
+    words = ("--ranges", ranges, "--bootstrap", kafka.bootstrap, "--result", str(result))
+    ended = submit_job(cluster, jars, bundle, words)
     assert ended.code == 3, ended.err
-    assert "not on the cluster any more" in ended.document["error"]
+    document = json.loads(result.read_text(encoding="utf-8"))
+    assert document["exit_code"] == 3
+    assert "not on the cluster any more" in document["error"]
+    assert ended.out.splitlines() == [f"lag_check: {document['error']}", json.dumps(document)]
