@@ -12,6 +12,7 @@ from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient
 from given import Kafka
 from kstreams_runbooks.frames.failures import meaning
+from kstreams_runbooks.frames.job import run_job as run_job_here
 from kstreams_runbooks.frames.ranges import OffsetRange
 from lab import spark
 from spark.scenarios import (
@@ -217,6 +218,39 @@ def test_a_result_that_cannot_be_written_is_told_before_anything_is_read(result:
     ended = run_job("[]", "--bootstrap", "b:1", "--result", result)
     assert (ended.code, ended.out) == (2, "")
     assert f"--result {result}" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "said"),
+    [
+        ("Failed to find data source: kafka. Please deploy the application as per …", 2, "no Kafka connector"),
+        ("java.lang.NoClassDefFoundError: org/apache/spark/kafka010/KafkaConfigUpdater", 2, "of another release"),
+        ("org.apache.kafka.common.errors.SaslAuthenticationException: failed", 4, "does not accept the credentials"),
+        ("org.apache.kafka.common.errors.TopicAuthorizationException: [orders]", 3, "allow Read and Describe"),
+        ("ConfigException: No resolvable bootstrap urls given in bootstrap.servers", 2, "bootstrap servers b:1"),
+        ("TimeoutException: Cannot fetch record for offset 7 in 5000 milliseconds", 3, "that they advertise"),
+        ("OffsetOutOfRangeException: … with no configured reset policy for partitions: {o-0=0}", 3, "(o-0=0)"),
+        ("status = StatusCode.UNAVAILABLE", 4, "Spark does not answer any more"),
+    ],
+)
+def test_what_spark_says_is_one_sentence(text: str, code: int, said: str) -> None:
+    """The cases that cost too much to bring about each time."""
+    error = meaning(f"Job aborted due to stage failure: {text}\n\tat a.b.c", "b:1")
+    assert error.exit_code == code
+    assert said in str(error)
+
+
+def test_a_run_that_dies_leaves_no_older_answer(tmp_path: Path) -> None:
+    """The file of an earlier try is gone before anything is read."""
+    result = tmp_path / "one.json"
+    result.write_text("{}", encoding="utf-8")
+
+    def dies() -> dict[str, int]:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        run_job_here("lag_check", dies, str(result))
+    assert not result.exists()
 
 
 def test_a_failure_that_no_row_knows_is_inconclusive_with_sparks_first_line() -> None:

@@ -52,9 +52,15 @@ _ROWS: tuple[tuple[str, type[RunbookError], str], ...] = (
         "a topic or a partition of the ranges is not on the cluster any more; read the ends again, and repeat",
     ),
     (
-        r"KafkaIllegalStateException|OffsetOutOfRangeException|may have been lost|Cannot fetch (record|offset)",
+        r"KafkaIllegalStateException|OffsetOutOfRangeException|may have been lost",
         Inconclusive,
         _GONE,
+    ),
+    (
+        r"Cannot fetch (record|offset)",
+        Inconclusive,
+        "a record of the ranges did not come in time: an end is past an open transaction, or where Spark's tasks run "
+        "the brokers cannot be reached under the names that they advertise",
     ),
     (
         r"UNAVAILABLE|failed to connect to all addresses|Connection refused",

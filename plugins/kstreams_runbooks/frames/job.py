@@ -28,6 +28,9 @@ def run_job(name: str, work: Callable[[], Mapping[str, Any]], result: str | None
     """
     try:
         target = None if result is None else result_path(result)
+        if target is not None:
+            # What an earlier try left behind must not be taken for the answer of one that dies.
+            target.unlink(missing_ok=True)
     except BadInput as error:
         print(f"{name}: {error}", file=sys.stderr)
         return error.exit_code
