@@ -25,9 +25,9 @@ from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.frames.failures import spoken
 from kstreams_runbooks.frames.job import opened, run_job
 from kstreams_runbooks.frames.lag import lag_by_partition
-from kstreams_runbooks.frames.properties import parse_properties
 from kstreams_runbooks.frames.ranges import OffsetRange, cut, parse_ranges
 from kstreams_runbooks.frames.source import read_ranges
+from kstreams_runbooks.properties import parse
 
 NAME = "lag_check"
 # About 20 s of reading on two cores, and far more than anybody waits for by hand.
@@ -54,7 +54,7 @@ def _parser() -> argparse.ArgumentParser:
 def _checked(given: argparse.Namespace) -> Mapping[str, Any]:
     began = time.monotonic()
     ranges = parse_ranges(given.ranges if given.ranges.lstrip().startswith("[") else _text("--ranges", given.ranges))
-    kafka = {} if given.command_config is None else parse_properties(_text("--command-config", given.command_config))
+    kafka = {} if given.command_config is None else parse(_text("--command-config", given.command_config))
     if given.bootstrap:
         kafka["bootstrap.servers"] = given.bootstrap
     if not kafka.get("bootstrap.servers"):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from endings import COMPLETED, DRY_RUN, NOTHING_CHANGED, begun, begun_other, ended
-from kstreams_runbooks.deployers.properties import dump
+from kstreams_runbooks.properties import dump
 from lab.airflow import APPROVER, REQUESTER
 from lab.application import FROM_RELEASE, TO_RELEASE
 from lab.stack import Stack

@@ -185,7 +185,8 @@ def test_an_offset_on_a_topic_that_nothing_reads_is_listed_and_in_no_total(world
         [application] = read_lag(reader, "here", [LagAsked("app", world.group, {})]).applications
     [row] = application.partitions
     assert (row.role, row.state, row.records) == ("orphaned", "orphaned", 2)
-    assert application.unread == 0
+    assert application.unread is None
+    assert application.problems == ("no topic is known that app reads: it has to have one",)
 
 
 def test_the_oldest_unread_record_tells_how_far_behind_in_time(world: World) -> None:

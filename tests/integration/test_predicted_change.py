@@ -18,10 +18,10 @@ from kstreams_runbooks.decide.compared import Compared, Version
 from kstreams_runbooks.decide.emptiness import group_is_empty
 from kstreams_runbooks.decide.name_prediction import predicted
 from kstreams_runbooks.decide.partition_counts import partition_counts
-from kstreams_runbooks.deployers.properties import dump
 from kstreams_runbooks.model.readings import GroupReading, Missing, PartitionReading
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe import ClusterReader
+from kstreams_runbooks.properties import dump
 from kstreams_runbooks.topologies.inputs import Given, read_version
 from lab.application import TO_RELEASE
 from lab.kafka import create_topics

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from given import declared_as
-from kstreams_runbooks.deployers.properties import parse
 from kstreams_runbooks.errors import Refused, RunbookError, Unreachable
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.readings import Missing
+from kstreams_runbooks.properties import parse
 from lab import application
 from lab.afresh import afresh
 from lab.airflow import APPROVER, REQUESTER

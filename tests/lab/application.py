@@ -5,10 +5,10 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kstreams_runbooks.deployers.properties import dump, write_atomically
 from kstreams_runbooks.errors import BadInput, Unreachable
 from kstreams_runbooks.model.readings import Missing, StreamsReading
 from kstreams_runbooks.observe.metrics import read_streams
+from kstreams_runbooks.properties import dump, write_atomically
 
 from lab.settings import Lab
 from lab.supervise import Program, Supervisor, log_tail, until

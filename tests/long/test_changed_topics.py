@@ -7,10 +7,10 @@ import pytest
 from confluent_kafka.admin import AdminClient
 from kstreams_runbooks.act.groups import GroupWriter
 from kstreams_runbooks.decide.emptiness import group_is_empty
-from kstreams_runbooks.deployers.properties import dump, write_atomically
 from kstreams_runbooks.model.readings import GroupReading, Missing
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe import ClusterReader
+from kstreams_runbooks.properties import dump, write_atomically
 from lab.afresh import afresh
 from lab.application import TO_RELEASE, Deployed, streams, wait_running
 from lab.stack import Stack

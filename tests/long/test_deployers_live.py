@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from given import command_deployer, declared_as, manual_deployer
-from kstreams_runbooks.deployers.properties import dump, write_atomically
+from kstreams_runbooks.properties import dump, write_atomically
 from lab import report
 from lab.afresh import afresh
 from lab.airflow import APPROVER

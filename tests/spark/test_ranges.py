@@ -5,9 +5,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kstreams_runbooks.deployers.properties import dump, parse
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.frames.properties import parse_properties
 from kstreams_runbooks.frames.ranges import OffsetRange, cut, offsets_json, parse_ranges, places_json
 
 SIZES = st.lists(st.integers(0, 10**9), min_size=1, max_size=20)
@@ -72,25 +70,3 @@ def test_ranges_as_the_kafka_source_takes_them() -> None:
     assert json.loads(places_json(ranges)) == {"a": [1, 0], "b": [0]}
     assert json.loads(offsets_json(ranges, ends=False)) == {"a": {"1": 4, "0": 1}, "b": {"0": 0}}
     assert json.loads(offsets_json(ranges, ends=True)) == {"a": {"1": 9, "0": 3}, "b": {"0": 2}}
-
-
-LATIN = st.text(st.characters(max_codepoint=255, exclude_categories=["Cs"]))
-
-
-@given(st.dictionaries(LATIN.filter(bool), LATIN))
-def test_a_properties_file_is_read_as_java_reads_it(values: dict[str, str]) -> None:
-    """The frames cannot carry the deployers' reader along, so it is held equal to it."""
-    text = dump(values)
-    assert parse_properties(text) == parse(text) == values
-
-
-def test_a_secret_over_several_lines_is_one_value() -> None:
-    """As people write sasl.jaas.config."""
-    text = (
-        '# ours\nsecurity.protocol: SASL_SSL\nsasl.jaas.config=a.b.Login required \\\n   user="x" \\\n   pass="=#y";\n'
-    )
-    assert parse(text) == parse_properties(text)
-    assert parse_properties(text) == {
-        "security.protocol": "SASL_SSL",
-        "sasl.jaas.config": 'a.b.Login required user="x" pass="=#y";',
-    }

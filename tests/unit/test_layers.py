@@ -11,12 +11,13 @@ PACKAGE = CHECKOUT / "plugins" / "kstreams_runbooks"
 # layer: the layers of the package that it may import
 MAY_IMPORT = {
     "errors": set(),
+    "properties": set(),
     "model": {"errors"},
     "rules": {"errors", "model"},
     "decide": {"errors", "model"},
     "fleet": {"errors", "model"},
     "ledger": {"errors", "model"},
-    "deployers": {"errors", "model", "fleet"},
+    "deployers": {"errors", "model", "fleet", "properties"},
     # Of what decides it reads with one thing: the parser of descriptions, which is pure.
     "observe": {"decide", "errors", "model", "fleet", "deployers"},
     "act": {"errors", "model", "fleet", "deployers", "observe"},
@@ -41,7 +42,7 @@ MAY_IMPORT = {
     "local_settings": {"act", "decide", "deployers", "fleet", "ledger", "observe"},
     "version_paths": {"decide", "model", "rules"},
     "frames": {"decide", "errors", "model"},
-    "topologies": {"decide", "deployers", "errors", "fleet", "model", "rules"},
+    "topologies": {"decide", "errors", "fleet", "model", "properties", "rules"},
     "lags": {"decide", "errors", "fleet", "model", "observe", "steps"},
     "cli": {
         "airflow_api",

@@ -21,7 +21,7 @@ DEFAULTS = {
 }
 _TABLES = Missing("source_table of every store that is filled straight from a topic", "", "new")
 # Settings that rows are about: unknown where only one version's are given.
-_ID = "application.id"
+_ID, _PROTOCOL = "application.id", "group.protocol"
 _MATTER = (_ID, "group.instance.id", *DEFAULTS)
 _OTHER_SIDE = ("-other-join-store", "OTHER-")
 # Releases whose stored source tables drop an update that changes nothing. Source: KIP-557, KAFKA-12508;
@@ -100,7 +100,7 @@ def optimized(config: Mapping[str, str]) -> set[str]:
 
 def uses_streams_group(version: Version) -> bool:
     """Whether its group speaks the streams protocol (KIP-1071)."""
-    return (version.declared.config or {}).get("group.protocol", "classic").lower() == "streams"
+    return (version.declared.config or {}).get(_PROTOCOL, "classic").lower() == "streams"
 
 
 def _not_built(compared: Compared, *, newly: bool) -> bool:
@@ -115,7 +115,9 @@ def _not_built(compared: Compared, *, newly: bool) -> bool:
 
 
 def _value(config: Mapping[str, str] | None, key: str) -> str:
-    return (config or {}).get(key, DEFAULTS.get(key, ""))
+    value = (config or {}).get(key, DEFAULTS.get(key, ""))
+    # Kafka reads this one in either case.
+    return value.lower() if key == _PROTOCOL else value
 
 
 def _joins_itself(stores: Counterparts) -> bool:

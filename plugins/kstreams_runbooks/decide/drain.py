@@ -67,6 +67,8 @@ def _good(readings: tuple[DrainReading, ...]) -> int:
 def _unknown(reading: DrainReading) -> Iterator[str]:
     """What could not be read: never taken for zero."""
     yield from reading.problems
+    if all(one.role == "orphaned" for one in reading.partitions):
+        yield "no partition is known that the application reads (expected at least one)"
     for one in reading.partitions:
         if one.role != "orphaned" and (one.records is None or one.state in {"missing", "unknown"}):
             yield f"{one.name}: {one.why or 'not read'} (expected the number of readable records)"

@@ -130,4 +130,6 @@ def _stuck(name: str, rows: list[dict[str, PartitionLag]]) -> bool:
 
 def _unknown(lag: ApplicationLag) -> tuple[str, ...]:
     rows = tuple(f"{one.name}: {one.why}" for one in lag.read if one.state in {"missing", "unknown"})
+    if lag.unread is None and not (lag.problems or rows):
+        return (f"nothing is known of what {lag.application_id} reads",)
     return (*lag.problems, *rows)

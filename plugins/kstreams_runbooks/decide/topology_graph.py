@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import networkx as nx
 
@@ -34,10 +35,12 @@ class Role:
     outputs: frozenset[str]
 
 
+@lru_cache(maxsize=4)
 def graph(topology: Topology) -> "nx.DiGraph[Key]":
-    """Operators and topics; what is written to an internal topic leads on to whoever reads it.
+    """Operators and topics; what is written to an internal topic leads on to whoever reads it. Frozen.
 
-    A shared store is no edge: the text does not say who writes it.
+    A shared store is no edge: the text does not say who writes it. Every question about a topology asks for its graph,
+    so the last ones are kept.
     """
     made: nx.DiGraph[Key] = nx.DiGraph()
     for sub, node in topology.nodes():
@@ -47,6 +50,7 @@ def graph(topology: Topology) -> "nx.DiGraph[Key]":
         for topic in _topics(node):
             key, own = (_TOPIC, topic), (sub.topology, node.name)
             made.add_edge(*((key, own) if isinstance(node, Source) else (own, key)))
+    nx.freeze(made)
     return made
 
 

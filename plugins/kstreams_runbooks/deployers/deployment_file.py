@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from kstreams_runbooks.deployers.properties import parse
 from kstreams_runbooks.deployers.settable import shown
 from kstreams_runbooks.model.readings import Missing
+from kstreams_runbooks.properties import parse
 
 FILE = "deployment.properties"
 BASE = "base.properties"

@@ -14,13 +14,13 @@ from typing import Any
 
 from kstreams_runbooks.deployers import processes, state_directory
 from kstreams_runbooks.deployers.deployment_file import FILE, RELEASE, Declared, read_declared
-from kstreams_runbooks.deployers.properties import dump, write_atomically
 from kstreams_runbooks.deployers.requests import Wish, request_sentence
 from kstreams_runbooks.deployers.settable import refuse_others, settable_keys
 from kstreams_runbooks.deployers.supervisord_settings import SupervisedInstance, SupervisordSettings
 from kstreams_runbooks.deployers.xmlrpc import ALREADY_STARTED, NOT_RUNNING, Supervisord, SupervisordFault
 from kstreams_runbooks.errors import BadInput, Refused, WriteRefused
 from kstreams_runbooks.model.readings import Deployment, Missing, ProcessState, Taken
+from kstreams_runbooks.properties import dump, write_atomically
 
 _POLL_S = 0.05
 # A launcher that fails does so at once; supervisord's own verdict (startsecs) may be set to far more than this.

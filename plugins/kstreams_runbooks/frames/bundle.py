@@ -15,9 +15,9 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 def modules() -> list[Path]:
-    """Files of the frames and of everything of this package that they import, packages' own files included."""
+    """Files of the frames, of what a job reads its client's settings with, and of everything here that they import."""
     found: set[Path] = set()
-    left = sorted((_PACKAGE / "frames").glob("*.py"))
+    left = [*sorted((_PACKAGE / "frames").glob("*.py")), _PACKAGE / "properties.py"]
     while left:
         file = left.pop()
         if file in found:

@@ -81,16 +81,15 @@ class ApplicationLag:
 
     @property
     def unread(self) -> int | None:
-        """Records to read over all partitions that it reads, None while one of them is not known."""
+        """Records to read over all partitions that it reads, None while one of them, or all of them, is not known."""
         counts = [one.records for one in self.read]
-        return None if self.problems or None in counts else sum(count or 0 for count in counts)
+        return None if self.problems or not counts or None in counts else sum(count or 0 for count in counts)
 
 
 @dataclass(frozen=True, slots=True)
 class LagSnapshot:
-    """A cluster's applications at one time; `requests` is how many admin calls it took."""
+    """A cluster's applications at one time."""
 
     taken: Taken
     cluster: str
     applications: tuple[ApplicationLag, ...]
-    requests: int

@@ -30,6 +30,7 @@ def read_change_figures(
         records={} if isinstance(held, Missing) else _records(held),
         oldest_ms={} if isinstance(held, Missing) else _oldest(held),
         partitions=counts,
+        inputs=tuple(sorted(inputs)),
     )
 
 

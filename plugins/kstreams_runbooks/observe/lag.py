@@ -15,20 +15,20 @@ from kstreams_runbooks.observe.partition_time import partition_time
 
 _REPARTITION = ("-repartition", "-subscription-registration-topic", "-subscription-response-topic")
 _FOREIGN_KEY_JOIN = "KTABLE-FK-JOIN-SUBSCRIPTION-"
-# list groups, their offsets, names and partitions of topics, and three kinds of ends.
-_CALLS = 7
 
 
 @dataclass(frozen=True, slots=True)
 class LagAsked:
     """One application: `reads` are the topics of its topology by full name with their role, None where it is not known.
 
-    Without a topology its topics are those that its group has offsets on, and internal ones by their names.
+    Without a topology its topics are those that its group has offsets on, and internal ones by their names; `lacking`
+    says why, where a topology would tell more.
     """
 
     application: str
     application_id: str
     reads: Mapping[str, LagRole] | None = None
+    lacking: str = ""
 
 
 def read_lag(reader: ClusterReader, cluster: str, asked: Sequence[LagAsked]) -> LagSnapshot:
@@ -46,7 +46,6 @@ def read_lag(reader: ClusterReader, cluster: str, asked: Sequence[LagAsked]) -> 
         taken,
         cluster,
         tuple(_application(one, groups, committed, reads[one.application_id], topics, ends) for one in asked),
-        _CALLS,
     )
 
 
@@ -88,6 +87,12 @@ def _application(
     if isinstance(offsets, Missing):
         problems.append(offsets.missing)
         offsets = {}
+    # What stands against the group is against each of its partitions; what follows is against the whole.
+    of_group = tuple(problems)
+    if asked.lacking:
+        problems.append(asked.lacking)
+    if all(role == "orphaned" for role in reads.values()):
+        problems.append(f"no topic is known that {asked.application} reads: it has to have one")
     kind, state = groups.get(asked.application_id, (None, None))
     rows = []
     for topic in sorted(reads):
@@ -97,13 +102,13 @@ def _application(
         for number in range(topics[topic].partitions):
             place = (topic, number)
             rows.append(
-                _partition(place, reads[topic], topics[topic].topic_id, offsets.get(place), ends[place], problems)
+                _partition(place, reads[topic], topics[topic].topic_id, offsets.get(place), ends[place], of_group)
             )
     return ApplicationLag(asked.application, asked.application_id, kind, state, tuple(rows), tuple(problems))
 
 
 def _partition(
-    place: Place, role: LagRole, topic_id: str, committed: Committed | None, ends: Ends, problems: list[str]
+    place: Place, role: LagRole, topic_id: str, committed: Committed | None, ends: Ends, problems: tuple[str, ...]
 ) -> PartitionLag:
     """One row; what could not be read is None, and the state says why."""
     start, stable, end = (None if isinstance(value, Missing) else value for value in ends)
@@ -124,9 +129,7 @@ def _partition(
         last_stable_offset=stable,
         log_end_offset=end,
         stream_time_ms=None if committed is None else partition_time(committed.metadata),
-        records=None
-        if unknown or since is None or stable is None or start is None
-        else max(0, stable - max(since, start)),
+        records=None if unknown else _between(since, start, stable),
         why=unknown or _told(offset, start),
     )
 

@@ -30,7 +30,12 @@ def lag_asked(entries: Sequence[ObservedApplication], names: Collection[str]) ->
             found = future.result()
             if isinstance(found, StreamsReading) and isinstance(found.topology, str):
                 texts[name].add(found.topology)
-    return tuple(LagAsked(one.name, one.application_id, _reads(one, texts[one.name], names)) for one in entries)
+    return tuple(_asked(one, _reads(one, texts[one.name], names)) for one in entries)
+
+
+def _asked(entry: ObservedApplication, reads: dict[str, LagRole] | None) -> LagAsked:
+    lacking = "" if reads else "no running instance tells its topology: a topic that was never committed is not seen"
+    return LagAsked(entry.name, entry.application_id, reads, lacking)
 
 
 def _reads(entry: ObservedApplication, texts: Iterable[str], names: Collection[str]) -> dict[str, LagRole] | None:

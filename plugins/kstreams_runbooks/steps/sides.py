@@ -31,7 +31,11 @@ def running(run: Run, version: RunningVersion) -> Described:
 def deployable(run: Run, release: str) -> Described:
     """A release as its deployer's describe command prints it; BadInput for one that is not declared."""
     require_declared(run.declared, release)
-    text = run.deployer.topology(release)
+    return _printed(run, release, run.deployer.topology(release))
+
+
+def _printed(run: Run, release: str, text: str) -> Described:
+    """A release with the description that its describe command has printed."""
     library, declared = _known_of(run, release)
     return Described(release, library, f"describe command of {release}", text, declared)
 
@@ -42,12 +46,16 @@ def before_a_roll(
     """Every version that runs, and the release that is wanted; Missing where one of them cannot be described."""
     versions = running_versions(reading)
     silent = {release, *(version.release for version in versions if version.text is None)}
-    for name in sorted(silent):
-        try:
-            run.deployer.topology(name)
-        except RunbookError as error:
-            return (), Missing(str(error))
-    return tuple(running(run, version) for version in versions), deployable(run, release)
+    try:
+        printed = {name: run.deployer.topology(name) for name in sorted(silent)}
+    except RunbookError as error:
+        return (), Missing(str(error))
+    require_declared(run.declared, release)
+    before = tuple(
+        running(run, version) if version.text is not None else _printed(run, version.release, printed[version.release])
+        for version in versions
+    )
+    return before, _printed(run, release, printed[release])
 
 
 def wanted(run: Run) -> Described:

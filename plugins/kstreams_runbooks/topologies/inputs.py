@@ -67,7 +67,7 @@ def _declaration(path: Path | None) -> Declaration:
 
 
 def _merged(declared: Mapping[str, str], path: Path) -> dict[str, str]:
-    from kstreams_runbooks.deployers.properties import parse
+    from kstreams_runbooks.properties import parse
 
     try:
         text = path.read_text(encoding="latin-1")

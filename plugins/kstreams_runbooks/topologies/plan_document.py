@@ -40,8 +40,8 @@ def document(reading: ChangeReading, figures: ChangeFigures = _NOTHING_READ) -> 
         "changes": [asdict(one) for one in reading.effects],
         "costs": {
             "bytes_to_restore": _sum([figures.bytes_on_disk.get(one.changelog) for one in prediction.restores]),
-            "records_to_reprocess": _sum(list(figures.records.values())) if figures.records else None,
-            "inputs_reach_back_to_ms": max(figures.oldest_ms.values(), default=None),
+            "records_to_reprocess": figures.records_held,
+            "inputs_reach_back_to_ms": figures.reach_back_to_ms,
         },
         "procedures": [asdict(one) for one in procedures() if one.runbook in reading.plan.runbooks],
     }

@@ -173,3 +173,11 @@ def test_a_certificate_is_void_once_an_offset_has_moved() -> None:
         ("the certificate is void, offsets have moved: counts-0",),
     )
     assert still_drained(QUIET[2], reading(20, problems=("no answer",))).outcome is Outcome.INCONCLUSIVE
+
+
+def test_nothing_that_is_read_is_no_proof() -> None:
+    """Zero partitions are not zero records."""
+    nothing = tuple(reading(at, partitions=()) for at in (0, 5, 10))
+    verdict = drained(nothing, QUESTION)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert verdict.reasons == ("no partition is known that the application reads (expected at least one)",)

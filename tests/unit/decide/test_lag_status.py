@@ -50,6 +50,7 @@ def moving(records: int = 10, **changes: Any) -> tuple[PartitionLag, ...]:
         (samples(replace(ROW, state="unknown", records=None, why="no answer")), "unknown", "orders-0: no answer"),
         (samples(replace(ROW, state="missing", records=None, why="no such topic")), "unknown", "no such topic"),
         (samples(*moving(), problems=("group orders is known to no broker",)), "unknown", "known to no broker"),
+        ((LagSample(0, replace(LAG, partitions=())),), "unknown", "nothing is known of what orders reads"),
         ((), "unknown", "never read"),
     ],
 )

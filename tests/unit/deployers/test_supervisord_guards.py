@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kstreams_runbooks.deployers.properties import parse
 from kstreams_runbooks.deployers.supervisord import SupervisordDeployer
 from kstreams_runbooks.errors import BadInput, WriteRefused
+from kstreams_runbooks.properties import parse
 
 
 @dataclass

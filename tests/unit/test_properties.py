@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from kstreams_runbooks.deployers.properties import dump, parse, write_atomically
+from kstreams_runbooks.properties import dump, parse, write_atomically
 
 
 def test_parse_as_java_does() -> None:
@@ -49,3 +49,14 @@ def test_write_replaces_in_one_step(tmp_path: Path) -> None:
     assert path.read_text() == "a=2\n"
     assert path.stat().st_mode & 0o777 == 0o640
     assert [one.name for one in tmp_path.iterdir()] == ["deployment.properties"]
+
+
+def test_a_secret_over_several_lines_is_one_value() -> None:
+    """As people write sasl.jaas.config."""
+    text = (
+        '# ours\nsecurity.protocol: SASL_SSL\nsasl.jaas.config=a.b.Login required \\\n   user="x" \\\n   pass="=#y";\n'
+    )
+    assert parse(text) == {
+        "security.protocol": "SASL_SSL",
+        "sasl.jaas.config": 'a.b.Login required user="x" pass="=#y";',
+    }
