@@ -5,34 +5,29 @@ tolerance: one readable record is "not yet". Internal topics are looked at toget
 sends records in a circle, so that no order of topics would prove anything.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from kstreams_runbooks.decide.drain_findings import drain_findings, open_sentence
 from kstreams_runbooks.decide.lag import named
-from kstreams_runbooks.model.drain import DrainQuestion, DrainReading, OpenTransaction, RunningInstance
+from kstreams_runbooks.model.drain import DrainQuestion, DrainReading
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 
-# A coordinator looks for transactions past their timeout every 10 s, and writes the abort after that.
-# Source: transaction.abort.timed.out.transaction.cleanup.interval.ms (Kafka documentation, broker settings).
-ABORT_DUE_MS = 15_000
+_STABLE = frozenset({"stable", "empty", "dead"})
 
 
 def drained(readings: tuple[DrainReading, ...], question: DrainQuestion) -> Verdict:
     """Proceed where the last `question.readings` prove it, wait with what is left, inconclusive with what is not known.
 
-    `readings` are consecutive, oldest first.
+    `readings` are consecutive, oldest first. With findings no waiting helps, and a person is needed.
     """
-    if question.pause is None:
-        return Verdict(
-            Outcome.INCONCLUSIVE,
-            (
-                "nobody says that the inputs are paused (expected a switch, or --inputs-paused REASON): what is at "
-                "zero now may not be in a second; pause them and say so",
-            ),
-        )
     if not readings:
         return Verdict(Outcome.WAIT, ("no reading yet",))
     last = readings[-1]
-    if unknown := tuple(_unknown(last)):
+    unknown = tuple(_unknown(last))
+    if findings := tuple(drain_findings(readings, question)):
+        told = tuple(f"{finding.object}: {finding.message}" for finding in findings)
+        return Verdict(Outcome.INCONCLUSIVE, (*told, *unknown), findings)
+    if unknown:
         return Verdict(Outcome.INCONCLUSIVE, unknown)
     if left := tuple(_left(last)):
         return Verdict(Outcome.WAIT, (*left, *_eta(readings)))
@@ -51,6 +46,17 @@ def still_drained(certified: DrainReading, now: DrainReading) -> Verdict:
     if left := tuple(_left(now)):
         return Verdict(Outcome.REFUSE, tuple(f"the certificate is void: {one}" for one in left))
     return Verdict(Outcome.PROCEED, ("no offset has moved since the certificate",))
+
+
+def eta_ms(readings: tuple[DrainReading, ...]) -> int | None:
+    """How long the rest takes at the pace of the readings so far; None where it does not get less."""
+    totals = [(one.taken.at_ms, one.unread) for one in readings if one.unread is not None]
+    if not totals:
+        return None
+    (began, most), (now, left) = totals[0], totals[-1]
+    if most is None or left is None or now <= began or left >= most:
+        return None
+    return round(left * (now - began) / (most - left))
 
 
 def _good(readings: tuple[DrainReading, ...]) -> int:
@@ -73,35 +79,27 @@ def _unknown(reading: DrainReading) -> Iterator[str]:
         if one.role != "orphaned" and (one.records is None or one.state in {"missing", "unknown"}):
             yield f"{one.name}: {one.why or 'not read'} (expected the number of readable records)"
     for instance in reading.instances:
-        yield from _unclear(instance)
+        if instance.why or instance.state is None or instance.failed_threads is None or instance.tasks is None:
+            yield f"{instance.instance}: {instance.why or 'its state, failed threads or tasks are not known'}"
     if reading.instances and reading.all_tasks is None:
-        yield "the tasks that the application should have are not known (expected its topology and partition counts)"
-
-
-def _unclear(instance: RunningInstance) -> Iterator[str]:
-    if not instance.fresh:
-        yield f"{instance.instance}: what it says of itself is not of its present start"
-    elif instance.state is None or instance.failed_threads is None or instance.tasks is None:
-        yield f"{instance.instance}: state, failed threads or tasks not read"
+        yield "the tasks that the application should have are not known (expected one topology and its partitions)"
 
 
 def _left(reading: DrainReading) -> Iterator[str]:
     """What speaks against it now, one sentence each."""
-    if reading.ends_before != reading.ends_after:
-        moved = sorted(
-            name
-            for name in reading.ends_before.keys() | reading.ends_after.keys()
-            if reading.ends_before.get(name) != reading.ends_after.get(name)
-        )
-        yield f"somebody wrote while it was read: the ends of {named(tuple(moved))} moved"
+    if moved := tuple(sorted(_differing(reading.ends_before, reading.ends_after))):
+        yield f"somebody wrote while it was read: the ends of {named(moved)} moved"
     for role in ("source", "repartition"):
         unread = [one for one in reading.partitions if one.role == role and one.records]
         if unread:
             counts = tuple(f"{one.name} ({one.records:,})" for one in unread)
             total = sum(one.records or 0 for one in unread)
-            yield f"{total:,} records left to read on {role} topics (limit 0): {named(counts)}"
+            some = "" if all(one.exact for one in unread) else "at most "
+            yield f"{some}{total:,} records left to read on {role} topics (limit 0): {named(counts)}"
     for transaction in reading.open_transactions:
-        yield _open(transaction)
+        yield open_sentence(transaction)
+    if reading.group_state is not None and reading.group_state.lower() not in _STABLE:
+        yield f"the group is {reading.group_state} (expected Stable or Empty)"
     for instance in reading.instances:
         if instance.state != "RUNNING" or instance.failed_threads:
             failed = instance.failed_threads
@@ -112,36 +110,26 @@ def _left(reading: DrainReading) -> Iterator[str]:
         yield f"{len(assigned)} tasks are assigned, of {len(reading.all_tasks)}: {named(lacking)} differ"
 
 
-def _open(transaction: OpenTransaction) -> str:
-    who = f"{transaction.transactional_id or 'an unnamed producer'} (producer id {transaction.producer_id})"
-    age = f"open for {transaction.age_ms // 1000} s"
-    if transaction.age_ms <= transaction.due_ms + ABORT_DUE_MS:
-        return f"{transaction.partition}: a transaction of {who}, {age}; it ends by itself within its timeout"
-    return (
-        f"{transaction.partition}: a transaction of {who}, {age}, past its timeout of {transaction.due_ms // 1000} s: "
-        "look for it with kafka-transactions.sh find-hanging, and abort it if its producer is gone"
-    )
-
-
 def _moved(one: DrainReading, other: DrainReading) -> Iterator[str]:
     """Everything whose offsets differ between two readings: inputs, internal topics, outputs, what is committed."""
-    for before, after in ((one.ends_after, other.ends_after), (one.sinks, other.sinks)):
-        yield from (name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+    yield from _differing(one.ends_after, other.ends_after)
+    yield from _differing(one.sinks, other.sinks)
     was = {each.name: each.committed for each in one.partitions}
     now = {each.name: each.committed for each in other.partitions}
-    yield from (name for name in was.keys() | now.keys() if was.get(name) != now.get(name))
+    yield from _differing(was, now)
+
+
+def _differing(one: Mapping[str, int | None], other: Mapping[str, int | None]) -> Iterator[str]:
+    """Names that only one side has, or that have another value there."""
+    for name in one.keys() | other.keys():
+        if name not in one or name not in other or one[name] != other[name]:
+            yield name
 
 
 def _eta(readings: tuple[DrainReading, ...]) -> Iterator[str]:
-    """How long the rest takes at the pace of the readings so far; nothing where it does not get less."""
-    totals = [
-        (reading.taken.at_ms, sum(one.records or 0 for one in reading.partitions if one.role != "orphaned"))
-        for reading in readings
-        if not tuple(_unknown(reading))
-    ]
-    (began, most), (now, left) = totals[0], totals[-1]
-    if now > began and left < most:
-        yield f"about {round(left * (now - began) / (most - left) / 1000)} s more at this pace"
+    left = eta_ms(readings)
+    if left is not None:
+        yield f"about {round(left / 1000)} s more at this pace"
 
 
 def _proven(readings: tuple[DrainReading, ...], question: DrainQuestion) -> Iterator[str]:
@@ -156,7 +144,7 @@ def _proven(readings: tuple[DrainReading, ...], question: DrainQuestion) -> Iter
     if orphaned := [one for one in last.partitions if one.role == "orphaned" and one.records]:
         counts = tuple(f"{one.name} ({one.records:,})" for one in orphaned)
         yield f"on topics that nothing reads any more, and in no total: {named(counts)}"
-    for held in question.held_back:
+    for held in last.held_back:
         yield f"held back by {held.what} until stream time moves: {_due(held.until_ms, held.stream_time_ms)}"
     if question.punctuators:
         yield f"may still write by the clock: {', '.join(question.punctuators)}"

@@ -11,24 +11,32 @@ Ends = Mapping[str, int]
 
 @dataclass(frozen=True, slots=True)
 class OpenTransaction:
-    """A transaction that is open on a partition; `due_ms` is when it has outlived its own timeout."""
+    """A transaction that is open on the partition `name` (`topic-number`); what nobody could say is None.
 
-    partition: str
+    `age_ms` is how long it is open, `timeout_ms` how long it may be before its coordinator aborts it. Without a
+    `transactional_id` no coordinator knows it any more: nothing will end it by itself.
+    """
+
+    name: str
     transactional_id: str | None
-    producer_id: int
-    age_ms: int
-    due_ms: int
+    producer_id: int | None
+    age_ms: int | None
+    timeout_ms: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class RunningInstance:
-    """One instance that runs: whether what it says is fresh, its failed threads, its tasks; None for not known."""
+    """One instance that runs: its state, failed threads and tasks, None with `why` where one is not known.
+
+    `gone`: its process lives and its Streams client has ended, as after an ERROR; no waiting brings it back.
+    """
 
     instance: str
-    fresh: bool
     state: str | None
     failed_threads: int | None
     tasks: frozenset[str] | None
+    why: str = ""
+    gone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +56,8 @@ class DrainReading:
     """One reading: ends of everything, then committed offsets, then the ends again.
 
     `partitions` are those that the application reads, `sinks` the ends of what it writes for others by `topic-number`.
-    Stable only where `ends_before` and `ends_after` are equal: otherwise somebody wrote in between.
+    Stable only where `ends_before` and `ends_after` are equal: otherwise somebody wrote in between. `group_state` is
+    the broker's word, None where no broker knows the group.
     """
 
     taken: Taken
@@ -56,10 +65,18 @@ class DrainReading:
     ends_before: Ends
     ends_after: Ends
     sinks: Ends
+    group_state: str | None = None
     instances: tuple[RunningInstance, ...] = ()
     all_tasks: frozenset[str] | None = None
     open_transactions: tuple[OpenTransaction, ...] = ()
+    held_back: tuple[HeldBack, ...] = ()
     problems: tuple[str, ...] = ()
+
+    @property
+    def unread(self) -> int | None:
+        """Records left to read, None while one partition is not known."""
+        counts = [one.records for one in self.partitions if one.role != "orphaned"]
+        return None if self.problems or not counts or None in counts else sum(count or 0 for count in counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,4 +95,3 @@ class DrainQuestion:
     readings: int
     pause: Pause | None
     punctuators: tuple[str, ...] = ()
-    held_back: tuple[HeldBack, ...] = ()

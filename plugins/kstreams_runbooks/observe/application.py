@@ -1,8 +1,9 @@
 """Everything about one application, read at one time."""
 
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Protocol
 
 from kstreams_runbooks.deployers.protocol import Deployer
@@ -99,27 +100,12 @@ def read_application(
     Missing in its place; only an unreachable broker raises (Unreachable). `now` gives seconds since the epoch.
     """
     taken = Taken(int(now() * 1000), f"{application.name} @ {application.cluster}")
-    declared = application.deployer.instances
-    with ThreadPoolExecutor(max_workers=min(_THREADS, len(declared) + 1), thread_name_prefix="metrics") as pool:
-        deployments = pool.submit(_deployments, deployer)
-        metrics = {
-            instance.name: pool.submit(read_streams, instance.metrics, application_id=application.application_id)
-            for instance in declared
-        }
+    with reading_instances(application, deployer) as instances_read:
         broker = reader.broker()
         group = reader.group(application.application_id)
         names = reader.topic_names()
-        found = deployments.result()
-        instances = tuple(
-            InstanceReading(
-                instance.name,
-                _deployment(found, instance.name),
-                metrics[instance.name].result(),
-                (instance.group_instance_id or instance.name) if application.static_membership else "",
-            )
-            for instance in declared
-        )
-    named = _topology(instances, deployer, application.application_id, names)
+        instances = instances_read()
+    named = read_topology(instances, deployer.topology, application.application_id, names)
     topics = _topics(application, reader, named, names, also)
     return ApplicationReading(
         taken=taken,
@@ -131,6 +117,34 @@ def read_application(
         partitions=_partitions(application.application_id, reader, named, topics, names),
         instances=instances,
     )
+
+
+@contextmanager
+def reading_instances(
+    application: ObservedApplication, deployer: Deployer
+) -> Iterator[Callable[[], tuple[InstanceReading, ...]]]:
+    """Every declared instance, read in threads while the body asks the brokers; what it yields waits for them."""
+    declared = application.deployer.instances
+    with ThreadPoolExecutor(max_workers=min(_THREADS, len(declared) + 1), thread_name_prefix="metrics") as pool:
+        deployments = pool.submit(_deployments, deployer)
+        metrics = {
+            instance.name: pool.submit(read_streams, instance.metrics, application_id=application.application_id)
+            for instance in declared
+        }
+
+        def read() -> tuple[InstanceReading, ...]:
+            found = deployments.result()
+            return tuple(
+                InstanceReading(
+                    instance.name,
+                    _deployment(found, instance.name),
+                    metrics[instance.name].result(),
+                    (instance.group_instance_id or instance.name) if application.static_membership else "",
+                )
+                for instance in declared
+            )
+
+        yield read
 
 
 def unread(application: ObservedApplication, why: str, *, now: Callable[[], float] = time.time) -> ApplicationReading:
@@ -161,20 +175,19 @@ def _deployment(found: dict[str, Deployment] | Missing, name: str) -> Deployment
     return found.get(name, Missing(f"the deployer does not know instance {name}"))
 
 
-def _topology(
-    instances: Iterable[InstanceReading], deployer: Deployer, application_id: str, names: frozenset[str]
+def read_topology(
+    instances: Iterable[InstanceReading],
+    describe: Callable[[str], str],
+    application_id: str,
+    names: frozenset[str],
 ) -> TopologyTopics | Missing:
     """Topics of every topology that runs; where none runs, of the release that the first instance is set to.
 
     In the middle of a roll two releases may run: the union of both is what the group has to commit.
     """
-    readings = [instance.streams for instance in instances if isinstance(instance.streams, StreamsReading)]
-    texts = {reading.topology for reading in readings if isinstance(reading.topology, str)}
-    if not texts:
-        described = _described(instances, deployer)
-        if isinstance(described, Missing):
-            return described
-        texts = {described}
+    texts = topology_texts(instances, describe)
+    if isinstance(texts, Missing):
+        return texts
     try:
         found = [topology_topics(text, application_id, names) for text in sorted(texts)]
     except BadInput as error:
@@ -184,15 +197,30 @@ def _topology(
         internal=frozenset().union(*(one.internal for one in found)),
         patterns=frozenset().union(*(one.patterns for one in found)),
         changelogs=frozenset().union(*(one.changelogs for one in found)),
+        outputs=frozenset().union(*(one.outputs for one in found)),
+        extractors=frozenset().union(*(one.extractors for one in found)),
     )
 
 
-def _described(instances: Iterable[InstanceReading], deployer: Deployer) -> str | Missing:
+def topology_texts(instances: Iterable[InstanceReading], describe: Callable[[str], str]) -> frozenset[str] | Missing:
+    """The descriptions of every topology that runs; where none runs, what `describe` prints of the release that is set.
+
+    `describe` is the deployer's: it takes a release, and raises RunbookError.
+    """
+    readings = [instance.streams for instance in instances if isinstance(instance.streams, StreamsReading)]
+    texts = frozenset(reading.topology for reading in readings if isinstance(reading.topology, str))
+    if texts:
+        return texts
+    described = _described(instances, describe)
+    return described if isinstance(described, Missing) else frozenset({described})
+
+
+def _described(instances: Iterable[InstanceReading], describe: Callable[[str], str]) -> str | Missing:
     for instance in instances:
         deployment = instance.deployment
         if isinstance(deployment, Deployment) and isinstance(deployment.release, str):
             try:
-                return deployer.topology(deployment.release)
+                return describe(deployment.release)
             except RunbookError as error:
                 return Missing(f"no running instance tells its topology, and describing it failed: {error}")
     return Missing("no running instance tells its topology, and no instance has a release set")

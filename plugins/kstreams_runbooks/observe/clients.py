@@ -36,13 +36,16 @@ PYTHON_READS = frozenset(
         "describe_features",
         "describe_groups",
         "describe_log_dirs",
+        "describe_producers",
         "describe_streams_groups",
         "describe_topics",
+        "describe_transactions",
         "forget_coordinators",
         "get_broker_version_data",
         "list_group_offsets",
         "list_groups",
         "list_topics",
+        "list_transactions",
     }
 )
 LIBRDKAFKA_READS = frozenset({"describe_consumer_groups", "list_offsets"})

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, Self, TypeVar
 
 from kstreams_runbooks.errors import Inconclusive
+from kstreams_runbooks.model.drain import OpenTransaction
 from kstreams_runbooks.model.readings import (
     BrokerReading,
     GroupReading,
@@ -31,11 +32,13 @@ from kstreams_runbooks.observe.groups import classic_group, consumer_group, stre
 from kstreams_runbooks.observe.offsets import (
     GroupOffsets,
     HeldPartition,
+    Place,
     read_committed,
     read_held,
     read_partitions,
 )
 from kstreams_runbooks.observe.read_only import ReadOnly
+from kstreams_runbooks.observe.transactions import read_open
 
 KafkaAddress = Mapping[str, Any]
 
@@ -211,6 +214,10 @@ class ClusterReader:
             alone = self._ask(f"offsets of {group}", partial(read_committed, self.admin, [group]))
             found[group] = alone if isinstance(alone, Missing) else alone[group]
         return found
+
+    def open_transactions(self, places: Collection[Place], at_ms: int) -> tuple[OpenTransaction, ...] | Missing:
+        """Who has a transaction open on these partitions; Missing where the broker does not tell."""
+        return self._ask("open transactions", lambda: read_open(self.admin, places, at_ms))
 
     def log_bytes(self, topics: Collection[str]) -> int | Missing:
         """Bytes of one copy of these topics on the brokers' disks: of each partition its largest replica."""

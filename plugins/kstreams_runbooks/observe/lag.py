@@ -45,7 +45,7 @@ def read_lag(reader: ClusterReader, cluster: str, asked: Sequence[LagAsked]) -> 
     return LagSnapshot(
         taken,
         cluster,
-        tuple(_application(one, groups, committed, reads[one.application_id], topics, ends) for one in asked),
+        tuple(lag_of(one, groups, committed, reads[one.application_id], topics, ends) for one in asked),
     )
 
 
@@ -70,7 +70,7 @@ def is_repartition(name: str, application_id: str, ids: Iterable[str]) -> bool:
     )
 
 
-def _application(
+def lag_of(
     asked: LagAsked,
     groups: Mapping[str, tuple[str, str]],
     committed: Mapping[str, GroupOffsets | Missing],
@@ -78,6 +78,7 @@ def _application(
     topics: Mapping[str, TopicReading],
     ends: Mapping[Place, Ends],
 ) -> ApplicationLag:
+    """One application's lag from what was read: groups by id (type, state), offsets, topics that exist, and ends."""
     offsets = committed.get(asked.application_id, {})
     problems = []
     if asked.application_id not in groups:

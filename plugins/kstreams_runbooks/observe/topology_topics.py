@@ -24,13 +24,16 @@ class TopologyTopics:
     """Topics of one topology, full names.
 
     `external` and `internal` are read through the group; `patterns` are regex sources, whose topics only the cluster
-    knows; `changelogs` are candidates: a store without logging, or one that uses its source topic, has none.
+    knows; `changelogs` are candidates: a store without logging, or one that uses its source topic, has none. `outputs`
+    are written for others; `extractors` name the sinks whose topics only their records tell.
     """
 
     external: frozenset[str]
     internal: frozenset[str]
     patterns: frozenset[str]
     changelogs: frozenset[str]
+    outputs: frozenset[str] = frozenset()
+    extractors: frozenset[str] = frozenset()
 
     def sources(self, cluster: Collection[str] = ()) -> frozenset[str]:
         """Every topic whose offsets the group commits; patterns are resolved against the names in `cluster`."""
@@ -43,14 +46,38 @@ def topology_topics(text: str, application_id: str, cluster: Collection[str] = (
 
     A global store's source is not among them: no group commits it.
     """
-    sources, patterns, sinks, stores = _named(parse_topology(text))
+    topology = parse_topology(text)
+    sources, patterns, sinks, stores = _named(topology)
     internal = {name for name in sources if _is_internal(name, sinks, application_id, cluster)}
     return TopologyTopics(
+        outputs=frozenset(sinks - internal),
+        extractors=frozenset(
+            node.name for _, node in topology.nodes() if isinstance(node, Sink) and node.topic is None
+        ),
         external=frozenset(sources - internal),
         internal=frozenset(f"{application_id}-{name}" for name in internal),
         patterns=frozenset(patterns),
         changelogs=frozenset(f"{application_id}-{store}-changelog" for store in stores),
     )
+
+
+def read_by(text: str, application_id: str, cluster: Collection[str] = ()) -> dict[str, str]:
+    """Which subtopology reads each source topic, full names; BadInput where the text is no description.
+
+    A topic is read by one subtopology: its tasks are one for each partition number that any of its topics has.
+    """
+    topology = parse_topology(text)
+    sources, _, sinks, _ = _named(topology)
+    internal = {name for name in sources if _is_internal(name, sinks, application_id, cluster)}
+    found: dict[str, str] = {}
+    for sub in topology.subtopologies:
+        if sub.is_global:
+            continue
+        for source in sub.sources:
+            matched = {name for name in cluster if source.pattern and re.fullmatch(source.pattern, name)}
+            for name in source.topics | matched:
+                found[f"{application_id}-{name}" if name in internal else name] = sub.id
+    return found
 
 
 def _named(topology: Topology) -> tuple[set[str], set[str], set[str], set[str]]:

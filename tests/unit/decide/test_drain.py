@@ -17,9 +17,11 @@ from kstreams_runbooks.model.readings import Taken
 from kstreams_runbooks.model.verdicts import Outcome
 
 ENDS = {"orders-0": 10, "app-by-customer-repartition-0": 7}
-INPUT = PartitionLag("orders", 0, "source", "ok", committed=10, log_end_offset=10, last_stable_offset=10, records=0)
+INPUT = PartitionLag(
+    "orders", 0, "source", "ok", topic_id="a", committed=10, log_end_offset=10, last_stable_offset=10, records=0
+)
 INNER = PartitionLag("app-by-customer-repartition", 0, "repartition", "ok", committed=7, records=0)
-ONE = RunningInstance("one", fresh=True, state="RUNNING", failed_threads=0, tasks=frozenset({"0_0", "1_0"}))
+ONE = RunningInstance("one", state="RUNNING", failed_threads=0, tasks=frozenset({"0_0", "1_0"}))
 PAUSED = Pause("declared", "ada", "the copier is stopped")
 QUESTION = DrainQuestion(readings=3, pause=PAUSED)
 
@@ -31,8 +33,9 @@ def reading(at_s: int, **changes: object) -> DrainReading:
         ENDS,
         ENDS,
         {"counts-0": 5},
-        (ONE,),
-        frozenset({"0_0", "1_0"}),
+        group_state="Stable",
+        instances=(ONE,),
+        all_tasks=frozenset({"0_0", "1_0"}),
     )
     return replace(quiet, **changes)  # type: ignore[arg-type]
 
@@ -51,7 +54,7 @@ def test_quiet_for_as_many_readings_as_asked_is_drained() -> None:
 def test_without_a_pause_zero_proves_nothing() -> None:
     """A second later it may be something else."""
     verdict = drained(QUIET, replace(QUESTION, pause=None))
-    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert (verdict.outcome, [one.id for one in verdict.findings]) == (Outcome.INCONCLUSIVE, ["inputs-not-paused"])
     assert "--inputs-paused REASON" in verdict.reasons[0]
 
 
@@ -67,7 +70,7 @@ def test_a_single_record_on_any_internal_topic_is_not_yet() -> None:
     verdict = drained((*QUIET[:2], one), QUESTION)
     assert verdict.outcome is Outcome.WAIT
     assert verdict.reasons[0] == (
-        "1 records left to read on repartition topics (limit 0): app-by-customer-repartition-0 (1)"
+        "at most 1 records left to read on repartition topics (limit 0): app-by-customer-repartition-0 (1)"
     )
 
 
@@ -94,8 +97,8 @@ def test_whatever_moved_between_readings_begins_the_count_anew(changes: dict[str
             "orders-0: never committed (expected the number of readable records)",
         ),
         ({"partitions": (replace(INPUT, state="missing", why="no such topic"), INNER)}, "orders-0: no such topic"),
-        ({"instances": (replace(ONE, fresh=False),)}, "is not of its present start"),
-        ({"instances": (replace(ONE, state=None),)}, "state, failed threads or tasks not read"),
+        ({"instances": (replace(ONE, why="is of another start"),)}, "one: is of another start"),
+        ({"instances": (replace(ONE, state=None),)}, "its state, failed threads or tasks are not known"),
         ({"all_tasks": None}, "the tasks that the application should have are not known"),
     ],
 )
@@ -118,12 +121,13 @@ def test_what_is_not_known_is_never_zero(changes: dict[str, object], sentence: s
         ({"instances": (replace(ONE, tasks=frozenset({"0_0"})),)}, "1 tasks are assigned, of 2: 1_0 differ"),
         (
             {"open_transactions": (OpenTransaction("orders-0", "tx", 7, 9_000, 10_000),)},
-            "orders-0: a transaction of tx (producer id 7), open for 9 s; it ends by itself within its timeout",
+            "orders-0: a transaction of tx (producer id 7), open for 9 s (its timeout 10 s); what lies behind it",
         ),
         (
-            {"open_transactions": (OpenTransaction("orders-0", None, 7, 26_000, 10_000),)},
-            "open for 26 s, past its timeout of 10 s: look for it with kafka-transactions.sh find-hanging",
+            {"open_transactions": (OpenTransaction("orders-0", None, None, None, None),)},
+            "orders-0: a transaction of a producer that is not known; what lies behind it cannot be read",
         ),
+        ({"group_state": "PreparingRebalance"}, "the group is PreparingRebalance (expected Stable or Empty)"),
     ],
 )
 def test_an_application_that_does_not_work_only_looks_idle(changes: dict[str, object], sentence: str) -> None:
@@ -131,6 +135,56 @@ def test_an_application_that_does_not_work_only_looks_idle(changes: dict[str, ob
     verdict = drained((*QUIET[:2], reading(10, **changes)), QUESTION)
     assert verdict.outcome is Outcome.WAIT
     assert sentence in verdict.reasons[0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "finding", "sentence"),
+    [
+        (
+            {"open_transactions": (OpenTransaction("orders-0", "tx", 7, 25_001, 10_000),)},
+            "transaction-hangs",
+            "tx (producer id 7) is open for 25 s, past its timeout of 10 s and 15 s more; make sure",
+        ),
+        (
+            {"open_transactions": (OpenTransaction("orders-0", None, 7, 15_001, None),)},
+            "transaction-hangs",
+            "an unnamed producer (producer id 7) is open for 15 s, which no coordinator knows any more",
+        ),
+        (
+            {"instances": (replace(ONE, state=None, why="no client", gone=True),)},
+            "instance-lost",
+            "one: its process lives and its Streams client has ended (no client)",
+        ),
+        (
+            {"partitions": (replace(INPUT, topic_id="b"), INNER)},
+            "topic-recreated",
+            "orders: was deleted and created again while it was watched",
+        ),
+    ],
+)
+def test_what_no_waiting_mends_is_a_finding(changes: dict[str, object], finding: str, sentence: str) -> None:
+    """A person is needed: it is said at once, with what to do."""
+    verdict = drained((*QUIET[:2], reading(10, **changes)), QUESTION)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert [one.id for one in verdict.findings] == [finding]
+    assert sentence in verdict.reasons[0]
+
+
+@pytest.mark.parametrize("transaction", [("tx", 25_000, 10_000), (None, 15_000, None), ("tx", None, None)])
+def test_a_transaction_within_its_time_is_waited_for(transaction: tuple[str | None, int | None, int | None]) -> None:
+    """Its own timeout, and what a coordinator takes to notice."""
+    name, age, timeout = transaction
+    still = reading(10, open_transactions=(OpenTransaction("orders-0", name, 7, age, timeout),))
+    assert drained((*QUIET[:2], still), QUESTION).outcome is Outcome.WAIT
+
+
+def test_a_partition_that_is_added_begins_the_count_anew() -> None:
+    """Empty and never committed, it is still another world."""
+    added = replace(INPUT, partition=1, state="never_committed", committed=None)
+    grown = {"partitions": (INPUT, added, INNER), "ends_before": ENDS | {"orders-1": 0}, "ends_after": ENDS}
+    grown["ends_after"] = grown["ends_before"]
+    verdict = drained((*QUIET[:2], reading(10, **grown)), QUESTION)
+    assert verdict.reasons == ("reading 1 of 3 in a row with nothing left",)
 
 
 def test_an_application_that_is_stopped_has_no_tasks_to_ask_for() -> None:
@@ -152,9 +206,11 @@ def test_how_long_the_rest_takes_follows_from_the_readings() -> None:
 def test_what_only_stream_time_lets_go_is_told_apart() -> None:
     """It stands in no topic that is read, so it is drained, and said."""
     held = (HeldBack("suppress final-only", 90_000, 60_000), HeldBack("window of counts", None, None))
-    question = replace(QUESTION, held_back=held, punctuators=("every-minute",))
+    question = replace(QUESTION, punctuators=("every-minute",))
     orphan = PartitionLag("app-old-repartition", 0, "orphaned", "orphaned", committed=3, records=4)
-    verdict = drained(tuple(replace(one, partitions=(*one.partitions, orphan)) for one in QUIET), question)
+    verdict = drained(
+        tuple(replace(one, partitions=(*one.partitions, orphan), held_back=held) for one in QUIET), question
+    )
     assert verdict.outcome is Outcome.PROCEED
     assert verdict.reasons[2:] == (
         "on topics that nothing reads any more, and in no total: app-old-repartition-0 (4)",

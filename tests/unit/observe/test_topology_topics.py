@@ -3,11 +3,10 @@
 import json
 from collections.abc import Collection
 from pathlib import Path
-from types import SimpleNamespace
 
 from kstreams_runbooks.model.readings import Missing
-from kstreams_runbooks.observe.application import _topology
-from kstreams_runbooks.observe.topology_topics import topology_topics
+from kstreams_runbooks.observe.application import read_topology
+from kstreams_runbooks.observe.topology_topics import read_by, topology_topics
 from samples import instance
 
 SAMPLE = Path(__file__).parent / "samples" / "jolokia_4.3.1.json"
@@ -118,6 +117,20 @@ def test_topic_written_and_read_by_the_user() -> None:
 def test_a_description_that_cannot_be_read_is_missing() -> None:
     """What an instance tells is never half read: nobody may plan on the topics that happened to be understood."""
     cut = GENERATED.partition("      --> KTABLE-0000000011")[0]
-    found = _topology((instance("orders-1", topology=cut),), SimpleNamespace(), "app", frozenset())
+    found = read_topology((instance("orders-1", topology=cut),), str, "app", frozenset())
     assert isinstance(found, Missing)
     assert found.missing.startswith("the topology description cannot be read: line 13: no `-->` of KTABLE-SOURCE-000")
+
+
+def test_each_topic_is_read_by_one_subtopology() -> None:
+    """Internal topics with their prefix, patterns by what the cluster has; a global store's topic has no task."""
+    text = (
+        "Topologies:\n  Sub-topology: 0\n    Source: s (topics: [a])\n      --> k\n    Sink: k (topic: b-repartition)\n"
+        "      <-- s\n  Sub-topology: 1\n    Source: t (topics: [b-repartition])\n      --> o, x\n"
+        "    Source: p (topics: in-.*)\n      --> o\n    Sink: o (topic: out)\n      <-- t, p\n"
+        "    Sink: x (extractor class: A$$Lambda)\n      <-- t\n"
+        "  Sub-topology: 2 for global store (will not generate tasks)\n    Source: g (topics: [all])\n      --> none\n"
+    )
+    assert read_by(text, "app", {"in-1", "in-2"}) == {"a": "0", "app-b-repartition": "1", "in-1": "1", "in-2": "1"}
+    found = topology_topics(text, "app")
+    assert (found.outputs, found.extractors) == ({"out"}, {"x"})

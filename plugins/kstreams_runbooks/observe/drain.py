@@ -1,0 +1,182 @@
+"""One reading of a drain: ends, then committed offsets, then the ends again, and who may still work."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from functools import lru_cache, partial
+
+from kstreams_runbooks.decide.held_back import held_back
+from kstreams_runbooks.decide.running_instances import running_instances, strange_members
+from kstreams_runbooks.decide.tasks import all_tasks, tasks_of
+from kstreams_runbooks.decide.topology_text import parse_topology
+from kstreams_runbooks.deployers.protocol import Deployer
+from kstreams_runbooks.model.declaration import Declaration
+from kstreams_runbooks.model.drain import DrainReading, HeldBack, OpenTransaction
+from kstreams_runbooks.model.lag import ApplicationLag, LagRole, PartitionLag
+from kstreams_runbooks.model.readings import Deployment, GroupReading, InstanceReading, Missing, TopicReading
+from kstreams_runbooks.observe.application import (
+    ObservedApplication,
+    read_topology,
+    reading_instances,
+    topology_texts,
+)
+from kstreams_runbooks.observe.cluster import ClusterReader
+from kstreams_runbooks.observe.lag import LagAsked, lag_of
+from kstreams_runbooks.observe.offsets import Ends, Place, read_ends
+from kstreams_runbooks.observe.readable import Readable
+from kstreams_runbooks.observe.topology_topics import TopologyTopics, read_by
+
+Count = Callable[[Mapping[Place, tuple[int, int]]], Mapping[Place, Readable]]
+
+
+class DrainReader:
+    """Reads one application again and again.
+
+    `count` says how many records of ranges of offsets can be read, `declared` what a release declares of its windows
+    and suppressions. Descriptions of releases are asked for once: while everything is down, each is a JVM of its own.
+    """
+
+    def __init__(
+        self,
+        application: ObservedApplication,
+        deployer: Deployer,
+        count: Count,
+        declared: Callable[[str], Declaration | None] = lambda _: None,
+    ) -> None:
+        self._application = application
+        self._deployer = deployer
+        self._count = count
+        self._declared = declared
+        self._describe = lru_cache(maxsize=4)(deployer.topology)
+
+    def read(self, reader: ClusterReader) -> DrainReading:
+        """One reading; what could not be read is among its problems. Unreachable where no broker answers."""
+        taken, group_id = reader.taken(), self._application.application_id
+        with reading_instances(self._application, self._deployer) as instances_read:
+            group, names = reader.group(group_id), reader.topic_names()
+            instances = instances_read()
+        topology = read_topology(instances, self._describe, group_id, names)
+        if isinstance(topology, Missing):
+            return DrainReading(taken, (), {}, {}, {}, problems=(topology.missing,))
+        outputs = (topology.outputs | set(self._application.outputs)) - topology.sources(names)
+        topics = {topic.name: topic for topic in reader.topics((topology.sources(names) | outputs) & names)}
+        places = [(topic.name, number) for topic in topics.values() for number in range(topic.partitions)]
+        before = read_ends(reader.librdkafka, places)
+        lag, after = self._lag(reader, group, topology, topics, places)
+        sinks = {name: end for name, end in _log_ends(after).items() if name.rpartition("-")[0] in outputs}
+        of_group = None if isinstance(group, Missing) else group
+        counts = {topic.name: topic.partitions for topic in topics.values()}
+        reads = self._read_by(instances, names)
+        held = partial(tasks_of, read_by=reads, partitions=counts)
+        return DrainReading(
+            taken,
+            self._exact(lag.partitions),
+            _log_ends(before),
+            _log_ends(after),
+            sinks,
+            group_state=lag.group_state,
+            instances=running_instances(instances, of_group, held, taken.at_ms),
+            all_tasks=all_tasks(reads, counts),
+            open_transactions=_open(reader, after, taken.at_ms),
+            held_back=self._held_back(instances, reads, lag),
+            problems=(
+                *lag.problems,
+                *strange_members(instances, of_group),
+                *(f"{place[0]}-{place[1]}: {why}" for place, why in _unread(before | after)),
+                *self._of_outputs(topology, outputs, names),
+            ),
+        )
+
+    def _lag(
+        self,
+        reader: ClusterReader,
+        group: GroupReading | Missing,
+        topology: TopologyTopics,
+        topics: Mapping[str, TopicReading],
+        places: list[Place],
+    ) -> tuple[ApplicationLag, dict[Place, Ends]]:
+        """Committed offsets, and after them the ends of everything."""
+        group_id = self._application.application_id
+        roles: dict[str, LagRole] = dict.fromkeys(topology.sources(topics), "source")
+        roles |= dict.fromkeys(topology.internal, "repartition")
+        committed = reader.committed([group_id])
+        offsets = committed[group_id]
+        # Topics that nothing reads any more have offsets too, which is told and in no total.
+        left = set() if isinstance(offsets, Missing) else {topic for topic, _ in offsets} - roles.keys() - topics.keys()
+        orphaned = {topic.name: topic for topic in reader.topics(left)}
+        places = [*places, *((one.name, number) for one in orphaned.values() for number in range(one.partitions))]
+        after = read_ends(reader.librdkafka, places)
+        known = {} if isinstance(group, Missing) else {group_id: (group.type, group.state)}
+        asked = LagAsked(self._application.name, group_id, roles)
+        reads: dict[str, LagRole] = {**dict.fromkeys(orphaned, "orphaned"), **roles}
+        lag = lag_of(asked, known, committed, reads, {**topics, **orphaned}, after)
+        return lag, {place: ends for place, ends in after.items() if place[0] in topics}
+
+    def _exact(self, rows: tuple[PartitionLag, ...]) -> tuple[PartitionLag, ...]:
+        """Records in place of offsets, where there are any."""
+        ranges = {
+            (one.topic, one.partition): (one.last_stable_offset - one.records, one.last_stable_offset)
+            for one in rows
+            if one.records and one.last_stable_offset is not None and one.role != "orphaned"
+        }
+        found = self._count(ranges) if ranges else {}
+        return tuple(
+            replace(one, records=count.records, exact=True, oldest_unread_ms=count.oldest_ms)
+            if (count := found.get((one.topic, one.partition))) is not None
+            else one
+            for one in rows
+        )
+
+    def _one_text(self, instances: tuple[InstanceReading, ...]) -> str | None:
+        """The topology that runs; None while two of them do, because nothing says then whose a task is."""
+        texts = topology_texts(instances, self._describe)
+        return next(iter(texts)) if not isinstance(texts, Missing) and len(texts) == 1 else None
+
+    def _read_by(self, instances: tuple[InstanceReading, ...], names: frozenset[str]) -> dict[str, str]:
+        """Which subtopology reads each topic."""
+        text = self._one_text(instances)
+        return {} if text is None else read_by(text, self._application.application_id, names)
+
+    def _held_back(
+        self, instances: tuple[InstanceReading, ...], reads: Mapping[str, str], lag: ApplicationLag
+    ) -> tuple[HeldBack, ...]:
+        text, times = self._one_text(instances), dict[str, int]()
+        if text is None:
+            return ()
+        for one in lag.read:
+            if one.stream_time_ms is not None and one.topic in reads:
+                sub = reads[one.topic]
+                times[sub] = max(times.get(sub, one.stream_time_ms), one.stream_time_ms)
+        releases = {one.deployment.release for one in instances if isinstance(one.deployment, Deployment)}
+        known = [self._declared(release) for release in releases if isinstance(release, str)]
+        declared = known[0] if len(known) == 1 and known[0] is not None else Declaration()
+        return held_back(parse_topology(text), declared, times)
+
+    def _of_outputs(self, topology: TopologyTopics, outputs: Collection[str], names: frozenset[str]) -> list[str]:
+        """Why its outputs are not known: nothing may be taken for unchanged that nobody looked at."""
+        if topology.extractors and not self._application.outputs:
+            [first, *_] = sorted(topology.extractors)
+            return [f"sink {first} writes to topics that its records name; declare them as outputs"]
+        return [f"output {name}: the topic does not exist on the cluster" for name in sorted(set(outputs) - names)]
+
+
+def _log_ends(ends: Mapping[Place, Ends]) -> dict[str, int]:
+    """Log ends by `topic-number`; one that is not known is absent, and among the problems."""
+    return {f"{topic}-{number}": each.end for (topic, number), each in ends.items() if isinstance(each.end, int)}
+
+
+def _unread(ends: Mapping[Place, Ends]) -> list[tuple[Place, str]]:
+    lacking = [(place, why) for place, each in ends.items() for why in (each.stable, each.end)]
+    return [(place, why.missing) for place, why in lacking if isinstance(why, Missing)]
+
+
+def _open(reader: ClusterReader, ends: Mapping[Place, Ends], at_ms: int) -> tuple[OpenTransaction, ...]:
+    """Transactions behind which something cannot be read; where nobody tells whose one is, it is told without that."""
+    places = [
+        place
+        for place, each in ends.items()
+        if isinstance(each.stable, int) and isinstance(each.end, int) and each.stable < each.end
+    ]
+    answer = reader.open_transactions(places, at_ms)
+    found = () if isinstance(answer, Missing) else answer
+    silent = {f"{topic}-{number}" for topic, number in places} - {one.name for one in found}
+    return (*found, *(OpenTransaction(name, None, None, None, None) for name in sorted(silent)))
