@@ -44,8 +44,10 @@ MAY_IMPORT = {
     "frames": {"decide", "errors", "model"},
     "topologies": {"decide", "errors", "fleet", "model", "properties", "rules"},
     "lags": {"decide", "errors", "fleet", "model", "observe", "steps"},
+    "drains": {"decide", "deployers", "errors", "fleet", "model", "observe", "steps"},
     "cli": {
         "airflow_api",
+        "drains",
         "environment",
         "errors",
         "evidence",

@@ -8,6 +8,7 @@ sends records in a circle, so that no order of topics would prove anything.
 from collections.abc import Iterator, Mapping
 
 from kstreams_runbooks.decide.drain_findings import drain_findings, open_sentence
+from kstreams_runbooks.decide.drain_pace import eta_ms
 from kstreams_runbooks.decide.lag import named
 from kstreams_runbooks.model.drain import DrainQuestion, DrainReading
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
@@ -37,6 +38,17 @@ def drained(readings: tuple[DrainReading, ...], question: DrainQuestion) -> Verd
     return Verdict(Outcome.PROCEED, tuple(_proven(readings[-question.readings :], question)))
 
 
+def certified(readings: tuple[DrainReading, ...], question: DrainQuestion, now: DrainReading) -> Verdict:
+    """The certificate: proven by `readings`, and still so in a reading of its own that is taken when it is given."""
+    verdict = drained(readings, question)
+    if verdict.outcome is not Outcome.PROCEED:
+        return verdict
+    again = still_drained(readings[-1], now)
+    if again.outcome is not Outcome.PROCEED:
+        return again
+    return Verdict(Outcome.PROCEED, (*verdict.reasons, *again.reasons))
+
+
 def still_drained(certified: DrainReading, now: DrainReading) -> Verdict:
     """Whether a certificate still holds, right before the step that relies on it: void once any offset has moved."""
     if unknown := tuple(_unknown(now)):
@@ -46,17 +58,6 @@ def still_drained(certified: DrainReading, now: DrainReading) -> Verdict:
     if left := tuple(_left(now)):
         return Verdict(Outcome.REFUSE, tuple(f"the certificate is void: {one}" for one in left))
     return Verdict(Outcome.PROCEED, ("no offset has moved since the certificate",))
-
-
-def eta_ms(readings: tuple[DrainReading, ...]) -> int | None:
-    """How long the rest takes at the pace of the readings so far; None where it does not get less."""
-    totals = [(one.taken.at_ms, one.unread) for one in readings if one.unread is not None]
-    if not totals:
-        return None
-    (began, most), (now, left) = totals[0], totals[-1]
-    if most is None or left is None or now <= began or left >= most:
-        return None
-    return round(left * (now - began) / (most - left))
 
 
 def _good(readings: tuple[DrainReading, ...]) -> int:

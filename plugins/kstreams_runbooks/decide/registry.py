@@ -9,6 +9,7 @@ from kstreams_runbooks.decide.check import ready_for_change
 from kstreams_runbooks.decide.conclusion import conclusion
 from kstreams_runbooks.decide.deployed import deployed
 from kstreams_runbooks.decide.described_change import described_change
+from kstreams_runbooks.decide.drain import certified, drained
 from kstreams_runbooks.decide.draining import read_up_to
 from kstreams_runbooks.decide.emptiness import group_is_empty
 from kstreams_runbooks.decide.gate import gate
@@ -36,6 +37,8 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         every_member_runs,
         nothing_drifted,
         group_is_empty,
+        drained,
+        certified,
         read_up_to,
         nothing_left,
         change_verified,

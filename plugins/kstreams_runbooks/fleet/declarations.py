@@ -81,6 +81,9 @@ class Application(Declaration):
     foreign_key_joins: YesNoUnknown = Field(
         default="unknown", description="whether it joins tables by foreign key; unknown counts as yes (KIP-213)"
     )
+    punctuators: tuple[Words, ...] = Field(
+        default=(), description="wall-clock punctuators that write, by any name: they may do so without any input"
+    )
     processing_guarantee: ProcessingGuarantee = Field(
         default="unknown",
         description="its processing.guarantee; where it would change the way to a release, unknown stops a run",

@@ -48,6 +48,13 @@ class Limits(Declaration):
         description="seconds that the first instance has to stay good before the second is touched; what fails late "
         "fails on one instance only",
     )
+    drain_ceiling_s: Amount = Field(
+        default=3600.0,
+        gt=0,
+        title="Drain ceiling",
+        description="seconds of wall clock after which the wait for a drain gives up; what is not read within an hour "
+        "needs a person to look",
+    )
     max_reading_age_s: Amount = Field(
         default=30.0,
         gt=0,

@@ -17,7 +17,7 @@ from kstreams_runbooks.steps.reporting import BEGUN, StepFailed, leave, reported
 from kstreams_runbooks.steps.run import Run, now_ms
 
 _NOBODY_CAN_SAY = {Inconclusive.exit_code, Unreachable.exit_code}
-_VERIFIED = ("change_verified", "undo_verified", "change_answered", "rehearsed")
+_VERIFIED = ("change_verified", "undo_verified", "change_answered", "certified", "rehearsed")
 
 
 @task(task_id="conclude", trigger_rule="all_done", retries=0)

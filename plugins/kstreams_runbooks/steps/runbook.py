@@ -1,6 +1,6 @@
 """What every runbook DAG shares: its form, its defaults, its page."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,10 +14,15 @@ _LIMITS = {
     "gate_interval_s": ("Gate interval", "seconds", "between two readings"),
     "gate_ceiling_s": ("Gate ceiling", "seconds", "a gate gives up after it"),
     "bake_s": ("Bake time", "seconds", "how long the first instance has to stay good"),
+    "drain_ceiling_s": ("Drain ceiling", "seconds", "the wait for a drain gives up after it"),
 }
+ROLLING = ("max_lag", "gate_good_readings", "gate_interval_s", "gate_ceiling_s", "bake_s")
+DRAIN = ("gate_good_readings", "gate_interval_s", "drain_ceiling_s")
 
 
-def runbook(dag_id: str, *, doc: str, params: dict[str, Param], tags: tuple[str, ...]) -> DAG:
+def runbook(
+    dag_id: str, *, doc: str, params: dict[str, Param], tags: tuple[str, ...], limits: Sequence[str] = ROLLING
+) -> DAG:
     """A DAG that is triggered by a person: the form, the page, one line about who is affected."""
     return DAG(
         dag_id=dag_id,
@@ -28,7 +33,7 @@ def runbook(dag_id: str, *, doc: str, params: dict[str, Param], tags: tuple[str,
         max_active_runs=16,
         # An approval may wait for its 8 h and be asked again; a run older than this has been forgotten.
         dagrun_timeout=timedelta(days=2),
-        params={**_who(), **params, **_how()},
+        params={**_who(), **_how(limits), **params},
         tags=["kafka-streams", "runbook", *tags],
         render_template_as_native_obj=False,
     )
@@ -96,6 +101,25 @@ def compared_release() -> dict[str, Param]:
     }
 
 
+def paused_inputs() -> dict[str, Param]:
+    """Why nothing new arrives; and readings alone, unless somebody only wants to look."""
+    return {
+        "inputs_paused": Param(
+            None,
+            type=["null", "string"],
+            title="Inputs paused",
+            description="Who or what keeps new records away, such as: copier stopped, ticket 42. It is kept as "
+            "evidence; without it nothing can be certified: what is at its end now may not be in a second.",
+        ),
+        "dry_run": Param(
+            False,
+            type="boolean",
+            title="Dry run",
+            description="One reading instead of a certificate. Nothing is ever changed by this runbook.",
+        ),
+    }
+
+
 def run_to_undo() -> Param:
     """The run that is to be taken back."""
     return Param(
@@ -118,7 +142,7 @@ def _who() -> dict[str, Param]:
     }
 
 
-def _how() -> dict[str, Any]:
+def _how(limits: Sequence[str]) -> dict[str, Any]:
     return {
         "dry_run": Param(
             True,
@@ -141,7 +165,8 @@ def _how() -> dict[str, Any]:
                 section="Limits",
                 description=f"In {unit}: {what}. Empty: the application's own limit.",
             )
-            for name, (title, unit, what) in _LIMITS.items()
+            for name in limits
+            for title, unit, what in (_LIMITS[name],)
         },
     }
 

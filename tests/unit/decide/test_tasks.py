@@ -13,7 +13,7 @@ def member(*partitions: str, tasks: tuple[str, ...] = ()) -> MemberReading:
 
 def test_a_subtopology_has_a_task_for_each_partition_of_its_largest_topic() -> None:
     """Outputs make none."""
-    assert all_tasks(READ_BY, PARTITIONS) == {"0_0", "0_1", "1_0", "1_1", "1_2"}
+    assert all_tasks(READ_BY, PARTITIONS) == frozenset({"0_0", "0_1", "1_0", "1_1", "1_2"})
 
 
 def test_without_the_partitions_of_a_source_nobody_knows_the_tasks() -> None:

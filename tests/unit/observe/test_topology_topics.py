@@ -133,4 +133,5 @@ def test_each_topic_is_read_by_one_subtopology() -> None:
     )
     assert read_by(text, "app", {"in-1", "in-2"}) == {"a": "0", "app-b-repartition": "1", "in-1": "1", "in-2": "1"}
     found = topology_topics(text, "app")
-    assert (found.outputs, found.extractors) == ({"out"}, {"x"})
+    assert found.outputs == {"out"}
+    assert found.extractors == {"x"}

@@ -1,0 +1,43 @@
+"""How fast a drain goes, how long the rest takes, and when it is worth looking again."""
+
+from kstreams_runbooks.model.drain import DrainReading
+from kstreams_runbooks.model.verdicts import Outcome, Verdict
+
+# No longer than a person would wait to see that something has changed.
+LONGEST_S = 30.0
+# A tenth of what is left to wait: ten looks at most until it is over, and the last of them at the shortest pause.
+_PART = 10
+
+
+def eta_ms(readings: tuple[DrainReading, ...]) -> int | None:
+    """How long the rest takes at the pace of the readings so far; None where it does not get less."""
+    totals = [(one.taken.at_ms, one.unread) for one in readings if one.unread is not None]
+    if not totals:
+        return None
+    (began, most), (now, left) = totals[0], totals[-1]
+    if most is None or left is None or now <= began or left >= most:
+        return None
+    return round(left * (now - began) / (most - left))
+
+
+def pause_s(readings: tuple[DrainReading, ...], shortest_s: float) -> float:
+    """Seconds until the next reading: more while the end is far off, and while nothing can be read.
+
+    Readings that cannot be taken back off, each twice as far as the one before; up to LONGEST_S.
+    """
+    failed = 0
+    for reading in reversed(readings):
+        if not reading.problems:
+            break
+        failed += 1
+    if failed:
+        return max(shortest_s, min(LONGEST_S, shortest_s * 2.0 ** min(failed, 10)))
+    left = eta_ms(readings)
+    if not left:
+        return shortest_s
+    return max(shortest_s, min(LONGEST_S, left / 1000 / _PART))
+
+
+def is_final(verdict: Verdict) -> bool:
+    """Whether no further reading changes it: it is proven, or a person is needed."""
+    return verdict.outcome is Outcome.PROCEED or bool(verdict.findings)

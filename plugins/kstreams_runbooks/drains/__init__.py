@@ -1,0 +1,1 @@
+"""The drain of one application on the terminal."""

@@ -1,0 +1,63 @@
+"""The drain certificate as a step: waits without a worker, and looks once more when it gives the certificate."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from airflow.sdk import BaseOperator
+
+from kstreams_runbooks.decide.drain import certified, drained
+from kstreams_runbooks.ledger.codec import decode
+from kstreams_runbooks.model.drain import DrainQuestion, DrainReading, Pause
+from kstreams_runbooks.observe import ClusterReader
+from kstreams_runbooks.steps.drain_reader import drain_reader
+from kstreams_runbooks.steps.drain_trigger import drain_trigger
+from kstreams_runbooks.steps.gates import answered
+from kstreams_runbooks.steps.observing import rehearsed
+from kstreams_runbooks.steps.reporting import reported
+from kstreams_runbooks.steps.run import Run
+
+
+def certify() -> "Certify":
+    """Proof that nothing is left to read."""
+    return Certify(task_id="certify", retries=0)
+
+
+class Certify(BaseOperator):
+    """Waits until nothing is left to read, proven by readings in a row; changes nothing."""
+
+    def execute(self, context: Mapping[str, Any]) -> None:
+        """Park the task until it is proven; a dry run reads once and says how it stands."""
+        with reported(context, "waits until nothing is left to read, and proves it") as run:
+            question = drain_question(run)
+            if run.dry_run:
+                run.say(run.decide(drained, readings=(_read(run),), question=question).sentence)
+                rehearsed(run)
+                return
+            self.defer(trigger=drain_trigger(run, question), method_name="resume")
+
+    def resume(self, context: Mapping[str, Any], event: dict[str, Any]) -> None:
+        """Look once more, and give the certificate."""
+        with reported(context, "the watch answered") as run:
+            answered(run, event)
+            kept = run.ledger.evidence(run.key, kind="verdict", name=drained.__name__, task_id=run.task_id)[-1]
+            inputs = kept.payload["inputs"]
+            run.demand(
+                run.decide(
+                    certified,
+                    readings=decode(tuple[DrainReading, ...], inputs["readings"]),
+                    question=decode(DrainQuestion, inputs["question"]),
+                    now=_read(run),
+                )
+            )
+
+
+def drain_question(run: Run) -> DrainQuestion:
+    """What has to be proven: as many readings as the run's limit says, with the pause that the form declares."""
+    reason = str(run.record.params.get("inputs_paused") or "").strip()
+    pause = Pause("declared", run.record.requested_by, reason) if reason else None
+    return DrainQuestion(int(run.limit("gate_good_readings")), pause, run.application.punctuators)
+
+
+def _read(run: Run) -> DrainReading:
+    with ClusterReader(run.kafka) as reader:
+        return drain_reader(run.application, run.deployer, run.kafka).read(reader)
