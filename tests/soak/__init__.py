@@ -1,0 +1,1 @@
+"""Drains at moments that nobody chose, against the running application."""

@@ -33,7 +33,7 @@ FOUND_S = 2.0 + READINGS * INTERVAL_S
 # Longer than everything that the application does between two records: EOS commits every 0.1 s.
 _SETTLE_S = 1.5
 _CEILING_S = 180.0
-_TRACK_S = 0.05
+_TRACK_S = 0.2
 _TIMEOUT_MS = 3_000
 _QUESTION = DrainQuestion(READINGS, Pause("declared", "the soak", "the generator is stopped by a signal"))
 
@@ -84,13 +84,14 @@ class Tracker:
         """Look until it is over."""
         with ClusterReader(self.config) as reader:
             while not self._over.wait(_TRACK_S):
+                looked_at = time.monotonic()
                 ends = {
                     place: (each.stable, each.end)
                     for place, each in read_ends(reader.librdkafka, [*self.places]).items()
                 }
                 seen = (ends, reader.committed([self.group]))
                 if seen != self._seen:
-                    self._seen, self.moved_at = seen, time.monotonic()
+                    self._seen, self.moved_at = seen, looked_at
 
     def end(self) -> None:
         """Stop looking."""

@@ -47,6 +47,7 @@ class Watch:
         self._readings: list[DrainReading] = []
         self._verdict = drained((), question)
         self._unreachable = False
+        self._began = 0.0
 
     def until_answered(self, show: Callable[[Answer], None]) -> Answer:
         """Look until it is proven, a person is needed, or time is over; Ctrl-C ends it with what is known then."""
@@ -57,7 +58,7 @@ class Watch:
 
         retrying = Retrying(
             retry=retry_if_result(lambda verdict: not is_final(verdict)),
-            wait=lambda _: pause_s(tuple(self._readings), self._waits.interval_s),
+            wait=lambda _: self._pause_s(),
             stop=is_over,
             retry_error_callback=lambda _: self._verdict,
         )
@@ -65,7 +66,12 @@ class Watch:
             retrying(self._look, show)
         return self._answer()
 
+    def _pause_s(self) -> float:
+        """Until the next reading is due: intervals count from beginning to beginning."""
+        return max(0.0, pause_s(tuple(self._readings), self._waits.interval_s) - (time.monotonic() - self._began))
+
     def _look(self, show: Callable[[Answer], None]) -> Verdict:
+        self._began = time.monotonic()
         self._readings.append(self._read())
         self._verdict = drained(tuple(self._readings), self._question)
         show(self._answer())

@@ -1,6 +1,7 @@
 """The wait for a drain: polls one application from the triggerer, holds no worker, keeps what it was judged from."""
 
 import asyncio
+import time
 from collections import deque
 from dataclasses import asdict
 from typing import Any
@@ -65,10 +66,11 @@ class _Watch:
         self._readings: deque[DrainReading] = deque(maxlen=max(_MOST, question.readings))
         name = f"ceiling/{trigger.step}/{trigger.try_number}"
         self._until_ms = int(run.ledger.remember(run.key, name, now_ms() + int(self._ceiling_s * 1000)))
-        self._said, self._kept_at_ms = "", 0
+        self._said, self._kept_at_ms, self._began = "", 0, 0.0
 
     def look(self) -> Verdict:
         """One more reading, and what they say together."""
+        self._began = time.monotonic()
         self._readings.append(self._read())
         verdict = drained(tuple(self._readings), self._question)
         if verdict.sentence != self._said or now_ms() - self._kept_at_ms >= _KEPT_EVERY_MS:
@@ -78,8 +80,8 @@ class _Watch:
         return verdict
 
     def pause_s(self, _: RetryCallState) -> float:
-        """Until the next reading."""
-        return pause_s(tuple(self._readings), self._interval_s)
+        """Until the next reading is due: intervals count from beginning to beginning."""
+        return max(0.0, pause_s(tuple(self._readings), self._interval_s) - (time.monotonic() - self._began))
 
     def is_over(self, _: RetryCallState) -> bool:
         """Whether the ceiling is reached."""
