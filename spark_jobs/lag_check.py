@@ -22,16 +22,14 @@ from pathlib import Path
 from typing import Any
 
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.frames.counting import counted
 from kstreams_runbooks.frames.failures import spoken
 from kstreams_runbooks.frames.job import opened, run_job
-from kstreams_runbooks.frames.lag import lag_by_partition
-from kstreams_runbooks.frames.ranges import OffsetRange, cut, parse_ranges
-from kstreams_runbooks.frames.source import read_ranges
+from kstreams_runbooks.frames.ranges import MAX_SCAN_RECORDS, OffsetRange, cut, parse_ranges
+from kstreams_runbooks.model.readable import Readable
 from kstreams_runbooks.properties import parse
 
 NAME = "lag_check"
-# About 20 s of reading on two cores, and far more than anybody waits for by hand.
-MAX_SCAN_RECORDS = 20_000_000
 
 
 def main(words: Sequence[str]) -> int:
@@ -63,7 +61,7 @@ def _checked(given: argparse.Namespace) -> Mapping[str, Any]:
     found = _counted(given.remote, kafka, [part for part in parts if part.offsets])
     return {
         "partitions": [
-            _row(whole, part, found.get((whole.topic, whole.partition)))
+            _row(whole, part, found.get((whole.topic, whole.partition), Readable()))
             for whole, part in zip(ranges, parts, strict=True)
         ],
         "scanned_offsets": sum(part.offsets for part in parts),
@@ -78,27 +76,26 @@ def _text(option: str, path: str) -> str:
         raise BadInput(f"{option} {path}: cannot be read ({error})") from None
 
 
-def _counted(remote: str | None, kafka: Mapping[str, str], ranges: Sequence[OffsetRange]) -> dict[tuple[str, int], Any]:
+def _counted(
+    remote: str | None, kafka: Mapping[str, str], ranges: Sequence[OffsetRange]
+) -> dict[tuple[str, int], Readable]:
     """A row per partition that has a readable record; no session is opened for nothing."""
     if not ranges:
         return {}
     with spoken(kafka["bootstrap.servers"]), opened(NAME, remote) as spark:
-        # A row per partition is left after the first aggregation: one task merges them faster than 200.
-        spark.conf.set("spark.sql.shuffle.partitions", 1)
-        rows = lag_by_partition(read_ranges(spark, kafka, ranges)).collect()
-    return {(row.topic, row.partition): row for row in rows}
+        return counted(spark, kafka, ranges)
 
 
-def _row(whole: OffsetRange, part: OffsetRange, found: Any) -> dict[str, Any]:
+def _row(whole: OffsetRange, part: OffsetRange, found: Readable) -> dict[str, Any]:
     return {
         "topic": whole.topic,
         "partition": whole.partition,
         "start": whole.start,
         "end": whole.end,
         "scanned_to": part.end,
-        "readable_records": found.records if found else 0,
-        "bytes": found.bytes if found else 0,
-        "oldest_unread_ms": found.oldest_ms if found else None,
+        "readable_records": found.records,
+        "bytes": found.bytes,
+        "oldest_unread_ms": found.oldest_ms,
         "at_least": part.end < whole.end,
     }
 

@@ -13,9 +13,10 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 from kstreams_runbooks.model.lag import ApplicationLag
+from kstreams_runbooks.model.readable import Readable
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.lag import LagAsked, read_lag
-from kstreams_runbooks.observe.readable import Readable, count_readable
+from kstreams_runbooks.observe.readable import count_readable
 
 TRANSACTION_MS = 60_000
 

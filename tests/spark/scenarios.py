@@ -15,9 +15,10 @@ from typing import Any
 
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
+from kstreams_runbooks.model.readable import Readable
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.offsets import Place, read_ends
-from kstreams_runbooks.observe.readable import Readable, count_readable
+from kstreams_runbooks.observe.readable import count_readable
 from lab import spark
 
 _TRANSACTION_MS = 60_000

@@ -5,12 +5,15 @@ import logging
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.lag import ApplicationLag, LagSnapshot
+
+if TYPE_CHECKING:
+    from kstreams_runbooks.counting.counter import Counter
 
 
 @click.command("lag", epilog="Example: kstreams-runbooks lag orders --exact --format json")
@@ -67,34 +70,27 @@ def _of_group(group: str, cluster: str, *, exact: bool) -> list[LagSnapshot]:
 
 
 def _counted(snapshot: LagSnapshot, config: Mapping[str, Any], *, exact: bool) -> LagSnapshot:
-    """The snapshot with records in place of offsets, where they are few enough to be counted at once."""
+    """The snapshot with records in place of offsets, where they are asked for."""
+    from kstreams_runbooks.counting.counter import Counter
+
     if not exact:
         return snapshot
-    return replace(snapshot, applications=tuple(_exact(one, config) for one in snapshot.applications))
+    with Counter(config, say=lambda sentence: click.echo(sentence, err=True)) as count:
+        return replace(snapshot, applications=tuple(_exact(one, count) for one in snapshot.applications))
 
 
-def _exact(lag: ApplicationLag, config: Mapping[str, Any]) -> ApplicationLag:
-    from kstreams_runbooks.observe.readable import MOST, count_readable
-
-    offsets = sum(one.records or 0 for one in lag.partitions)
-    if offsets > MOST:
-        click.echo(
-            f"{lag.application_id}: {offsets:,} offsets to read are more than are counted at once (limit {MOST:,}); "
-            "its figures are offsets",
-            err=True,
-        )
-        return lag
+def _exact(lag: ApplicationLag, count: "Counter") -> ApplicationLag:
     ranges = {
         (one.topic, one.partition): (one.last_stable_offset - one.records, one.last_stable_offset)
         for one in lag.partitions
         if one.records is not None and one.last_stable_offset is not None
     }
-    found = count_readable(config, ranges)
+    found = count(ranges).readable
     return replace(
         lag,
         partitions=tuple(
-            replace(one, records=count.records, exact=True, oldest_unread_ms=count.oldest_ms)
-            if (count := found.get((one.topic, one.partition))) is not None
+            replace(one, records=readable.records, exact=True, oldest_unread_ms=readable.oldest_ms)
+            if (readable := found.get((one.topic, one.partition))) is not None
             else one
             for one in lag.partitions
         ),

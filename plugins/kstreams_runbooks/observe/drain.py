@@ -12,6 +12,7 @@ from kstreams_runbooks.deployers.protocol import Deployer
 from kstreams_runbooks.model.declaration import Declaration
 from kstreams_runbooks.model.drain import DrainReading, HeldBack, OpenTransaction
 from kstreams_runbooks.model.lag import ApplicationLag, LagRole, PartitionLag
+from kstreams_runbooks.model.readable import Readable
 from kstreams_runbooks.model.readings import Deployment, GroupReading, InstanceReading, Missing, TopicReading
 from kstreams_runbooks.observe.application import (
     ObservedApplication,
@@ -22,7 +23,6 @@ from kstreams_runbooks.observe.application import (
 from kstreams_runbooks.observe.cluster import ClusterReader
 from kstreams_runbooks.observe.lag import LagAsked, lag_of
 from kstreams_runbooks.observe.offsets import Ends, Place, read_ends
-from kstreams_runbooks.observe.readable import Readable
 from kstreams_runbooks.observe.topology_topics import TopologyTopics, read_by
 
 Count = Callable[[Mapping[Place, tuple[int, int]]], Mapping[Place, Readable]]

@@ -1,31 +1,28 @@
-"""How many records a read_committed consumer would get from a range of offsets, and how old the first of them is.
+"""How many records a read_committed consumer gets from a range of offsets, and how old the first of them is.
 
-Offsets are no records: transaction markers, aborted records and compacted gaps have offsets too. For ranges of up to
-MOST offsets in all; more are the Spark lag check's.
+Offsets are no records: transaction markers, aborted records and compacted gaps have offsets too.
 """
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
-from kstreams_runbooks.errors import Unreachable
+from kstreams_runbooks.errors import Inconclusive, RunbookError, Unreachable
+from kstreams_runbooks.model.readable import Readable
 from kstreams_runbooks.observe.clients import librdkafka_config
 from kstreams_runbooks.observe.offsets import Place
 
-MOST = 10_000
-_BATCH = 1_000
+_BATCH = 10_000
 _POLL_S = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class Readable:
-    """Records that can be read, their bytes (keys and values), and the oldest timestamp (Unix ms, None: none)."""
-
-    records: int = 0
-    bytes: int = 0
-    oldest_ms: int | None = None
+# How long nothing may arrive, where every partition that is left has told that it has no more for now.
+_SILENT_S = 5.0
+_NOT_A_FAILURE_OF_THE_CLUSTER = {
+    "_AUTO_OFFSET_RESET": "an offset of the range is not there: deleted by retention or by somebody",
+    "UNKNOWN_TOPIC_OR_PART": "it is not on the cluster any more",
+    "_UNKNOWN_PARTITION": "it is not on the cluster any more",
+    "TOPIC_AUTHORIZATION_FAILED": "these credentials may not read it; allow Read and Describe",
+}
 
 
 def count_readable(
@@ -33,14 +30,14 @@ def count_readable(
 ) -> dict[Place, Readable]:
     """What can be read in [start, end) of each partition, end no further than its last stable offset.
 
-    Nothing is committed, and no group is joined. Unreachable where the ends are not reached in time.
+    Nothing is committed, and no group is joined. Unreachable where the ends are not reached in time, Inconclusive where
+    an offset is gone or past an open transaction: never a smaller number.
     """
-    from confluent_kafka import OFFSET_INVALID, Consumer, KafkaError, TopicPartition
+    from confluent_kafka import Consumer, TopicPartition
 
-    found = {place: Readable() for place in ranges}
     left = {place: end for place, (start, end) in ranges.items() if start < end}
     if not left:
-        return found
+        return {place: Readable() for place in ranges}
     consumer = Consumer(
         {
             **librdkafka_config(config),
@@ -53,31 +50,81 @@ def count_readable(
     )
     try:
         consumer.assign([TopicPartition(*place, ranges[place][0]) for place in left])
-        until = time.monotonic() + timeout_s
-        while left:
-            if time.monotonic() > until:
-                raise Unreachable(f"Kafka: {len(left)} ranges were not read to their end in {timeout_s:.0f} s")
-            for message in consumer.consume(_BATCH, _POLL_S):
-                place = (str(message.topic()), int(message.partition() or 0))
-                error = message.error()
-                if error is not None and error.code() != KafkaError._PARTITION_EOF:  # noqa: SLF001 - its public name
-                    raise Unreachable(f"Kafka: {place[0]}-{place[1]} cannot be read ({error.str()})")
-                if place in left and error is None and (message.offset() or 0) < left[place]:
-                    found[place] = _with(found[place], message)
-                if place in left and (error is not None or (message.offset() or 0) >= left[place] - 1):
-                    del left[place]
-            # Where a range ends in markers no record comes after it; the position moves past them.
-            for position in consumer.position([TopicPartition(*place) for place in left]):
-                place = (position.topic, position.partition)
-                if position.offset != OFFSET_INVALID and position.offset >= left[place]:
-                    del left[place]
+        sums = _read(consumer, left, timeout_s)
     finally:
         consumer.close()
-    return found
+    return {place: Readable(*sums.get(place, (0, 0, None))) for place in ranges}
 
 
-def _with(so_far: Readable, message: Any) -> Readable:
-    _, timestamp = message.timestamp()
-    oldest = timestamp if so_far.oldest_ms is None else min(so_far.oldest_ms, timestamp)
-    size = len(message.key() or b"") + len(message.value() or b"")
-    return Readable(so_far.records + 1, so_far.bytes + size, oldest)
+# Records, bytes and oldest timestamp of one partition while it is read.
+_Sums = tuple[int, int, int | None]
+
+
+def _read(consumer: Any, left: dict[Place, int], timeout_s: float) -> dict[Place, _Sums]:
+    """Read every partition to its end; the ends that are left are taken out of `left`."""
+    from confluent_kafka import TopicPartition
+
+    sums: dict[Place, _Sums] = {}
+    until = time.monotonic() + timeout_s
+    silent_since = time.monotonic()
+    dry: set[Place] = set()
+    while left:
+        messages = consumer.consume(_BATCH, _POLL_S)
+        done = {place for message in messages if (place := _taken(message, left, sums, dry)) is not None}
+        # Where a range ends in markers no record comes after it; the position moves past them.
+        done |= {place for place, offset in _positions(consumer, left).items() if offset >= left[place]}
+        for place in done:
+            left.pop(place, None)
+        if done and left:
+            consumer.pause([TopicPartition(*place) for place in done])
+        now = time.monotonic()
+        silent_since = now if messages else silent_since
+        if left and left.keys() <= dry and now - silent_since > _SILENT_S:
+            raise Inconclusive(
+                f"{_named(left)}: nothing more to read before the end of the range: it is past an open transaction; "
+                "read the last stable offsets again, and repeat"
+            )
+        if left and now > until:
+            raise Unreachable(f"Kafka: {_named(left)}: not read to the end of the range in {timeout_s:.0f} s")
+    return sums
+
+
+def _taken(message: Any, left: Mapping[Place, int], sums: dict[Place, _Sums], dry: set[Place]) -> Place | None:
+    """Count one message; its partition where the range is at its end."""
+    place = (message.topic(), message.partition())
+    if place not in left:
+        return None
+    error, offset, end = message.error(), message.offset(), left[place]
+    if error is not None:
+        if error.name() != "_PARTITION_EOF":
+            raise _failure(place, error)
+        dry.add(place)
+        return place if offset >= end else None
+    if offset < end:
+        records, size, oldest = sums.get(place, (0, 0, None))
+        _, timestamp = message.timestamp()
+        sums[place] = (
+            records + 1,
+            size + len(message.key() or b"") + len(message.value() or b""),
+            timestamp if oldest is None or timestamp < oldest else oldest,
+        )
+    return place if offset >= end - 1 else None
+
+
+def _positions(consumer: Any, left: Mapping[Place, int]) -> dict[Place, int]:
+    from confluent_kafka import TopicPartition
+
+    return {(one.topic, one.partition): one.offset for one in consumer.position([TopicPartition(*at) for at in left])}
+
+
+def _failure(place: Place, error: Any) -> RunbookError:
+    name = f"{place[0]}-{place[1]}"
+    if why := _NOT_A_FAILURE_OF_THE_CLUSTER.get(error.name()):
+        return Inconclusive(f"{name}: {why}")
+    return Unreachable(f"Kafka: {name} cannot be read ({error.str()})")
+
+
+def _named(places: Mapping[Place, int]) -> str:
+    topic, number = min(places)
+    more = f" and {len(places) - 1:,} more" if len(places) > 1 else ""
+    return f"{topic}-{number}{more}"

@@ -1,0 +1,114 @@
+"""librdkafka's settings as those of Kafka's Java client, which is what Spark reads Kafka with.
+
+Sources: librdkafka, CONFIGURATION.md; Apache Kafka documentation, "Consumer Configs" and "Security: SSL, SASL";
+KIP-651 (PEM keys and certificates as text: the files need not be where Spark's tasks run).
+"""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from kstreams_runbooks.errors import BadInput
+
+_LOGIN_MODULES: Final = {
+    "PLAIN": "org.apache.kafka.common.security.plain.PlainLoginModule",
+    "SCRAM-SHA-256": "org.apache.kafka.common.security.scram.ScramLoginModule",
+    "SCRAM-SHA-512": "org.apache.kafka.common.security.scram.ScramLoginModule",
+}
+_SAME: Final = frozenset({"bootstrap.servers", "client.id", "ssl.key.password", "ssl.cipher.suites"})
+_SECURITY: Final = ("sasl.", "ssl.", "security.", "enable.ssl.", "enable.sasl.", "https.")
+# Each file's setting in librdkafka beside the one that holds its text, and what the text is called in Java.
+_PEM: Final = (
+    ("ssl.ca.location", "ssl.ca.pem", "ssl.truststore.certificates"),
+    ("ssl.certificate.location", "ssl.certificate.pem", "ssl.keystore.certificate.chain"),
+    ("ssl.key.location", "ssl.key.pem", "ssl.keystore.key"),
+)
+_HANDLED: Final = frozenset(
+    {
+        "security.protocol",
+        "sasl.mechanism",
+        "sasl.mechanisms",
+        "sasl.username",
+        "sasl.password",
+        "ssl.endpoint.identification.algorithm",
+        "enable.ssl.certificate.verification",
+        *(name for row in _PEM for name in row[:2]),
+    }
+)
+
+
+def java_settings(
+    config: Mapping[str, Any], read_text: Callable[[str], str] = lambda path: Path(path).read_text(encoding="utf-8")
+) -> dict[str, str]:
+    """The Java client's settings; what does not concern the connection is left out.
+
+    BadInput for a security setting that cannot be said in Java's names: to leave it out would be to connect in another
+    way than the person asked for. The values hold secrets.
+    """
+    other = sorted(name for name in config if name.startswith(_SECURITY) and name not in _SAME | _HANDLED)
+    if other:
+        raise _no_equal(other[0], f"supported are {', '.join(sorted(_SAME | _HANDLED))}")
+    if not config.get("bootstrap.servers"):
+        raise BadInput("Kafka configuration: no bootstrap.servers; set it in the cluster's connection")
+    settings = {name: str(config[name]) for name in sorted(_SAME) if config.get(name)}
+    protocol = str(config.get("security.protocol") or "PLAINTEXT").upper()
+    settings["security.protocol"] = protocol
+    if protocol.startswith("SASL_"):
+        settings |= _sasl(config)
+    if protocol.endswith("SSL"):
+        settings |= _tls(config, read_text)
+    return settings
+
+
+def _sasl(config: Mapping[str, Any]) -> dict[str, str]:
+    mechanism = str(config.get("sasl.mechanism") or config.get("sasl.mechanisms") or "GSSAPI").upper()
+    module = _LOGIN_MODULES.get(mechanism)
+    if module is None:
+        raise _no_equal(f"sasl.mechanism {mechanism}", f"supported are {', '.join(_LOGIN_MODULES)}")
+    user, password = (_quoted(str(config.get(f"sasl.{name}") or "")) for name in ("username", "password"))
+    return {
+        "sasl.mechanism": mechanism,
+        "sasl.jaas.config": f"{module} required username={user} password={password};",
+    }
+
+
+def _quoted(text: str) -> str:
+    """A value as JAAS takes it."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _tls(config: Mapping[str, Any], read_text: Callable[[str], str]) -> dict[str, str]:
+    if str(config.get("enable.ssl.certificate.verification", "true")).lower() == "false":
+        raise _no_equal("enable.ssl.certificate.verification false", "give the broker's CA as ssl.ca.location")
+    texts = {java: _text(config, file, inline, read_text) for file, inline, java in _PEM}
+    settings = {java: text for java, text in texts.items() if text}
+    if "ssl.truststore.certificates" in settings:
+        settings["ssl.truststore.type"] = "PEM"
+    if "ssl.keystore.key" in settings:
+        settings["ssl.keystore.type"] = "PEM"
+        if "PRIVATE KEY" not in settings["ssl.keystore.key"] or " RSA " in settings["ssl.keystore.key"]:
+            raise _no_equal(
+                "the key of ssl.key.location (or ssl.key.pem)",
+                "Java reads PKCS#8 alone; make one with openssl pkcs8 -topk8",
+            )
+    if str(config.get("ssl.endpoint.identification.algorithm", "https")).lower() == "none":
+        settings["ssl.endpoint.identification.algorithm"] = ""
+    return settings
+
+
+def _text(config: Mapping[str, Any], file: str, inline: str, read_text: Callable[[str], str]) -> str:
+    if config.get(inline):
+        return str(config[inline])
+    if not config.get(file):
+        return ""
+    try:
+        return read_text(str(config[file]))
+    except (OSError, ValueError) as error:
+        raise BadInput(f"Kafka configuration: {file} {config[file]}: cannot be read as PEM ({error})") from None
+
+
+def _no_equal(what: str, way_out: str) -> BadInput:
+    return BadInput(
+        f"Kafka configuration: {what} has no equal in Kafka's Java client, which Spark reads with; {way_out}"
+    )

@@ -1,0 +1,81 @@
+"""Readable records of exact ranges, counted in a session: what the job and whoever asks over Connect share."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from kstreams_runbooks.frames.connect import require_listening
+from kstreams_runbooks.frames.failures import spoken
+from kstreams_runbooks.frames.lag import lag_by_partition
+from kstreams_runbooks.frames.ranges import OffsetRange
+from kstreams_runbooks.frames.source import read_ranges
+from kstreams_runbooks.model.readable import Readable
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_CONNECT_MODE = "SPARK_CONNECT_MODE_ENABLED"
+
+
+def counted(
+    session: "SparkSession", kafka: Mapping[str, str], ranges: Sequence[OffsetRange]
+) -> dict[tuple[str, int], Readable]:
+    """A row per partition that has a readable record; `kafka` are settings of a Java client, empty ranges left out."""
+    # A row per partition is left after the first aggregation: one task merges them faster than 200.
+    session.conf.set("spark.sql.shuffle.partitions", 1)
+    rows = lag_by_partition(read_ranges(session, kafka, ranges)).collect()
+    return {(row.topic, row.partition): Readable(row.records, row.bytes, row.oldest_ms) for row in rows}
+
+
+class ConnectCounter:
+    """The same on a Spark Connect server, in one session that stays open until `close`; of one thread at a time.
+
+    A session that the server has lost, because it was started again, is opened anew.
+    """
+
+    def __init__(self, remote: str) -> None:
+        self._remote = remote
+        self._session: SparkSession | None = None
+
+    def count(self, kafka: Mapping[str, str], ranges: Sequence[OffsetRange]) -> dict[tuple[str, int], Readable]:
+        """Unreachable where nothing listens; every error of Spark's is one sentence (`failures`)."""
+        if self._session is not None:
+            with suppress(Exception), _connect_mode():
+                return counted(self._session, kafka, ranges)
+            # Whatever it was: with a new session it happens again, or it was the session.
+            self.close()
+        require_listening(self._remote)
+        try:
+            with spoken(kafka["bootstrap.servers"]), _connect_mode():
+                self._session = self._opened()
+                return counted(self._session, kafka, ranges)
+        except BaseException:
+            self.close()
+            raise
+
+    def _opened(self) -> "SparkSession":
+        from pyspark.sql import SparkSession
+
+        return SparkSession.builder.remote(self._remote).create()
+
+    def close(self) -> None:
+        """End the session; a server that is gone has ended it already."""
+        session, self._session = self._session, None
+        if session is not None:
+            with suppress(Exception):
+                session.stop()
+
+
+@contextmanager
+def _connect_mode() -> Iterator[None]:
+    """Pyspark marks the process as one of Connect's, and a job that the process submits later would inherit that."""
+    before = os.environ.get(_CONNECT_MODE)
+    os.environ[_CONNECT_MODE] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop(_CONNECT_MODE, None)
+        else:
+            os.environ[_CONNECT_MODE] = before

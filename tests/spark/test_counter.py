@@ -1,0 +1,88 @@
+"""The counter that chooses: which way it counts, that all ways say the same, and what it says of the way."""
+
+from collections.abc import Callable
+
+import pytest
+from confluent_kafka import TopicPartition
+from confluent_kafka.admin import AdminClient
+from given import Kafka
+from kstreams_runbooks.counting import counter
+from kstreams_runbooks.counting.counter import Counter
+from kstreams_runbooks.errors import Inconclusive
+from spark.scenarios import SCENARIOS, Log, empty, logs, open_transaction, unread
+
+NOBODY = "sc://127.0.0.1:1/;token=hush-hush"
+
+
+def ninety(log: Log) -> None:
+    """Ninety records."""
+    log.write(90)
+
+
+def test_both_ways_count_the_same(kafka: Kafka, remote: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few at once by a consumer, though Spark is there; more by Spark; and each session serves again."""
+    with logs(kafka.bootstrap, list(SCENARIOS)) as made, Counter(made[0].config, remote) as count:
+        ranges = unread(made)
+        few = count(ranges)
+        monkeypatch.setattr(counter, "MOST_AT_ONCE", 10)
+        many, again = count(ranges), count(ranges)
+    assert (few.by, many.by, again.by) == ("consumer", "spark", "spark")
+    assert [few.readable[one.place].records for one in made] == list(SCENARIOS.values())
+    assert few.readable == many.readable == again.readable
+    assert not few.remarks + many.remarks
+
+
+@pytest.mark.parametrize(
+    ("remote", "why"),
+    [("", "no SPARK_REMOTE is set"), (NOBODY, "127.0.0.1:1: no answer"), ("http://h", "not an address")],
+)
+def test_without_spark_all_is_counted_directly_and_it_says_so(
+    kafka: Kafka, monkeypatch: pytest.MonkeyPatch, remote: str, why: str
+) -> None:
+    """Before it begins, with how long such a thing takes, and without the token in the address."""
+    said: list[str] = []
+    monkeypatch.setattr(counter, "MOST_AT_ONCE", 10)
+    with logs(kafka.bootstrap, [ninety]) as [log], Counter(log.config, remote, say=said.append) as count:
+        counted = count(unread([log]))
+    assert (counted.by, counted.records, counted.at_least) == ("consumer", 90, False)
+    assert list(counted.remarks) == said
+    assert "90 offsets are counted without Spark, which takes about 1 s" in said[0]
+    assert why in said[0]
+    assert "hush" not in said[0]
+
+
+def test_past_the_limit_there_is_at_least_so_much(kafka: Kafka) -> None:
+    """Of the partition that was not read whole, and of that one alone."""
+    with logs(kafka.bootstrap, [ninety, empty]) as made, Counter(made[0].config, "", most=50) as count:
+        counted = count(unread(made))
+    assert [(one.records, one.at_least) for one in counted.readable.values()] == [(50, True), (0, False)]
+    assert counted.remarks == ("50 of 90 offsets are scanned: there is at least as much as is counted",)
+
+
+def test_nothing_to_read_asks_nobody() -> None:
+    """Neither of these addresses has anybody."""
+    counted = Counter({"bootstrap.servers": "127.0.0.1:1"}, NOBODY)({("orders", 0): (7, 7)})
+    assert (counted.by, counted.records) == ("nothing", 0)
+
+
+def past_open_transaction(log: Log) -> None:
+    """An end that no consumer reaches yet."""
+    open_transaction(log)
+
+
+def partly_deleted(log: Log) -> None:
+    """The first records of the range are not there any more."""
+    log.write(5)
+    admin = AdminClient(log.config)
+    for future in admin.delete_records([TopicPartition(log.topic, 0, 3)]).values():
+        future.result()
+
+
+@pytest.mark.parametrize(
+    ("scenario", "said"),
+    [(past_open_transaction, "past an open transaction"), (partly_deleted, "an offset of the range is not there")],
+)
+def test_a_consumer_never_says_a_smaller_number(kafka: Kafka, scenario: Callable[[Log], None], said: str) -> None:
+    """What Spark calls inconclusive is so for a consumer."""
+    with logs(kafka.bootstrap, [scenario]) as [log], pytest.raises(Inconclusive, match=said):
+        Counter(log.config, "")({log.place: (1, 5)})
