@@ -9,7 +9,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -106,7 +106,9 @@ class Soak:
         self._config = {"bootstrap.servers": stack.lab.bootstrap}
         entry = load_fleet().application("orders")
         self._entry = entry
-        self._reader = drain_reader(entry, make_deployer(entry, dry_run=True), self._config)
+        self._closing = ExitStack()
+        opened = drain_reader(entry, make_deployer(entry, dry_run=True), self._config, lambda _: None)
+        self._reader = self._closing.enter_context(opened)
 
     def begin(self) -> None:
         """Traffic that is paused."""
@@ -118,6 +120,7 @@ class Soak:
 
     def end(self) -> None:
         """Let the generator go on, so that it can be told to stop."""
+        self._closing.close()
         self._signal(signal.SIGCONT)
 
     def round(self, drawn: Drawn) -> Round:

@@ -46,7 +46,7 @@ MAY_IMPORT = {
     "topologies": {"decide", "errors", "fleet", "model", "properties", "rules"},
     "counting": {"errors", "frames", "model", "observe"},
     "lags": {"counting", "decide", "deployers", "errors", "fleet", "model", "observe", "steps"},
-    "drains": {"counting", "decide", "deployers", "errors", "fleet", "model", "observe", "steps"},
+    "drains": {"decide", "deployers", "errors", "fleet", "model", "observe", "steps"},
     "cli": {
         "airflow_api",
         "drains",

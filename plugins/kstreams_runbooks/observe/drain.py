@@ -25,7 +25,11 @@ from kstreams_runbooks.observe.lag import LagAsked, lag_of
 from kstreams_runbooks.observe.offsets import Ends, Place, read_ends
 from kstreams_runbooks.observe.topology_topics import TopologyTopics, read_by
 
-Count = Callable[[Mapping[Place, tuple[int, int]]], Mapping[Place, Readable]]
+Ranges = Mapping[Place, tuple[int, int]]
+Count = Callable[[Ranges], Mapping[Place, Readable]]
+
+# Offsets that a consumer counts in a moment.
+FEW = 10_000
 
 
 class DrainReader:
@@ -46,6 +50,8 @@ class DrainReader:
         self._deployer = deployer
         self._count = count
         self._declared = declared
+        self._ranges: Ranges = {}
+        self._readable: Mapping[Place, Readable] | None = None
         self._describe = lru_cache(maxsize=4)(deployer.topology)
 
     def read(self, reader: ClusterReader) -> DrainReading:
@@ -112,19 +118,33 @@ class DrainReader:
         return lag, {place: ends for place, ends in after.items() if place[0] in topics}
 
     def _exact(self, rows: tuple[PartitionLag, ...]) -> tuple[PartitionLag, ...]:
-        """Records in place of offsets, where there are any."""
+        """Records in place of offsets, where there are any and they were counted to their end."""
         ranges = {
             (one.topic, one.partition): (one.last_stable_offset - one.records, one.last_stable_offset)
             for one in rows
             if one.records and one.last_stable_offset is not None and one.role != "orphaned"
         }
-        found = self._count(ranges) if ranges else {}
+        found = self._counted(ranges)
         return tuple(
             replace(one, records=count.records, exact=True, oldest_unread_ms=count.oldest_ms)
-            if (count := found.get((one.topic, one.partition))) is not None
+            # A part that was read and found empty says nothing of the rest.
+            if (count := found.get((one.topic, one.partition))) is not None and not count.at_least
             else one
             for one in rows
         )
+
+    def _counted(self, ranges: Ranges) -> Mapping[Place, Readable]:
+        """Counts, once for the same ranges; many offsets only where they have not changed since the last reading.
+
+        While an application works through a backlog, how much of it is markers changes nothing.
+        """
+        if ranges != self._ranges:
+            self._ranges, self._readable = ranges, None
+            if sum(end - start for start, end in ranges.values()) > FEW:
+                return {}
+        if self._readable is None:
+            self._readable = self._count(ranges) if ranges else {}
+        return self._readable
 
     def _one_text(self, instances: tuple[InstanceReading, ...]) -> str | None:
         """The topology that runs; None while two of them do, because nothing says then whose a task is."""

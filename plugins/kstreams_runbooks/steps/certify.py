@@ -59,5 +59,5 @@ def drain_question(run: Run) -> DrainQuestion:
 
 
 def _read(run: Run) -> DrainReading:
-    with ClusterReader(run.kafka) as reader:
-        return drain_reader(run.application, run.deployer, run.kafka).read(reader)
+    with ClusterReader(run.kafka) as reader, drain_reader(run.application, run.deployer, run.kafka, run.say) as drain:
+        return drain.read(reader)

@@ -1,18 +1,24 @@
 """What reads a drain: a fleet entry, its deployer, what its releases declare, and who counts records."""
 
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
+from kstreams_runbooks.counting.counter import Counter
 from kstreams_runbooks.deployers import Deployer
 from kstreams_runbooks.fleet import Application, release_declaration
 from kstreams_runbooks.model.declaration import Declaration
 from kstreams_runbooks.observe.drain import DrainReader
-from kstreams_runbooks.observe.readable import count_readable
 
 
-def drain_reader(entry: Application, deployer: Deployer, kafka: Mapping[str, Any]) -> DrainReader:
-    """A reader that may be asked again and again; `kafka` is a librdkafka configuration."""
+@contextmanager
+def drain_reader(
+    entry: Application, deployer: Deployer, kafka: Mapping[str, Any], say: Callable[[str], None]
+) -> Iterator[DrainReader]:
+    """A reader that may be asked again and again, of one thread at a time; `kafka` is a librdkafka configuration.
+
+    `say` is told why a count takes long.
+    """
     known = entry.declared()
 
     def declared(release: str) -> Declaration | None:
@@ -20,4 +26,5 @@ def drain_reader(entry: Application, deployer: Deployer, kafka: Mapping[str, Any
             return None
         return release_declaration(entry.name, release, known.library(release))
 
-    return DrainReader(entry, deployer, partial(count_readable, kafka), declared)
+    with Counter(kafka, say=say) as counter:
+        yield DrainReader(entry, deployer, lambda ranges: counter(ranges).readable, declared)

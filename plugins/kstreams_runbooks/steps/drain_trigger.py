@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections import deque
+from contextlib import ExitStack
 from dataclasses import asdict
 from typing import Any
 
@@ -42,6 +43,12 @@ class DrainTrigger(WatchTrigger):
         """Read, judge, wait."""
         question = decode(DrainQuestion, self.arguments["question"])
         watch = await asyncio.to_thread(_Watch, run, question, self)
+        try:
+            return await self._until_answered(watch)
+        finally:
+            await asyncio.to_thread(watch.close)
+
+    async def _until_answered(self, watch: "_Watch") -> Verdict:
         retrying = AsyncRetrying(
             retry=retry_if_result(lambda verdict: not is_final(verdict)),
             wait=watch.pause_s,
@@ -62,11 +69,17 @@ class _Watch:
         self._question = question
         self._interval_s: float = trigger.arguments["interval_s"]
         self._ceiling_s: float = trigger.arguments["ceiling_s"]
-        self._reader: DrainReader = drain_reader(run.application, run.deployer, run.kafka)
+        self._closing = ExitStack()
+        opened = drain_reader(run.application, run.deployer, run.kafka, run.say)
+        self._reader: DrainReader = self._closing.enter_context(opened)
         self._readings: deque[DrainReading] = deque(maxlen=max(_MOST, question.readings))
         name = f"ceiling/{trigger.step}/{trigger.try_number}"
         self._until_ms = int(run.ledger.remember(run.key, name, now_ms() + int(self._ceiling_s * 1000)))
         self._said, self._kept_at_ms, self._began = "", 0, 0.0
+
+    def close(self) -> None:
+        """End what counts."""
+        self._closing.close()
 
     def look(self) -> Verdict:
         """One more reading, and what they say together."""
