@@ -1,6 +1,6 @@
 # `make` prints what there is. Everything runs from .venv, which `setup` makes from the hashed locks.
 .DEFAULT_GOAL := help
-.PHONY: help setup lock lint types docs test test-unit test-long test-chaos test-kill mutate topologies spark-matrix build demo demo-down bench
+.PHONY: help setup lock lint types docs test test-unit test-long test-chaos test-kill soak mutate topologies spark-matrix build demo demo-down bench
 
 PYTHON ?= python3
 VENV := .venv
@@ -57,6 +57,9 @@ test-chaos: setup ## Kill an instance, kill the scheduler, in the middle of a bo
 
 test-kill: setup ## RUNBOOK=x: kill every task in its middle, show that the run ends well; TASKS=a,b, COUNT, SEED, OUT, FORMAT=json
 	@$(LAB) kill
+
+soak: setup ## Drain the running application 200 times at random moments; COUNT, SEED, OUT; about 20 minutes
+	@$(LAB) soak
 
 mutate: setup ## Drop and negate every change rule in turn: each has to fail a test; about 10 seconds
 	@$(LAB) mutate
