@@ -2,9 +2,9 @@
 
     python -m soak
 
-`COUNT` rounds (200), drawn from `SEED` (printed; a new one where none is given); `OUT=file` keeps the table as Markdown.
-stdout has the table alone. Exit codes: 0 every certificate was true and found in time, the judge at zero; 1 one was not;
-2 bad input; 4 a part of the stack does not answer.
+`COUNT` rounds (200), drawn from `SEED` (printed; a new one where none is given); `OUT=file` keeps the table as
+Markdown. stdout has the table alone. Exit codes: 0 every certificate was true and found in time, the judge at zero; 1
+one was not; 2 bad input; 4 a part of the stack does not answer.
 """
 
 import os

@@ -15,11 +15,12 @@ def _lines(seed: int, rounds: Sequence[Round]) -> Iterator[str]:
     found = sorted(one.found_s for one in rounds)
     false = sum("FALSE" in fault for one in rounds for fault in one.faults)
     yield "# Drained at moments that nobody chose\n"
-    yield f"Written by `make soak SEED={seed} COUNT={len(rounds)}`. Traffic runs, is paused, and the application drains:"
-    yield f"{READINGS} readings in a row, {INTERVAL_S} s apart, prove it. A second observer looks at all ends and committed"
-    yield "offsets; after the certificate it looks whether an output still comes. A forged certificate is made from the last"
-    yield "reading that had a record left: the judge has to see through it. In a round of kind *transaction* a producer leaves"
-    yield "one open on an input (its timeout 3 s), in one of kind *restart* an instance is restarted under traffic first.\n"
+    yield f"Written by `make soak SEED={seed} COUNT={len(rounds)}`."
+    yield f"Traffic runs, is paused, and the application drains: {READINGS} readings in a row, {INTERVAL_S} s apart,"
+    yield "prove it. A second observer looks at all ends and committed offsets; after the certificate it looks whether an"
+    yield "output still comes. A forged certificate is made from the last reading that had a record left: the judge has"
+    yield "to see through it. In a round of kind *transaction* a producer leaves one open on an input (its timeout 3 s),"
+    yield "in one of kind *restart* an instance is restarted under traffic first.\n"
     yield "| rounds | false certificates | not found in time | forged ones seen through | found after the last movement |"
     yield "|---|---|---|---|---|"
     late = sum(bool(one.faults) for one in rounds) - false
