@@ -17,7 +17,7 @@ def _lines(seed: int, rounds: Sequence[Round]) -> Iterator[str]:
     yield "# Drained at moments that nobody chose\n"
     yield f"Written by `make soak SEED={seed} COUNT={len(rounds)}`."
     yield f"Traffic runs, is paused, and the application drains: {READINGS} readings in a row, {INTERVAL_S} s apart,"
-    yield "prove it. A second observer looks at all ends and committed offsets; after the certificate it looks whether"
+    yield "prove it. A second observer looks at all ends and committed offsets; after that it looks whether"
     yield "an output still comes. A forged certificate is made from the last reading that had a record left: the judge"
     yield "has to see through it. In a round of kind *transaction* a producer leaves one open on an input (timeout 3 s),"
     yield "in one of kind *restart* an instance is restarted under traffic first.\n"
