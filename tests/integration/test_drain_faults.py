@@ -146,7 +146,11 @@ def test_a_group_that_is_deleted_is_unknown_and_never_at_zero(drain: Drain) -> N
         group = reader.group("orders")
     if isinstance(group, GroupReading) and group.members:
         GroupWriter(drain.config, dry_run=False).remove_members("orders", group.members)
-    answer = drain.watched(lambda: drain.admin.delete_consumer_groups(["orders"])["orders"].result())
+
+    def delete() -> None:
+        drain.admin.delete_consumer_groups(["orders"])["orders"].result()
+
+    answer = drain.watched(delete)
     assert answer.verdict.outcome is Outcome.INCONCLUSIVE
     assert "known to no broker" in answer.verdict.reasons[0]
 

@@ -19,8 +19,8 @@ def _lines(seed: int, rounds: Sequence[Round]) -> Iterator[str]:
     yield f"Traffic runs, is paused, and the application drains: {READINGS} readings in a row, {INTERVAL_S} s apart,"
     yield "prove it. A second observer looks at all ends and committed offsets; after that it looks whether"
     yield "an output still comes. A forged certificate is made from the last reading that had a record left: the judge"
-    yield "has to see through it. In a round of kind *transaction* a producer leaves one open on an input (timeout 3 s),"
-    yield "in one of kind *restart* an instance is restarted under traffic first.\n"
+    yield "has to see through it. In a round of kind *transaction* a producer leaves one open on an input, with a"
+    yield "timeout of 3 s, in one of kind *restart* an instance is restarted under traffic first.\n"
     yield "| rounds | false certificates | not found in time | forged ones seen through | found after the last move |"
     yield "|---|---|---|---|---|"
     late = sum(bool(one.faults) for one in rounds) - false
