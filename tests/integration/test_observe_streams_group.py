@@ -1,12 +1,8 @@
 """A streams group (KIP-1071) is read as the live application that it is."""
 
-import os
-import socket
-import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,9 +11,9 @@ from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-def
 from kstreams_runbooks.act.groups import GroupWriter
 from kstreams_runbooks.errors import WriteRefused
 from kstreams_runbooks.model.readings import GroupReading, StreamsReading
-from kstreams_runbooks.observe import ClusterReader, read_streams
+from kstreams_runbooks.observe import ClusterReader
+from lab.beside import beside
 
-LAUNCHER = Path(__file__).resolve().parents[1] / "apps" / "orders" / "bin" / "run-instance"
 TOPICS = ("orders", "customers", "orders-running", "orders-windowed", "orders-enriched", "orders-per-customer")
 APPLICATION_ID = "orders-by-streams-protocol"
 
@@ -41,31 +37,11 @@ def config(kafka: Kafka) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def running(config: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Iterator[StreamsReading]:
     """The orders application on 4.3.1 with group.protocol=streams, once it is RUNNING."""
-    tmp_path = tmp_path_factory.mktemp("streams")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    (tmp_path / "deployment.properties").write_text("release=4.3.1\n")
-    (tmp_path / "base.properties").write_text(
-        f"application.id={APPLICATION_ID}\nbootstrap.servers={config['bootstrap.servers']}\nmetrics.port={port}\n"
-        f"group.protocol=streams\nprocessing.guarantee=exactly_once_v2\nstate.dir={tmp_path}/state\n"
-        "num.stream.threads=2\n"
-    )
-    with (tmp_path / "log").open("w") as log:
-        process = subprocess.Popen([str(LAUNCHER), str(tmp_path)], stdout=log, stderr=log, env=os.environ)
-    try:
-        deadline = time.monotonic() + 90
-        while True:
-            reading = read_streams(f"http://127.0.0.1:{port}/jolokia", application_id=APPLICATION_ID)
-            if isinstance(reading, StreamsReading) and reading.state == "RUNNING":
-                break
-            assert process.poll() is None, (tmp_path / "log").read_text()[-2000:]
-            assert time.monotonic() < deadline, reading
-            time.sleep(0.3)
-        yield reading
-    finally:
-        process.terminate()
-        process.wait(60)
+    directory = tmp_path_factory.mktemp("streams")
+    with beside(
+        config["bootstrap.servers"], directory, APPLICATION_ID, group_protocol="streams", num_stream_threads="2"
+    ) as one:
+        yield one.wait_running()
 
 
 def test_members_and_tasks(running: StreamsReading, config: dict[str, Any]) -> None:

@@ -18,8 +18,8 @@ MAY_IMPORT = {
     "fleet": {"errors", "model"},
     "ledger": {"errors", "model"},
     "deployers": {"errors", "model", "fleet", "properties"},
-    # Of what decides it reads with one thing: the parser of descriptions, which is pure.
-    "observe": {"decide", "errors", "model", "fleet", "deployers"},
+    # Of what decides it reads with what names and descriptions mean, which is pure.
+    "observe": {"decide", "errors", "model", "fleet", "deployers", "properties"},
     "act": {"errors", "model", "fleet", "deployers", "observe"},
     "traffic": {"errors", "model", "observe"},
     "notification_settings": {"errors", "fleet", "model"},
@@ -47,9 +47,12 @@ MAY_IMPORT = {
     "counting": {"errors", "frames", "model", "observe"},
     "lags": {"counting", "decide", "deployers", "errors", "fleet", "model", "observe", "steps"},
     "drains": {"decide", "deployers", "errors", "fleet", "model", "observe", "steps"},
+    "discovery": {"decide", "errors", "fleet", "model", "observe", "rules", "steps"},
     "cli": {
         "airflow_api",
         "drains",
+        "airflow_api",
+        "discovery",
         "environment",
         "errors",
         "evidence",

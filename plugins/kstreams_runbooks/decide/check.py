@@ -230,6 +230,17 @@ def _findings(reading: ApplicationReading, declared: DeclaredApplication) -> Ite
             "the broker's default partition count",
             "Apache Kafka documentation, broker configs, auto.create.topics.enable",
         )
+    if stated := [
+        one.instance for one in reading.instances if isinstance(one.deployment, Deployment) and one.deployment.stated
+    ]:
+        yield Finding(
+            "deployment-not-seen",
+            "warning",
+            ", ".join(stated),
+            "release and settings are as the declaration states them, nobody has looked: a real run needs "
+            "deployer.commands.describe",
+            "docs/deployers.md",
+        )
     for instance in reading.instances:
         streams = instance.streams
         if not isinstance(streams, Missing) and isinstance(streams.topology, Missing):

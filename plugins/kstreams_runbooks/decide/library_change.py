@@ -64,8 +64,8 @@ def _question(version: Version, running: Release, target: Release) -> VersionQue
         running=running,
         target=target,
         guarantee=None if config is None else cast(Guarantee, config.get("processing.guarantee", "at_least_once")),
-        foreign_key_joins="yes" if _has(version, _FOREIGN_KEY_JOIN) else "no",
-        table_aggregations=_aggregates_tables(version),
+        foreign_key_joins=joins_by_foreign_key(version),
+        table_aggregations=aggregates_tables(version),
         group_protocol=None if config is None else cast(GroupProtocol, config.get("group.protocol", "classic").lower()),
     )
 
@@ -74,7 +74,12 @@ def _finding(one: PathFinding) -> ChangeFinding:
     return ChangeFinding(one.id, one.severity, one.object, one.message, one.source, ())
 
 
-def _aggregates_tables(version: Version) -> YesNoUnknown:
+def joins_by_foreign_key(version: Version) -> YesNoUnknown:
+    """Whether tables are joined by foreign key: the two topics of such a join always have names of their kind."""
+    return "yes" if _has(version, _FOREIGN_KEY_JOIN) else "no"
+
+
+def aggregates_tables(version: Version) -> YesNoUnknown:
     """Whether a table is grouped anew: it always writes a repartition topic; a name hides what kind of grouping."""
     if _has(version, _TABLE_AGGREGATION):
         return "yes"

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 
 from kstreams_runbooks.deployers.command import known_release, look, topology_of
 from kstreams_runbooks.deployers.requests import Wish, request_sentence
-from kstreams_runbooks.deployers.settable import refuse_others, settable_keys
+from kstreams_runbooks.deployers.settable import refuse_others, settable_keys, shown
 from kstreams_runbooks.errors import BadInput, WriteRefused
-from kstreams_runbooks.fleet.manual import ManualSettings
+from kstreams_runbooks.fleet.manual import ManualSettings, Stated
 from kstreams_runbooks.model.readings import Deployment, Missing, Taken
 
 _UNSEEN = "the manual deployer has no describe command; declare deployer.commands.describe"
@@ -31,11 +31,19 @@ class ManualDeployer:
         self._names = tuple(instance.name for instance in settings.instances)
 
     def describe(self) -> tuple[Deployment, ...]:
-        """Every declared instance as the describe command prints it; all of it Missing where none is declared."""
+        """Every declared instance as the describe command prints it; all of it Missing where none is declared.
+
+        A dry run takes what the declaration states in its place: nothing is done with it but a plan that says so.
+        """
         command = self._settings.commands.describe
         if command is not None:
             return look(command, self._names, self._application_id, self._settable, "manual")
-        taken = Taken(time.time_ns() // 1_000_000, "manual, nothing to look with")
+        now_ms = time.time_ns() // 1_000_000
+        if self._dry_run and self._settings.stated is not None:
+            stated = self._settings.stated
+            taken = Taken(now_ms, "manual, as the declaration states it")
+            return tuple(self._by_word(name, taken, stated) for name in self._names)
+        taken = Taken(now_ms, "manual, nothing to look with")
         return tuple(self._unseen(name, taken) for name in self._names)
 
     def check_apply(self, instance: str, release: str, settings: Mapping[str, str]) -> None:
@@ -99,6 +107,19 @@ class ManualDeployer:
     def _one(self, instance: str) -> None:
         if instance not in self._names:
             raise BadInput(f"instance {instance!r} is not declared (declared: {', '.join(self._names)})")
+
+    def _by_word(self, name: str, taken: Taken, stated: Stated) -> Deployment:
+        return Deployment(
+            taken=taken,
+            instance=name,
+            process="unknown",
+            started_at_ms=None,
+            pid=None,
+            release=stated.release,
+            settings=shown(stated.settings, self._settable),
+            applied=True,
+            stated=True,
+        )
 
     @staticmethod
     def _unseen(name: str, taken: Taken) -> Deployment:

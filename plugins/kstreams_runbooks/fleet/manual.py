@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 
 from kstreams_runbooks.fleet.commands import LookingCommands
 from kstreams_runbooks.fleet.deployer import (
@@ -13,7 +13,16 @@ from kstreams_runbooks.fleet.deployer import (
     Instance,
     apart,
 )
-from kstreams_runbooks.fleet.values import Words
+from kstreams_runbooks.fleet.values import Declaration, ReleaseName, Words
+
+
+class Stated(Declaration):
+    """What a person says that every instance is deployed as."""
+
+    release: ReleaseName = Field(description="one of releases")
+    settings: dict[str, str] = Field(
+        default_factory=dict, description="what a runbook would have set, upgrade.from too"
+    )
 
 
 class ManualSettings(DeployerDeclaration):
@@ -28,9 +37,22 @@ class ManualSettings(DeployerDeclaration):
     commands: LookingCommands = Field(
         default_factory=LookingCommands, description="describe and topology, which only look"
     )
+    stated: Stated | None = Field(
+        default=None,
+        description="what every instance is deployed as, by somebody's word: a dry run plans with it where there is no "
+        "describe command, a real run never does",
+    )
 
     @field_validator("instances")
     @classmethod
     def _apart(cls, instances: tuple[Instance, ...]) -> tuple[Instance, ...]:
         apart(instances, ("name", "metrics"))
         return instances
+
+    @field_validator("stated")
+    @classmethod
+    def _a_declared_one(cls, stated: Stated | None, info: ValidationInfo) -> Stated | None:
+        releases = info.data.get("releases", {})
+        if stated is not None and releases and stated.release not in releases:
+            raise ValueError(f"says {stated.release}, which is none of {', '.join(releases)}; declare that release")
+        return stated

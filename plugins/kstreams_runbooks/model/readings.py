@@ -75,13 +75,17 @@ class MemberReading:
 
 @dataclass(frozen=True, slots=True)
 class GroupReading:
-    """A group: `type` is classic, consumer, streams, share or unknown; `state` is the broker's word (Stable, Empty)."""
+    """A group: `type` is classic, consumer, streams, share or unknown; `state` is the broker's word (Stable, Empty).
+
+    `protocol` is the assignor that the members of a classic group agreed on, empty while they have none.
+    """
 
     taken: Taken
     group_id: str
     type: str
     state: str
     members: tuple[MemberReading, ...]
+    protocol: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +139,7 @@ class Deployment:
 
     `release` and `settings` are what is declared for it; `applied` says whether the running process was started after
     they were last written (False: it still runs with what stood there before). `obstacles` say why no runbook can
-    declare anything else, one sentence each.
+    declare anything else, one sentence each. `stated` says that nobody looked: it is what somebody declares to be so.
     """
 
     taken: Taken
@@ -147,6 +151,7 @@ class Deployment:
     settings: tuple[tuple[str, str], ...]
     applied: bool | Missing
     obstacles: tuple[str, ...] = ()
+    stated: bool = False
 
     def setting(self, name: str) -> str | None:
         """Value of one declared setting, None where it is unset."""

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
-from typing import Any, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 from kstreams_runbooks.errors import Inconclusive
 from kstreams_runbooks.model.drain import OpenTransaction
@@ -47,6 +47,19 @@ _ATTEMPTS = 4
 _UNKNOWN_TOPIC = 3
 
 _T = TypeVar("_T")
+
+
+class ListedGroup(NamedTuple):
+    """A group as the list has it; type and state are unknown where the broker is too old to tell.
+
+    `protocol_type` is consumer for everything that reads topics, and another word for what uses groups otherwise
+    (`connect`); empty where nobody ever joined.
+    """
+
+    group_id: str
+    type: str
+    state: str
+    protocol_type: str
 
 
 class ClusterReader:
@@ -124,13 +137,18 @@ class ClusterReader:
 
     def groups(self) -> tuple[tuple[str, str, str], ...]:
         """(group id, type, state) of every group; type and state are unknown where the broker is too old to tell."""
+        return tuple((group.group_id, group.type, group.state) for group in self.listed())
+
+    def listed(self) -> tuple[ListedGroup, ...]:
+        """Every group that this reader may see, by id."""
         listed = self._answered("list groups", self.admin.list_groups)
         return tuple(
             sorted(
-                (
+                ListedGroup(
                     group["group_id"],
                     (group.get("group_type") or "unknown").lower(),
                     group.get("group_state") or "Unknown",
+                    group.get("protocol_type") or "",
                 )
                 for group in listed
             )
@@ -138,13 +156,17 @@ class ClusterReader:
 
     def group(self, group_id: str) -> GroupReading | Missing:
         """One group with its members, whatever its type; Missing where no broker knows it or its members are hidden."""
-        taken = self.taken()
         try:
             kind = {name: kind for name, kind, _ in self.groups()}.get(group_id)
         except Inconclusive as error:
             return Missing(str(error))
         if kind is None:
             return Missing(f"group {group_id} is known to no broker: it never had a member, or its offsets expired")
+        return self.group_of(group_id, kind)
+
+    def group_of(self, group_id: str, kind: str) -> GroupReading | Missing:
+        """One group whose type is known from `listed`, with its members; Missing where they cannot be read."""
+        taken = self.taken()
         if kind == "streams":
             described = self._ask(group_id, lambda: self.admin.describe_streams_groups([group_id])[group_id])
             return described if isinstance(described, Missing) else streams_group(described, taken)
@@ -155,6 +177,13 @@ class ClusterReader:
             described = self._ask(group_id, lambda: self.admin.describe_groups([group_id])[group_id])
             return described if isinstance(described, Missing) else classic_group(described, taken)
         return Missing(f"group {group_id} is a {kind} group: its members are not read")
+
+    def transactional_ids(self) -> frozenset[str] | Missing:
+        """Transactional ids that this reader may see; a broker leaves out what it may not, without a word."""
+        listed = self._ask("transactions", self.admin.list_transactions)
+        if isinstance(listed, Missing):
+            return listed
+        return frozenset(one.transactional_id for each in listed.values() for one in each)
 
     def topic_names(self) -> frozenset[str]:
         """Names of all topics that this reader may see."""

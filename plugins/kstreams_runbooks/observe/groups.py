@@ -24,7 +24,8 @@ def classic_group(described: Mapping[str, Any], taken: Taken) -> GroupReading | 
         )
         for member in described["members"]
     )
-    return GroupReading(taken, described["group_id"], "classic", described["group_state"], _sorted(members))
+    state, protocol = described["group_state"], described.get("protocol_data") or ""
+    return GroupReading(taken, described["group_id"], "classic", state, _sorted(members), protocol)
 
 
 def streams_group(described: Mapping[str, Any], taken: Taken) -> GroupReading | Missing:

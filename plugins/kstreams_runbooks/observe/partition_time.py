@@ -12,6 +12,17 @@ _UNKNOWN = -1
 
 def partition_time(metadata: str | None) -> int | None:
     """Unix ms, None where there is none: another client committed it, or its version or length is not known."""
+    time = _time(metadata)
+    return None if time == _UNKNOWN else time
+
+
+def left_by_streams(metadata: str | None) -> bool:
+    """Whether Kafka Streams committed it, whatever the time says: it may not know one yet."""
+    time = _time(metadata)
+    return time is not None and time >= _UNKNOWN
+
+
+def _time(metadata: str | None) -> int | None:
     if not metadata:
         return None
     try:
@@ -20,5 +31,4 @@ def partition_time(metadata: str | None) -> int | None:
         return None
     if len(raw) < _LENGTH or raw[0] not in _VERSIONS or (raw[0] == 1 and len(raw) != _LENGTH):
         return None
-    time = int.from_bytes(raw[1:_LENGTH], "big", signed=True)
-    return None if time == _UNKNOWN else time
+    return int.from_bytes(raw[1:_LENGTH], "big", signed=True)

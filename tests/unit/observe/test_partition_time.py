@@ -3,7 +3,7 @@
 import base64
 
 import pytest
-from kstreams_runbooks.observe.partition_time import partition_time
+from kstreams_runbooks.observe.partition_time import left_by_streams, partition_time
 
 
 def metadata(version: int, time: int, behind: bytes = b"") -> str:
@@ -28,3 +28,12 @@ def metadata(version: int, time: int, behind: bytes = b"") -> str:
 def test_a_length_or_a_version_that_does_not_fit_is_no_time(text: str | None, time: int | None) -> None:
     """Never taken for the beginning of time."""
     assert partition_time(text) == time
+
+
+@pytest.mark.parametrize(
+    ("text", "streams"),
+    [(metadata(2, 5), True), (metadata(1, -1), True), (metadata(2, -2), False), ("", False), ("checkpoint", False)],
+)
+def test_a_time_that_is_not_known_yet_was_still_left_by_streams(text: str, streams: bool) -> None:
+    """Another client's text is not."""
+    assert left_by_streams(text) is streams

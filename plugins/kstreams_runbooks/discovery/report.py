@@ -1,0 +1,106 @@
+"""What was found and written, as a value, as JSON and as text."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from kstreams_runbooks.model.discovery import Draft, Field, Found, Mark, Sighting
+
+SCHEMA_VERSION: Final = 1
+Written = Literal["written", "declared already", "left alone"]
+_MARKS: Final[tuple[Mark, ...]] = ("observed", "given", "guessed", "unknown")
+
+
+@dataclass(frozen=True)
+class Declared:
+    """One application, its draft, and what became of its file; `problems` keep the file from being loaded."""
+
+    found: Found
+    draft: Draft
+    file: Path
+    written: Written
+    why: str = ""
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Report:
+    """One look at one cluster."""
+
+    cluster: str
+    applications: tuple[Declared, ...]
+    others: tuple[Sighting, ...]
+
+    @property
+    def exit_code(self) -> int:
+        """0 every application has a declaration that loads, 1 a person has to look, 3 a group could not be read."""
+        if any(one.kind == "unknown" for one in self.others):
+            return 3
+        open_ends = any(one.written == "left alone" or one.problems for one in self.applications)
+        return 1 if open_ends or any(one.kind == "perhaps" for one in self.others) else 0
+
+
+def document(report: Report) -> dict[str, Any]:
+    """Everything as JSON; what a person is told on stderr stands here too."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "cluster": report.cluster,
+        "applications": [_application(one) for one in report.applications],
+        "perhaps": _others(report, "perhaps"),
+        "left_out": _others(report, "other"),
+        "not_readable": _others(report, "unknown"),
+    }
+
+
+def as_text(report: Report) -> Iterator[str]:
+    """One paragraph for each application."""
+    if not report.applications:
+        yield f"no Kafka Streams application found on {report.cluster}"
+    for one in report.applications:
+        signs = one.found.signs
+        yield f"{signs.group_id} @ {report.cluster}: {signs.type} group, {signs.state}, {_running(one.found)}"
+        yield f"  {one.file}: {one.written}{f', {one.why}' if one.why else ''}"
+        if one.written == "written":
+            yield from (f"  {mark:9}{', '.join(names)}" for mark in _MARKS if (names := _marked(one.draft, mark)))
+
+
+def told(report: Report) -> Iterator[str]:
+    """What is no answer but has to be said: groups that were left out, and what is wrong with a file."""
+    words = {"perhaps": "perhaps an application, not declared", "other": "left out", "unknown": "not readable"}
+    for one in report.others:
+        yield f"group {one.signs.group_id}: {words[one.kind]}: {one.why}"
+    for each in report.applications:
+        yield from each.problems
+
+
+def _application(one: Declared) -> dict[str, Any]:
+    signs = one.found.signs
+    return {
+        "application_id": signs.group_id,
+        "group_type": signs.type,
+        "group_state": signs.state,
+        "instances": len(one.found.instances),
+        "versions": sorted({each.version for each in one.found.instances if each.version}),
+        "file": str(one.file),
+        "outcome": one.written,
+        "why": one.why,
+        "problems": list(one.problems),
+        "fields": {mark: _marked(one.draft, mark) for mark in _MARKS},
+    }
+
+
+def _others(report: Report, kind: str) -> list[dict[str, str]]:
+    return [{"group": one.signs.group_id, "why": one.why} for one in report.others if one.kind == kind]
+
+
+def _marked(draft: Draft, mark: Mark) -> list[str]:
+    deployer: dict[str, Field] = {f"deployer.{name}": field for name, field in draft.deployer.items()}
+    return [name for name, field in {**draft.fields, **deployer}.items() if field.mark == mark]
+
+
+def _running(found: Found) -> str:
+    number = len(found.instances)
+    versions = sorted({one.version for one in found.instances if one.version})
+    on = f" on {', '.join(versions)}" if versions else ", none of which tells its release" if number else ""
+    return f"{number} {'instance' if number == 1 else 'instances'}{on}"

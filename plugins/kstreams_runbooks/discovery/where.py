@@ -1,0 +1,65 @@
+"""Which fleet the declarations are for, and which of its clusters was asked."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from kstreams_runbooks.discovery.declaration_text import cluster_text
+from kstreams_runbooks.discovery.new_file import create
+from kstreams_runbooks.errors import BadInput, RunbookError
+from kstreams_runbooks.fleet import Fleet, load_fleet
+
+_FOLDER = "applications"
+
+
+def fleet_of(out: Path) -> Fleet:
+    """The fleet that `out` belongs to; BadInput where it is no fleet's folder of applications."""
+    if out.name != _FOLDER:
+        raise BadInput(
+            f"--out {out}: is no folder of declarations; give the folder {_FOLDER} of a fleet (it may be new)"
+        )
+    return load_fleet(out.parent)
+
+
+def cluster_of(fleet: Fleet, bootstrap: str, name: str | None) -> str:
+    """The name of the cluster that has these bootstrap servers, or `name`; BadInput where nothing says which."""
+    if name is not None:
+        return name
+    servers = _servers(bootstrap)
+    found, silent = [], []
+    for cluster in sorted(fleet.clusters):
+        try:
+            known = _servers_of(fleet, cluster)
+        except RunbookError as error:
+            silent.append(str(error))
+            continue
+        if known & servers:
+            found.append(cluster)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise BadInput(f"--bootstrap {bootstrap}: {' and '.join(found)} have it; name one with --cluster")
+    why = "".join(f"; {sentence}" for sentence in silent)
+    raise BadInput(
+        f"--bootstrap {bootstrap}: no cluster of {fleet.directory / 'clusters'} has it{why}; name one with --cluster, "
+        "a new name is declared"
+    )
+
+
+def declare_cluster(fleet: Fleet, name: str) -> Path | None:
+    """Write the declaration of a cluster that has none; None where it has one. BadInput for one that is bad."""
+    file = fleet.directory / "clusters" / f"{name}.yaml"
+    if name not in fleet.clusters and not file.exists() and create(file, cluster_text(name)):
+        return file
+    load_fleet(fleet.directory).cluster(name)
+    return None
+
+
+def _servers_of(fleet: Fleet, cluster: str) -> set[str]:
+    from kstreams_runbooks.steps.connections import kafka_config
+
+    config: Mapping[str, object] = kafka_config(fleet.cluster(cluster).connection)
+    return _servers(str(config["bootstrap.servers"]))
+
+
+def _servers(text: str) -> set[str]:
+    return {server.strip() for server in text.split(",") if server.strip()}

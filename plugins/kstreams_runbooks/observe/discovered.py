@@ -1,0 +1,110 @@
+"""What a cluster and the instances on it show of applications that nobody has declared; reads and nothing else."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from kstreams_runbooks.decide.compared import Version
+from kstreams_runbooks.decide.found_instances import found_instances
+from kstreams_runbooks.decide.internal_names import internal_by_id
+from kstreams_runbooks.decide.library_change import aggregates_tables, joins_by_foreign_key
+from kstreams_runbooks.decide.topology_text import parse_topology
+from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.model.address import metrics_url
+from kstreams_runbooks.model.discovery import Found, FoundTopology, Signs
+from kstreams_runbooks.model.readings import GroupReading, Missing, StreamsReading
+from kstreams_runbooks.model.topology import Sink
+from kstreams_runbooks.observe.cluster import ClusterReader, ListedGroup
+from kstreams_runbooks.observe.metrics import read_streams
+from kstreams_runbooks.observe.offsets import GroupOffsets
+from kstreams_runbooks.observe.partition_time import left_by_streams
+from kstreams_runbooks.observe.topology_topics import topology_topics
+
+# Most of the time is waiting for hosts on which nobody listens.
+_THREADS = 32
+_TIMEOUT_S = 2.0
+_READS_TOPICS = frozenset({"consumer", "streams", ""})
+
+
+def read_signs(reader: ClusterReader) -> tuple[Signs, ...]:
+    """What every group on the cluster shows; Unreachable where no broker answers, Inconclusive where none lists."""
+    listed = reader.listed()
+    asked = [one for one in listed if one.protocol_type in _READS_TOPICS and one.type != "share"]
+    committed = reader.committed([one.group_id for one in asked])
+    internal = internal_by_id(reader.topic_names(), {one.group_id for one in listed})
+    return tuple(
+        _signs(
+            one,
+            reader.group_of(one.group_id, one.type) if one in asked else Missing("not asked"),
+            committed.get(one.group_id, {}),
+            internal.get(one.group_id, ()),
+        )
+        for one in listed
+    )
+
+
+def _signs(
+    one: ListedGroup, group: GroupReading | Missing, committed: GroupOffsets | Missing, internal: tuple[str, ...]
+) -> Signs:
+    state = one.state if isinstance(group, Missing) else group.state
+    if isinstance(committed, Missing):
+        return Signs(one.group_id, one.type, state, one.protocol_type, group, committed, 0, internal)
+    topics = Counter(topic for topic, _ in committed)
+    stamped = sum(left_by_streams(each.metadata) for each in committed.values())
+    return Signs(one.group_id, one.type, state, one.protocol_type, group, dict(topics), stamped, internal)
+
+
+def read_found(reader: ClusterReader, signs: Sequence[Signs], ports: Sequence[int]) -> tuple[Found, ...]:
+    """What the instances of each application say: Jolokia is tried on the hosts of its members, at each of `ports`."""
+    names = reader.topic_names()
+    ids = reader.transactional_ids()
+    with ThreadPoolExecutor(max_workers=_THREADS, thread_name_prefix="discover") as pool:
+        asked = {
+            (one.group_id, host, url): pool.submit(read_streams, url, application_id=one.group_id, timeout_s=_TIMEOUT_S)
+            for one in signs
+            for host in _hosts(one.group)
+            for url in _urls(host, ports)
+        }
+        answers = {place: future.result() for place, future in asked.items()}
+    found = []
+    for one in signs:
+        said = {
+            (host, url): answer
+            for (group_id, host, url), answer in answers.items()
+            if group_id == one.group_id and isinstance(answer, StreamsReading)
+        }
+        texts = sorted({reading.topology for reading in said.values() if isinstance(reading.topology, str)})
+        topologies = tuple(each for text in texts if (each := found_topology(text, one.group_id, names)) is not None)
+        own = ids if isinstance(ids, Missing) else frozenset(each for each in ids if each.startswith(one.group_id))
+        found.append(Found(one, found_instances(one.group, said), topologies, own))
+    return tuple(found)
+
+
+def found_topology(text: str, application_id: str, names: Collection[str]) -> FoundTopology | None:
+    """What a description says, None for one that cannot be read; `names` are the cluster's topics."""
+    try:
+        topology = parse_topology(text)
+        topics = topology_topics(text, application_id, names)
+    except BadInput:
+        return None
+    sinks = [node for _, node in topology.nodes() if isinstance(node, Sink)]
+    return FoundTopology(
+        inputs=tuple(sorted(topics.sources(names) - topics.internal)),
+        outputs=tuple(sorted(_written(sinks, topics.internal, application_id))),
+        open_sinks=tuple(sorted(sink.name for sink in sinks if sink.topic is None)),
+        table_aggregations=aggregates_tables(Version(topology)),
+        foreign_key_joins=joins_by_foreign_key(Version(topology)),
+    )
+
+
+def _written(sinks: Iterable[Sink], internal: Collection[str], application_id: str) -> set[str]:
+    topics = {sink.topic for sink in sinks if sink.topic is not None}
+    return {topic for topic in topics if f"{application_id}-{topic}" not in internal}
+
+
+def _hosts(group: GroupReading | Missing) -> list[str]:
+    return [] if isinstance(group, Missing) else sorted({member.host for member in group.members if member.host})
+
+
+def _urls(host: str, ports: Sequence[int]) -> list[str]:
+    return [metrics_url(host, port) for port in ports]
