@@ -3,6 +3,9 @@
 import json
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,20 +24,33 @@ NEW, STOPPED, PLAIN = "orders-by-streams-protocol", "orders-stopped", "reports"
 NOBODY_LISTENS = "127.0.0.1:9"
 
 
+@dataclass(frozen=True)
+class Discovered:
+    """What one look at the cluster gave: exit code and document, and another look at a broker that is not there."""
+
+    stack: Stack
+    code: int
+    document: dict[str, Any]
+    away: subprocess.Popen[str]
+    elsewhere: Path
+
+
 @pytest.fixture(scope="module")
-def undeclared(fresh: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Stack, int]]:
+def discovered(fresh: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Discovered]:
     """Beside orders: an application by the streams protocol, a stopped one, a consumer that looks like one.
 
-    Nothing of it is declared. With the port of the first one's Jolokia.
+    Nothing of it is declared.
     """
     lab = fresh.lab
     command(fresh, "generate-traffic", "--bootstrap", lab.bootstrap, "--records", "400", "--rate", "400")
     declared = lab.config / "applications" / "orders.yaml"
     kept = tmp_path_factory.mktemp("kept") / "orders.yaml"
     folder = tmp_path_factory.mktemp("beside")
+    elsewhere = folder / "fleet" / "applications"
     with (
         beside(lab.bootstrap, folder / NEW, NEW, group_protocol="streams") as new,
         beside(lab.bootstrap, folder / STOPPED, STOPPED, "3.4.1") as stopped,
+        looking_elsewhere(fresh, elsewhere) as away,
     ):
         new.wait_running()
         stopped.wait_running()
@@ -44,11 +60,29 @@ def undeclared(fresh: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         reads(fresh)
         declared.rename(kept)
         try:
-            yield fresh, new.port
+            people = ("--owner", "team-orders", "--operator", "oncall", "--approver", "approver")
+            yield Discovered(fresh, *discover(fresh, "--jolokia-port", str(new.port), *people), away, elsewhere)
         finally:
             for file in declared.parent.glob("orders*.yaml"):
                 file.unlink()
             kept.rename(declared)
+
+
+@contextmanager
+def looking_elsewhere(stack: Stack, out: Path) -> Iterator[subprocess.Popen[str]]:
+    """A look at a broker that is not there takes its time: it is begun early."""
+    words = ("discover", "--bootstrap", NOBODY_LISTENS, "--cluster", "new", "--out", str(out))
+    with subprocess.Popen(
+        [str(stack.lab.command), *words],
+        env=stack.environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def committed(stack: Stack, group: str) -> None:
@@ -96,73 +130,92 @@ def discover(stack: Stack, *options: str) -> tuple[int, dict[str, Any]]:
     return code, json.loads(text)
 
 
-def test_declarations_of_what_runs_and_a_library_bump_rehearsed_with_one(undeclared: tuple[Stack, int]) -> None:
-    """Every application is found, whatever its group; the fleet loads what was written, and a dry run goes through."""
-    stack, port = undeclared
-    people = ("--owner", "team-orders", "--operator", "oncall", "--approver", "approver")
-    code, document = discover(stack, "--jolokia-port", str(port), *people)
+def test_every_application_is_found_whatever_its_group(discovered: Discovered) -> None:
+    """With its instances; a consumer that only looks like one is left out, with the reason."""
+    document = discovered.document
     found = {one["application_id"]: one for one in document["applications"]}
-    assert (code, document["cluster"], document["perhaps"], document["not_readable"]) == (0, "demo", [], [])
-    assert {name: (one["group_type"], one["outcome"]) for name, one in found.items()} == {
-        "orders": ("classic", "written"),
-        NEW: ("streams", "written"),
-        STOPPED: ("classic", "written"),
-    }
-    assert {name: (one["instances"], one["versions"]) for name, one in found.items()} == {
-        "orders": (2, ["3.4.1"]),
-        NEW: (1, ["4.3.1"]),
-        STOPPED: (0, []),
+    assert (discovered.code, document["cluster"], document["perhaps"], document["not_readable"]) == (0, "demo", [], [])
+    assert {
+        name: (one["group_type"], one["outcome"], one["instances"], one["versions"]) for name, one in found.items()
+    } == {
+        "orders": ("classic", "written", 2, ["3.4.1"]),
+        NEW: ("streams", "written", 1, ["4.3.1"]),
+        STOPPED: ("classic", "written", 0, []),
     }
     assert {one["group"]: one["why"] for one in document["left_out"]} == {
         PLAIN: "no member runs, and nothing that Kafka Streams leaves behind"
     }
-    fleet = load_fleet(stack.lab.config)
+
+
+def test_the_fleet_loads_what_was_written(discovered: Discovered) -> None:
+    """With what the application really is."""
+    lab = discovered.stack.lab
+    fleet = load_fleet(lab.config)
     assert fleet.problems == ()
     entry = fleet.application("orders")
     assert (entry.inputs, entry.static_membership) == (("customers", "orders"), True)
     assert entry.outputs == ("orders-enriched", "orders-per-customer", "orders-running", "orders-windowed")
     assert [(one.name, one.metrics) for one in entry.deployer.instances] == [
-        (f"orders-{number}", stack.lab.metrics_url(number)) for number in (1, 2)
+        (f"orders-{number}", lab.metrics_url(number)) for number in (1, 2)
     ]
     assert (entry.foreign_key_joins, entry.processing_guarantee) == ("yes", "exactly_once_v2")
+    assert fleet.application(NEW).processing_guarantee == "exactly_once_v2"
     assert fleet.application(STOPPED).inputs == ("customers", "orders")
 
+
+def test_a_library_bump_is_rehearsed_with_what_was_written(discovered: Discovered) -> None:
+    """The dry run goes through, and says that nobody has looked at what is deployed."""
+    stack = discovered.stack
     trial = begun(stack, dry_run=True)
     ended(trial, state="success", outcome=DRY_RUN)
-    assert "nobody has looked" in log_of(stack, trial.run_id, "check")
+    assert "nobody has looked: a real run needs deployer.commands.describe" in log_of(stack, trial.run_id, "check")
     assert "would ask a person: set orders-1 to release 4.3.1" in log_of(stack, trial.run_id, "bounce_1_first")
 
 
-def test_a_second_look_writes_nothing(undeclared: tuple[Stack, int]) -> None:
+def test_readiness_says_what_is_missing_for_each_runbook(discovered: Discovered) -> None:
+    """Of what the application itself and its declaration show."""
+    code, text = command(discovered.stack, "readiness", "--format", "json")
+    ready = {
+        one["application"]: {each["runbook"]: each for each in one["runbooks"]}
+        for one in json.loads(text)["applications"]
+    }
+    assert ready.keys() == {"orders", NEW, STOPPED}
+    orders = ready["orders"]
+    assert (orders["library_bump"]["standing"], orders["library_bump"]["missing"]) == (
+        "missing",
+        ["no describe command"],
+    )
+    assert orders["certify_drain"]["standing"] == "ready"
+    assert orders["control_topic_flush"]["missing"] == [
+        "no control topic, and inputs not settable",
+        "no describe command",
+    ]
+    assert "a streams group (KIP-1071)" in ready[NEW]["rolling_bounce"]["missing"]
+    assert "no member runs (group Empty)" in ready[STOPPED]["library_bump"]["missing"]
+    assert ready[STOPPED]["certify_drain"]["not_known"] == ["topology not known: no running instance tells it"]
+    assert code == 3
+
+
+def test_a_second_look_writes_nothing(discovered: Discovered) -> None:
     """What is declared stays as somebody has edited it; a file in the way is left alone and named."""
-    stack, _ = undeclared
-    folder = stack.lab.config / "applications"
+    folder = discovered.stack.lab.config / "applications"
     file = folder / "orders.yaml"
     file.write_text(f"{file.read_text(encoding='utf-8')}# edited\n", encoding="utf-8")
     (folder / f"{STOPPED}.yaml").write_text("application_id: another\n", encoding="utf-8")
-    before = {one.name: one.read_bytes() for one in folder.iterdir()}
-    code, document = discover(stack)
+    before = {one.name: one.read_bytes() for one in folder.glob("*.yaml")}
+    code, document = discover(discovered.stack)
     assert {one["application_id"]: one["outcome"] for one in document["applications"]} == {
         "orders": "declared already",
         NEW: "declared already",
         STOPPED: "left alone",
     }
     assert code == 1
-    assert {one.name: one.read_bytes() for one in folder.iterdir()} == before
+    assert {one.name: one.read_bytes() for one in folder.glob("*.yaml")} == before
 
 
-def test_nothing_is_written_where_no_broker_answers(undeclared: tuple[Stack, int]) -> None:
+def test_nothing_is_written_where_no_broker_answers(discovered: Discovered) -> None:
     """Not even the folder is made, and the sentence has the address."""
-    stack, _ = undeclared
-    out = stack.lab.run_dir / "elsewhere" / "applications"
-    done = subprocess.run(
-        [str(stack.lab.command), "discover", "--bootstrap", NOBODY_LISTENS, "--cluster", "new", "--out", str(out)],
-        env=stack.environment(),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert (done.returncode, done.stdout) == (4, "")
-    assert f"Kafka at {NOBODY_LISTENS}: no answer" in done.stderr
-    assert not out.parent.exists()
+    stdout, stderr = discovered.away.communicate(timeout=60)
+    assert (discovered.away.returncode, stdout) == (4, "")
+    assert f"Kafka at {NOBODY_LISTENS}: no answer" in stderr
+    assert not discovered.elsewhere.parent.exists()

@@ -187,6 +187,25 @@ def test_without_a_way_to_look_everything_is_missing(tmp_path: Path) -> None:
         control.topology("4.3.1")
 
 
+def test_a_dry_run_takes_what_is_stated_and_a_real_run_does_not(tmp_path: Path) -> None:
+    """By somebody's word: good enough to plan with, marked as such, and never where something is changed."""
+    entry = declared(tmp_path, seen=False).model_dump() | {
+        "stated": {"release": "3.4.1", "settings": {"upgrade.from": "3.3", "secret.key": "hunter2"}}
+    }
+    settings = ManualSettings.model_validate(entry)
+    [one] = ManualDeployer(settings, application_id="orders", dry_run=True).describe()
+    assert (one.release, one.applied, one.stated, one.process) == ("3.4.1", True, True, "unknown")
+    assert dict(one.settings) == {"upgrade.from": "3.3", "secret.key": "(hidden)"}
+    [real] = ManualDeployer(settings, application_id="orders", dry_run=False).describe()
+    assert isinstance(real.release, Missing)
+    assert real.stated is False
+    looking = {**entry, "commands": {"describe": {"run": ["/bin/false"]}}}
+    with pytest.raises(Exception, match="it refused"):
+        ManualDeployer(ManualSettings.model_validate(looking), application_id="orders").describe()
+    with pytest.raises(ValueError, match=r"says 9\.9\.9, which is none of 3\.4\.1, 4\.3\.1"):
+        ManualSettings.model_validate({**entry, "stated": {"release": "9.9.9"}})
+
+
 def test_a_describe_command_that_breaks_is_inconclusive(person: Person, tmp_path: Path) -> None:
     """A traceback with exit code 1 and without the contract's document is not taken for anything."""
     (person.directory / "deployment.properties").write_text("not a property\n")

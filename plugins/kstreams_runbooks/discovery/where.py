@@ -1,5 +1,6 @@
 """Which fleet the declarations are for, and which of its clusters was asked."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -9,6 +10,8 @@ from kstreams_runbooks.errors import BadInput, RunbookError
 from kstreams_runbooks.fleet import Fleet, load_fleet
 
 _FOLDER = "applications"
+# It becomes the name of a file (fleet/reading.py).
+_NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]*")
 
 
 def fleet_of(out: Path) -> Fleet:
@@ -23,6 +26,8 @@ def fleet_of(out: Path) -> Fleet:
 def cluster_of(fleet: Fleet, bootstrap: str, name: str | None) -> str:
     """The name of the cluster that has these bootstrap servers, or `name`; BadInput where nothing says which."""
     if name is not None:
+        if not _NAME.fullmatch(name):
+            raise BadInput(f"--cluster {name!r}: is no name of a cluster; use letters, digits, dots, _ and -")
         return name
     servers = _servers(bootstrap)
     found, silent = [], []

@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 from pydantic import TypeAdapter
 
+from kstreams_runbooks.model.readiness import ReadinessRule
 from kstreams_runbooks.model.topology_change import ChangeRule, Procedure
 from kstreams_runbooks.model.version_rules import (
     AcceptedValues,
@@ -62,6 +63,13 @@ def procedures() -> tuple[Procedure, ...]:
     """What a person does for a runbook that is no DAG yet; ValueError where a row is not what it has to be."""
     name, section = "procedures.yaml", "procedures"
     return _rows(Procedure, _document(name)[section], f"{name}, {section}")
+
+
+@cache
+def readiness_rules() -> tuple[ReadinessRule, ...]:
+    """What each runbook needs of an application; ValueError where a row is not what it has to be."""
+    name, section = "readiness.yaml", "readiness"
+    return _rows(ReadinessRule, _document(name)[section], f"{name}, {section}")
 
 
 def _document(name: str) -> dict[str, Any]:

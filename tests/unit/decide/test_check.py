@@ -83,3 +83,16 @@ def test_an_instance_that_is_down_refuses() -> None:
     verdict = checked(down("orders-1"), jvm("orders-2", 42, 42))
     assert verdict.outcome is Outcome.REFUSE
     assert verdict.reasons == ("orders-1: its process does not run (expected running); start it first",)
+
+
+def test_what_somebody_states_is_planned_with_and_said() -> None:
+    """Only a dry run has such a reading; whoever reads its plan is told that nobody looked."""
+    one = instance("orders-1")
+    assert isinstance(one.deployment, Deployment)
+    stated = replace(one, deployment=replace(one.deployment, stated=True, process="unknown", pid=None))
+    verdict = checked(stated, instance("orders-2"))
+    assert verdict.outcome is Outcome.PROCEED
+    assert [(found.id, found.severity, found.object) for found in verdict.findings] == [
+        ("deployment-not-seen", "warning", "orders-1")
+    ]
+    assert "a real run needs deployer.commands.describe" in verdict.findings[0].message

@@ -1,0 +1,137 @@
+"""The facts that a runbook's readiness is decided from; each is known to hold, known not to, or not known."""
+
+import re
+
+from kstreams_runbooks.decide.draft import NOBODY
+from kstreams_runbooks.decide.found_instances import membership
+from kstreams_runbooks.decide.generated_names import is_generated, stem
+from kstreams_runbooks.decide.running_topology import running_topology
+from kstreams_runbooks.decide.topology_graph import internal_topics
+from kstreams_runbooks.model.readiness import Fact, Facts, ReadinessReading
+from kstreams_runbooks.model.readings import (
+    ApplicationReading,
+    BrokerReading,
+    Deployment,
+    GroupReading,
+    Missing,
+    StreamsReading,
+)
+from kstreams_runbooks.model.topology import Topology
+
+_SUPPRESSION, _BUFFER = "KTABLE-SUPPRESS-", "-store"
+# A setting that says which topics are read has one of these in its name; nothing else tells it from outside.
+_NAMES_TOPICS = re.compile(r"topic|input|source", re.IGNORECASE)
+_HOLDS = Fact(holds=True)
+
+
+def readiness_facts(found: ReadinessReading) -> Facts:
+    """Every fact by its name, as rules/readiness.yaml asks for them."""
+    reading = found.reading
+    return {
+        **_group(reading),
+        **_instances(found),
+        **_topology(running_topology(reading)),
+        "deployment_seen": _deployment(found),
+        "release_described": Fact(found.describes, "" if found.describes else "no topology command"),
+        "release_declared": _declared(found),
+        "state_clearable": Fact(found.clears, "" if found.clears else "no clear_state command"),
+        "guarantee_known": Fact(
+            found.declared.processing_guarantee != "unknown" or None, "processing_guarantee not declared"
+        ),
+        "approver": Fact(found.declared.approvers not in {(), (NOBODY,)}, "no approver declared"),
+        "inputs_pausable": _pausable(found),
+        "auto_create_off": _auto_create(reading),
+    }
+
+
+def _group(reading: ApplicationReading) -> Facts:
+    group = reading.group
+    if isinstance(group, Missing):
+        unknown = Fact(None, f"group unknown: {group.missing}")
+        return dict.fromkeys(("group_known", "members_run", "classic_group", "static_membership"), unknown)
+    static = membership(group)
+    some = "only some members are static" if group.members else "no member tells static membership"
+    return {
+        "group_known": _HOLDS,
+        "members_run": Fact(bool(group.members), f"no member runs (group {group.state})"),
+        "classic_group": Fact(group.type != "streams", "a streams group (KIP-1071)"),
+        "static_membership": Fact(static, some if static is None else "static membership absent"),
+    }
+
+
+def _instances(found: ReadinessReading) -> Facts:
+    group = found.reading.group
+    # Where no member runs nobody has to answer; that none runs is a fact of its own.
+    idle = isinstance(group, GroupReading) and not group.members
+    silent = [] if idle else [one for one in found.reading.instances if isinstance(one.streams, Missing)]
+    of = f"{len(silent)} of {len(found.reading.instances)}"
+    names = ", ".join(one.instance for one in silent)
+    return {"instances_answer": Fact(not silent, f"Jolokia does not answer for {of} instances ({names})")}
+
+
+def _deployment(found: ReadinessReading) -> Fact:
+    if not found.looks:
+        return Fact(holds=False, why="no describe command")
+    for one in found.reading.instances:
+        deployment = one.deployment
+        part = deployment.release if isinstance(deployment, Deployment) else deployment
+        if isinstance(part, Missing):
+            return Fact(None, f"what {one.instance} is deployed as cannot be seen: {part.missing}")
+    return _HOLDS
+
+
+def _topology(topology: Topology | Missing) -> Facts:
+    if isinstance(topology, Missing):
+        unknown = Fact(None, topology.missing)
+        return dict.fromkeys(("topology_read", "names_chosen", "suppression", "state", "no_state"), unknown)
+    stores = len(topology.stores)
+    made_up = [
+        f"{count} generated {what} {'name' if count == 1 else 'names'}"
+        for what, names in (("store", topology.stores), ("repartition topic", internal_topics(topology)))
+        if (count := sum(map(is_generated, names)))
+    ]
+    return {
+        "topology_read": _HOLDS,
+        "names_chosen": Fact(not made_up, ", ".join(made_up)),
+        "suppression": _suppression(topology),
+        "state": Fact(bool(stores), "keeps no state"),
+        "no_state": Fact(not stores, f"keeps state ({stores} {'store' if stores == 1 else 'stores'}): blue/green"),
+    }
+
+
+def _suppression(topology: Topology) -> Fact:
+    """A suppression that was named is an operator with a store of its name, as others may be too."""
+    nodes = {node.name for _, node in topology.nodes()}
+    if any(stem(name).startswith(_SUPPRESSION) for name in nodes):
+        return _HOLDS
+    named = sorted(nodes & {store.removesuffix(_BUFFER) for store in topology.stores if store.endswith(_BUFFER)})
+    maybe = [name for name in named if not is_generated(name)]
+    if maybe:
+        return Fact(None, f"whether {', '.join(maybe)} is a suppression is not in the topology")
+    return Fact(holds=False, why="has no suppression")
+
+
+def _declared(found: ReadinessReading) -> Fact:
+    runs = {one.streams.version for one in found.reading.instances if isinstance(one.streams, StreamsReading)}
+    if isinstance(found.described, Missing):
+        return Fact(None, found.described.missing)
+    if not runs:
+        return Fact(None, "no instance tells which release runs")
+    known = {found.declared.library(release) for release in found.described}
+    lacking = sorted(runs - known)
+    return Fact(not lacking, f"nothing declared of {', '.join(lacking)} beside the fleet entry")
+
+
+def _pausable(found: ReadinessReading) -> Fact:
+    """Something stands before the inputs that can be stopped, or the inputs can be swapped for empty ones."""
+    if found.control or any(_NAMES_TOPICS.search(key) for key in found.settable):
+        return _HOLDS
+    return Fact(holds=False, why="no control topic, and inputs not settable")
+
+
+def _auto_create(reading: ApplicationReading) -> Fact:
+    broker = reading.broker
+    value = broker.auto_create_topics if isinstance(broker, BrokerReading) else broker
+    if isinstance(value, Missing):
+        return Fact(None, f"auto.create.topics.enable: {value.missing}")
+    return Fact(not value, "auto.create.topics.enable is true on the brokers")

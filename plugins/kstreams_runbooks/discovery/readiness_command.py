@@ -1,0 +1,58 @@
+"""`readiness` for the terminal: the answer on stdout alone, everything else on stderr."""
+
+import json
+import logging
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from kstreams_runbooks.discovery.readiness_report import ApplicationReadiness
+    from kstreams_runbooks.fleet import Application
+
+# Each application is a handful of requests, and a deployer that may be slow.
+_THREADS = 8
+
+
+@click.command("readiness", epilog="Example: kstreams-runbooks readiness orders --format json")
+@click.argument("applications", nargs=-1, metavar="[APPLICATION]...")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def readiness_command(applications: tuple[str, ...], form: str) -> None:
+    """Which runbooks APPLICATIONs (default: the whole fleet) are ready for, and what is missing for the others.
+
+    Reads the cluster, the instances and the deployer, and changes nothing. What a runbook works without, at a cost, is
+    said and does not count as missing.
+
+    Exit codes: 0 everything is ready, 1 something is missing, 2 bad input, 3 something is not known, 4 a cluster does
+    not answer.
+    """
+    from kstreams_runbooks.discovery.readiness_report import as_text, document, exit_code
+    from kstreams_runbooks.fleet import load_fleet
+    from kstreams_runbooks.rules import procedures
+    from kstreams_runbooks.steps.connections import kafka_config
+
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, force=True)
+    fleet = load_fleet()
+    entries = [fleet.application(name) for name in applications or sorted(fleet.applications)]
+    kafka = {name: kafka_config(fleet.cluster(name).connection) for name in {one.cluster for one in entries}}
+    with ThreadPoolExecutor(max_workers=_THREADS, thread_name_prefix="readiness") as pool:
+        found = list(pool.map(lambda one: _ready(one, kafka[one.cluster]), entries))
+    for problems in () if applications else fleet.disabled.values():
+        click.echo(str(problems[0]), err=True)
+    by_hand = frozenset(one.runbook for one in procedures())
+    click.echo(json.dumps(document(found, by_hand), indent=2) if form == "json" else "\n".join(as_text(found, by_hand)))
+    sys.exit(exit_code(found) or (1 if fleet.disabled and not applications else 0))
+
+
+def _ready(entry: "Application", kafka: dict[str, Any]) -> "ApplicationReadiness":
+    from kstreams_runbooks.decide.readiness import readiness
+    from kstreams_runbooks.decide.readiness_facts import readiness_facts
+    from kstreams_runbooks.discovery.readiness_reading import read_readiness
+    from kstreams_runbooks.discovery.readiness_report import ApplicationReadiness
+    from kstreams_runbooks.rules import readiness_rules
+
+    reading, unreachable = read_readiness(entry, kafka)
+    answers = readiness(readiness_facts(reading), readiness_rules())
+    return ApplicationReadiness(entry.name, entry.cluster, answers, str(unreachable) if unreachable else "")

@@ -1,0 +1,106 @@
+"""What `discover` and `readiness` print, and with which exit code they end."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kstreams_runbooks.decide.draft import Given, draft
+from kstreams_runbooks.discovery.readiness_report import ApplicationReadiness
+from kstreams_runbooks.discovery.readiness_report import as_text as readiness_text
+from kstreams_runbooks.discovery.readiness_report import exit_code as readiness_code
+from kstreams_runbooks.discovery.report import Declared, Report, as_text, document, told
+from kstreams_runbooks.model.discovery import Found, Kind, Sighting, Signs
+from kstreams_runbooks.model.readiness import Readiness
+from kstreams_runbooks.model.readings import GroupReading, Missing, Taken
+
+GROUP = GroupReading(Taken(1, "test"), "orders", "classic", "Empty", ())
+SIGNS = Signs("orders", "classic", "Empty", "consumer", GROUP, {"clicks": 4}, 4, ())
+FOUND = Found(SIGNS, (), (), Missing("not allowed"))
+DRAFT = draft(FOUND, Given("demo", "4.3.1"))
+FILE = Path("applications/orders.yaml")
+
+
+def declared(**changes: Any) -> Declared:
+    return Declared(**{"found": FOUND, "draft": DRAFT, "file": FILE, "written": "written", **changes})
+
+
+def other(kind: Kind) -> Sighting:
+    return Sighting(SIGNS, kind, "because")
+
+
+@pytest.mark.parametrize(
+    ("report", "code"),
+    [
+        (Report("demo", (), ()), 0),
+        (Report("demo", (declared(), declared(written="declared already")), (other("other"),)), 0),
+        (Report("demo", (declared(written="left alone"),), ()), 1),
+        (Report("demo", (declared(problems=("inputs is empty",)),), ()), 1),
+        (Report("demo", (), (other("perhaps"),)), 1),
+        (Report("demo", (declared(written="left alone"),), (other("unknown"),)), 3),
+    ],
+)
+def test_the_exit_code_says_who_is_needed(report: Report, code: int) -> None:
+    """Nobody, a person, or somebody with more rights."""
+    assert report.exit_code == code
+
+
+def test_each_application_with_its_marks() -> None:
+    """What was observed stands apart from what was guessed; what is not written has no marks to look through."""
+    report = Report("demo", (declared(), declared(written="declared already")), (other("perhaps"),))
+    assert list(as_text(report)) == [
+        "orders @ demo: classic group, Empty, 0 instances",
+        "  applications/orders.yaml: written",
+        "  observed application_id",
+        "  given    cluster",
+        "  guessed  inputs, production, deployer.kind",
+        "  unknown  outputs, control, owner, operators, approvers, static_membership, table_aggregations, "
+        "foreign_key_joins, processing_guarantee, deployer.instances, deployer.releases, deployer.how",
+        "orders @ demo: classic group, Empty, 0 instances",
+        "  applications/orders.yaml: declared already",
+    ]
+    assert list(told(report)) == ["group orders: perhaps an application, not declared: because"]
+    assert document(report)["perhaps"] == [{"group": "orders", "why": "because"}]
+    assert list(as_text(Report("demo", (), ()))) == ["no Kafka Streams application found on demo"]
+
+
+def ready(*runbooks: Readiness, unreachable: str = "") -> ApplicationReadiness:
+    return ApplicationReadiness("orders", "demo", runbooks, unreachable)
+
+
+@pytest.mark.parametrize(
+    ("found", "code"),
+    [
+        ([ready(Readiness("undo", "ready", better=("x",)), Readiness("plan_change", "not needed"))], 0),
+        ([ready(Readiness("undo", "missing", ("x",)))], 1),
+        ([ready(Readiness("undo", "missing", ("x",), ("y",)))], 3),
+        ([ready(Readiness("undo", "not known", (), ("y",)))], 3),
+        ([ready(Readiness("undo", "ready")), ready(unreachable="Kafka at b:1: no answer")], 4),
+    ],
+)
+def test_readiness_ends_with_the_worst(found: list[ApplicationReadiness], code: int) -> None:
+    """What would be better does not count; what is not known does, beside what is missing too."""
+    assert readiness_code(found) == code
+
+
+def test_readiness_has_a_line_for_each_runbook() -> None:
+    """A reading that failed is said once below, a procedure is marked, and a cluster that is away hides no other."""
+    found = [
+        ready(
+            Readiness("library_bump", "ready", better=("static membership absent",)),
+            Readiness("undo", "missing", ("no clear_state command",), ("group unknown: hidden",)),
+            Readiness("plan_change", "not known", (), ("group unknown: hidden",)),
+            Readiness("suppress_removal", "not needed", better=("has no suppression",)),
+        ),
+        ready(unreachable="Kafka at b:1: no answer"),
+    ]
+    assert list(readiness_text(found, frozenset({"suppress_removal"}))) == [
+        "orders @ demo",
+        "  library_bump          ready       works, but: static membership absent",
+        "  undo                  missing     no clear_state command | not known: [1]",
+        "  plan_change           not known   not known: [1]",
+        "  suppress_removal*     not needed  has no suppression",
+        "  [1] group unknown: hidden",
+        "orders @ demo",
+        "  Kafka at b:1: no answer",
+        "* a procedure for a person: kstreams-runbooks plan prints its steps",
+    ]
