@@ -90,7 +90,7 @@ def test_what_somebody_states_is_planned_with_and_said() -> None:
     one = instance("orders-1")
     assert isinstance(one.deployment, Deployment)
     stated = replace(one, deployment=replace(one.deployment, stated=True, process="unknown", pid=None))
-    verdict = checked(stated, instance("orders-2"))
+    verdict = checked(stated, jvm("orders-2", 42, 42))
     assert verdict.outcome is Outcome.PROCEED
     assert [(found.id, found.severity, found.object) for found in verdict.findings] == [
         ("deployment-not-seen", "warning", "orders-1")
