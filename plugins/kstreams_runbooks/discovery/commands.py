@@ -131,9 +131,9 @@ def _declared(found: "Found", fleet: "Fleet", given: "Given") -> "Declared":
     file = folder / f"{made.name}.yaml"
     if create(file, declaration_text(made, f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC")):
         return Declared(found, made, file, "written")
-    return Declared(
-        found, made, file, "left alone", "there is a file of that name, and no declaration of this application"
-    )
+    bad = made.name in fleet.disabled
+    why = "the fleet cannot load it" if bad else "a file of that name declares another application"
+    return Declared(found, made, file, "left alone", why)
 
 
 def _checked(declared: tuple["Declared", ...], fleet: "Fleet") -> tuple["Declared", ...]:

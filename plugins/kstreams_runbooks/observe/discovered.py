@@ -58,26 +58,42 @@ def read_found(reader: ClusterReader, signs: Sequence[Signs], ports: Sequence[in
     """What the instances of each application say: Jolokia is tried on the hosts of its members, at each of `ports`."""
     names = reader.topic_names()
     ids = reader.transactional_ids()
-    with ThreadPoolExecutor(max_workers=_THREADS, thread_name_prefix="discover") as pool:
-        asked = {
-            (one.group_id, host, url): pool.submit(read_streams, url, application_id=one.group_id, timeout_s=_TIMEOUT_S)
-            for one in signs
-            for host in _hosts(one.group)
-            for url in _urls(host, ports)
-        }
-        answers = {place: future.result() for place, future in asked.items()}
+    answers = jolokia_answers(signs, ports)
     found = []
     for one in signs:
-        said = {
-            (host, url): answer
-            for (group_id, host, url), answer in answers.items()
-            if group_id == one.group_id and isinstance(answer, StreamsReading)
-        }
+        said = answers.get(one.group_id, {})
         texts = sorted({reading.topology for reading in said.values() if isinstance(reading.topology, str)})
         topologies = tuple(each for text in texts if (each := found_topology(text, one.group_id, names)) is not None)
         own = ids if isinstance(ids, Missing) else frozenset(each for each in ids if each.startswith(one.group_id))
         found.append(Found(one, found_instances(one.group, said), topologies, own))
     return tuple(found)
+
+
+def jolokia_answers(signs: Sequence[Signs], ports: Sequence[int]) -> dict[str, dict[tuple[str, str], StreamsReading]]:
+    """By application, what its clients say by (host, URL).
+
+    Each address is asked once for whatever is there: where nobody answers, no application is asked for.
+    """
+    hosts = {one.group_id: _hosts(one.group) for one in signs}
+    urls = sorted({(host, url) for each in hosts.values() for host in each for url in _urls(host, ports)})
+    with ThreadPoolExecutor(max_workers=_THREADS, thread_name_prefix="discover") as pool:
+        asked = {url: pool.submit(read_streams, url, timeout_s=_TIMEOUT_S) for _, url in urls}
+        first = {url: future.result() for url, future in asked.items()}
+        # A JVM with several clients says nothing of any until it is asked for one.
+        again = {
+            (group_id, host, url): pool.submit(read_streams, url, application_id=group_id, timeout_s=_TIMEOUT_S)
+            for group_id, each in hosts.items()
+            for host, url in urls
+            if host in each and isinstance(first[url], Missing) and first[url].start is not None
+        }
+    found: dict[str, dict[tuple[str, str], StreamsReading]] = {}
+    for host, url in urls:
+        if isinstance(reading := first[url], StreamsReading):
+            found.setdefault(reading.application_id, {})[host, url] = reading
+    for (group_id, host, url), future in again.items():
+        if isinstance(answer := future.result(), StreamsReading):
+            found.setdefault(group_id, {})[host, url] = answer
+    return found
 
 
 def found_topology(text: str, application_id: str, names: Collection[str]) -> FoundTopology | None:
