@@ -57,11 +57,12 @@ def discovered(fresh: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         committed(fresh, STOPPED)
         stopped.stop()
         forget_members(fresh, STOPPED)
-        reads(fresh)
         declared.rename(kept)
         try:
             people = ("--owner", "team-orders", "--operator", "oncall", "--approver", "approver")
-            yield Discovered(fresh, *discover(fresh, "--jolokia-port", str(new.port), *people), away, elsewhere)
+            with reading(fresh, PLAIN, "classic"), reading(fresh, f"{PLAIN}-2", "consumer"):
+                code, document = discover(fresh, "--jolokia-port", str(new.port), *people)
+            yield Discovered(fresh, code, document, away, elsewhere)
         finally:
             for file in declared.parent.glob("orders*.yaml"):
                 file.unlink()
@@ -106,18 +107,25 @@ def forget_members(stack: Stack, group: str) -> None:
         until(empty, 60, f"{group} is Empty", poll_s=0.3)
 
 
-def reads(stack: Stack) -> None:
-    """A plain consumer has been here, under a client id that Kafka Streams would give."""
+@contextmanager
+def reading(stack: Stack, group: str, protocol: str) -> Iterator[None]:
+    """A plain consumer reads, under a client id that Kafka Streams would give."""
     consumer = Consumer(
         {
             "bootstrap.servers": stack.lab.bootstrap,
-            "group.id": PLAIN,
-            "client.id": f"{PLAIN}-StreamThread-1-consumer",
+            "group.id": group,
+            "group.protocol": protocol,
+            "client.id": f"{group}-StreamThread-1-consumer",
             "enable.auto.commit": False,
         }
     )
-    consumer.commit(offsets=[TopicPartition("orders", 0, 1)], asynchronous=False)
-    consumer.close()
+    consumer.subscribe(["orders"])
+    try:
+        until(lambda: consumer.poll(0.1) is not None or bool(consumer.assignment()), 60, f"{group} reads", poll_s=0)
+        consumer.commit(offsets=[TopicPartition("orders", 0, 1)], asynchronous=False)
+        yield
+    finally:
+        consumer.close()
 
 
 def discover(stack: Stack, *options: str) -> tuple[int, dict[str, Any]]:
@@ -142,8 +150,10 @@ def test_every_application_is_found_whatever_its_group(discovered: Discovered) -
         NEW: ("streams", "written", 1, ["4.3.1"]),
         STOPPED: ("classic", "written", 0, []),
     }
+    never = "as Kafka Streams never does, although its client ids look so"
     assert {one["group"]: one["why"] for one in document["left_out"]} == {
-        PLAIN: "no member runs, and nothing that Kafka Streams leaves behind"
+        PLAIN: f"its members share its partitions by the assignor range, {never}",
+        f"{PLAIN}-2": f"its members share its partitions by the consumer protocol (KIP-848), {never}",
     }
 
 

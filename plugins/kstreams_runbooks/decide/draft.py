@@ -138,12 +138,14 @@ def _deployer(found: Found, given: Given) -> Mapping[str, Field]:
     runs = [one for one in versions if Release.known(one)]
     strange = sorted(set(versions) - set(runs))
     fields = {
-        "kind": Field("manual", "guessed", "a person deploys; how it is deployed cannot be seen (docs/deployers.md)"),
+        "kind": Field(
+            "manual",
+            "guessed",
+            "a person deploys, because how it is deployed cannot be seen: docs/deployers.md has the other kinds, and "
+            "`how` and `commands` of this one",
+        ),
         "instances": _instances(found, given),
         "releases": _releases(runs, strange, given.newest),
-        "how": Field(
-            "(fill in where and how it is deployed)", "unknown", "what the person who is asked to deploy it reads"
-        ),
     }
     if len(runs) == 1 and not strange:
         fields["stated"] = Field(

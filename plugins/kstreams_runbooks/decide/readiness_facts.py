@@ -7,7 +7,7 @@ from kstreams_runbooks.decide.found_instances import membership
 from kstreams_runbooks.decide.generated_names import is_generated, stem
 from kstreams_runbooks.decide.running_topology import running_topology
 from kstreams_runbooks.decide.topology_graph import internal_topics
-from kstreams_runbooks.model.readiness import Fact, Facts, ReadinessReading
+from kstreams_runbooks.model.readiness import DeclaredNames, Fact, Facts, ReadinessReading
 from kstreams_runbooks.model.readings import (
     ApplicationReading,
     BrokerReading,
@@ -30,7 +30,7 @@ def readiness_facts(found: ReadinessReading) -> Facts:
     return {
         **_group(reading),
         **_instances(found),
-        **_topology(running_topology(reading)),
+        **_topology(running_topology(reading), _declared_names(found)),
         "deployment_seen": _deployment(found),
         "release_described": Fact(found.describes, "" if found.describes else "no topology command"),
         "release_declared": _declared(found),
@@ -80,7 +80,7 @@ def _deployment(found: ReadinessReading) -> Fact:
     return _HOLDS
 
 
-def _topology(topology: Topology | Missing) -> Facts:
+def _topology(topology: Topology | Missing, declared: DeclaredNames) -> Facts:
     if isinstance(topology, Missing):
         unknown = Fact(None, topology.missing)
         return dict.fromkeys(("topology_read", "names_chosen", "suppression", "state", "no_state"), unknown)
@@ -93,26 +93,40 @@ def _topology(topology: Topology | Missing) -> Facts:
     return {
         "topology_read": _HOLDS,
         "names_chosen": Fact(not made_up, ", ".join(made_up)),
-        "suppression": _suppression(topology),
+        "suppression": _suppression(topology, declared),
         "state": Fact(bool(stores), "keeps no state"),
-        "no_state": Fact(not stores, f"keeps state ({stores} {'store' if stores == 1 else 'stores'}): blue/green"),
+        "no_state": Fact(not stores, f"keeps state in {stores} {'store' if stores == 1 else 'stores'}: go blue/green"),
     }
 
 
-def _suppression(topology: Topology) -> Fact:
+def _suppression(topology: Topology, declared: DeclaredNames) -> Fact:
     """A suppression that was named is an operator with a store of its name, as others may be too."""
     nodes = {node.name for _, node in topology.nodes()}
-    if any(stem(name).startswith(_SUPPRESSION) for name in nodes):
+    if any(stem(name).startswith(_SUPPRESSION) for name in nodes) or nodes & declared.suppressions:
         return _HOLDS
-    named = sorted(nodes & {store.removesuffix(_BUFFER) for store in topology.stores if store.endswith(_BUFFER)})
-    maybe = [name for name in named if not is_generated(name)]
-    if maybe:
+    buffers = {store for store in topology.stores - declared.stores if store.endswith(_BUFFER)}
+    named = sorted(nodes & {store.removesuffix(_BUFFER) for store in buffers})
+    if maybe := [name for name in named if not is_generated(name)]:
         return Fact(None, f"whether {', '.join(maybe)} is a suppression is not in the topology")
     return Fact(holds=False, why="has no suppression")
 
 
+def _runs(found: ReadinessReading) -> set[str]:
+    return {one.streams.version for one in found.reading.instances if isinstance(one.streams, StreamsReading)}
+
+
+def _declared_names(found: ReadinessReading) -> DeclaredNames:
+    """What is declared of the release that runs; nothing where several run, because they may differ."""
+    runs, described = _runs(found), found.described
+    if len(runs) == 1 and not isinstance(described, Missing):
+        for release, names in described.items():
+            if {found.declared.library(release)} == runs:
+                return names
+    return DeclaredNames(frozenset(), frozenset())
+
+
 def _declared(found: ReadinessReading) -> Fact:
-    runs = {one.streams.version for one in found.reading.instances if isinstance(one.streams, StreamsReading)}
+    runs = _runs(found)
     if isinstance(found.described, Missing):
         return Fact(None, found.described.missing)
     if not runs:

@@ -10,10 +10,11 @@ from kstreams_runbooks.model.discovery import Draft, Field
 
 _WIDTH = 120
 _HEAD = """\
-# {group}, as `kstreams-runbooks discover` found it on {cluster} ({at}). Look at every field before you rely on it:
-# observed: read from the cluster or from an instance; guessed: likely, to be checked; unknown: nobody can see it from
-# outside, the value is a careful one; given: on the command line. What else may stand here: this project's own
-# config/applications/orders.yaml has every field with its meaning, docs/deployers.md the deployers.
+# {group} on {cluster}, as `kstreams-runbooks discover` found it ({at}).
+#
+# Look at every field before you rely on it. observed: read from the cluster or from an instance. guessed: likely, to be
+# checked. unknown: nobody can see it from outside, and the value is a careful one. given: on the command line.
+# What else may stand here: this project's own config/applications/orders.yaml has every field with its meaning.
 """
 _CLUSTER = """\
 # One Kafka cluster, written by `kstreams-runbooks discover`. The file's name is the cluster's name.

@@ -3,7 +3,7 @@
 from kstreams_runbooks.deployers import make_deployer
 from kstreams_runbooks.errors import BadInput, Unreachable
 from kstreams_runbooks.fleet import Application, CommandSettings, ManualSettings, release_declaration
-from kstreams_runbooks.model.readiness import ReadinessReading
+from kstreams_runbooks.model.readiness import DeclaredNames, ReadinessReading
 from kstreams_runbooks.model.readings import ApplicationReading, Missing
 from kstreams_runbooks.observe import ClusterReader, KafkaAddress, read_application, unread
 
@@ -39,13 +39,13 @@ def _with_entry(entry: Application, reading: ApplicationReading) -> ReadinessRea
     )
 
 
-def _described(entry: Application) -> tuple[str, ...] | Missing:
-    declared = entry.declared()
-    try:
-        return tuple(
-            release
-            for release in declared.releases
-            if release_declaration(entry.name, release, declared.library(release)) is not None
-        )
-    except BadInput as error:
-        return Missing(str(error))
+def _described(entry: Application) -> dict[str, DeclaredNames] | Missing:
+    declared, found = entry.declared(), {}
+    for release in declared.releases:
+        try:
+            one = release_declaration(entry.name, release, declared.library(release))
+        except BadInput as error:
+            return Missing(str(error))
+        if one is not None:
+            found[release] = DeclaredNames(frozenset(one.suppressions), frozenset(one.stores))
+    return found

@@ -22,12 +22,20 @@ Facts = Mapping[str, Fact]
 
 
 @dataclass(frozen=True, slots=True)
+class DeclaredNames:
+    """What a release declares as a suppression, and what as a store."""
+
+    suppressions: frozenset[str]
+    stores: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class ReadinessReading:
     """What the facts of one application are made from.
 
     `looks` says whether its deployer can see what is deployed, `describes` whether it can print the topology of a
     release, `clears` whether it can clear local state. `described` are releases that have a declaration of what their
-    topology leaves out (Missing: it cannot be read).
+    topology leaves out, with the names of the suppressions and stores in it (Missing: it cannot be read).
     """
 
     reading: ApplicationReading
@@ -37,7 +45,7 @@ class ReadinessReading:
     looks: bool
     describes: bool
     clears: bool
-    described: tuple[str, ...] | Missing
+    described: Mapping[str, DeclaredNames] | Missing
 
 
 @dataclass(frozen=True, slots=True)

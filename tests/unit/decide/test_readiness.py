@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from kstreams_runbooks.decide.readiness import readiness
 from kstreams_runbooks.decide.readiness_facts import readiness_facts
-from kstreams_runbooks.model.readiness import Fact, Readiness, ReadinessReading, ReadinessRule
+from kstreams_runbooks.model.readiness import DeclaredNames, Fact, Readiness, ReadinessReading, ReadinessRule
 from kstreams_runbooks.model.readings import ApplicationReading, GroupReading, Missing, Taken
 from kstreams_runbooks.rules import procedures, readiness_rules
 from pairs import PAIRS
@@ -22,6 +22,9 @@ STATELESS = """Topologies:
     Sink: out (topic: counts)
       <-- in
 """
+
+
+NOTHING = DeclaredNames(frozenset(), frozenset())
 
 
 def running(topology: str = STATELESS) -> ApplicationReading:
@@ -39,7 +42,7 @@ def found(of: ApplicationReading | None = None, **changes: Any) -> ReadinessRead
         looks=True,
         describes=True,
         clears=True,
-        described=("3.4.1",),
+        described={"3.4.1": NOTHING},
     )
     return replace(everything, **changes)
 
@@ -78,7 +81,7 @@ def test_every_runbook_and_every_procedure_has_its_row() -> None:
         (found(clears=False), "undo", "no clear_state command"),
         (found(declared=declared(processing_guarantee="unknown")), "library_bump", None),
         (found(declared=declared(approvers=("nobody",))), "rolling_bounce", "no approver declared"),
-        (found(running(UNNAMED)), "partition_increase", "keeps state (1 store): blue/green"),
+        (found(running(UNNAMED)), "partition_increase", "keeps state in 1 store: go blue/green"),
         (found(reading(auto_create=True)), "reset_and_cleanup", "auto.create.topics.enable is true on the brokers"),
         (
             found(replace(running(), instances=(replace(instance("orders-1"), streams=Missing("refused")),))),
@@ -129,7 +132,7 @@ def test_what_could_not_be_read_is_not_known(of: ReadinessReading, runbook: str,
 def test_what_a_runbook_works_without_is_said() -> None:
     """Static membership, names that last, a declaration of the release: ready, at a cost."""
     group = GroupReading(Taken(1, "t"), "orders", "classic", "Stable", (member("orders-1", static=False),))
-    ready = answers(found(replace(running(UNNAMED), group=group), described=()))
+    ready = answers(found(replace(running(UNNAMED), group=group), described={}))
     assert (ready["library_bump"].standing, ready["library_bump"].better) == ("ready", ("static membership absent",))
     assert ready["plan_change"].better == (
         "nothing declared of 3.4.1 beside the fleet entry",
@@ -137,27 +140,47 @@ def test_what_a_runbook_works_without_is_said() -> None:
     )
 
 
+def suppressing(name: str, store: str) -> str:
+    """A topology with one operator that keeps one store."""
+    node = f"    Processor: {name} (stores: [{store}])\n      --> out\n      <-- in\n"
+    return (
+        STATELESS.replace("--> out", f"--> {name}")
+        .replace("    Sink", f"{node}    Sink")
+        .replace("counts)\n      <-- in", f"counts)\n      <-- {name}")
+    )
+
+
 @pytest.mark.parametrize(
-    ("topology", "holds", "why"),
+    ("topology", "names", "fact"),
     [
-        (STATELESS, False, "has no suppression"),
-        ((PAIRS / "daily-orders-grouped-by-cleaned-key" / "after.txt").read_text("utf-8"), False, "has no suppression"),
-        (STATELESS.replace("> out", "> KTABLE-SUPPRESS-0000000003"), True, ""),
-        (STATELESS.replace("> out", "> closed"), None, "whether closed is a suppression is not in the topology"),
+        (STATELESS, NOTHING, Fact(holds=False, why="has no suppression")),
+        (suppressing("count", "counts"), NOTHING, Fact(holds=False, why="has no suppression")),
+        (
+            suppressing("KTABLE-SUPPRESS-0000000003", "KTABLE-SUPPRESS-STATE-STORE-0000000004"),
+            NOTHING,
+            Fact(holds=True),
+        ),
+        (
+            suppressing("closed", "closed-store"),
+            NOTHING,
+            Fact(None, "whether closed is a suppression is not in the topology"),
+        ),
+        (
+            suppressing("closed", "closed-store"),
+            DeclaredNames(frozenset({"closed"}), frozenset()),
+            Fact(holds=True),
+        ),
+        (
+            suppressing("closed", "closed-store"),
+            DeclaredNames(frozenset(), frozenset({"closed-store"})),
+            Fact(holds=False, why="has no suppression"),
+        ),
     ],
 )
-def test_a_suppression_may_hide_behind_its_name(topology: str, holds: bool | None, why: str) -> None:
-    """A generated name shows it; a chosen one with a store of its name may be one."""
-    for name in ("KTABLE-SUPPRESS-0000000003", "closed"):
-        if f"> {name}" in topology:
-            store = "KTABLE-SUPPRESS-STATE-STORE-0000000004" if name != "closed" else "closed-store"
-            node = f"    Processor: {name} (stores: [{store}])\n      --> out\n      <-- in\n    Sink"
-            topology = (
-                topology.replace("    Sink", node)
-                .replace("<-- in\n", f"<-- {name}\n")
-                .replace(f"out\n      <-- {name}", "out\n      <-- in", 1)
-            )
-    assert readiness_facts(found(running(topology)))["suppression"] == Fact(holds, why)
+def test_a_suppression_may_hide_behind_its_name(topology: str, names: DeclaredNames, fact: Fact) -> None:
+    """A generated name shows it; a chosen one with a store of its name may be one, until it is declared."""
+    of = found(running(topology), described={"3.4.1": names})
+    assert readiness_facts(of)["suppression"] == fact
 
 
 def test_a_rule_that_asks_for_what_is_no_fact_fails() -> None:

@@ -54,7 +54,7 @@ def test_each_application_with_its_marks() -> None:
         "  given    cluster",
         "  guessed  inputs, production, deployer.kind",
         "  unknown  outputs, control, owner, operators, approvers, static_membership, table_aggregations, "
-        "foreign_key_joins, processing_guarantee, deployer.instances, deployer.releases, deployer.how",
+        "foreign_key_joins, processing_guarantee, deployer.instances, deployer.releases",
         "orders @ demo: classic group, Empty, 0 instances",
         "  applications/orders.yaml: declared already",
     ]
