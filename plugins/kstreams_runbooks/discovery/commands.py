@@ -12,10 +12,9 @@ import click
 from kstreams_runbooks.errors import BadInput
 
 if TYPE_CHECKING:
-    from kstreams_runbooks.decide.draft import Given
     from kstreams_runbooks.discovery.report import Declared, Report
     from kstreams_runbooks.fleet import Fleet
-    from kstreams_runbooks.model.discovery import Found
+    from kstreams_runbooks.model.discovery import Found, Given
 
 
 @click.command(
@@ -69,10 +68,10 @@ def discover_command(
     an application, a file that was left alone or lacks something); 2 bad input; 3 a group could not be read; 4 the
     broker does not answer, and nothing was written.
     """
-    from kstreams_runbooks.decide.draft import Given
     from kstreams_runbooks.discovery.report import as_text, document, told
     from kstreams_runbooks.discovery.where import cluster_of, fleet_of
     from kstreams_runbooks.fleet import fleet_dir
+    from kstreams_runbooks.model.discovery import Given
     from kstreams_runbooks.rules import upgrade_path_rules
 
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, force=True)

@@ -78,6 +78,18 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
+class Given:
+    """What the person says of every application; None and empty where nothing is said. `newest` is a release."""
+
+    cluster: str
+    newest: str
+    ports: tuple[int, ...] = (8778,)
+    owner: str | None = None
+    operators: tuple[str, ...] = ()
+    approvers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Field:
     """A value of a declaration, where it is from, and what is to be said of it."""
 

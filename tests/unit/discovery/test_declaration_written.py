@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 import yaml
-from kstreams_runbooks.decide.draft import Given, draft
+from kstreams_runbooks.decide.draft import draft
 from kstreams_runbooks.discovery.declaration_text import cluster_text, declaration_text
 from kstreams_runbooks.discovery.new_file import create
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet import Fleet, load_fleet
-from kstreams_runbooks.model.discovery import Found, FoundInstance, FoundTopology, Signs
+from kstreams_runbooks.model.discovery import Found, FoundInstance, FoundTopology, Given, Signs
 from kstreams_runbooks.model.readings import GroupReading, MemberReading, Missing, Taken
 
 UUID = "8f4c1c0e-30e5-4d3a-9d0b-0e6a6e1f2a77"

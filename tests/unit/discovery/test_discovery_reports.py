@@ -4,12 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kstreams_runbooks.decide.draft import Given, draft
+from kstreams_runbooks.decide.draft import draft
 from kstreams_runbooks.discovery.readiness_report import ApplicationReadiness
 from kstreams_runbooks.discovery.readiness_report import as_text as readiness_text
 from kstreams_runbooks.discovery.readiness_report import exit_code as readiness_code
 from kstreams_runbooks.discovery.report import Declared, Report, as_text, document, told
-from kstreams_runbooks.model.discovery import Found, Kind, Sighting, Signs
+from kstreams_runbooks.model.discovery import Found, Given, Kind, Sighting, Signs
 from kstreams_runbooks.model.readiness import Readiness
 from kstreams_runbooks.model.readings import GroupReading, Missing, Taken
 
