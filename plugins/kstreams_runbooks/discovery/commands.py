@@ -87,7 +87,7 @@ def discover_command(
 
 
 def _config(bootstrap: str | None, command_config: Path | None) -> dict[str, Any]:
-    from kstreams_runbooks.observe.java_client import read_command_config
+    from kstreams_runbooks.observe.command_config import read_command_config
 
     config: dict[str, Any] = {} if command_config is None else read_command_config(command_config)
     if bootstrap:

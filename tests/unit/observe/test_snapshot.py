@@ -120,11 +120,16 @@ def test_topology_that_cannot_be_read_is_missing(world: World) -> None:
             "instances/orders-1/deployment/release: no release",
         ),
         (
+            changed(instance("orders-1"), stated=True),
+            "instances/orders-1/deployment/release: as the declaration states it, nobody has looked; declare "
+            "deployer.commands.describe",
+        ),
+        (
             changed(instance("orders-1"), process="unknown"),
             "instances/orders-1/deployment/process: the deployer does not know its process",
         ),
     ],
-    ids=["metrics", "deployer", "release", "process"],
+    ids=["metrics", "deployer", "release", "stated", "process"],
 )
 def test_instance_that_cannot_be_read_is_missing(world: World, one: InstanceReading, why: str) -> None:
     """Each part by its place in the document."""

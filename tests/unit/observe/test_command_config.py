@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import pytest
+from kstreams_runbooks.counting.java_client import java_settings
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.observe.clients import python_config
-from kstreams_runbooks.observe.java_client import librdkafka_settings, read_command_config
+from kstreams_runbooks.observe.command_config import librdkafka_settings, read_command_config
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"
@@ -86,6 +87,20 @@ def test_what_cannot_be_translated_is_refused(properties: dict[str, str], senten
         librdkafka_settings(properties)
     assert sentence in str(raised.value)
     assert "hunter2" not in str(raised.value)
+
+
+@pytest.mark.parametrize("password", ["x", 'a "b\\; c=d', "ü '"])
+def test_a_login_that_goes_to_java_and_back_is_the_same(password: str) -> None:
+    """Spark is given what the file of a Java client said."""
+    settings = {
+        "bootstrap.servers": "b:9",
+        "security.protocol": "SASL_SSL",
+        "sasl.mechanism": "SCRAM-SHA-256",
+        "sasl.username": "me",
+        "sasl.password": password,
+    }
+    there = {name: str(value) for name, value in java_settings(settings).items()}
+    assert settings.items() <= librdkafka_settings(there).items()
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
