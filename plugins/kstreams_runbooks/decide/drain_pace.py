@@ -1,12 +1,10 @@
-"""How fast a drain goes, how long the rest takes, and when it is worth looking again."""
+"""How long the rest of a drain takes, and when it is worth looking again."""
 
 from kstreams_runbooks.model.drain import DrainReading
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 
 # No longer than a person would wait to see that something has changed.
 LONGEST_S = 30.0
-# A tenth of what is left to wait: ten looks at most until it is over, and the last of them at the shortest pause.
-_PART = 10
 
 
 def eta_ms(readings: tuple[DrainReading, ...]) -> int | None:
@@ -21,21 +19,16 @@ def eta_ms(readings: tuple[DrainReading, ...]) -> int | None:
 
 
 def pause_s(readings: tuple[DrainReading, ...], shortest_s: float) -> float:
-    """Seconds until the next reading: more while the end is far off, and while nothing can be read.
+    """Seconds until the next reading: twice as many after each that could not be taken, up to LONGEST_S.
 
-    Readings that cannot be taken back off, each twice as far as the one before; up to LONGEST_S.
+    Never more because much is left: a pace may rise at any time, and whoever waits for the end is to hear of it.
     """
     failed = 0
     for reading in reversed(readings):
         if not reading.problems:
             break
         failed += 1
-    if failed:
-        return max(shortest_s, min(LONGEST_S, shortest_s * 2.0 ** min(failed, 10)))
-    left = eta_ms(readings)
-    if not left:
-        return shortest_s
-    return max(shortest_s, min(LONGEST_S, left / 1000 / _PART))
+    return max(shortest_s, min(LONGEST_S, shortest_s * 2.0 ** min(failed, 10))) if failed else shortest_s
 
 
 def is_final(verdict: Verdict) -> bool:
