@@ -3,13 +3,14 @@
 from kstreams_runbooks.ledger.database import Database, ledger_url
 from kstreams_runbooks.ledger.evidence import Records
 from kstreams_runbooks.ledger.holds import Holds
+from kstreams_runbooks.ledger.lags import Lags
 from kstreams_runbooks.ledger.notifications import Notifications
 from kstreams_runbooks.ledger.runs import Runs
 from kstreams_runbooks.ledger.schema import HEAD, ensure_schema, upgrade
 
 
-class Ledger(Runs, Records, Holds, Notifications):
-    """Runs, approvals, evidence, holds, undo cards, notifications; safe to use from several processes and threads.
+class Ledger(Runs, Records, Holds, Notifications, Lags):
+    """Everything that is kept, by subject; safe to use from several processes and threads.
 
     Every method is one transaction. Unreachable where the database does not answer, BadInput where its address or
     schema is wrong or a run is unknown.

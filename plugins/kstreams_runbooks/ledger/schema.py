@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 # Newest migration. Stands here so that opening the ledger does not import Alembic (0.2 s in every task).
-HEAD = "0002"
+HEAD = "0003"
 _MIGRATIONS = Path(__file__).parent / "migrations"
 
 

@@ -171,3 +171,31 @@ class NotificationRow(Base):
     attempts: Mapped[int]
     sent_at_ms: Mapped[int | None] = mapped_column(BigInteger)
     error: Mapped[str | None] = mapped_column(Text)
+
+
+class LagReadingRow(Base):
+    """What was read of one application at one time: one document, all its partitions in it."""
+
+    __tablename__ = "lag_reading"
+    __table_args__ = (Index(None, "taken_at_ms"),)
+
+    cluster: Mapped[str] = mapped_column(_NAME, primary_key=True)
+    application: Mapped[str] = mapped_column(_NAME, primary_key=True)
+    taken_at_ms: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    document: Mapped[Any] = mapped_column(CompressedJson)
+
+
+class LagStatusRow(Base):
+    """How an application stands by the last check, since when, and what was told of it last."""
+
+    __tablename__ = "lag_status"
+
+    cluster: Mapped[str] = mapped_column(_NAME, primary_key=True)
+    application: Mapped[str] = mapped_column(_NAME, primary_key=True)
+    word: Mapped[str] = mapped_column(String(32))
+    sentence: Mapped[str] = mapped_column(Text)
+    since_ms: Mapped[int] = mapped_column(BigInteger)
+    at_ms: Mapped[int] = mapped_column(BigInteger)
+    read: Mapped[bool]
+    told: Mapped[str | None] = mapped_column(String(32))
+    told_read: Mapped[bool]
