@@ -19,24 +19,30 @@ from kstreams_runbooks.fleet import load_fleet
 from kstreams_runbooks.observe.clients import import_clients
 
 _TAG = "kafka-streams"
+_MAPPED = "read_cluster"
 
 import_clients()
 
 
 def task_instance_mutation_hook(task_instance: Any, dag_run: Any = None) -> None:
-    """Set the queue that the cluster of the run's application declares.
+    """Set the queue that the cluster of the run's application declares, or the cluster that a mapped task reads.
 
     Airflow does not template `queue`, and the application is only known once a run is triggered. Never raises and asks
     no database: it runs in the scheduler, for the task instances of every DAG. A run of an unknown application keeps
     Airflow's default queue, where its first step says what is wrong.
     """
-    name = (getattr(dag_run, "conf", None) or {}).get("application")
     # A row fresh from the database has no task yet; then the run knows its DAG.
     dag = getattr(task_instance.task, "dag", None) or getattr(dag_run, "dag", None)
-    if not isinstance(name, str) or dag is None or _TAG not in dag.tags:
+    if dag is None or _TAG not in dag.tags:
         return
+    name = (getattr(dag_run, "conf", None) or {}).get("application")
     fleet = load_fleet()
-    application = fleet.applications.get(name)
-    cluster = fleet.clusters.get(application.cluster) if application else None
+    cluster = None
+    if isinstance(name, str) and name in fleet.applications:
+        cluster = fleet.clusters.get(fleet.applications[name].cluster)
+    elif getattr(task_instance, "task_id", None) == _MAPPED:
+        # drain_check maps it over these, in this order; what is not expanded yet has no index.
+        number, used = getattr(task_instance, "map_index", -1), fleet.used_clusters
+        cluster = fleet.clusters.get(used[number]) if 0 <= number < len(used) else None
     if cluster and cluster.queue:
         task_instance.queue = cluster.queue

@@ -3,7 +3,7 @@
 Worse before better: what is certainly wrong is told before what is not known, and what is not known is never healthy.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
@@ -58,8 +58,14 @@ def _statuses(samples: tuple[LagSample, ...], limits: StatusLimits) -> Iterator[
     """Every status that holds, from the worst; the last always does."""
     last = samples[-1]
     group = f"group {last.lag.application_id}"
-    if new := _recreated(samples):
+    if new := _recreated(_read_ids(samples)):
         yield Status("recreated", f"{named(new)} was deleted and created again: its records and its offsets are others")
+    if lost := (*_recreated(_kept_ids(samples)), *_gone(samples)):
+        yield Status(
+            "recreated",
+            f"{named(lost)} was deleted: an incident, the state that it held is lost once an instance restores it, "
+            "although outputs look right until then",
+        )
     if fallen := _rewound(samples):
         yield Status("rewound", f"committed offsets fell: {named(fallen)}; records are processed again")
     if last.failed:
@@ -78,14 +84,30 @@ def _statuses(samples: tuple[LagSample, ...], limits: StatusLimits) -> Iterator[
     yield Status("healthy", f"{last.lag.unread or 0:,} records to read (limit {limits.records:,})")
 
 
-def _recreated(samples: tuple[LagSample, ...]) -> tuple[str, ...]:
-    """Topics whose id is another one than in any sample before."""
-    ids: dict[str, set[str]] = {}
-    for sample in samples:
-        for one in sample.lag.partitions:
-            if one.topic_id is not None:
-                ids.setdefault(one.topic, set()).add(one.topic_id)
-    return tuple(sorted(topic for topic, seen in ids.items() if len(seen) > 1))
+Ids = Iterable[tuple[str, str | None]]
+
+
+def _read_ids(samples: tuple[LagSample, ...]) -> Ids:
+    return ((one.topic, one.topic_id) for sample in samples for one in sample.lag.partitions)
+
+
+def _kept_ids(samples: tuple[LagSample, ...]) -> Ids:
+    return (one for sample in samples for one in sample.lag.kept)
+
+
+def _recreated(ids: Ids) -> tuple[str, ...]:
+    """Topics that had more than one id."""
+    seen: dict[str, set[str]] = {}
+    for topic, topic_id in ids:
+        if topic_id is not None:
+            seen.setdefault(topic, set()).add(topic_id)
+    return tuple(sorted(topic for topic, each in seen.items() if len(each) > 1))
+
+
+def _gone(samples: tuple[LagSample, ...]) -> tuple[str, ...]:
+    """Changelogs that were there, and are looked for and not there any more."""
+    before = {topic for topic, topic_id in _kept_ids(samples[:-1]) if topic_id is not None}
+    return tuple(topic for topic, topic_id in samples[-1].lag.kept if topic_id is None and topic in before)
 
 
 def _rewound(samples: tuple[LagSample, ...]) -> tuple[str, ...]:
@@ -101,7 +123,12 @@ def _rewound(samples: tuple[LagSample, ...]) -> tuple[str, ...]:
 
 
 def _expiring(last: LagSample, limits: StatusLimits) -> tuple[str, ...]:
-    return tuple(
+    lost = tuple(
+        f"{one.name} ({one.log_start_offset - one.committed:,} offsets are deleted already)"
+        for one in last.lag.read
+        if one.committed is not None and one.log_start_offset is not None and one.committed < one.log_start_offset
+    )
+    return lost + tuple(
         f"{one.name} (in {max(0, gone - last.at_ms) // 60_000} min, limit {limits.expiring_ms // 60_000})"
         for one in last.lag.read
         if (gone := one.retention_left_ms) is not None and gone - last.at_ms < limits.expiring_ms

@@ -97,6 +97,19 @@ def held_too_long(
     )
 
 
+def drifted(about: About, at_ms: int, *, digest: str, reasons: Sequence[str]) -> Notification:
+    """What a run planned for is no longer so: found while it waited, its plan is void."""
+    return _made(
+        about,
+        Kind.DRIFTED,
+        f"{about.occasion}/{digest}",
+        f"{about.record.dag_id}: its plan is void",
+        (*reasons, f"Plan {digest} of this run is void: its next step that would change anything refuses."),
+        command=trigger_command(about.record),
+        at_ms=at_ms,
+    )
+
+
 def ended(
     about: About,
     at_ms: int,
@@ -171,7 +184,7 @@ def _made(
         f"Command: {command}",
         *([f"Link: {link}"] if link else []),
     ]
-    text = [_one_line(line) for line in lines if line.strip()]
+    text = [one_line(line) for line in lines if line.strip()]
     room = MOST_LINES - len(tail)
     if len(text) > room:
         text = [*text[: room - 1], f"… and {len(text) - room + 1} lines more: {_evidence(about)}"]
@@ -183,8 +196,8 @@ def _made(
         cluster=record.cluster,
         owner=about.owner,
         dry_run=record.dry_run,
-        subject=_one_line(f"[{record.application} @ {record.cluster}] {dry}{kind.words}: {headline}"),
-        lines=(*text, *(_one_line(line) for line in tail)),
+        subject=one_line(f"[{record.application} @ {record.cluster}] {dry}{kind.words}: {headline}"),
+        lines=(*text, *(one_line(line) for line in tail)),
         link=link,
         command=command,
         deadline_ms=deadline_ms,
@@ -192,7 +205,8 @@ def _made(
     )
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
+    """A line of a message, cut where nobody would read on."""
     # A command that is indented under its undo card stays so.
     line = text[: len(text) - len(text.lstrip(" "))] + " ".join(text.split())
     return line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE - 1]}…"

@@ -31,6 +31,11 @@ class Fleet:
     problems: tuple[Problem, ...]
     warnings: tuple[Problem, ...]
 
+    @property
+    def used_clusters(self) -> tuple[str, ...]:
+        """Clusters that an application is declared on, sorted."""
+        return tuple(sorted({application.cluster for application in self.applications.values()}))
+
     def application(self, name: str) -> Application:
         """The application of that name; BadInput where it is unknown or disabled."""
         if name in self.applications:

@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from typing import Any, get_args
 
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from kstreams_runbooks.errors import BadInput
@@ -106,6 +106,16 @@ class Records:
             .limit(1)
         )
         return self.database.read(lambda session: session.scalar(query))
+
+    def last_changes(self, cluster: str) -> dict[str, int]:
+        """When a run last began to change each application of a cluster; one that no run has changed is absent."""
+        query = (
+            select(RunRow.application, func.max(CardRow.at_ms))
+            .join(CardRow, RunRow.run_key == CardRow.run_key)
+            .where(RunRow.cluster == cluster)
+            .group_by(RunRow.application)
+        )
+        return self.database.read(lambda session: dict(session.execute(query).tuples()))
 
     def finish_card(self, run_key: str, seq: int) -> None:
         """Mark a card as dealt with; BadInput where there is none."""

@@ -64,7 +64,8 @@ class PartitionLag:
 class ApplicationLag:
     """One application's group at one time; `problems` are readings that could not be taken, one sentence each.
 
-    `group_type` is classic, consumer or streams, None where no broker knows the group.
+    `group_type` is classic, consumer or streams, None where no broker knows the group. `kept` are its changelogs with
+    their topic ids, None for one that is not there: the group reads none of them, but they hold the state.
     """
 
     application: str
@@ -73,6 +74,7 @@ class ApplicationLag:
     group_state: str | None
     partitions: tuple[PartitionLag, ...]
     problems: tuple[str, ...] = ()
+    kept: tuple[tuple[str, str | None], ...] = ()
 
     @property
     def read(self) -> Iterator[PartitionLag]:

@@ -5,13 +5,14 @@ from enum import StrEnum
 
 
 class Kind(StrEnum):
-    """The messages about a run. A run sends one of the last three: it ends once."""
+    """The messages about a run, of which the last three end it, and the one about an application by itself."""
 
     NEEDS_YOU = "needs_you"
     HELD = "held_too_long"
     DRIFTED = "drifted_while_waiting"
     STOPPED = "stopped_with_undo"
     CONCLUDED = "concluded"
+    STATUS = "status_changed"
 
     @property
     def words(self) -> str:
@@ -21,8 +22,9 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """One message. `about` (a run key), `kind` and `occasion` together are what is sent once.
+    """One message. `about`, `kind` and `occasion` together are what is sent once.
 
+    `about` is the key of a run, or of what has a status of its own: `application:CLUSTER:NAME`, `owner:CLUSTER:NAME`.
     `lines` is the whole text, with deadline, command and link among them; times are Unix milliseconds.
     """
 

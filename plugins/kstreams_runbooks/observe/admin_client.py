@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kafka.admin import KafkaAdminClient
+from kafka.metrics.measurable_stat import AbstractMeasurableStat
 from kafka.protocol.api_message import ApiMessage
 
 from kstreams_runbooks.observe import messages
@@ -20,8 +21,33 @@ class StreamsGroupDescribeResponse(ApiMessage, load_json=messages):  # type: ign
     """The answer; it registers itself as the response class of API key 89."""
 
 
+class _Answers(AbstractMeasurableStat):  # type: ignore[misc]
+    """How many answers there were, over all time."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def record(self, config: Any, value: float, time_ms: float) -> None:  # noqa: ARG002 - kafka-python's signature
+        """One more."""
+        self.count += 1
+
+    def measure(self, config: Any, now: float) -> float:  # noqa: ARG002 - kafka-python's signature
+        """All of them."""
+        return float(self.count)
+
+
 class AdminClient(KafkaAdminClient):  # type: ignore[misc]
-    """KafkaAdminClient that can describe streams groups and forget where coordinators were."""
+    """KafkaAdminClient that can describe streams groups, forget where coordinators were, and count its requests."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self._answers = _Answers()
+        name = self._metrics.metric_name("answers-total", "kstreams-runbooks", "answers since it was connected")
+        self._metrics.sensor("request-latency").add(name, self._answers)
+
+    def requests(self) -> int:
+        """Requests that were answered since the client was connected."""
+        return self._answers.count
 
     def describe_streams_groups(self, group_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         """Streams groups by id, as plain dictionaries with the field names of the protocol in snake case."""

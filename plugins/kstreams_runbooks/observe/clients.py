@@ -46,9 +46,10 @@ PYTHON_READS = frozenset(
         "list_groups",
         "list_topics",
         "list_transactions",
+        "requests",
     }
 )
-LIBRDKAFKA_READS = frozenset({"describe_consumer_groups", "list_offsets"})
+LIBRDKAFKA_READS = frozenset({"describe_consumer_groups", "list_offsets", "poll"})
 
 # Each connection is worth ten lines to kafka-python; a person who reads a task's log wants none of them.
 logging.getLogger("kafka").setLevel(logging.WARNING)
@@ -126,11 +127,15 @@ def connect_python(config: Mapping[str, Any], *, writable: bool = False) -> Any:
     return client if writable else ReadOnly(client, PYTHON_READS)
 
 
-def connect_librdkafka(config: Mapping[str, Any]) -> ReadOnly:
-    """A librdkafka admin client that reads; it connects when it is first used, and logs to Python's logging."""
+def connect_librdkafka(config: Mapping[str, Any], **settings: Any) -> ReadOnly:
+    """A librdkafka admin client that reads; it connects when it is first used, and logs to Python's logging.
+
+    `settings` go over what is made of `config`.
+    """
     from confluent_kafka.admin import AdminClient
 
-    client = AdminClient(librdkafka_config(config), logger=logging.getLogger("kstreams_runbooks.librdkafka"))
+    made = librdkafka_config(config) | settings
+    client = AdminClient(made, logger=logging.getLogger("kstreams_runbooks.librdkafka"))
     return ReadOnly(client, LIBRDKAFKA_READS)
 
 

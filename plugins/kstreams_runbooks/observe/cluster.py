@@ -38,6 +38,7 @@ from kstreams_runbooks.observe.offsets import (
     read_partitions,
 )
 from kstreams_runbooks.observe.read_only import ReadOnly
+from kstreams_runbooks.observe.requests import Statistics
 from kstreams_runbooks.observe.transactions import read_open
 
 KafkaAddress = Mapping[str, Any]
@@ -65,11 +66,12 @@ class ListedGroup(NamedTuple):
 class ClusterReader:
     """Reads one cluster; a context manager. `config` is a librdkafka configuration and is never printed.
 
-    Unreachable on entry where no broker answers within 8 s.
+    Unreachable on entry where no broker answers within 8 s. With `counted` it can say how many requests it took.
     """
 
-    def __init__(self, config: KafkaAddress) -> None:
+    def __init__(self, config: KafkaAddress, *, counted: bool = False) -> None:
         self._config = dict(config)
+        self._statistics = Statistics() if counted else None
         self._closing = ExitStack()
         self._admin: ReadOnly | None = None
         self._offsets: ReadOnly | None = None
@@ -78,7 +80,7 @@ class ClusterReader:
         client: ReadOnly = connect_python(self._config)
         self._closing.callback(client.close)
         self._admin = client
-        self._offsets = connect_librdkafka(self._config)
+        self._offsets = connect_librdkafka(self._config, **(self._statistics.settings() if self._statistics else {}))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -98,6 +100,12 @@ class ClusterReader:
         if self._offsets is None:
             raise RuntimeError("ClusterReader is used outside of its with block")
         return self._offsets
+
+    def requests(self) -> int:
+        """Requests to the brokers so far (observe/requests.py); RuntimeError where they are not counted."""
+        if self._statistics is None:
+            raise RuntimeError("ClusterReader was not made with counted=True")
+        return int(self.admin.requests()) + self._statistics.sent(self.librdkafka.poll)
 
     def taken(self) -> Taken:
         """Now, from this cluster."""
@@ -218,6 +226,21 @@ class ClusterReader:
         return {
             name: tuple(sorted((key, str(config["value"])) for key, config in settings.items()))
             for name, settings in answer.get("topic", {}).items()
+        }
+
+    def settings(self, topics: Collection[str], names: Collection[str]) -> dict[str, dict[str, str]]:
+        """These settings of each topic, defaults included, in one call; what is not told is not among them."""
+        from kafka.admin import ConfigResource, ConfigResourceType
+
+        if not topics:
+            return {}
+        wanted = dict.fromkeys(names)
+        resources = [ConfigResource(ConfigResourceType.TOPIC, topic, wanted) for topic in sorted(topics)]
+        answer = self._ask("topic configs", lambda: self.admin.describe_configs(resources, config_filter="all"))
+        found = {} if isinstance(answer, Missing) else answer.get("topic", {})
+        return {
+            topic: {name: str(config["value"]) for name, config in settings.items() if config["value"] is not None}
+            for topic, settings in found.items()
         }
 
     def partitions(self, group_id: str, topics: Mapping[str, int]) -> tuple[PartitionReading, ...] | Missing:

@@ -4,7 +4,8 @@ Committed offsets come first and ends after them, so that no reading shows a gro
 (observe/offsets.py says why each client is asked what it is asked).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kstreams_runbooks.model.lag import ApplicationLag, LagRole, LagSnapshot, LagState, PartitionLag
@@ -14,6 +15,7 @@ from kstreams_runbooks.observe.offsets import Committed, Ends, GroupOffsets, Pla
 from kstreams_runbooks.observe.partition_time import partition_time
 
 _REPARTITION = ("-repartition", "-subscription-registration-topic", "-subscription-response-topic")
+_CHANGELOG = "-changelog"
 _FOREIGN_KEY_JOIN = "KTABLE-FK-JOIN-SUBSCRIPTION-"
 
 
@@ -22,13 +24,14 @@ class LagAsked:
     """One application: `reads` are the topics of its topology by full name with their role, None where it is not known.
 
     Without a topology its topics are those that its group has offsets on, and internal ones by their names; `lacking`
-    says why, where a topology would tell more.
+    says why, where a topology would tell more. `keeps` are names of changelogs that it may have.
     """
 
     application: str
     application_id: str
     reads: Mapping[str, LagRole] | None = None
     lacking: str = ""
+    keeps: Collection[str] = ()
 
 
 def read_lag(reader: ClusterReader, cluster: str, asked: Sequence[LagAsked]) -> LagSnapshot:
@@ -39,8 +42,10 @@ def read_lag(reader: ClusterReader, cluster: str, asked: Sequence[LagAsked]) -> 
     committed = reader.committed([one for one in ids if one in groups])
     names = reader.topic_names()
     reads = {one.application_id: _reads(one, committed.get(one.application_id, {}), names, ids) for one in asked}
-    topics = {topic.name: topic for topic in reader.topics({name for each in reads.values() for name in each} & names)}
-    places = [(topic.name, number) for topic in topics.values() for number in range(topic.partitions)]
+    read = {name for each in reads.values() for name in each} & names
+    kept = {name for one in asked for name in one.keeps} & names
+    topics = {topic.name: topic for topic in reader.topics(read | kept)}
+    places = [(name, number) for name in sorted(read & topics.keys()) for number in range(topics[name].partitions)]
     ends = read_ends(reader.librdkafka, places)
     return LagSnapshot(
         taken,
@@ -62,10 +67,27 @@ def _reads(
 
 def is_repartition(name: str, application_id: str, ids: Iterable[str]) -> bool:
     """Whether a topic is one of this application's by its name, and of none whose id is longer and begins as this."""
+    return (name.endswith(_REPARTITION) or _FOREIGN_KEY_JOIN in name) and _is_own(name, application_id, ids)
+
+
+def new_internal(names: Sequence[str], application_id: str, ids: Collection[str], known: Collection[str]) -> list[str]:
+    """Internal topics of an application by their names, repartition or changelog, that are not among `known`.
+
+    `names` are the cluster's topics, sorted: only those that begin with the id are looked at.
+    """
+    found, prefix = [], f"{application_id}-"
+    for name in names[bisect_left(names, prefix) :]:
+        if not name.startswith(prefix):
+            break
+        is_internal = name.endswith((*_REPARTITION, _CHANGELOG)) or _FOREIGN_KEY_JOIN in name
+        if is_internal and name not in known and _is_own(name, application_id, ids):
+            found.append(name)
+    return found
+
+
+def _is_own(name: str, application_id: str, ids: Iterable[str]) -> bool:
     prefix = f"{application_id}-"
-    if not name.startswith(prefix) or not (name.endswith(_REPARTITION) or _FOREIGN_KEY_JOIN in name):
-        return False
-    return not any(
+    return name.startswith(prefix) and not any(
         other != application_id and other.startswith(prefix) and name.startswith(f"{other}-") for other in ids
     )
 
@@ -105,7 +127,8 @@ def lag_of(
             rows.append(
                 _partition(place, reads[topic], topics[topic].topic_id, offsets.get(place), ends[place], of_group)
             )
-    return ApplicationLag(asked.application, asked.application_id, kind, state, tuple(rows), tuple(problems))
+    kept = tuple((name, topics[name].topic_id if name in topics else None) for name in sorted(asked.keeps))
+    return ApplicationLag(asked.application, asked.application_id, kind, state, tuple(rows), tuple(problems), kept)
 
 
 def _partition(

@@ -1,46 +1,96 @@
 """Which topics each application reads, from the topologies that run: what a lag reading is asked about."""
 
-from collections.abc import Collection, Iterable, Sequence
+import time
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
+from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.lag import LagRole
-from kstreams_runbooks.model.readings import StreamsReading
+from kstreams_runbooks.model.readings import Missing, StreamsReading
 from kstreams_runbooks.observe.application import ObservedApplication
 from kstreams_runbooks.observe.lag import LagAsked
 from kstreams_runbooks.observe.metrics import read_streams
-from kstreams_runbooks.observe.topology_topics import topology_topics
+from kstreams_runbooks.observe.topology_topics import TopologyTopics, topology_topics
 
 # Most of the time is waiting for hosts that are down: one timeout, whatever their number.
 _THREADS = 32
+# Streams makes its client within seconds of the JVM's start; a JVM that is older and has none has lost it.
+_MADE_MS = 60_000
+_IN_ERROR = frozenset({"ERROR", "PENDING_ERROR"})
+
+NOBODY_TELLS = "no running instance tells its topology: a topic that was never committed is not seen"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the instances of one application say; `reads` is None where none of them tells a topology.
+
+    `reads` are topics by role, `keeps` changelogs that it may have, `failed` instances that are in ERROR.
+    """
+
+    reads: Mapping[str, LagRole] | None
+    keeps: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
 
 
 def lag_asked(entries: Sequence[ObservedApplication], names: Collection[str]) -> tuple[LagAsked, ...]:
     """One question for each application; without a running instance that tells its topology, by names alone.
 
+    `names` are the cluster's topics.
+    """
+    told = ask_instances(entries, names)
+    return tuple(question(one, told[one.name].reads, told[one.name].keeps) for one in entries)
+
+
+def question(entry: ObservedApplication, reads: Mapping[str, LagRole] | None, keeps: Collection[str] = ()) -> LagAsked:
+    """What is asked about an application whose topology is known, or is not."""
+    return LagAsked(entry.name, entry.application_id, reads or None, "" if reads else NOBODY_TELLS, keeps)
+
+
+def ask_instances(entries: Sequence[ObservedApplication], names: Collection[str]) -> dict[str, Told]:
+    """What the instances of each application say, by its name; all of them are asked at once, over Jolokia.
+
     In the middle of a roll two topologies may run: what either reads is read. `names` are the cluster's topics.
     """
     instances = [(entry, one) for entry in entries for one in entry.deployer.instances]
+    texts: dict[str, set[str]] = {entry.name: set() for entry in entries}
+    failed: dict[str, list[str]] = {entry.name: [] for entry in entries}
     with ThreadPoolExecutor(max_workers=min(_THREADS, len(instances) + 1), thread_name_prefix="topology") as pool:
         readings = [
-            (entry.name, pool.submit(read_streams, one.metrics, application_id=entry.application_id))
+            (entry.name, one.name, pool.submit(read_streams, one.metrics, application_id=entry.application_id))
             for entry, one in instances
         ]
-        texts: dict[str, set[str]] = {entry.name: set() for entry in entries}
-        for name, future in readings:
+        for name, instance, future in readings:
             found = future.result()
             if isinstance(found, StreamsReading) and isinstance(found.topology, str):
                 texts[name].add(found.topology)
-    return tuple(_asked(one, _reads(one, texts[one.name], names)) for one in entries)
+            if why := _failed(found):
+                failed[name].append(f"{instance} ({why})")
+    return {one.name: _told(one, texts[one.name], failed[one.name], names) for one in entries}
 
 
-def _asked(entry: ObservedApplication, reads: dict[str, LagRole] | None) -> LagAsked:
-    lacking = "" if reads else "no running instance tells its topology: a topic that was never committed is not seen"
-    return LagAsked(entry.name, entry.application_id, reads, lacking)
+def _failed(found: StreamsReading | Missing) -> str:
+    """Why an instance is failed for good, empty where it is not or nobody can say.
+
+    Streams closes its client on the way into ERROR, and every metric with it (observe/metrics.py).
+    """
+    if isinstance(found, StreamsReading):
+        return found.state if found.state in _IN_ERROR else ""
+    if found.start is not None and (up_ms := time.time() * 1000 - found.start.started_at_ms) > _MADE_MS:
+        return f"no Kafka Streams client in its JVM, which is up for {up_ms / 1000:.0f} s"
+    return ""
 
 
-def _reads(entry: ObservedApplication, texts: Iterable[str], names: Collection[str]) -> dict[str, LagRole] | None:
-    found: dict[str, LagRole] = {}
+def _told(entry: ObservedApplication, texts: Iterable[str], failed: Sequence[str], names: Collection[str]) -> Told:
+    reads: dict[str, LagRole] = {}
+    keeps: set[str] = set()
     for text in sorted(texts):
-        topics = topology_topics(text, entry.application_id, names)
-        found |= {topic: "repartition" if topic in topics.internal else "source" for topic in topics.sources(names)}
-    return found or None
+        try:
+            topics: TopologyTopics = topology_topics(text, entry.application_id, names)
+        except BadInput:
+            # As if nobody had told it: the others of the cluster are read all the same.
+            continue
+        reads |= {topic: "repartition" if topic in topics.internal else "source" for topic in topics.sources(names)}
+        keeps |= topics.changelogs
+    return Told(reads or None, tuple(sorted(keeps)), tuple(failed))

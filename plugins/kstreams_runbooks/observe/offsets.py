@@ -17,6 +17,7 @@ from kstreams_runbooks.observe.clients import REQUEST_TIMEOUT_MS
 from kstreams_runbooks.observe.read_only import ReadOnly
 
 _NEVER_COMMITTED = -1
+_NO_SUCH_RECORD = -1
 _ATTEMPTS = 4
 # librdkafka calls errors retriable for transactions only, so these are named: a leader is just being chosen or moved.
 _MOVING = frozenset(
@@ -77,11 +78,25 @@ def read_ends(librdkafka: ReadOnly, places: list[Place]) -> dict[Place, Ends]:
     from confluent_kafka import IsolationLevel
     from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
 
-    earliest, latest = OffsetSpec.earliest(), OffsetSpec.latest()  # type: ignore[no-untyped-call]
-    starts = _ends(librdkafka, places, earliest, IsolationLevel.READ_UNCOMMITTED)
-    stable = _ends(librdkafka, places, latest, IsolationLevel.READ_COMMITTED)
-    ends = _ends(librdkafka, places, latest, IsolationLevel.READ_UNCOMMITTED)
+    earliest = dict.fromkeys(places, OffsetSpec.earliest())  # type: ignore[no-untyped-call]
+    latest = dict.fromkeys(places, OffsetSpec.latest())  # type: ignore[no-untyped-call]
+    starts = _ends(librdkafka, earliest, IsolationLevel.READ_UNCOMMITTED)
+    stable = _ends(librdkafka, latest, IsolationLevel.READ_COMMITTED)
+    ends = _ends(librdkafka, latest, IsolationLevel.READ_UNCOMMITTED)
     return {place: Ends(starts[place], stable[place], ends[place]) for place in places}
+
+
+def read_first_since(librdkafka: ReadOnly, times: Mapping[Place, int]) -> dict[Place, int | Missing | None]:
+    """Offset of the first record that is not older than the time given for its partition (Unix ms), None for none.
+
+    One batched call. Every record before that offset is older. Unreachable where no leader answers.
+    """
+    from confluent_kafka import IsolationLevel
+    from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
+
+    specs = {place: OffsetSpec.for_timestamp(at_ms) for place, at_ms in times.items()}
+    found = _ends(librdkafka, specs, IsolationLevel.READ_UNCOMMITTED)
+    return {place: None if offset == _NO_SUCH_RECORD else offset for place, offset in found.items()}
 
 
 def read_held(librdkafka: ReadOnly, topics: Mapping[str, int]) -> tuple[HeldPartition, ...]:
@@ -91,10 +106,10 @@ def read_held(librdkafka: ReadOnly, topics: Mapping[str, int]) -> tuple[HeldPart
 
     read = IsolationLevel.READ_UNCOMMITTED
     places = [(topic, number) for topic in sorted(topics) for number in range(topics[topic])]
-    starts = _ends(librdkafka, places, OffsetSpec.earliest(), read)  # type: ignore[no-untyped-call]
+    starts = _ends(librdkafka, dict.fromkeys(places, OffsetSpec.earliest()), read)  # type: ignore[no-untyped-call]
     # The first record that is not older than 1970: the first one that is still there.
-    first = _ends(librdkafka, places, OffsetSpec.for_timestamp(0), read, _timestamp)
-    ends = _ends(librdkafka, places, OffsetSpec.latest(), read)  # type: ignore[no-untyped-call]
+    first = _ends(librdkafka, dict.fromkeys(places, OffsetSpec.for_timestamp(0)), read, _timestamp)
+    ends = _ends(librdkafka, dict.fromkeys(places, OffsetSpec.latest()), read)  # type: ignore[no-untyped-call]
     return tuple(HeldPartition(*place, starts[place], ends[place], first[place]) for place in places)
 
 
@@ -155,8 +170,7 @@ def _timestamp(answer: Any) -> int:
 
 def _ends(
     librdkafka: ReadOnly,
-    places: list[Place],
-    spec: Any,
+    specs: Mapping[Place, Any],
     isolation: Any,
     of: Callable[[Any], int] = _offset,
 ) -> dict[Place, int | Missing]:
@@ -168,11 +182,11 @@ def _ends(
     def ask() -> bool:
         from confluent_kafka import KafkaException, TopicPartition
 
-        left = [place for place in places if not isinstance(found.get(place), int)]
+        left = [place for place in specs if not isinstance(found.get(place), int)]
         if not left:
             return False
         futures = librdkafka.list_offsets(
-            {TopicPartition(*place): spec for place in left},
+            {TopicPartition(*place): specs[place] for place in left},
             isolation_level=isolation,
             request_timeout=REQUEST_TIMEOUT_MS / 1000,
         )

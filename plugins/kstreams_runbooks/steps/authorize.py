@@ -11,6 +11,7 @@ from kstreams_runbooks.model.plan import Plan
 from kstreams_runbooks.steps.code import code_digest
 from kstreams_runbooks.steps.held_too_long import tell_who_holds_too_long
 from kstreams_runbooks.steps.run import Run, now_ms
+from kstreams_runbooks.steps.void import refuse_void
 
 # Asking anew, or a reject, takes an earlier approval back: it must not be used because somebody marked the task.
 VOIDED = "earlier approval void"
@@ -26,6 +27,8 @@ def authorize(run: Run, approval_task: str, after: tuple[str, ...], *, going_on:
     Takes or renews the run's holds. Marking a task successful by hand changes none of it.
     """
     plan = run.plan()
+    if not going_on:
+        refuse_void(run, plan)
     approved(run, approval_task, plan.digest, going_on=going_on)
     _same_code(run, plan)
     _newest_run(run)
@@ -109,14 +112,14 @@ def take_hold(run: Run) -> None:
             cluster=run.record.cluster,
             limit=run.cluster.max_concurrent_runs,
             at_ms=now_ms(),
-            is_finished=_finished,
+            is_finished=is_over,
         )
     except Refused:
         tell_who_holds_too_long(run)
         raise
 
 
-def _finished(run_key: str) -> bool:
+def is_over(run_key: str) -> bool:
     """Whether Airflow has no such run any more, or it has ended: its hold is then free."""
     dag_id, _, run_id = run_key.partition("/")
     try:

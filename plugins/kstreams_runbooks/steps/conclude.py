@@ -15,6 +15,7 @@ from kstreams_runbooks.model.verdicts import Verdict
 from kstreams_runbooks.steps.notify import emergencies, notify
 from kstreams_runbooks.steps.reporting import BEGUN, StepFailed, leave, reported
 from kstreams_runbooks.steps.run import Run, now_ms
+from kstreams_runbooks.steps.void import voided
 
 _NOBODY_CAN_SAY = {Inconclusive.exit_code, Unreachable.exit_code}
 _VERIFIED = ("change_verified", "undo_verified", "change_answered", "certified", "rehearsed")
@@ -38,7 +39,12 @@ def conclude() -> None:
         )
         for line in () if outcome.outcome.succeeded else back:
             run.say(line)
-        told = {"drifted": has_drifted(run), "way_back": back, "emergencies": tuple(emergencies(run))}
+        # What drain_check has found and told of is not told twice.
+        told = {
+            "drifted": has_drifted(run) and voided(run) is None,
+            "way_back": back,
+            "emergencies": tuple(emergencies(run)),
+        }
         notify(run, ended, conclusion=outcome, **told)
         if not outcome.outcome.succeeded:
             # Said already, and not refused: the task only has to end as the run does.

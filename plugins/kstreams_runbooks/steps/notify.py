@@ -17,6 +17,7 @@ from airflow.sdk.configuration import conf
 
 from kstreams_runbooks.decide.notification import About
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.notification import Notification
 from kstreams_runbooks.notification_settings import Channel, NotificationSettings, notification_settings
 from kstreams_runbooks.steps.run import Run, log, now_ms
@@ -31,38 +32,43 @@ def notify(run: Run, build: Callable[..., Notification], **facts: Any) -> None:
         if settings.notifiers:
             owner, zone = run.application.owner, run.application.zone
             about = About(run.record, owner, zone, page_of(run), f"{run.task_id}/{run.try_number}")
-            _tell(run, settings, build(about, now_ms(), **facts))
+            tell(run.ledger, settings, (build(about, now_ms(), **facts),), lambda message: _say(run, message))
     except Exception as error:  # noqa: BLE001 - whatever it is, the step goes on
         _say(run, f"nobody was told ({build.__name__}): {_sentence(error)}")
 
 
 def page_of(run: Run, task_id: str | None = None) -> str:
     """Where Airflow shows the run, or what one of its tasks asks; empty where it does not know its own address."""
+    page = page_of_run(run.record.dag_id, run.record.run_id)
+    return f"{page}/tasks/{task_id}/required_actions" if page and task_id else page
+
+
+def page_of_run(dag_id: str, run_id: str) -> str:
+    """The same for a run of any DAG, by its id."""
     base: str | None = conf.get("api", "base_url", fallback=None)
-    if not base:
-        return ""
-    page = f"{base.rstrip('/')}/dags/{run.record.dag_id}/runs/{quote(run.record.run_id)}"
-    return f"{page}/tasks/{task_id}/required_actions" if task_id else page
+    return f"{base.rstrip('/')}/dags/{dag_id}/runs/{quote(run_id)}" if base else ""
 
 
-def _tell(run: Run, settings: NotificationSettings, notification: Notification) -> None:
-    run.ledger.queue_notification(notification, settings.told(notification.kind))
+def tell(
+    ledger: Ledger, settings: NotificationSettings, messages: Iterable[Notification], say: Callable[[str], None]
+) -> None:
+    """Keep messages, then send them and what has not arrived before; `say` is told of a notifier that fails."""
+    for message in messages:
+        ledger.queue_notification(message, settings.told(message.kind))
     failed: set[str] = set()
-    for delivery in run.ledger.due_notifications(list(settings.notifiers), now_ms()):
+    for delivery in ledger.due_notifications(list(settings.notifiers), now_ms()):
         name = delivery.channel
         # One that is away is not asked for each message that it has missed.
-        if name in failed or not run.ledger.claim_notification(delivery, now_ms()):
+        if name in failed or not ledger.claim_notification(delivery, now_ms()):
             continue
         try:
             _made(name, settings.notifiers[name])({"notification": _shown(delivery.notification)})
         except Exception as error:  # noqa: BLE001 - a notifier is anybody's code
             failed.add(name)
-            run.ledger.notification_failed(delivery, _sentence(error), now_ms())
-            _say(
-                run, f"notifier {name} failed, to be tried again ({delivery.notification.subject}): {_sentence(error)}"
-            )
+            ledger.notification_failed(delivery, _sentence(error), now_ms())
+            say(f"notifier {name} failed, to be tried again ({delivery.notification.subject}): {_sentence(error)}")
         else:
-            run.ledger.notification_sent(delivery, now_ms())
+            ledger.notification_sent(delivery, now_ms())
 
 
 def _made(name: str, channel: Channel) -> BaseNotifier:
@@ -81,7 +87,8 @@ def _made(name: str, channel: Channel) -> BaseNotifier:
 
 def _shown(notification: Notification) -> dict[str, Any]:
     """What a notifier's templates see as `notification`, all of it JSON."""
-    dag_id, _, run_id = notification.about.partition("/")
+    # What is about an application by itself is about no run.
+    dag_id, run_id = notification.about.split("/", 1) if "/" in notification.about else ("", "")
     return {
         "kind": str(notification.kind),
         "subject": notification.subject,

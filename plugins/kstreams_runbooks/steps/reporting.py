@@ -36,14 +36,14 @@ def reported(context: Mapping[str, Any], what: str) -> Iterator[Run]:
         run = Run.begin(context)
     except RunbookError as error:
         log.error("%s", _never_began(context["params"], error))
-        raise _exit(context, error) from None
+        raise ended_by(context, error) from None
     run.say(f"{run.task_id}: {what}")
     try:
         run.keep("note", BEGUN, {"what": what})
         yield run
     except RunbookError as error:
         log.error("%s", run.line(_kept(run, error)))
-        raise _exit(context, error) from None
+        raise ended_by(context, error) from None
 
 
 def _never_began(params: Mapping[str, Any], error: RunbookError) -> str:
@@ -74,6 +74,7 @@ def leave(context: Mapping[str, Any], key: str, value: dict[str, Any]) -> None:
         log.warning("%s could not be left with Airflow: %s", key, error)
 
 
-def _exit(context: Mapping[str, Any], error: RunbookError) -> SystemExit:
+def ended_by(context: Mapping[str, Any], error: RunbookError) -> SystemExit:
+    """What ends a task that failed with one of our own errors, once Airflow has its sentence."""
     leave(context, ERROR, {"sentence": str(error), "exit_code": error.exit_code})
     return StepUnreachable(error.exit_code) if isinstance(error, Unreachable) else StepFailed(error.exit_code)

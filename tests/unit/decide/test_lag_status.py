@@ -27,6 +27,7 @@ def moving(records: int = 10, **changes: Any) -> tuple[PartitionLag, ...]:
     ("given", "word", "sentence"),
     [
         (samples(*moving()), "healthy", "10 records to read (limit 100)"),
+        (samples(replace(ROW, log_start_offset=15)), "expiring", "orders-0 (5 offsets are deleted already)"),
         (samples(*moving(101)), "behind", "101 records to read (limit 100)"),
         (
             samples(ROW, ROW, ROW),
@@ -58,6 +59,30 @@ def test_the_word_and_what_it_rests_on(given: tuple[LagSample, ...], word: str, 
     """Observed and limit."""
     found = status(given, LIMITS)
     assert (found.word, sentence in found.sentence) == (word, True), found
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "word"),
+    [
+        ((("store-changelog", "a"),), (("store-changelog", "b"),), "recreated"),
+        ((("store-changelog", "a"),), (("store-changelog", None),), "recreated"),
+        ((("store-changelog", "a"),), (("store-changelog", "a"),), "healthy"),
+        # A store without logging has none, a topology that changed keeps others, and nobody may have asked.
+        ((("store-changelog", None),), (("store-changelog", None),), "healthy"),
+        ((("store-changelog", "a"),), (("other-changelog", None),), "healthy"),
+        ((("store-changelog", "a"),), (), "healthy"),
+    ],
+)
+def test_a_changelog_that_was_lost_is_an_incident_while_everything_looks_right(
+    before: tuple[tuple[str, str | None], ...], now: tuple[tuple[str, str | None], ...], word: str
+) -> None:
+    """Recreated or only deleted: what tells it is the topic's id, not lag and not the outputs."""
+    *first, last = samples(*moving())
+    earlier = [replace(one, lag=replace(one.lag, kept=before)) for one in first]
+    found = status((*earlier, replace(last, lag=replace(last.lag, kept=now))), LIMITS)
+    assert found.word == word
+    if word == "recreated":
+        assert found.sentence.startswith("store-changelog was deleted: an incident")
 
 
 def test_an_instance_in_error_looks_idle_to_the_group() -> None:

@@ -102,7 +102,7 @@ def test_client_of_an_observer_refuses_a_write(method: str, monkeypatch: pytest.
     assert getattr(connect_python(ANYWHERE, writable=True), method)() == method
 
 
-@pytest.mark.parametrize("method", ["create_topics", "delete_records", "alter_consumer_group_offsets", "poll"])
+@pytest.mark.parametrize("method", ["create_topics", "delete_records", "alter_consumer_group_offsets", "flush"])
 def test_client_of_librdkafka_refuses_a_write(method: str) -> None:
     """Nobody writes through it."""
     client: Any = connect_librdkafka(ANYWHERE)

@@ -1,7 +1,7 @@
 """Which topics are an application's by their names, where nothing tells its topology."""
 
 import pytest
-from kstreams_runbooks.observe.lag import is_repartition
+from kstreams_runbooks.observe.lag import is_repartition, new_internal
 
 IDS = ("orders", "orders-v2", "billing")
 
@@ -21,3 +21,16 @@ IDS = ("orders", "orders-v2", "billing")
 def test_a_longer_id_takes_its_own(name: str, whose: str | None) -> None:
     """Of two ids of which one begins the other, the longer one that fits."""
     assert [one for one in IDS if is_repartition(name, one, IDS)] == ([] if whose is None else [whose])
+
+
+def test_internal_topics_that_a_topology_does_not_name_are_new() -> None:
+    """Repartition topics and changelogs of this application and of no longer id that begins as its own."""
+    names = sorted(
+        ["orders", "orders-a-repartition", "orders-b-changelog", "orders-b-repartition", "orders-v2-a-repartition"]
+    )
+    assert new_internal(names, "orders", IDS, {"orders-a-repartition"}) == [
+        "orders-b-changelog",
+        "orders-b-repartition",
+    ]
+    assert new_internal(names, "orders-v2", IDS, set()) == ["orders-v2-a-repartition"]
+    assert new_internal(names, "billing", IDS, set()) == []

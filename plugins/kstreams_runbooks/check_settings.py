@@ -1,0 +1,43 @@
+"""How the scheduled check reads and judges: `config/drain_check.yaml`, beside the fleet's folders, all optional."""
+
+import os
+from pathlib import Path
+
+from pydantic import Field
+
+from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.fleet import fleet_dir
+from kstreams_runbooks.fleet.reading import read_declaration
+from kstreams_runbooks.fleet.values import Amount, Count, Declaration
+
+_FILE = "drain_check.yaml"
+
+
+class CheckSettings(Declaration):
+    """The file; every value has a default."""
+
+    name: str = "drain_check"
+    every_minutes: Count = Field(default=5, ge=0, description="minutes between two checks; 0: only by hand")
+    keep_days: Amount = Field(default=7, gt=0, description="days for which readings are kept")
+    samples: Count = Field(
+        default=3, ge=2, description="readings that a status is judged by; so many without progress are stalled"
+    )
+    behind_records: Count = Field(default=10_000, ge=0, description="records to read above which it is behind")
+    expiring_hours: Amount = Field(
+        default=6, gt=0, description="hours before the deletion of an unread record from which it is expiring"
+    )
+    topology_hours: Amount = Field(
+        default=1, gt=0, description="hours after which a well application's instances tell their topology again"
+    )
+
+
+def check_settings(config_dir: Path | None = None) -> CheckSettings:
+    """What the file says, or the defaults; BadInput names what is wrong with it."""
+    file = fleet_dir(config_dir) / _FILE
+    if not file.exists():
+        return CheckSettings()
+    settings, problems = read_declaration(file, CheckSettings, os.environ, {})
+    if settings is None:
+        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        raise BadInput(f"{problems[0]}{more}; nothing is checked until it is corrected")
+    return settings

@@ -1,0 +1,194 @@
+"""The tasks of the scheduled check: they read and tell; nothing of a cluster or an application is changed."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import Any
+
+from airflow.sdk import DAG, get_current_context, task
+from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_fixed
+
+from kstreams_runbooks.check_settings import CheckSettings, check_settings
+from kstreams_runbooks.decide.standing import to_tell, together, told
+from kstreams_runbooks.decide.status_message import status_changed
+from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError, Unreachable
+from kstreams_runbooks.fleet import Fleet, load_fleet
+from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.ledger.codec import encode
+from kstreams_runbooks.model.lag_kept import KeptStatus
+from kstreams_runbooks.model.notification import Notification
+from kstreams_runbooks.notification_settings import notification_settings
+from kstreams_runbooks.steps.authorize import is_over
+from kstreams_runbooks.steps.checking import held_applications
+from kstreams_runbooks.steps.checking import read_cluster as read
+from kstreams_runbooks.steps.connections import kafka_config
+from kstreams_runbooks.steps.draining import runs_in_a_drain
+from kstreams_runbooks.steps.judging import judge_fleet
+from kstreams_runbooks.steps.notify import page_of_run, tell
+from kstreams_runbooks.steps.reporting import ended_by, leave
+from kstreams_runbooks.steps.run import log, now_ms
+from kstreams_runbooks.steps.sweeping import sweep
+
+# What each task leaves for the last one, which says how the check ended.
+ANSWER = "answer"
+_JUDGING = ("judge", "sweep_holds")
+# A broker that restarts is back within this time; what is away for longer is told, and the next check looks again.
+_AGAIN_S = 5
+_READ_LIMIT = timedelta(minutes=5)
+_RUN_LIMIT = timedelta(minutes=15)
+
+
+def scheduled_check(dag_id: str, *, doc: str) -> DAG:
+    """The DAG of the check: every few minutes (`every_minutes` in config/drain_check.yaml), one run at a time."""
+    try:
+        minutes = check_settings().every_minutes
+    except BadInput:
+        # It goes on being scheduled, and its first task says what is wrong with the file.
+        minutes = CheckSettings().every_minutes
+    return DAG(
+        dag_id=dag_id,
+        doc_md=doc,
+        schedule=timedelta(minutes=minutes) if minutes else None,
+        start_date=datetime(2026, 1, 1),  # noqa: DTZ001 - only a lower bound, Airflow adds UTC
+        catchup=False,
+        max_active_runs=1,
+        dagrun_timeout=_RUN_LIMIT,
+        tags=["kafka-streams", "monitor"],
+    )
+
+
+@task(retries=0)
+def list_clusters() -> list[str]:
+    """Name the clusters that applications are declared on."""
+    with _reported("names the clusters of the fleet"):
+        check_settings()
+        fleet = load_fleet()
+        for name, problems in fleet.disabled.items():
+            log.warning("%s is not looked at: its declaration is bad: %s", name, problems[0])
+        clusters = list(fleet.used_clusters)
+        log.info("%d applications on %d clusters", len(fleet.applications), len(clusters))
+        return clusters
+
+
+@task(retries=0, execution_timeout=_READ_LIMIT)
+def read_cluster(cluster: str) -> None:
+    """Read every application of one cluster and keep it."""
+    with _reported(f"reads every application of {cluster}", {"cluster": cluster}) as context:
+        fleet, ledger, settings = load_fleet(), Ledger.open(), check_settings()
+        entries = [entry for entry in fleet.applications.values() if entry.cluster == cluster]
+        config = kafka_config(fleet.cluster(cluster).connection)
+        retrying = Retrying(
+            retry=retry_if_exception_type(Unreachable),
+            stop=stop_after_attempt(2),
+            wait=wait_fixed(_AGAIN_S),
+            reraise=True,
+        )
+        found = retrying(read, ledger, cluster, entries, config, settings)
+        log.info("[%s] %s", cluster, found.sentence)
+        leave(context, ANSWER, encode(found))
+
+
+@task(trigger_rule="all_done", retries=0)
+def judge() -> None:
+    """Judge every application by its last readings; one whose cluster could not be read is unknown."""
+    with _reported("judges every application by its last readings") as context:
+        answers, settings = _read(context), check_settings()
+        found = judge_fleet(
+            Ledger.open(),
+            load_fleet().applications.values(),
+            settings,
+            read_at_ms={one["cluster"]: one["at_ms"] for one in answers if "at_ms" in one},
+            problems=_problems(answers),
+            now_ms=now_ms(),
+        )
+        for one in found.statuses:
+            if one.word != "healthy" or one in found.changes:
+                log.info("[%s @ %s] %s: %s", one.application, one.cluster, one.word, one.sentence)
+        log.info("%d applications: %s", len(found.statuses), ", ".join(f"{n} {w}" for w, n in found.words.items()))
+        log.info("%d readings older than %g days forgotten", found.forgotten, settings.keep_days)
+        leave(context, ANSWER, {"words": found.words, "changes": len(found.changes)})
+
+
+@task(trigger_rule="all_done", retries=0)
+def sweep_holds() -> None:
+    """Run the guards of every application that a run holds; on drift its plan is void, and its owner is told."""
+    with _reported("runs the guards of every application that a run holds") as context:
+        ledger = Ledger.open()
+        void = sweep(ledger, "sweep_holds", is_over, log.info)
+        draining = [one for one in runs_in_a_drain(ledger) if not is_over(one.run_key)]
+        for one in draining:
+            log.info("%s", one.sentence)
+        log.info("%d plans void by this check, %d runs wait for a drain", void, len(draining))
+        leave(context, ANSWER, {"void": void, "draining": [one.sentence for one in draining]})
+
+
+@task(trigger_rule="all_done", retries=0)
+def notify_changes() -> None:
+    """Tell the owners whose application has changed its status, once each; fail where the check was not whole."""
+    with _reported("tells whose application has changed its status") as context:
+        ledger, fleet, settings = Ledger.open(), load_fleet(), notification_settings()
+        link = page_of_run(context["ti"].dag_id, context["ti"].run_id)
+        changes = [
+            (one, fleet.applications[one.application].owner)
+            for one in to_tell(ledger.lag_statuses())
+            if one.application in fleet.applications
+        ]
+        groups = together(changes)
+        messages = [_message(fleet, group, held_applications(ledger), link) for group in groups]
+        for message in messages:
+            log.info("%s: %s", message.subject, message.lines[0])
+        tell(ledger, settings, messages, log.warning)
+        ledger.keep_lag_statuses(told(one) for one, _ in changes)
+        if not changes:
+            log.info("no status has changed")
+        _demand_whole(context, fleet)
+
+
+def _message(
+    fleet: Fleet, group: tuple[KeptStatus, ...], held: Mapping[tuple[str, str], str], link: str
+) -> Notification:
+    """What the owner of these applications is told."""
+    cluster, entry = group[0].cluster, fleet.applications[group[0].application]
+    held_by = {name: run for (of, name), run in held.items() if of == cluster}
+    return status_changed(group, now_ms(), owner=entry.owner, zone=entry.zone, link=link, held_by=held_by)
+
+
+def _demand_whole(context: Mapping[str, Any], fleet: Fleet) -> None:
+    """Inconclusive where a cluster could not be read or a task gave no answer: such a check is never green."""
+    answers = _read(context)
+    problems = _problems(answers)
+    unread = [name for name in fleet.used_clusters if name not in {one["cluster"] for one in answers}]
+    said = [
+        *problems.values(),
+        *(f"cluster {name} was not read in this check" for name in unread),
+        *(f"{name} gave no answer" for name in _JUDGING if context["ti"].xcom_pull(task_ids=name, key=ANSWER) is None),
+    ]
+    if said:
+        raise Inconclusive(f"this check is not whole: {'; '.join(said)}")
+
+
+def _read(context: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What the mapped tasks left, in any order."""
+    found = context["ti"].xcom_pull(task_ids=["read_cluster"], key=ANSWER) or []
+    return [one for one in found if one is not None]
+
+
+def _problems(answers: list[dict[str, Any]]) -> dict[str, str]:
+    return {one["cluster"]: one["problem"] for one in answers if "problem" in one}
+
+
+@contextmanager
+def _reported(what: str, about: Mapping[str, str] | None = None) -> Iterator[Mapping[str, Any]]:
+    """The context of a task; says first what it does, and turns our own errors into one last line.
+
+    With `about` that line is left for the tasks that follow too.
+    """
+    context = get_current_context()
+    log.info("%s: %s", context["ti"].task_id, what)
+    try:
+        yield context
+    except RunbookError as error:
+        log.error("%s", error)
+        if about:
+            leave(context, ANSWER, {**about, "problem": f"cluster {about['cluster']} was not read: {error}"})
+        raise ended_by(context, error) from None

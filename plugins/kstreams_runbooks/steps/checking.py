@@ -1,0 +1,172 @@
+"""One cluster read by the scheduled check: few batched calls to the brokers, and only some instances are asked.
+
+No task of Airflow's: the tasks call it (steps/check_tasks.py), and so does the benchmark.
+"""
+
+import hashlib
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kstreams_runbooks.check_settings import CheckSettings
+from kstreams_runbooks.decide.asking import Acquaintance, why_ask
+from kstreams_runbooks.decide.lag_status import LagSample, StatusLimits, status
+from kstreams_runbooks.fleet import Application
+from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.model.lag_kept import KeptReading, KnownTopology
+from kstreams_runbooks.observe import ClusterReader
+from kstreams_runbooks.observe.lag import new_internal, read_lag
+from kstreams_runbooks.observe.lag_ages import with_ages
+from kstreams_runbooks.observe.lag_asked import Told, ask_instances, question
+
+_HOUR_MS = 3_600_000
+_HELD = "application"
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterRead:
+    """What reading one cluster came to; `asked` says of how many applications the instances were asked, and why."""
+
+    cluster: str
+    at_ms: int
+    applications: int
+    partitions: int
+    asked: Mapping[str, int]
+    requests: int
+    seconds: float
+
+    @property
+    def sentence(self) -> str:
+        """One line."""
+        asked = ", ".join(f"{count} {why}" for why, count in self.asked.items()) or "none"
+        return (
+            f"{self.applications} applications, {self.partitions:,} partitions in {self.seconds:.1f} s and "
+            f"{self.requests:,} requests to the brokers; instances asked of {sum(self.asked.values())} applications "
+            f"({asked})"
+        )
+
+
+def limits_of(settings: CheckSettings) -> StatusLimits:
+    """What statuses are judged by."""
+    return StatusLimits(settings.samples, settings.behind_records, int(settings.expiring_hours * _HOUR_MS))
+
+
+def sample_of(reading: KeptReading) -> LagSample:
+    """A kept reading as a status is judged by it."""
+    return LagSample(reading.at_ms, reading.lag, reading.failed)
+
+
+def read_cluster(
+    ledger: Ledger, cluster: str, entries: Sequence[Application], config: Mapping[str, Any], settings: CheckSettings
+) -> ClusterRead:
+    """Read every application of one cluster and keep one reading of each; Unreachable where no broker answers."""
+    began = time.monotonic()
+    earlier = ledger.lag_readings(cluster, [entry.name for entry in entries], settings.samples - 1)
+    limits = limits_of(settings)
+    with ClusterReader(config, counted=True) as reader:
+        names = reader.topic_names()
+        why = _whom_to_ask(ledger, cluster, entries, earlier, sorted(names), settings)
+        told = ask_instances([entry for entry in entries if entry.name in why], names)
+        at_ms = reader.taken().at_ms
+        topologies = {
+            entry.name: _topology(entry, told.get(entry.name), earlier[entry.name], at_ms) for entry in entries
+        }
+        snapshot = read_lag(reader, cluster, [_question(entry, topologies[entry.name]) for entry in entries])
+        snapshot = with_ages(snapshot, reader, config, limits.expiring_ms)
+        at_ms = snapshot.taken.at_ms
+        requests = reader.requests()
+    lags = {lag.application: lag for lag in snapshot.applications}
+    for entry in entries:
+        samples = (*map(sample_of, earlier[entry.name]), LagSample(at_ms, lags[entry.name]))
+        if entry.name not in why and (word := status(samples, limits).word) != "healthy":
+            why[entry.name] = f"is {word} now"
+    suspicious = [entry for entry in entries if entry.name in why and entry.name not in told]
+    told |= ask_instances(suspicious, names)
+    for entry in suspicious:
+        topologies[entry.name] = _topology(entry, told[entry.name], earlier[entry.name], at_ms)
+    ledger.keep_lag(
+        cluster,
+        {
+            name: KeptReading(at_ms, lag, told[name].failed if name in told else None, topologies[name])
+            for name, lag in lags.items()
+        },
+    )
+    partitions = sum(len(lag.partitions) for lag in snapshot.applications)
+    return ClusterRead(
+        cluster, at_ms, len(lags), partitions, _counted(why), requests, round(time.monotonic() - began, 2)
+    )
+
+
+def _whom_to_ask(
+    ledger: Ledger,
+    cluster: str,
+    entries: Sequence[Application],
+    earlier: Mapping[str, tuple[KeptReading, ...]],
+    names: Sequence[str],
+    settings: CheckSettings,
+) -> dict[str, str]:
+    """Applications whose instances are asked, each with the reason."""
+    words = {one.application: one.word for one in ledger.lag_statuses() if one.cluster == cluster}
+    changed, held = ledger.last_changes(cluster), {name for of, name in held_applications(ledger) if of == cluster}
+    ids = frozenset(entry.application_id for entry in entries)
+    now_ms, found = time.time_ns() // 1_000_000, {}
+    for entry in entries:
+        topology = _remembered(earlier[entry.name])
+        known = {*topology.reads, *topology.keeps} if topology else set()
+        acquaintance = Acquaintance(
+            application=entry.name,
+            declared=declared_digest(entry),
+            topology=topology,
+            word=words.get(entry.name),
+            held=entry.name in held,
+            changed_at_ms=changed.get(entry.name),
+            new_topics=tuple(new_internal(names, entry.application_id, ids, known)) if topology else (),
+        )
+        if why := why_ask(acquaintance, now_ms, int(settings.topology_hours * _HOUR_MS)):
+            found[entry.name] = why
+    return found
+
+
+def held_applications(ledger: Ledger) -> dict[tuple[str, str], str]:
+    """The run that holds each application, by cluster and name; a run that has ended may be among them."""
+    found = {}
+    for hold in ledger.holds():
+        kind, _, rest = hold.resource.partition(":")
+        if kind == _HELD:
+            found[hold.cluster, rest.removeprefix(f"{hold.cluster}:")] = hold.run_key
+    return found
+
+
+def declared_digest(entry: Application) -> str:
+    """Digest of what a fleet entry says that a topology may hang on."""
+    said = [entry.application_id, entry.inputs, entry.outputs, entry.control, sorted(entry.deployer.releases)]
+    return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]
+
+
+def _remembered(readings: Sequence[KeptReading]) -> KnownTopology | None:
+    return readings[-1].topology if readings else None
+
+
+def _topology(
+    entry: Application, told: Told | None, readings: Sequence[KeptReading], at_ms: int
+) -> KnownTopology | None:
+    """What its instances tell now, else what they told before, as long as it is declared as it was then."""
+    declared = declared_digest(entry)
+    if told is not None and told.reads:
+        return KnownTopology(told.reads, told.keeps, at_ms, declared)
+    remembered = _remembered(readings)
+    return remembered if remembered is not None and remembered.declared == declared else None
+
+
+def _question(entry: Application, topology: KnownTopology | None) -> Any:
+    return question(entry, topology.reads, topology.keeps) if topology else question(entry, None)
+
+
+def _counted(why: Mapping[str, str]) -> dict[str, int]:
+    """How many applications there are of each reason."""
+    found: dict[str, int] = {}
+    for reason in why.values():
+        found[reason] = found.get(reason, 0) + 1
+    return dict(sorted(found.items()))

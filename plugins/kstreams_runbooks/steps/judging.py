@@ -1,0 +1,63 @@
+"""How every application of the fleet stands after a check, whether its cluster could be read or not."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from kstreams_runbooks.check_settings import CheckSettings
+from kstreams_runbooks.decide.lag_status import Status, status
+from kstreams_runbooks.decide.standing import Judged, standing, to_tell
+from kstreams_runbooks.fleet import Application
+from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.model.lag_kept import KeptStatus
+from kstreams_runbooks.steps.checking import limits_of, sample_of
+
+_DAY_MS = 86_400_000
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a check came to: how every application stands, and those whose status is news."""
+
+    statuses: tuple[KeptStatus, ...]
+    changes: tuple[KeptStatus, ...]
+    forgotten: int
+
+    @property
+    def words(self) -> dict[str, int]:
+        """How many applications stand how, the most frequent first."""
+        return dict(Counter(one.word for one in self.statuses).most_common())
+
+
+def judge_fleet(
+    ledger: Ledger,
+    entries: Iterable[Application],
+    settings: CheckSettings,
+    *,
+    read_at_ms: Mapping[str, int],
+    problems: Mapping[str, str],
+    now_ms: int,
+) -> Judgement:
+    """Judge this check's readings, keep how every application stands, forget what is too old.
+
+    `read_at_ms` is when each cluster was read, by the clock of whoever read it; `problems` says of the others why they
+    were not. Without a reading of this check an application is unknown.
+    """
+    before = {(one.cluster, one.application): one for one in ledger.lag_statuses()}
+    by_cluster: dict[str, list[str]] = {}
+    for entry in entries:
+        by_cluster.setdefault(entry.cluster, []).append(entry.name)
+    statuses = []
+    for cluster, names in sorted(by_cluster.items()):
+        readings = ledger.lag_readings(cluster, names, settings.samples)
+        why = problems.get(cluster) or f"cluster {cluster} was not read in this check; look at the log of its task"
+        for name in names:
+            if readings[name] and readings[name][-1].at_ms == read_at_ms.get(cluster):
+                found = status(tuple(map(sample_of, readings[name])), limits_of(settings))
+                judged = Judged(cluster, name, found, read_at_ms[cluster])
+            else:
+                judged = Judged(cluster, name, Status("unknown", why), now_ms, read=False)
+            statuses.append(standing(before.get((cluster, name)), judged))
+    ledger.keep_lag_statuses(statuses)
+    forgotten = ledger.forget_lag(now_ms - int(settings.keep_days * _DAY_MS))
+    return Judgement(tuple(statuses), to_tell(statuses), forgotten)

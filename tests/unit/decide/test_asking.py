@@ -1,0 +1,47 @@
+"""Whose instances the scheduled check asks: those that may have something new to say."""
+
+from dataclasses import replace
+
+import pytest
+from kstreams_runbooks.decide.asking import Acquaintance, why_ask
+from kstreams_runbooks.model.lag_kept import KnownTopology
+
+HOUR = 3_600_000
+TOPOLOGY = KnownTopology({"orders": "source"}, ("orders-store-changelog",), at_ms=10 * HOUR, declared="digest")
+KNOWN = Acquaintance("orders", "digest", TOPOLOGY, "healthy", held=False, changed_at_ms=None, new_topics=())
+
+
+@pytest.mark.parametrize(
+    ("known", "why"),
+    [
+        (KNOWN, ""),
+        (replace(KNOWN, word=None), ""),
+        (replace(KNOWN, changed_at_ms=9 * HOUR), ""),
+        (replace(KNOWN, topology=None), "never asked"),
+        (replace(KNOWN, held=True), "held by a run"),
+        (replace(KNOWN, word="stopped"), "is stopped"),
+        (replace(KNOWN, word="behind"), "is behind"),
+        (replace(KNOWN, declared="other"), "declared otherwise"),
+        (replace(KNOWN, changed_at_ms=10 * HOUR), "changed by a run"),
+        (replace(KNOWN, new_topics=("orders-new-repartition",)), "has new internal topics"),
+    ],
+)
+def test_an_application_that_is_well_and_unchanged_is_left_alone(known: Acquaintance, why: str) -> None:
+    """Held, not well, changed by anybody, or never asked: each is asked at once."""
+    assert why_ask(known, 10 * HOUR + 60_000, HOUR) == why
+
+
+def test_what_was_told_together_gets_old_one_by_one() -> None:
+    """A fleet that was first seen in one check is not asked again in one: every one of it within the hour, few at once.
+
+    500 applications, a check every five minutes.
+    """
+    asked: list[int] = []
+    fleet = [replace(KNOWN, application=f"application-{number}") for number in range(500)]
+    for minute in range(0, 65, 5):
+        due = [one for one in fleet if why_ask(one, 10 * HOUR + minute * 60_000, HOUR)]
+        asked.append(len(due))
+        fleet = [one for one in fleet if one not in due]
+    assert fleet == []
+    assert sum(asked[:6]) == 0
+    assert max(asked) < 120

@@ -1,0 +1,85 @@
+"""Judging a fleet by what a real ledger keeps: clusters that could be read, and those that could not."""
+
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from kstreams_runbooks.check_settings import CheckSettings
+from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.model.lag import ApplicationLag, PartitionLag
+from kstreams_runbooks.model.lag_kept import KeptReading
+from kstreams_runbooks.steps.judging import Judgement, judge_fleet
+
+DAY_MS = 86_400_000
+NOW = 1_790_000_000_000
+ROW = PartitionLag("orders", 0, "source", "ok", topic_id="a", committed=10, last_stable_offset=20, records=10)
+LAG = ApplicationLag("orders", "orders", "classic", "Stable", (ROW,))
+FLEET: Any = [
+    SimpleNamespace(name="orders", cluster="demo"),
+    SimpleNamespace(name="far-1", cluster="far"),
+    SimpleNamespace(name="far-2", cluster="far"),
+]
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Ledger:
+    """An empty ledger."""
+    return Ledger.open(f"sqlite:///{tmp_path / 'ledger.db'}")
+
+
+def keep(ledger: Ledger, at_ms: int, **changes: Any) -> None:
+    """One reading of the application on the cluster that is there."""
+    lag = replace(LAG, partitions=(replace(ROW, **changes),))
+    ledger.keep_lag("demo", {"orders": KeptReading(at_ms, lag)})
+
+
+def judge(ledger: Ledger, at_ms: int, problems: dict[str, str] | None = None) -> Judgement:
+    """The check whose reading of demo was taken at that time; nobody could read far."""
+    return judge_fleet(
+        ledger, FLEET, CheckSettings(), read_at_ms={"demo": at_ms}, problems=problems or {}, now_ms=at_ms + 1
+    )
+
+
+def test_a_cluster_that_cannot_be_read_hides_no_other(ledger: Ledger) -> None:
+    """Its applications are unknown with the reason, whatever was read of them before; the others are judged."""
+    ledger.keep_lag("far", {"far-1": KeptReading(NOW - 1, LAG)})
+    keep(ledger, NOW)
+    found = judge(ledger, NOW, {"far": "cluster far was not read: no answer"})
+    assert {one.application: (one.word, one.read, one.sentence) for one in found.statuses} == {
+        "orders": ("healthy", True, "10 records to read (limit 10,000)"),
+        "far-1": ("unknown", False, "cluster far was not read: no answer"),
+        "far-2": ("unknown", False, "cluster far was not read: no answer"),
+    }
+    assert [one.application for one in found.changes] == ["far-1", "far-2"]
+    assert found.words == {"unknown": 2, "healthy": 1}
+
+
+def test_a_reading_of_an_earlier_check_is_not_taken_for_this_one(ledger: Ledger) -> None:
+    """A task that was killed leaves none, and says nothing either."""
+    keep(ledger, NOW - 1)
+    found = judge(ledger, NOW)
+    assert [one.word for one in found.statuses] == ["unknown"] * 3
+    assert found.statuses[0].sentence == "cluster demo was not read in this check; look at the log of its task"
+
+
+def test_the_window_is_what_the_ledger_kept(ledger: Ledger) -> None:
+    """The same offset with something to read in as many readings as the setting says."""
+    words = []
+    for number in range(3):
+        keep(ledger, NOW + number)
+        words.append(judge(ledger, NOW + number).statuses[0].word)
+    assert words == ["healthy", "healthy", "stalled"]
+    keep(ledger, NOW + 3, committed=5)
+    assert judge(ledger, NOW + 3).statuses[0].word == "rewound"
+
+
+def test_what_is_older_than_it_is_kept_for_goes_with_the_check(ledger: Ledger) -> None:
+    """By its own setting."""
+    for days in (9, 8, 6):
+        keep(ledger, NOW - days * DAY_MS)
+    assert judge(ledger, NOW - 6 * DAY_MS).forgotten == 0
+    keep(ledger, NOW)
+    assert judge(ledger, NOW).forgotten == 2
+    assert len(ledger.lag_readings("demo", ("orders",), most=9)["orders"]) == 2
