@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from kstreams_runbooks.decide.lag_status import LagSample, StatusLimits, status
+from kstreams_runbooks.lags.window import status_of
 from kstreams_runbooks.model.lag import ApplicationLag, LagSnapshot, PartitionLag
 
 SCHEMA_VERSION: Final = 1
@@ -20,7 +20,7 @@ def document(snapshots: Sequence[LagSnapshot]) -> dict[str, Any]:
                 "cluster": snapshot.cluster,
                 "group_type": lag.group_type,
                 "group_state": lag.group_state,
-                "status": status((LagSample(snapshot.taken.at_ms, lag),), StatusLimits()).word,
+                "status": status_of(snapshot, lag).word,
                 "unread_offsets": lag.unread,
                 "problems": list(lag.problems),
                 "partitions": [_partition(one) for one in lag.partitions],
@@ -66,7 +66,7 @@ def _partition(one: PartitionLag) -> dict[str, Any]:
 
 
 def _lines(snapshot: LagSnapshot, lag: ApplicationLag) -> Iterator[str]:
-    found = status((LagSample(snapshot.taken.at_ms, lag),), StatusLimits())
+    found = status_of(snapshot, lag)
     kind = f"{lag.group_type} group, {lag.group_state}" if lag.group_type else "no group"
     yield f"{lag.application_id} @ {snapshot.cluster}: {found.word}, {found.sentence} ({kind})"
     for topic in dict.fromkeys(one.topic for one in lag.partitions):

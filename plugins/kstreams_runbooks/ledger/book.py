@@ -29,6 +29,12 @@ class Ledger(Runs, Records, Holds, Notifications, Lags):
         ensure_schema(ledger.database)
         return ledger
 
+    @classmethod
+    def existing(cls, url: str | None = None) -> "Ledger | None":
+        """The same for somebody who only reads: None where it would be an SQLite file that is not there."""
+        file = Database(ledger_url(url)).file
+        return cls.open(url) if file is None or file.is_file() else None
+
 
 def migrate(url: str | None = None) -> str:
     """Bring a ledger's schema up to date; a sentence about what was done."""

@@ -115,11 +115,11 @@ def sweep_holds() -> None:
     with _reported("runs the guards of every application that a run holds") as context:
         ledger = Ledger.open()
         void = sweep(ledger, "sweep_holds", is_over, log.info)
-        draining = [one for one in runs_in_a_drain(ledger) if not is_over(one.run_key)]
-        for one in draining:
-            log.info("%s", one.sentence)
+        draining = [one.sentence(now_ms()) for one in runs_in_a_drain(ledger) if not is_over(one.run_key)]
+        for sentence in draining:
+            log.info("%s", sentence)
         log.info("%d plans void by this check, %d runs wait for a drain", void, len(draining))
-        leave(context, ANSWER, {"void": void, "draining": [one.sentence for one in draining]})
+        leave(context, ANSWER, {"void": void, "draining": draining})
 
 
 @task(trigger_rule="all_done", retries=0)

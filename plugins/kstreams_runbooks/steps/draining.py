@@ -3,15 +3,22 @@
 from dataclasses import dataclass
 
 from kstreams_runbooks.decide.drain import drained
+from kstreams_runbooks.decide.drain_pace import eta_ms
 from kstreams_runbooks.ledger import Ledger
-from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.ledger.codec import decode
+from kstreams_runbooks.model.drain import DrainReading
+from kstreams_runbooks.model.ledger import RunRecord
+from kstreams_runbooks.steps.drain_trigger import PROGRESS
+
+# A pace is reckoned from the last of them: a wait of an hour has kept a hundred.
+_MOST = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Draining:
-    """One run that waits; `progress` is what its last verdict says, with the time that the rest takes where known.
+    """One run that waits in `task_id`; `left` and `rest_ms` are None where they are not known.
 
-    `since_ms` is when the first of its verdicts in a row said wait, `at_ms` when the last did.
+    `since_ms` is when it first read what is left, `at_ms` when it last did.
     """
 
     run_key: str
@@ -20,38 +27,41 @@ class Draining:
     task_id: str
     since_ms: int
     at_ms: int
-    progress: str
+    left: int | None
+    rest_ms: int | None
 
-    @property
-    def sentence(self) -> str:
+    def sentence(self, now_ms: int) -> str:
         """One line for a log."""
-        waits_s = (self.at_ms - self.since_ms) / 1000
-        return f"[{self.application} @ {self.cluster}] {self.run_key} waits for a drain for {waits_s:.0f} s: " + (
-            self.progress
+        left = "what is left is not known" if self.left is None else f"{self.left:,} records left"
+        pace = "at no pace that would end it" if self.rest_ms is None else f"about {self.rest_ms / 1000:.0f} s more"
+        return (
+            f"[{self.application} @ {self.cluster}] {self.run_key} waits in {self.task_id} for "
+            f"{(now_ms - self.since_ms) / 1000:.0f} s: {left}, {pace} (read {(now_ms - self.at_ms) / 1000:.0f} s ago)"
         )
 
 
 def runs_in_a_drain(ledger: Ledger) -> tuple[Draining, ...]:
-    """Every run that has not concluded and whose newest verdict of `drained` says wait, oldest run first."""
-    found = []
-    for record in ledger.runs(open_only=True):
-        verdicts = ledger.evidence(record.run_key, kind="verdict", name=drained.__name__)
-        waiting = []
-        for one in reversed(verdicts):
-            if one.payload["result"]["outcome"] != Outcome.WAIT:
-                break
-            waiting.append(one)
-        if waiting:
-            last = waiting[0]
-            found.append(
-                Draining(
-                    record.run_key,
-                    record.application,
-                    record.cluster,
-                    last.task_id,
-                    waiting[-1].at_ms,
-                    last.at_ms,
-                    "; ".join(last.payload["result"]["reasons"]),
-                )
-            )
-    return tuple(found)
+    """Every run that has not concluded and whose last reading of a drain has not been decided on, oldest run first."""
+    return tuple(one for record in ledger.runs(open_only=True) if (one := _draining(ledger, record)))
+
+
+def _draining(ledger: Ledger, record: RunRecord) -> Draining | None:
+    kept = ledger.evidence(record.run_key, kind="reading", name=PROGRESS)
+    if not kept:
+        return None
+    last = kept[-1]
+    own = [one for one in kept if (one.task_id, one.try_number) == (last.task_id, last.try_number)]
+    decided = ledger.evidence(record.run_key, kind="verdict", name=drained.__name__, task_id=last.task_id)
+    if decided and decided[-1].id > last.id:
+        return None
+    readings = tuple(decode(DrainReading, one.payload) for one in own[-_MOST:])
+    return Draining(
+        record.run_key,
+        record.application,
+        record.cluster,
+        last.task_id,
+        own[0].at_ms,
+        last.at_ms,
+        readings[-1].unread,
+        eta_ms(readings),
+    )

@@ -1,49 +1,62 @@
-"""Runs that wait for a drain, from their evidence in a real ledger."""
+"""Runs that wait for a drain, from what the sensor keeps in a real ledger."""
 
 from kstreams_runbooks.decide.drain import drained
-from kstreams_runbooks.ledger.codec import encode_call
+from kstreams_runbooks.ledger.codec import encode, encode_call
 from kstreams_runbooks.model.drain import DrainQuestion, DrainReading, Pause
 from kstreams_runbooks.model.lag import PartitionLag
 from kstreams_runbooks.model.readings import Taken
+from kstreams_runbooks.steps.drain_trigger import PROGRESS
 from kstreams_runbooks.steps.draining import runs_in_a_drain
 from kstreams_runbooks.steps.run import Run
 
 ASKED = DrainQuestion(readings=1, pause=Pause("declared", "oncall", "ticket 7"))
 
 
-def reading(at_ms: int, records: int) -> DrainReading:
+def reading(at_ms: int, records: int | None) -> DrainReading:
     """One partition with so much left."""
     row = PartitionLag("orders", 0, "source", "ok", committed=0, records=records)
     return DrainReading(Taken(at_ms, "test"), (row,), {"orders-0": 9}, {"orders-0": 9}, {})
 
 
-def decide(run: Run, at_ms: int, *left: int) -> None:
-    """What the sensor keeps after a poll."""
-    inputs = {"readings": tuple(reading(1_000 * number, one) for number, one in enumerate(left)), "question": ASKED}
+def keep(run: Run, at_ms: int, left: int | None, *, try_number: int = 1) -> None:
+    """What the sensor keeps while it waits."""
+    run.ledger.record(run.key, "certify", try_number, "reading", PROGRESS, encode(reading(at_ms, left)), at_ms)
+
+
+def decide(run: Run, at_ms: int) -> None:
+    """What it keeps when it no longer waits."""
+    inputs = {"readings": (reading(at_ms, 0),), "question": ASKED}
     payload = encode_call(drained, inputs, drained(**inputs))  # type: ignore[arg-type]  # by name, as above
-    run.ledger.record(run.key, "drain_inputs", 1, "verdict", "drained", payload, at_ms)
+    run.ledger.record(run.key, "certify", 1, "verdict", drained.__name__, payload, at_ms)
 
 
 def test_a_run_that_waits_is_listed_with_what_is_left_and_how_long_it_takes(run: Run) -> None:
-    """Since its first verdict in a row that says wait."""
+    """At the pace since it began to wait in this try."""
     assert runs_in_a_drain(run.ledger) == ()
-    decide(run, 1_000, 0)
-    for at_ms, left in ((5_000, (90,)), (6_000, (90, 60)), (9_000, (90, 60, 30))):
-        decide(run, at_ms, *left)
+    keep(run, 1_000, 9_000)
+    for at_ms, left in ((5_000, 90), (6_000, 60), (7_000, 30)):
+        keep(run, at_ms, left, try_number=2)
     (found,) = runs_in_a_drain(run.ledger)
-    assert (found.run_key, found.task_id, found.since_ms, found.at_ms) == (run.key, "drain_inputs", 5_000, 9_000)
-    assert found.sentence == (
-        "[orders @ demo] library_bump/r waits for a drain for 4 s: 30 records left to read on source topics (limit 0): "
-        "orders-0 (30); about 1 s more at this pace"
+    assert (found.left, found.rest_ms) == (30, 1_000)
+    assert found.sentence(9_000) == (
+        "[orders @ demo] library_bump/r waits in certify for 4 s: 30 records left, about 1 s more (read 2 s ago)"
     )
 
 
-def test_a_run_that_is_drained_or_has_ended_waits_no_more(run: Run) -> None:
-    """Its newest verdict counts."""
-    decide(run, 5_000, 90)
-    decide(run, 6_000, 90, 0)
+def test_what_is_not_known_is_said(run: Run) -> None:
+    """Neither zero nor soon."""
+    keep(run, 5_000, 90)
+    keep(run, 6_000, None)
+    (found,) = runs_in_a_drain(run.ledger)
+    assert "what is left is not known, at no pace that would end it" in found.sentence(6_000)
+
+
+def test_a_run_that_has_decided_or_ended_waits_no_more(run: Run) -> None:
+    """Until it waits again."""
+    keep(run, 5_000, 90)
+    decide(run, 6_000)
     assert runs_in_a_drain(run.ledger) == ()
-    decide(run, 7_000, 90)
+    keep(run, 7_000, 90)
     assert len(runs_in_a_drain(run.ledger)) == 1
     run.ledger.conclude(run.key, "completed", "done", 8_000)
     assert runs_in_a_drain(run.ledger) == ()

@@ -1,0 +1,164 @@
+"""The scheduled check, live: two clusters of which one is away, and each status told once as the application changes.
+
+One story in one order: each part begins with what the one before it left.
+"""
+
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import yaml
+from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
+from kstreams_runbooks.act.groups import GroupWriter
+from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.model.readings import GroupReading
+from kstreams_runbooks.observe import ClusterReader
+from lab.afresh import afresh
+from lab.airflow import APPROVER
+from lab.application import Deployed
+from lab.kafka import PARTITIONS
+from lab.stack import Stack
+from lab.supervise import until
+from runs import command, log_of, question, trigger
+
+CHECK = "drain_check"
+AWAY = "elsewhere"
+
+
+@pytest.fixture(scope="module")
+def watched(stack: Stack) -> Iterator[Stack]:
+    """The application as it begins, with a second cluster declared that nobody answers for."""
+    afresh(stack, Deployed())
+    config = stack.lab.config
+    entry = yaml.safe_load((config / "applications" / "orders.yaml").read_text(encoding="utf-8"))
+    files = {
+        config / "clusters" / f"{AWAY}.yaml": {"connection": f"kafka_{AWAY}"},
+        config / "applications" / "payments.yaml": entry | {"application_id": "payments", "cluster": AWAY},
+    }
+    for file, content in files.items():
+        file.write_text(yaml.safe_dump(content), encoding="utf-8")
+    # A port on which nobody listens.
+    extra = json.dumps({"bootstrap.servers": "127.0.0.1:1"})
+    connection = {"connection_id": f"kafka_{AWAY}", "conn_type": "kafka", "extra": extra}
+    stack.api().call("POST", "/connections", connection)
+    stack.api().wait_for_dag(CHECK)
+    yield stack
+    stack.api().call("DELETE", f"/connections/kafka_{AWAY}")
+    for file in files:
+        file.unlink(missing_ok=True)
+    afresh(stack, Deployed())
+
+
+def check(stack: Stack) -> tuple[str, str]:
+    """One check from its trigger to its end: the state it ended in, and its id."""
+    run_id = f"check-{time.time_ns()}"
+    stack.api().trigger(CHECK, {}, run_id)
+    return stack.api().wait_finished(CHECK, run_id, 120), run_id
+
+
+def log(stack: Stack, run_id: str, task_id: str) -> str:
+    """What a task that is not mapped said."""
+    return "\n".join(stack.api().log(CHECK, run_id, task_id))
+
+
+def messages(stack: Stack) -> list[dict[str, Any]]:
+    """Every change of a status that was told."""
+    file = stack.lab.run_dir / "notifications.jsonl"
+    lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+    return [message for message in map(json.loads, lines) if message["kind"] == "status_changed"]
+
+
+def words(stack: Stack) -> dict[str, str]:
+    """How every application stands, by the ledger."""
+    ledger = Ledger.open(stack.environment()["KSTREAMS_RUNBOOKS_LEDGER"])
+    return {one.application: one.word for one in ledger.lag_statuses()}
+
+
+def test_a_cluster_that_is_away_hides_no_other_and_the_run_tells(watched: Stack) -> None:
+    """Its application is unknown with the reason, the other one is judged, and the check is not green."""
+    state, run_id = check(watched)
+    assert words(watched) == {"orders": "healthy", "payments": "unknown"}
+    (only,) = messages(watched)
+    assert only["subject"] == f"[payments @ {AWAY}] status changed: unknown"
+    assert "cluster elsewhere was not read: Kafka at 127.0.0.1:1: no answer" in only["body"]
+    assert only["command"] == "kstreams-runbooks lag payments"
+    assert only["link"] == f"{watched.lab.airflow_url}/dags/{CHECK}/runs/{run_id}"
+    assert state == "failed"
+    assert "this check is not whole: cluster elsewhere was not read" in log(watched, run_id, "notify_changes")
+    (watched.lab.config / "applications" / "payments.yaml").unlink()
+
+
+def test_a_run_that_waits_while_the_world_drifts_is_told_and_its_plan_is_void(watched: Stack) -> None:
+    """Found while nobody had answered yet: the write after the approval refuses, and the end is told as an end."""
+    run_id = trigger(watched)
+    question(watched, run_id)
+    admin = AdminClient({"bootstrap.servers": watched.lab.bootstrap})
+    admin.delete_topics(["orders-windowed"])["orders-windowed"].result()
+    until(lambda: "orders-windowed" not in admin.list_topics(timeout=10).topics, 30, "the topic is gone")
+    admin.create_topics([NewTopic("orders-windowed", PARTITIONS, 1)])["orders-windowed"].result()
+    state, check_id = check(watched)
+    assert state == "success", log(watched, check_id, "notify_changes")
+    assert "topic orders-windowed: recreated" in log(watched, check_id, "sweep_holds")
+    watched.api(APPROVER).answer("library_bump", run_id, "approve_plan")
+    assert watched.api().wait_finished("library_bump", run_id, 120) == "failed"
+    assert "is void since" in log_of(watched, run_id, "bounce_1_first")
+    file = watched.lab.run_dir / "notifications.jsonl"
+    about = [one for one in map(json.loads, file.read_text().splitlines()) if one["run_id"] == run_id]
+    assert [one["kind"] for one in about] == ["needs_you", "drifted_while_waiting", "concluded"]
+
+
+def test_a_stopped_application_is_told_once(watched: Stack) -> None:
+    """Also by the command that the message names, which judges by what the checks have kept."""
+    before = len(messages(watched))
+    watched.supervisor.stop(*Deployed().names)
+    _empty(watched)
+    for _ in range(2):
+        assert check(watched)[0] == "success"
+        assert words(watched)["orders"] == "stopped"
+    (only,) = messages(watched)[before:]
+    assert only["subject"] == "[orders @ demo] status changed: stopped (was healthy)"
+    assert "group orders has offsets and no member" in only["body"]
+    code, text = command(watched, "lag", "orders")
+    assert code in {0, 1}, text
+    assert text.startswith("orders @ demo: stopped")
+
+
+def test_offsets_that_are_set_back_and_a_topic_that_comes_again_are_told(watched: Stack) -> None:
+    """What is certainly wrong comes before that it is stopped."""
+    before = len(messages(watched))
+    consumer = Consumer({"bootstrap.servers": watched.lab.bootstrap, "group.id": "orders", "enable.auto.commit": False})
+    [place] = consumer.committed([TopicPartition("customers", 0)], timeout=10)
+    consumer.commit(offsets=[TopicPartition("customers", 0, place.offset + 5)], asynchronous=False)
+    check(watched)
+    consumer.commit(offsets=[place], asynchronous=False)
+    consumer.close()
+    check(watched)
+    assert words(watched)["orders"] == "rewound"
+    admin = AdminClient({"bootstrap.servers": watched.lab.bootstrap})
+    admin.delete_topics(["customers"])["customers"].result()
+    until(lambda: "customers" not in admin.list_topics(timeout=10).topics, 30, "the topic is gone")
+    admin.create_topics([NewTopic("customers", PARTITIONS, 1)])["customers"].result()
+    check(watched)
+    rewound, recreated = messages(watched)[before:]
+    assert rewound["subject"] == "[orders @ demo] status changed: rewound (was stopped)"
+    assert "customers-0 (from" in rewound["body"]
+    assert recreated["subject"] == "[orders @ demo] status changed: recreated (was rewound)"
+    assert "customers was deleted and created again" in recreated["body"]
+
+
+def _empty(stack: Stack) -> None:
+    """Remove the members that the stopped instances left behind."""
+    config = {"bootstrap.servers": stack.lab.bootstrap}
+
+    def emptied() -> bool:
+        with ClusterReader(config) as reader:
+            group = reader.group("orders")
+        if isinstance(group, GroupReading) and group.members:
+            GroupWriter(config, dry_run=False).remove_members("orders", group.members)
+            return False
+        return isinstance(group, GroupReading) and group.state == "Empty"
+
+    until(emptied, 30, "the group is empty")

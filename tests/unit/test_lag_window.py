@@ -1,0 +1,52 @@
+"""`lag` judges by the window that the scheduled check has kept, where there is one."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from kstreams_runbooks.lags.document import as_text, document
+from kstreams_runbooks.lags.window import status_of
+from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.model.lag import ApplicationLag, LagSnapshot, PartitionLag
+from kstreams_runbooks.model.lag_kept import KeptReading
+from kstreams_runbooks.model.readings import Taken
+
+ROW = PartitionLag("orders", 0, "source", "ok", topic_id="a", committed=10, last_stable_offset=20, records=10)
+LAG = ApplicationLag("orders", "orders", "classic", "Stable", (ROW,))
+NOW = LagSnapshot(Taken(3_000, "test"), "demo", (LAG,))
+
+
+@pytest.fixture
+def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the ledger would be, with nothing declared."""
+    file = tmp_path / "ledger.db"
+    monkeypatch.setenv("KSTREAMS_RUNBOOKS_LEDGER", f"sqlite:///{file}")
+    monkeypatch.setenv("KSTREAMS_RUNBOOKS_CONFIG", str(tmp_path))
+    return file
+
+
+def test_without_a_ledger_one_reading_is_all_there_is(ledger: Path) -> None:
+    """And looking makes none."""
+    assert status_of(NOW, LAG).word == "healthy"
+    assert not ledger.exists()
+
+
+def test_what_the_check_has_kept_counts(ledger: Path) -> None:
+    """The present reading is the last of the window; text and JSON say the same."""
+    kept = Ledger.open(f"sqlite:///{ledger}")
+    for at_ms in (1_000, 2_000):
+        kept.keep_lag("demo", {"orders": KeptReading(at_ms, LAG)})
+    assert status_of(NOW, LAG).word == "stalled"
+    assert document([NOW])["applications"][0]["status"] == "stalled"
+    assert as_text([NOW]).startswith("orders @ demo: stalled, committed offsets unchanged over 3 readings")
+    assert status_of(replace(NOW, cluster="elsewhere"), LAG).word == "healthy"
+    assert status_of(NOW, replace(LAG, application_id="orders-v2")).word == "healthy"
+
+
+def test_a_ledger_that_does_not_answer_costs_the_window_and_is_said(
+    ledger: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Not the reading."""
+    ledger.write_text("these are notes, not a database, and long enough to look like a header of one\n" * 20)
+    assert status_of(NOW, LAG).word == "healthy"
+    assert "orders: judged by this reading alone: ledger sqlite:///" in caplog.messages[-1]
