@@ -14,7 +14,7 @@ from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 from kstreams_runbooks.act.groups import GroupWriter
 from kstreams_runbooks.ledger import Ledger
-from kstreams_runbooks.model.readings import GroupReading
+from kstreams_runbooks.model.readings import GroupReading, Missing
 from kstreams_runbooks.observe import ClusterReader
 from lab.afresh import afresh
 from lab.airflow import APPROVER
@@ -26,13 +26,25 @@ from runs import command, log_of, question, trigger
 
 CHECK = "drain_check"
 AWAY = "elsewhere"
+_PLACE = ("customers", 0)
 
 
 @pytest.fixture(scope="module")
 def watched(stack: Stack) -> Iterator[Stack]:
-    """The application as it begins, with a second cluster declared that nobody answers for."""
+    """The application from nothing, once it has read a little traffic."""
     afresh(stack, Deployed())
-    config = stack.lab.config
+    stack.start_traffic()
+    until(lambda: _committed(stack) is not None, 60, "something has been processed")
+    stack.stop_traffic()
+    stack.api().wait_for_dag(CHECK)
+    yield stack
+    afresh(stack, Deployed())
+
+
+@pytest.fixture
+def away(watched: Stack) -> Iterator[None]:
+    """A second cluster with an application, declared; nobody answers for it."""
+    config = watched.lab.config
     entry = yaml.safe_load((config / "applications" / "orders.yaml").read_text(encoding="utf-8"))
     files = {
         config / "clusters" / f"{AWAY}.yaml": {"connection": f"kafka_{AWAY}"},
@@ -43,13 +55,11 @@ def watched(stack: Stack) -> Iterator[Stack]:
     # A port on which nobody listens.
     extra = json.dumps({"bootstrap.servers": "127.0.0.1:1"})
     connection = {"connection_id": f"kafka_{AWAY}", "conn_type": "kafka", "extra": extra}
-    stack.api().call("POST", "/connections", connection)
-    stack.api().wait_for_dag(CHECK)
-    yield stack
-    stack.api().call("DELETE", f"/connections/kafka_{AWAY}")
+    watched.api().call("POST", "/connections", connection)
+    yield
+    watched.api().call("DELETE", f"/connections/kafka_{AWAY}")
     for file in files:
-        file.unlink(missing_ok=True)
-    afresh(stack, Deployed())
+        file.unlink()
 
 
 def check(stack: Stack) -> tuple[str, str]:
@@ -77,6 +87,7 @@ def words(stack: Stack) -> dict[str, str]:
     return {one.application: one.word for one in ledger.lag_statuses()}
 
 
+@pytest.mark.usefixtures("away")
 def test_a_cluster_that_is_away_hides_no_other_and_the_run_tells(watched: Stack) -> None:
     """Its application is unknown with the reason, the other one is judged, and the check is not green."""
     state, run_id = check(watched)
@@ -88,7 +99,6 @@ def test_a_cluster_that_is_away_hides_no_other_and_the_run_tells(watched: Stack)
     assert only["link"] == f"{watched.lab.airflow_url}/dags/{CHECK}/runs/{run_id}"
     assert state == "failed"
     assert "this check is not whole: cluster elsewhere was not read" in log(watched, run_id, "notify_changes")
-    (watched.lab.config / "applications" / "payments.yaml").unlink()
 
 
 def test_a_run_that_waits_while_the_world_drifts_is_told_and_its_plan_is_void(watched: Stack) -> None:
@@ -130,10 +140,7 @@ def test_offsets_that_are_set_back_and_a_topic_that_comes_again_are_told(watched
     """What is certainly wrong comes before that it is stopped."""
     before = len(messages(watched))
     consumer = Consumer({"bootstrap.servers": watched.lab.bootstrap, "group.id": "orders", "enable.auto.commit": False})
-    [place] = consumer.committed([TopicPartition("customers", 0)], timeout=10)
-    consumer.commit(offsets=[TopicPartition("customers", 0, place.offset + 5)], asynchronous=False)
-    check(watched)
-    consumer.commit(offsets=[place], asynchronous=False)
+    consumer.commit(offsets=[TopicPartition(*_PLACE, (_committed(watched) or 0) - 1)], asynchronous=False)
     consumer.close()
     check(watched)
     assert words(watched)["orders"] == "rewound"
@@ -147,6 +154,13 @@ def test_offsets_that_are_set_back_and_a_topic_that_comes_again_are_told(watched
     assert "customers-0 (from" in rewound["body"]
     assert recreated["subject"] == "[orders @ demo] status changed: recreated (was rewound)"
     assert "customers was deleted and created again" in recreated["body"]
+
+
+def _committed(stack: Stack) -> int | None:
+    """The application's offset on one partition, None where it has none."""
+    with ClusterReader({"bootstrap.servers": stack.lab.bootstrap}) as reader:
+        offsets = reader.committed(["orders"])["orders"]
+    return None if isinstance(offsets, Missing) or (_PLACE not in offsets) else offsets[_PLACE].offset
 
 
 def _empty(stack: Stack) -> None:

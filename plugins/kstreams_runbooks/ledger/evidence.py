@@ -110,12 +110,12 @@ class Records:
     def last_changes(self, cluster: str) -> dict[str, int]:
         """When a run last began to change each application of a cluster; one that no run has changed is absent."""
         query = (
-            select(RunRow.application, func.max(CardRow.at_ms))
+            select(RunRow.application, func.max(CardRow.at_ms).label("at_ms"))
             .join(CardRow, RunRow.run_key == CardRow.run_key)
             .where(RunRow.cluster == cluster)
             .group_by(RunRow.application)
         )
-        return self.database.read(lambda session: dict(session.execute(query).tuples()))
+        return self.database.read(lambda session: {row.application: row.at_ms for row in session.execute(query)})
 
     def finish_card(self, run_key: str, seq: int) -> None:
         """Mark a card as dealt with; BadInput where there is none."""

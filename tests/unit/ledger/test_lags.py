@@ -1,11 +1,14 @@
 """Lag readings and statuses in a real SQLite ledger."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.tables import Base
 from kstreams_runbooks.model.lag import ApplicationLag, PartitionLag
 from kstreams_runbooks.model.lag_kept import KeptReading, KeptStatus, KnownTopology
+from samples import card
 
 ROW = PartitionLag("orders", 0, "source", "ok", topic_id="a", committed=10, last_stable_offset=20, records=10)
 LAG = ApplicationLag("orders", "orders", "classic", "Stable", (ROW,))
@@ -58,3 +61,21 @@ def test_no_row_is_kept_for_a_partition() -> None:
     """An application with a thousand partitions is one document: nothing in the tables is named after a partition."""
     columns = {column.name for table in Base.metadata.sorted_tables for column in table.columns}
     assert not {name for name in columns if "partition" in name or "offset" in name}
+
+
+def test_when_a_run_last_changed_each_application(ledger: Ledger, start: Callable[..., str]) -> None:
+    """By its newest undo card, which is written before the write; of one cluster."""
+    assert ledger.last_changes("demo") == {}
+    for run_id, at_ms in (("first", 3_000), ("second", 2_000)):
+        ledger.write_card(card(run_key=start(run_id), at_ms=at_ms))
+    assert ledger.last_changes("demo") == {"orders": 3_000}
+    assert ledger.last_changes("elsewhere") == {}
+
+
+def test_only_a_ledger_that_is_there_is_opened_by_somebody_who_reads(ledger: Ledger, url: str, tmp_path: Path) -> None:
+    """Looking makes no file."""
+    found = Ledger.existing(url)
+    assert found is not None
+    assert found.database.name == ledger.database.name
+    assert Ledger.existing(f"sqlite:///{tmp_path / 'other.db'}") is None
+    assert not (tmp_path / "other.db").exists()
