@@ -31,15 +31,14 @@ _PLACE = ("customers", 0)
 
 
 @pytest.fixture(scope="module")
-def watched(stack: Stack) -> Iterator[Stack]:
+def watched(stack: Stack) -> Stack:
     """The application from nothing, once it has read a little traffic."""
     afresh(stack, Deployed())
     stack.start_traffic()
     until(lambda: _committed(stack) is not None, 60, "something has been processed")
     stack.stop_traffic()
     stack.api().wait_for_dag(CHECK)
-    yield stack
-    afresh(stack, Deployed())
+    return stack
 
 
 @pytest.fixture(scope="module")

@@ -20,13 +20,13 @@ from pathlib import Path
 from typing import Any
 
 from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 from kstreams_runbooks.check_settings import CheckSettings
 from kstreams_runbooks.fleet import Application, load_fleet
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.lag_kept import KnownTopology
 from kstreams_runbooks.steps.checking import ClusterRead, declared_digest, read_cluster
 from kstreams_runbooks.steps.judging import judge_fleet
-from lab import kafka
 from lab.settings import Lab
 from lab.stack import Parts, stack
 
@@ -34,7 +34,8 @@ SCHEMA_VERSION = 1
 SIZES = (50, 500)
 REPEATS = 5
 _PARTITIONS = 2
-_RECORDS = 100
+# Enough to go on with from check to check.
+_RECORDS = 10
 _BEHIND = 5
 _THREADS = 16
 _CLUSTER = "bench"
@@ -93,13 +94,18 @@ def main() -> None:
 
 def joined(bootstrap: str, entries: Sequence[Application]) -> list[Member]:
     """Topics with records, and a group for each application that has read them."""
-    kafka.create_topics(bootstrap, [topic for entry in entries for topic in topics(entry)], _PARTITIONS)
+    names = [topic for entry in entries for topic in topics(entry)]
+    made = AdminClient({"bootstrap.servers": bootstrap}).create_topics(
+        [NewTopic(name, _PARTITIONS, 1) for name in names]
+    )
+    for future in made.values():
+        future.result()
     producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 50})
     for entry in entries:
         for topic, number in places(entry):
             for _ in range(_RECORDS):
                 producer.produce(topic, b"x", partition=number)
-            producer.poll(0)
+        producer.poll(0)
     producer.flush()
     with ThreadPoolExecutor(_THREADS) as pool:
         return list(pool.map(lambda item: member(bootstrap, *item), enumerate(entries)))
@@ -115,6 +121,7 @@ def member(bootstrap: str, number: int, entry: Application) -> Member:
             "session.timeout.ms": 300_000,
             "heartbeat.interval.ms": 60_000,
             "max.poll.interval.ms": 86_400_000,
+            "log_level": 0,
         }
     )
     consumer.subscribe(list(topics(entry)))

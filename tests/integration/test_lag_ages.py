@@ -135,5 +135,6 @@ def test_the_requests_of_a_reading_are_counted(world: World) -> None:
         with ClusterReader(world.config, counted=True) as reader:
             read_lag(reader, "here", [LagAsked(one, one, {world.topic: "source"}) for one in asked])
             counts.append(reader.requests())
-    assert 5 < counts[0] < 40
+    # Both clients have a part in it: six at least are kafka-python's, three are ListOffsets of librdkafka.
+    assert 9 < counts[0] < 40
     assert counts[1] <= counts[0] + 2

@@ -25,11 +25,14 @@ class Statistics:
         """What makes one client say it."""
         return {"statistics.interval.ms": _EVERY_MS, "stats_cb": self._take}
 
-    def sent(self, poll: Callable[[float], Any]) -> int:
+    def sent(self, poll: Callable[[float], int]) -> int:
         """Requests so far; `poll` of a client brings what it has said after its last call."""
-        before, until = self._told, time.monotonic() + _PATIENCE_S
-        # Of two statistics in a row the second was begun after this call.
-        while self._told < before + 2 and time.monotonic() < until:
+        until = time.monotonic() + _PATIENCE_S
+        # What was said while nobody asked is old.
+        while poll(0):
+            pass
+        before = self._told
+        while self._told == before and time.monotonic() < until:
             poll(_EVERY_MS / 1000)
         return sum(self._sent.values())
 

@@ -1,0 +1,113 @@
+"""Guards of applications that runs hold, swept on a real ledger: one that cannot be looked at costs no other."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from kstreams_runbooks.errors import Unreachable
+from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.model.readings import ApplicationReading, TopicReading
+from kstreams_runbooks.steps import sweeping
+from kstreams_runbooks.steps.run import Run
+from kstreams_runbooks.steps.void import voided
+from samples import applied, instance, reading
+
+RECREATED = replace(reading(), topics=(TopicReading("orders", "id-2", 1),))
+
+
+@pytest.fixture
+def reads(run: Run, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Takes the hold of the run, and gives what the next readings are."""
+    run.ledger.take_hold(run.key, ("application:demo:orders",), "demo", 1, 1, lambda _: False)
+    monkeypatch.setattr(Ledger, "open", classmethod(lambda *_: run.ledger))
+    monkeypatch.setattr(sweeping, "_AGAIN_S", 0.0)
+
+    def give(*found: ApplicationReading | Exception) -> None:
+        left = list(found)
+
+        def read(_: Run) -> ApplicationReading:
+            one = left.pop(0)
+            if isinstance(one, Exception):
+                raise one
+            return one
+
+        monkeypatch.setattr(Run, "read", read)
+
+    return give
+
+
+def swept(run: Run, *, over: bool = False) -> tuple[int, list[str]]:
+    """One sweep: how many plans became void, and what was said."""
+    said: list[str] = []
+    return sweeping.sweep(run.ledger, "sweep_holds", lambda _: over, said.append), said
+
+
+def test_a_world_as_planned_leaves_the_plan_alone(run: Run, reads: Callable[..., None]) -> None:
+    """And nothing stands in the evidence of the run: it was only looked at."""
+    before = len(run.ledger.evidence(run.key))
+    reads(reading())
+    assert swept(run) == (
+        0,
+        [f"[orders @ demo] held by {run.key}: proceed: topics, group and instances are as planned"],
+    )
+    assert voided(run) is None
+    assert len(run.ledger.evidence(run.key)) == before
+
+
+def test_a_drift_has_to_show_twice(run: Run, reads: Callable[..., None]) -> None:
+    """A broker that restarts may leave a topic out of one answer."""
+    reads(RECREATED, reading())
+    assert swept(run)[0] == 0
+    assert voided(run) is None
+    reads(RECREATED, RECREATED)
+    assert swept(run)[0] == 1
+    assert voided(run) is not None
+
+
+def test_a_plan_becomes_void_once_and_its_owner_is_told_once(
+    run: Run, reads: Callable[..., None], told: Callable[[], list[dict[str, Any]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The decision can be made again from what was kept."""
+    monkeypatch.setattr(Run, "again", classmethod(lambda *_: _as_sweep(run)))
+    reads(RECREATED, RECREATED)
+    assert swept(run)[0] == 1
+    count, said = swept(run)
+    assert count == 0
+    assert "is void already: topic orders: recreated (id id-2, in the plan id-1)" in said[0]
+    (only,) = told()
+    assert only["kind"] == "drifted_while_waiting"
+    verdicts = run.ledger.evidence(run.key, kind="verdict", name="nothing_drifted")
+    assert [one.task_id for one in verdicts] == ["sweep_holds"]
+
+
+def _as_sweep(run: Run) -> Run:
+    made = replace(run, task_id="sweep_holds")
+    vars(made)["application"] = run.application
+    return made
+
+
+def test_what_cannot_be_looked_at_is_said(run: Run, reads: Callable[..., None]) -> None:
+    """Missing is not drift, and not fine either."""
+    reads(Unreachable("Kafka at here: no answer"))
+    assert swept(run) == (
+        0,
+        [f"[orders @ demo] held by {run.key}: its guards could not be run: Kafka at here: no answer"],
+    )
+    assert voided(run) is None
+
+
+def test_the_hold_of_a_run_that_has_ended_is_not_looked_at(run: Run, reads: Callable[..., None]) -> None:
+    """It is free to the next."""
+    reads()
+    count, [said] = swept(run, over=True)
+    assert (count, said) == (0, f"[orders @ demo] held by {run.key}, which has ended: its hold is free")
+
+
+def test_an_instance_in_the_middle_of_its_restart_is_no_drift(run: Run, reads: Callable[..., None]) -> None:
+    """Any stage of the plan is allowed: the run stands at one of them."""
+    stage = instance("orders-1", release="4.3.1", settings=(("upgrade.from", "3.4"),))
+    reads(reading(stage, instance("orders-2")))
+    assert "proceed" in swept(run)[1][0]
+    reads(reading(applied(stage, value=False), instance("orders-2")))
+    assert "proceed" in swept(run)[1][0]
