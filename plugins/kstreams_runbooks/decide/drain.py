@@ -142,6 +142,9 @@ def _proven(readings: tuple[DrainReading, ...], question: DrainQuestion) -> Iter
     )
     if question.pause:
         yield f"inputs paused: {question.pause.how}, {question.pause.by}: {question.pause.reason}"
+    for one in read:
+        if one.why and one.state == "ok":
+            yield f"{one.name}: {one.why}"
     if orphaned := [one for one in last.partitions if one.role == "orphaned" and one.records]:
         counts = tuple(f"{one.name} ({one.records:,})" for one in orphaned)
         yield f"on topics that nothing reads any more, and in no total: {named(counts)}"

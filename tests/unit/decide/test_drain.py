@@ -237,3 +237,11 @@ def test_nothing_that_is_read_is_no_proof() -> None:
     verdict = drained(nothing, QUESTION)
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert verdict.reasons == ("no partition is known that the application reads (expected at least one)",)
+
+
+def test_records_that_nobody_read_before_they_were_deleted_are_told() -> None:
+    """Nothing is left, and something is lost."""
+    lost = replace(INPUT, why="5 offsets were deleted before they were read: retention, or somebody deleted records")
+    verdict = drained(tuple(reading(at, partitions=(lost, INNER)) for at in (0, 5, 10)), QUESTION)
+    assert verdict.outcome is Outcome.PROCEED
+    assert "orders-0: 5 offsets were deleted before they were read" in verdict.reasons[2]
