@@ -73,6 +73,18 @@ def test_the_form_asks_for_application_and_target_and_starts_with_dry_run(stack:
     assert_readable(page)
 
 
+def test_the_form_of_a_certificate_asks_why_nothing_new_arrives(stack: Stack, page: Page) -> None:
+    """It changes nothing, so it looks for real at once; without a reason it could certify nothing."""
+    page.goto(f"{stack.lab.airflow_url}/dags/certify_drain")
+    page.get_by_role("button", name="Trigger").click()
+    expect(page.get_by_text("Who or what keeps new records away").first).to_be_visible(timeout=30_000)
+    text = page.locator("body").inner_text()
+    for words in ("Application", "Inputs paused", "One reading instead of a certificate.", "Limits"):
+        assert words in text, words
+    keep(page, "form-of-a-certificate")
+    assert_readable(page)
+
+
 def test_the_approval_says_what_will_happen_and_how_to_go_back(stack: Stack, orders: Orders, page: Page) -> None:
     """15 lines at most, with the plan's digest."""
     afresh(orders.stack, Deployed())
