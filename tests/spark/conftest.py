@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from eos import CODECS, SCENARIOS, Log, logs
 from given import Kafka
 from kstreams_runbooks.frames.bundle import write_bundle
 from lab import spark
@@ -29,6 +30,13 @@ def kafka(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     lab = Lab(tmp_path_factory.mktemp("broker"), Ports.parse(str(port(BROKER))))
     with stack(lab, Parts(deployed=None, airflow=False, built=True)):
         yield Kafka(lab.bootstrap)
+
+
+@pytest.fixture(scope="session")
+def made(kafka: Kafka) -> Iterator[list[Log]]:
+    """A log for each scenario, and for each codec; nobody changes them."""
+    with logs(kafka.bootstrap, [*SCENARIOS, *CODECS]) as found:
+        yield found
 
 
 @pytest.fixture(scope="session")

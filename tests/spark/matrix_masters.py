@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from eos import Log
 from given import Kafka
 from lab import spark
 from lab.supervise import until
+from spark.lag_check_runs import as_ranges, counted, counted_directly, submit_job, unread
 from spark.ports import MASTER, MASTER_PAGE, WORKER, WORKER_PAGE, port
-from spark.scenarios import SCENARIOS, as_ranges, counted, counted_directly, logs, submit_job, unread
 
 _READY_S = 60
 
@@ -54,27 +55,25 @@ def wait(listening: int, what: str) -> None:
     until(lambda: spark.listens(listening), _READY_S, what)
 
 
-def check(master: str, kafka: Kafka, jars: str, bundle: Path, given: Path, **settings: str) -> None:
+def check(master: str, made: list[Log], jars: str, bundle: Path, given: Path, **settings: str) -> None:
     """The job on this master beside a consumer."""
-    with logs(kafka.bootstrap, list(SCENARIOS)) as made:
-        ranges = unread(made)
-        given.write_text(json.dumps(as_ranges(ranges)), encoding="utf-8")
-        words = ("--ranges", str(given), "--bootstrap", kafka.bootstrap)
-        ended = submit_job(master, jars, bundle, words, **settings)
-        direct = counted_directly(made, ranges)
+    ranges = unread(made)
+    given.write_text(json.dumps(as_ranges(ranges)), encoding="utf-8")
+    words = ("--ranges", str(given), "--bootstrap", made[0].config["bootstrap.servers"])
+    ended = submit_job(master, jars, bundle, words, **settings)
     assert ended.code == 0, ended.err
-    assert counted(ended.document) == direct
+    assert counted(ended.document) == counted_directly(made, ranges)
 
 
-def test_every_core_of_this_machine(kafka: Kafka, jars: str, bundle: Path, tmp_path: Path) -> None:
+def test_every_core_of_this_machine(made: list[Log], jars: str, bundle: Path, tmp_path: Path) -> None:
     """`local[*]`."""
-    check("local[*]", kafka, jars, bundle, tmp_path / "ranges.json")
+    check("local[*]", made, jars, bundle, tmp_path / "ranges.json")
 
 
-def test_a_standalone_cluster(cluster: str, kafka: Kafka, jars: str, bundle: Path, tmp_path: Path) -> None:
+def test_a_standalone_cluster(cluster: str, made: list[Log], jars: str, bundle: Path, tmp_path: Path) -> None:
     """Executors in processes of their own, which get the jars from the driver."""
     settings = {"spark.executor.memory": "512m", "spark.cores.max": "2"}
-    check(cluster, kafka, jars, bundle, tmp_path / "ranges.json", **settings)
+    check(cluster, made, jars, bundle, tmp_path / "ranges.json", **settings)
 
 
 def test_a_failed_check_on_a_cluster_has_the_same_exit_code(

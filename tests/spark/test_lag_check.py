@@ -10,46 +10,38 @@ from pathlib import Path
 import pytest
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient
+from eos import SCENARIOS, Log, between_aborted, empty, logs, open_transaction
 from given import Kafka
 from kstreams_runbooks.frames.counting import ConnectCounter
 from kstreams_runbooks.frames.failures import meaning
 from kstreams_runbooks.frames.job import run_job as run_job_here
 from kstreams_runbooks.frames.ranges import OffsetRange
 from lab import spark
-from spark.scenarios import (
-    SCENARIOS,
+from spark.lag_check_runs import (
     Ended,
-    Log,
     as_ranges,
-    between_aborted,
+    check_here,
     counted,
     counted_directly,
-    empty,
-    logs,
-    open_transaction,
     run_job,
     unread,
 )
 
 
-def test_over_connect_it_counts_what_a_consumer_gets(kafka: Kafka, remote: str, tmp_path: Path) -> None:
+def test_over_connect_it_counts_what_a_consumer_gets(made: list[Log], remote: str, tmp_path: Path) -> None:
     """The same records, bytes and oldest timestamps in every scenario; the file holds what stdout says."""
-    result = tmp_path / "result.json"
-    with logs(kafka.bootstrap, list(SCENARIOS)) as made:
-        ranges = unread(made)
-        direct = counted_directly(made, ranges)
-        words = ("--bootstrap", kafka.bootstrap, "--remote", remote, "--result", f"file://{result}")
-        ended = run_job(as_ranges(ranges), *words)
+    result, ranges = tmp_path / "result.json", unread(made)
+    words = ("--bootstrap", made[0].config["bootstrap.servers"], "--remote", remote, "--result", f"file://{result}")
+    ended = run_job(as_ranges(ranges), *words)
     assert ended.code == 0, ended.err
-    assert [direct[one.place].records for one in made] == list(SCENARIOS.values())
-    assert counted(ended.document) == direct
+    assert counted(ended.document) == counted_directly(made, ranges)
     assert ended.document["scanned_offsets"] == sum(end - start for start, end in ranges.values())
     assert not any(row["at_least"] for row in ended.document["partitions"])
     assert json.loads(result.read_text(encoding="utf-8")) == ended.document
 
 
 def test_submitted_through_the_connection_it_counts_the_same_with_nothing_but_the_zip(
-    kafka: Kafka, jars: str, bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    made: list[Log], jars: str, bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`local[2]` by Airflow's operator, and a Python that sees the standard library, Spark's own zips and ours."""
     from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
@@ -59,21 +51,18 @@ def test_submitted_through_the_connection_it_counts_the_same_with_nothing_but_th
     python.chmod(python.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("AIRFLOW_CONN_SPARK_HERE", json.dumps({"conn_type": "spark", "host": "local[2]"}))
     monkeypatch.setenv("PATH", f"{spark.spark_home() / 'bin'}:{os.environ['PATH']}")
-    with logs(kafka.bootstrap, list(SCENARIOS)) as made:
-        ranges = unread(made)
-        given.write_text(json.dumps(as_ranges(ranges)), encoding="utf-8")
-        lag_check = SparkSubmitOperator(
-            task_id="lag_check",
-            conn_id="spark_here",
-            application=str(spark.LAG_CHECK),
-            py_files=str(bundle),
-            jars=jars,
-            conf={**spark.LOOPBACK, **spark.SHORT, "spark.pyspark.driver.python": str(python)},
-            application_args=["--ranges", str(given), "--bootstrap", kafka.bootstrap, "--result", str(result)],
-        )
-        lag_check.execute({})
-        direct = counted_directly(made, ranges)
-    assert counted(json.loads(result.read_text(encoding="utf-8"))) == direct
+    ranges, bootstrap = unread(made), made[0].config["bootstrap.servers"]
+    given.write_text(json.dumps(as_ranges(ranges)), encoding="utf-8")
+    SparkSubmitOperator(
+        task_id="lag_check",
+        conn_id="spark_here",
+        application=str(spark.LAG_CHECK),
+        py_files=str(bundle),
+        jars=jars,
+        conf={**spark.LOOPBACK, **spark.SHORT, "spark.pyspark.driver.python": str(python)},
+        application_args=["--ranges", str(given), "--bootstrap", bootstrap, "--result", str(result)],
+    ).execute({})
+    assert counted(json.loads(result.read_text(encoding="utf-8"))) == counted_directly(made, ranges)
 
 
 def ninety(log: Log) -> None:
@@ -86,7 +75,9 @@ def ten(log: Log) -> None:
     log.write(10)
 
 
-def test_past_the_limit_a_part_is_counted_and_it_says_so(kafka: Kafka, remote: str, tmp_path: Path) -> None:
+def test_past_the_limit_a_part_is_counted_and_it_says_so(
+    capsys: pytest.CaptureFixture[str], kafka: Kafka, remote: str, tmp_path: Path
+) -> None:
     """Which part, and that there is at least so much. The file of settings is one that other tools use as well."""
     settings = tmp_path / "client.properties"
     settings.write_text(
@@ -97,7 +88,7 @@ def test_past_the_limit_a_part_is_counted_and_it_says_so(kafka: Kafka, remote: s
     with logs(kafka.bootstrap, [ninety, ten, empty]) as made:
         ranges = unread(made)
         words = ("--command-config", str(settings), "--remote", remote, "--max-scan-records", "50")
-        ended = run_job(as_ranges(ranges), *words)
+        ended = check_here(capsys, as_ranges(ranges), *words)
     assert ended.code == 0, ended.err
     rows = ended.document["partitions"]
     assert [(row["scanned_to"], row["readable_records"], row["at_least"]) for row in rows] == [
@@ -124,10 +115,10 @@ def test_a_large_partition_is_read_in_pieces_that_meet(
     assert found.records == SCENARIOS[between_aborted]
 
 
-def test_nothing_unread_starts_no_job() -> None:
+def test_nothing_unread_starts_no_job(capsys: pytest.CaptureFixture[str]) -> None:
     """Neither Kafka nor Spark is asked: neither of these addresses has anybody."""
     ranges = [{"topic": "orders", "partition": 0, "start": 7, "end": 7}]
-    ended = run_job(ranges, "--bootstrap", "127.0.0.1:1", "--remote", "sc://127.0.0.1:1")
+    ended = check_here(capsys, ranges, "--bootstrap", "127.0.0.1:1", "--remote", "sc://127.0.0.1:1")
     assert ended.code == 0, ended.err
     [row] = ended.document["partitions"]
     assert (row["readable_records"], row["oldest_unread_ms"], row["at_least"]) == (0, None, False)
@@ -157,28 +148,30 @@ def partly_deleted(log: Log) -> None:
 
 @pytest.mark.parametrize(("scenario", "end"), [(past_open_transaction, 5), (partly_deleted, 5)])
 def test_an_offset_that_is_not_there_is_inconclusive(
-    kafka: Kafka, remote: str, scenario: Callable[[Log], None], end: int
+    capsys: pytest.CaptureFixture[str], kafka: Kafka, remote: str, scenario: Callable[[Log], None], end: int
 ) -> None:
     """Never a smaller number: past an open transaction, or deleted."""
     with logs(kafka.bootstrap, [scenario]) as [log]:
-        ended = run_job(as_ranges({log.place: (1, end)}), "--bootstrap", kafka.bootstrap, "--remote", remote)
+        ended = check_here(capsys, as_ranges({log.place: (1, end)}), "--bootstrap", kafka.bootstrap, "--remote", remote)
     assert ended.code == 3
     assert "an offset of the ranges is not there" in one_sentence(ended)
 
 
-def test_a_topic_that_is_gone_is_inconclusive(kafka: Kafka, remote: str) -> None:
+def test_a_topic_that_is_gone_is_inconclusive(capsys: pytest.CaptureFixture[str], kafka: Kafka, remote: str) -> None:
     """Deleted between the reading of the lag and its check."""
-    ended = run_job(as_ranges({("nowhere", 0): (0, 5)}), "--bootstrap", kafka.bootstrap, "--remote", remote)
+    ended = check_here(capsys, as_ranges({("nowhere", 0): (0, 5)}), "--bootstrap", kafka.bootstrap, "--remote", remote)
     assert ended.code == 3
     assert "not on the cluster any more" in one_sentence(ended)
 
 
-def test_a_broker_that_does_not_answer_is_unreachable(remote: str, tmp_path: Path) -> None:
+def test_a_broker_that_does_not_answer_is_unreachable(
+    capsys: pytest.CaptureFixture[str], remote: str, tmp_path: Path
+) -> None:
     """Told by its address, in seconds and not in the minutes of the defaults; how many, a person may say."""
     settings = tmp_path / "client.properties"
     settings.write_text("request.timeout.ms=2000\ndefault.api.timeout.ms=2000\n", encoding="utf-8")
     words = ("--bootstrap", "127.0.0.1:1", "--command-config", str(settings), "--remote", remote)
-    ended = run_job(as_ranges({("orders", 0): (0, 5)}), *words)
+    ended = check_here(capsys, as_ranges({("orders", 0): (0, 5)}), *words)
     assert ended.code == 4
     assert "Kafka at 127.0.0.1:1: no answer to Spark" in one_sentence(ended)
 
@@ -202,18 +195,20 @@ def test_a_connect_server_that_is_not_there_is_unreachable_at_once() -> None:
         ((), "no bootstrap.servers; give --bootstrap"),
     ],
 )
-def test_bad_input_is_one_sentence(words: tuple[str, ...], said: str) -> None:
+def test_bad_input_is_one_sentence(capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str) -> None:
     """Before any session is opened, and without the secret that it may hold."""
-    ended = run_job(as_ranges({("orders", 0): (0, 5)}), *words)
+    ended = check_here(capsys, as_ranges({("orders", 0): (0, 5)}), *words)
     assert ended.code == 2
     assert said in one_sentence(ended)
     assert "hush-hush" not in ended.err + ended.out
 
 
 @pytest.mark.parametrize("result", ["s3://bucket/one.json", "/nowhere/one.json"])
-def test_a_result_that_cannot_be_written_is_told_before_anything_is_read(result: str) -> None:
+def test_a_result_that_cannot_be_written_is_told_before_anything_is_read(
+    capsys: pytest.CaptureFixture[str], result: str
+) -> None:
     """A count that nobody can fetch is not begun."""
-    ended = run_job("[]", "--bootstrap", "b:1", "--result", result)
+    ended = check_here(capsys, "[]", "--bootstrap", "b:1", "--result", result)
     assert (ended.code, ended.out) == (2, "")
     assert f"--result {result}" in ended.err
 

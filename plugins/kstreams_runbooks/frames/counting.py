@@ -1,11 +1,10 @@
 """Readable records of exact ranges, counted in a session: what the job and whoever asks over Connect share."""
 
-import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from kstreams_runbooks.frames.connect import require_listening
+from kstreams_runbooks.frames.connect import connect_mode, require_listening
 from kstreams_runbooks.frames.failures import spoken
 from kstreams_runbooks.frames.lag import lag_by_partition
 from kstreams_runbooks.frames.ranges import OffsetRange
@@ -14,8 +13,6 @@ from kstreams_runbooks.model.readable import Readable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-_CONNECT_MODE = "SPARK_CONNECT_MODE_ENABLED"
 
 
 def counted(
@@ -41,13 +38,13 @@ class ConnectCounter:
     def count(self, kafka: Mapping[str, str], ranges: Sequence[OffsetRange]) -> dict[tuple[str, int], Readable]:
         """Unreachable where nothing listens; every error of Spark's is one sentence (`failures`)."""
         if self._session is not None:
-            with suppress(Exception), _connect_mode():
+            with suppress(Exception), connect_mode():
                 return counted(self._session, kafka, ranges)
             # Whatever it was: with a new session it happens again, or it was the session.
             self.close()
         require_listening(self._remote)
         try:
-            with spoken(kafka["bootstrap.servers"]), _connect_mode():
+            with spoken(kafka["bootstrap.servers"]), connect_mode():
                 self._session = self._opened()
                 return counted(self._session, kafka, ranges)
         except BaseException:
@@ -65,17 +62,3 @@ class ConnectCounter:
         if session is not None:
             with suppress(Exception):
                 session.stop()
-
-
-@contextmanager
-def _connect_mode() -> Iterator[None]:
-    """Pyspark marks the process as one of Connect's, and a job that the process submits later would inherit that."""
-    before = os.environ.get(_CONNECT_MODE)
-    os.environ[_CONNECT_MODE] = "1"
-    try:
-        yield
-    finally:
-        if before is None:
-            os.environ.pop(_CONNECT_MODE, None)
-        else:
-            os.environ[_CONNECT_MODE] = before

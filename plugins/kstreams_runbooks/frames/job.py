@@ -75,16 +75,22 @@ def opened(name: str, remote: str | None) -> Iterator["SparkSession"]:
     """
     from pyspark.sql import SparkSession
 
-    from kstreams_runbooks.frames.connect import require_listening
+    from kstreams_runbooks.frames.connect import connect_mode, require_listening
 
     if remote and "token=" in remote:
         raise BadInput(f"--remote: a token is a secret; set {REMOTE} in the environment instead")
     address = remote or os.environ.get(REMOTE)
     if not address:
-        session = SparkSession.builder.appName(name).getOrCreate()
-    else:
-        require_listening(address)
-        session = SparkSession.builder.remote(address).getOrCreate()
+        with _ending(SparkSession.builder.appName(name).getOrCreate()) as session:
+            yield session
+        return
+    require_listening(address)
+    with connect_mode(), _ending(SparkSession.builder.remote(address).getOrCreate()) as session:
+        yield session
+
+
+@contextmanager
+def _ending(session: "SparkSession") -> Iterator["SparkSession"]:
     try:
         yield session
     finally:

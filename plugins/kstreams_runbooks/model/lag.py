@@ -21,7 +21,8 @@ class PartitionLag:
 
     `stream_time_ms` stands in the metadata of the committed offset (None: none there, or of another length or version).
     `records` are offsets between committed and LSO, or the exact number of readable ones where `exact`: markers and
-    aborted records have offsets too. `oldest_unread_ms` is the timestamp of the first record that is not read yet.
+    aborted records have offsets too; `at_least` where only a part of them was scanned. `oldest_unread_ms` is the
+    timestamp of the first record that is not read yet.
     """
 
     topic: str
@@ -36,6 +37,7 @@ class PartitionLag:
     stream_time_ms: int | None = None
     records: int | None = None
     exact: bool = False
+    at_least: bool = False
     oldest_unread_ms: int | None = None
     retention_ms: int | None = None
     why: str = ""
@@ -44,6 +46,13 @@ class PartitionLag:
     def name(self) -> str:
         """`orders-3`."""
         return f"{self.topic}-{self.partition}"
+
+    @property
+    def offsets(self) -> int | None:
+        """Offsets between where the group stands, or where the log begins if that is later, and LSO."""
+        if self.state in {"unknown", "missing"} or self.last_stable_offset is None or self.log_start_offset is None:
+            return None
+        return max(0, self.last_stable_offset - max(self.committed or 0, self.log_start_offset))
 
     @property
     def open_transaction(self) -> bool | None:

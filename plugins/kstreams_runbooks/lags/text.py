@@ -1,0 +1,118 @@
+"""A lag reading for a person: each application's total first, then its topics, then what is remarkable."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import groupby
+
+from kstreams_runbooks.lags.window import status_of
+from kstreams_runbooks.model.lag import ApplicationLag, LagSnapshot, PartitionLag
+
+_SECONDS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
+# The words whose sentence says more than the lines below do.
+_TOLD = frozenset({"expiring", "failed", "stalled", "stopped"})
+_HEADS = ("topic", "role", "unread", "", "partitions", "oldest unread")
+
+
+def as_text(snapshots: Sequence[LagSnapshot]) -> str:
+    """The whole answer."""
+    blocks = ["\n".join(_application(snapshot, lag)) for snapshot in snapshots for lag in snapshot.applications]
+    return "\n\n".join(blocks)
+
+
+def _application(snapshot: LagSnapshot, lag: ApplicationLag) -> Iterator[str]:
+    at_ms = snapshot.taken.at_ms
+    found = status_of(snapshot, lag)
+    yield f"{lag.application_id} @ {snapshot.cluster}: {_total(lag)}; {found.word.upper()}"
+    group = f"{lag.group_type} group, {lag.group_state}" if lag.group_type else "no group"
+    yield f"  {group}; {_clock(at_ms)}"
+    topics = [list(rows) for _, rows in groupby(lag.partitions, lambda one: one.topic)]
+    topics.sort(key=lambda rows: (rows[0].role == "orphaned", -(_unread(rows) or 0), rows[0].topic))
+    if topics:
+        yield ""
+        yield from _table([_HEADS, *(_topic(rows, at_ms) for rows in topics)])
+    told = (found.sentence,) if found.word in _TOLD else ()
+    remarks = [*told, *lag.problems, *(line for rows in topics for line in _remarks(rows, lag.problems))]
+    if remarks:
+        yield ""
+        yield from (f"  ! {line}" for line in dict.fromkeys(remarks))
+
+
+def _total(lag: ApplicationLag) -> str:
+    """What it still has to read over all partitions that it reads."""
+    if lag.unread is None:
+        known = sum(one.records or 0 for one in lag.read)
+        return f"unread is not known ({known:,} that are)" if known else "unread is not known"
+    at_least = "at least " if any(one.at_least for one in lag.read) else ""
+    return f"{at_least}{lag.unread:,} unread {_unit(lag.read)}"
+
+
+def _unit(rows: Iterable[PartitionLag]) -> str:
+    return "records" if all(one.exact for one in rows) else "offsets"
+
+
+def _unread(rows: Sequence[PartitionLag]) -> int | None:
+    """None where one partition is not known: a part is no sum."""
+    return None if any(one.records is None for one in rows) else sum(one.records or 0 for one in rows)
+
+
+def _topic(rows: Sequence[PartitionLag], at_ms: int) -> tuple[str, ...]:
+    unread = _unread(rows)
+    some = sum(1 for one in rows if one.records)
+    oldest = min((one.oldest_unread_ms for one in rows if one.oldest_unread_ms is not None), default=None)
+    at_least = "≥ " if any(one.at_least for one in rows) else ""
+    return (
+        rows[0].topic,
+        rows[0].role,
+        "?" if unread is None else f"{at_least}{unread:,}",
+        _unit(rows),
+        f"{some} of {len(rows)}" if some else f"{len(rows)}",
+        "" if oldest is None else _ago(at_ms - oldest),
+    )
+
+
+def _table(lines: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    """Columns as wide as their widest cell; numbers to the right, and no column that is empty."""
+    columns = [column for column in zip(*lines, strict=True) if any(column[1:])]
+    widths = [max(map(len, column)) for column in columns]
+    for line in zip(*columns, strict=True):
+        cells = [
+            cell.rjust(width) if column[0] == "unread" else cell.ljust(width)
+            for cell, width, column in zip(line, widths, columns, strict=True)
+        ]
+        yield f"  {'  '.join(cells)}".rstrip()
+
+
+def _remarks(rows: Sequence[PartitionLag], problems: Sequence[str]) -> Iterator[str]:
+    """What is remarkable, the partitions of one topic together; what stands against all of them is told once."""
+    topic = rows[0].topic
+    if rows[0].role == "orphaned":
+        yield f"{topic}: nothing of the application reads it any more; what is left in it is in no total"
+    if numbers := [one.partition for one in rows if one.open_transaction]:
+        yield f"{topic} {_numbers(numbers)}: a transaction is open; what is behind it is not known"
+    for why in dict.fromkeys(one.why for one in rows if one.why and one.why not in problems):
+        numbers = [one.partition for one in rows if one.why == why]
+        place = topic if rows[0].state == "missing" else f"{topic} {_numbers(numbers)}"
+        yield f"{place}: {why}"
+
+
+def _numbers(numbers: Sequence[int]) -> str:
+    """`partitions 0–3, 7`."""
+    spans: list[list[int]] = []
+    for number in sorted(numbers):
+        if spans and number == spans[-1][-1] + 1:
+            spans[-1] = [spans[-1][0], number]
+        else:
+            spans.append([number])
+    told = ", ".join("–".join(str(end) for end in dict.fromkeys((span[0], span[-1]))) for span in spans)
+    return f"partition{'s' if len(numbers) > 1 else ''} {told}"
+
+
+def _ago(ms: int) -> str:
+    """`14 min ago`: the largest unit that it has one of."""
+    seconds = max(0, ms // 1000)
+    size, unit = next((row for row in _SECONDS if seconds >= row[0]), _SECONDS[-1])
+    return f"{seconds // size} {unit} ago"
+
+
+def _clock(at_ms: int) -> str:
+    return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"

@@ -1,0 +1,38 @@
+"""Kafka's own command line tools, from the broker's jars."""
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+
+from lab.settings import CHECKOUT
+
+_BROKER = CHECKOUT / "tests" / "apps" / "broker"
+_MAIN = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
+_TOOL_S = 300
+
+Places = Mapping[tuple[str, str, int], str]
+
+
+def consumer_groups(bootstrap: str, *words: str) -> Sequence[str]:
+    """Command line of `kafka-consumer-groups.sh`, with the heap that its launcher gives it."""
+    home = os.environ.get("JAVA_HOME")
+    java = f"{home}/bin/java" if home else "java"
+    path = f"{_BROKER / 'config'}:{_BROKER / 'target' / 'libs'}/*"
+    return (java, "-Xmx512M", "-cp", path, _MAIN, "--bootstrap-server", bootstrap, *words)
+
+
+def described_lag(bootstrap: str, groups: Sequence[str]) -> Places:
+    """Column LAG of `--describe` of these groups, in one call, by group, topic and partition; as it is printed."""
+    named = [word for group in groups for word in ("--group", group)]
+    command = consumer_groups(bootstrap, "--describe", *named)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=_TOOL_S)
+    found: dict[tuple[str, str, int], str] = {}
+    columns: list[str] = []
+    for line in done.stdout.splitlines():
+        words = line.split()
+        if words[:2] == ["GROUP", "TOPIC"]:
+            columns = words
+        elif columns and len(words) >= len(columns) and words[0] in groups:
+            row = dict(zip(columns, words, strict=False))
+            found[row["GROUP"], row["TOPIC"], int(row["PARTITION"])] = row["LAG"]
+    return found
