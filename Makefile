@@ -1,6 +1,6 @@
 # `make` prints what there is. Everything runs from .venv, which `setup` makes from the hashed locks.
 .DEFAULT_GOAL := help
-.PHONY: help setup lock lint types docs test test-unit test-long test-chaos test-kill soak mutate topologies spark-matrix build demo demo-down bench
+.PHONY: help setup lock lint types docs test test-unit test-long test-chaos test-kill soak mutate topologies spark-matrix lag-scenarios build demo demo-down bench bench-lag
 
 PYTHON ?= python3
 VENV := .venv
@@ -68,10 +68,14 @@ topologies: ## Describe the topologies of tests/apps/topologies with the real li
 	tests/apps/topologies/regenerate --check 3.4.1 4.3.1
 
 spark-matrix: setup ## The Spark jobs on local[2], local[*], Spark Connect and a standalone cluster of their own; 3 minutes
-	$(BIN)/python -m pytest tests/spark tests/spark/matrix_masters.py
+	$(BIN)/python -m pytest tests/spark -o python_files='test_*.py matrix_*.py'
 
-build: setup ## The orders application in both releases, and the broker's jars
+lag-scenarios: setup ## Measure docs/lag_scenarios.md again: what Kafka's tool says of lag, what this says, and the truth
+	WRITE_PAGE=1 $(BIN)/python -m pytest tests/spark/test_lag_scenarios.py
+
+build: setup ## The orders application in both releases, the broker's jars, and those with which Spark reads Kafka
 	mvn -q -B -f tests/apps/pom.xml package -DskipTests
+	mvn -q -B -f spark_jobs/pom.xml package
 
 demo: setup ## A real library bump under traffic, with its proof; PORT_BASE, RUN_DIR, APPROVE=me, FORMAT=json
 	@$(LAB) lab.demo up
@@ -81,3 +85,7 @@ demo-down: ## Stop what the demo started, and nothing else
 
 bench: setup ## Gap per bounced instance beside the same by hand, of all at once, overhead per task; FORMAT=json
 	@$(LAB) benchmarks.bump
+
+bench-lag: setup ## Lag of 500 groups beside kafka-consumer-groups, and the Spark lag check beside a bare count; 6 minutes
+	@$(LAB) benchmarks.lag_snapshot
+	@$(LAB) benchmarks.lag_spark

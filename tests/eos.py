@@ -83,9 +83,15 @@ class Log:
         """The group's offset, of another topic where one is given."""
         if not topic:
             self.committed = offset
-        admin = AdminClient(self.config)
-        asked = ConsumerGroupTopicPartitions(self.group, [TopicPartition(topic or self.topic, 0, offset)])
-        admin.alter_consumer_group_offsets([asked])[self.group].result(_CALL_S)
+        admin, place = AdminClient(self.config), TopicPartition(topic or self.topic, 0, offset)
+
+        def taken() -> bool:
+            # What the coordinator refuses stands beside the partition; a new broker is still loading its groups.
+            asked = [ConsumerGroupTopicPartitions(self.group, [place])]
+            [answer] = admin.alter_consumer_group_offsets(asked)[self.group].result(_CALL_S).topic_partitions
+            return answer.error is None
+
+        until(taken, _CALL_S, f"{self.group} has its offset")
 
     def ends(self) -> tuple[int, int]:
         """Last stable offset and log end."""
@@ -183,7 +189,7 @@ def killed(log: Log) -> None:
 
 
 def killed_and_timed_out(log: Log) -> None:
-    """The same after its timeout, when the broker has aborted it."""
+    """A producer killed in the middle of a transaction of three records, after its timeout."""
     _killed(log, 1_000)
 
     def aborted() -> bool:
@@ -194,7 +200,7 @@ def killed_and_timed_out(log: Log) -> None:
 
 
 def compacted(log: Log) -> None:
-    """A compacted topic: eight of ten records are gone from before the last."""
+    """A compacted topic: eight of eleven records are gone."""
     resource = ConfigResource(ConfigResource.Type.TOPIC, log.topic)
     wanted = {"cleanup.policy": "compact", "segment.ms": "100", "min.cleanable.dirty.ratio": "0.01"}
     for name, value in wanted.items():

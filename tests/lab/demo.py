@@ -35,7 +35,7 @@ _COMMAND_S = 600
 def up(lab: Lab, *, by_hand: bool, as_json: bool) -> int:
     """Start everything, bump, judge, print; what is up stays up, unless it never came up."""
     display = Display()
-    stack = Stack(lab, Parts(), display.say)
+    stack = Stack(lab, Parts(spark=True), display.say)
     try:
         _start(stack)
     except BaseException:
@@ -152,6 +152,7 @@ def _say_where(lab: Lab, run_id: str) -> None:
         f"logins     {logins}",
         f"evidence   {here} evidence {run_id}",
         f"document   {lab.run_dir / 'result.json'}",
+        f"Spark      {lab.spark_remote} (Connect; in the environment as SPARK_REMOTE)",
         f"told       {lab.run_dir / 'notifications.jsonl'}",
         "it stays up until: make demo-down",
     ):

@@ -26,6 +26,8 @@ def described_lag(bootstrap: str, groups: Sequence[str]) -> Places:
     named = [word for group in groups for word in ("--group", group)]
     command = consumer_groups(bootstrap, "--describe", *named)
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=_TOOL_S)
+    # It exits with 0 where one group is not found, and says nothing of the others.
+    assert "Error" not in done.stdout, done.stdout
     found: dict[tuple[str, str, int], str] = {}
     columns: list[str] = []
     for line in done.stdout.splitlines():

@@ -59,6 +59,11 @@ class Ports:
         """Log server of Airflow's triggerer."""
         return self.base + 5
 
+    @property
+    def connect(self) -> int:
+        """Spark Connect."""
+        return self.base + 6
+
     def metrics(self, instance: int) -> int:
         """Jolokia of the n-th application instance, from 1."""
         return self.base + 10 + instance
@@ -93,6 +98,11 @@ class Lab:
     def airflow_url(self) -> str:
         """Airflow's UI and API."""
         return f"http://127.0.0.1:{self.ports.api}"
+
+    @property
+    def spark_remote(self) -> str:
+        """Spark Connect, as its clients write it."""
+        return f"sc://127.0.0.1:{self.ports.connect}"
 
     def metrics_url(self, instance: int) -> str:
         """Jolokia of the n-th application instance, from 1."""

@@ -7,9 +7,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.frames.job import REMOTE
 
 from lab.settings import CHECKOUT
-from lab.supervise import Program
+from lab.supervise import Program, Supervisor, until
 
 JOBS = CHECKOUT / "spark_jobs"
 LAG_CHECK = JOBS / "lag_check.py"
@@ -17,6 +18,9 @@ CONNECT = "spark-connect"
 
 _JARS = JOBS / "target" / "libs"
 _BUILD_S = 300
+_READY_S = 120
+# Beside everything else of a demo on two cores.
+_SMALL = "-XX:+UseSerialGC"
 _SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 # A driver that only its own machine can reach, and no page that nobody looks at.
 LOOPBACK = {
@@ -71,8 +75,18 @@ def connect_command(port: int, master: str = "local[2]", **settings: str) -> tup
 
 
 def connect_program(port: int) -> Program:
-    """The same under supervisord."""
-    return Program(CONNECT, connect_command(port))
+    """The same under supervisord; the address that its clients find in the environment is not for the server."""
+    return Program(CONNECT, ("env", "-u", REMOTE, *connect_command(port, **{"spark.driver.extraJavaOptions": _SMALL})))
+
+
+def wait_connect(port: int, supervisor: Supervisor) -> None:
+    """Return when the server listens; Unreachable where it ended or takes too long."""
+
+    def ready() -> bool:
+        supervisor.require_running(CONNECT)
+        return listens(port)
+
+    until(ready, _READY_S, f"Spark Connect listens at {port}")
 
 
 def listens(port: int) -> bool:

@@ -9,7 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lab import airflow, application, kafka, leftovers, prerequisites
+from kstreams_runbooks.frames.job import REMOTE
+
+from lab import airflow, application, kafka, leftovers, prerequisites, spark
 from lab.airflow import Airflow
 from lab.application import Deployed
 from lab.settings import Lab
@@ -24,10 +26,14 @@ DEFAULT_CUSTOMERS = 1_000
 
 @dataclass(frozen=True)
 class Parts:
-    """What a stack has. `deployed` None leaves the application out; `built` says that Maven has run already."""
+    """What a stack has. `deployed` None leaves the application out; `built` says that Maven has run already.
+
+    `spark` is a Connect server on the loopback, which every program finds by SPARK_REMOTE.
+    """
 
     deployed: Deployed | None = field(default_factory=Deployed)
     airflow: bool = True
+    spark: bool = False
     traffic_rate: int = DEFAULT_RATE
     customers: int = DEFAULT_CUSTOMERS
     seed: int = 1
@@ -62,10 +68,12 @@ class Stack:
             self._say("stopped the stack that was up")
         instances = parts.deployed.instances if parts.deployed else 0
         ports = prerequisites.ports_of(lab.ports, broker=True, instances=instances, airflow=parts.airflow)
+        ports |= {"Spark Connect": lab.ports.connect} if parts.spark else {}
         prerequisites.require(ports, build=not parts.built, base=lab.ports.base)
         leftovers.clear(lab)
         lab.logs.mkdir(parents=True)
         settings = lab.fleet_environment() | (airflow.environment(lab) if parts.airflow else {})
+        settings |= {REMOTE: lab.spark_remote} if parts.spark else {}
         self._environment = inherited() | settings
         _write_environment(lab.environment_file, settings)
         if parts.airflow:
@@ -101,6 +109,8 @@ class Stack:
         if not self.parts.built:
             with self._timed("build the application"):
                 application.build(self.lab)
+                if self.parts.spark:
+                    spark.build_jars()
 
     def _launch(self) -> None:
         lab, parts = self.lab, self.parts
@@ -111,6 +121,8 @@ class Stack:
             programs.append(traffic_program(lab, parts))
         if parts.airflow:
             programs += airflow.programs(lab)
+        if parts.spark:
+            programs.append(spark.connect_program(lab.ports.connect))
         at = time.time()
         session = self.supervisor.launch(programs, self._environment)
         leftovers.Started(session, at, lab.ports.base).write(lab.started_file)
@@ -125,6 +137,8 @@ class Stack:
         began = time.monotonic()
         if parts.airflow:
             self.supervisor.start(*airflow.COMPONENTS)
+        if parts.spark:
+            self.supervisor.start(spark.CONNECT)
         if parts.deployed:
             with self._timed("start the application"):
                 self.supervisor.start(*parts.deployed.names)
@@ -133,6 +147,9 @@ class Stack:
             with self._timed("wait for Airflow"):
                 airflow.wait_healthy(lab, self.supervisor)
             self.seconds["Airflow, from its start"] = round(time.monotonic() - began, 1)
+        if parts.spark:
+            with self._timed("wait for Spark Connect"):
+                spark.wait_connect(lab.ports.connect, self.supervisor)
 
     @contextmanager
     def _timed(self, what: str) -> Iterator[None]:

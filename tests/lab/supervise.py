@@ -169,7 +169,7 @@ def until(done: Callable[[], bool], limit_s: float, what: str, poll_s: float = _
 
 def inherited(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     """The caller's environment without what would steer a stack from outside."""
-    ours = ("AIRFLOW", "KSTREAMS_RUNBOOKS", "DEMO_", "PYTHON", "_AIRFLOW")
+    ours = ("AIRFLOW", "KSTREAMS_RUNBOOKS", "DEMO_", "PYTHON", "_AIRFLOW", "SPARK_", "PYSPARK_")
     kept = {name: value for name, value in environ.items() if not name.startswith(ours)}
     # Everything here talks to this machine only; a proxy would not find it.
     local = "127.0.0.1,localhost"

@@ -1,9 +1,6 @@
 """The Spark lag check beside a read_committed consumer on the same offsets, over Connect and submitted."""
 
 import json
-import os
-import stat
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,7 +13,6 @@ from kstreams_runbooks.frames.counting import ConnectCounter
 from kstreams_runbooks.frames.failures import meaning
 from kstreams_runbooks.frames.job import run_job as run_job_here
 from kstreams_runbooks.frames.ranges import OffsetRange
-from lab import spark
 from spark.lag_check_runs import (
     Ended,
     as_ranges,
@@ -38,31 +34,6 @@ def test_over_connect_it_counts_what_a_consumer_gets(made: list[Log], remote: st
     assert ended.document["scanned_offsets"] == sum(end - start for start, end in ranges.values())
     assert not any(row["at_least"] for row in ended.document["partitions"])
     assert json.loads(result.read_text(encoding="utf-8")) == ended.document
-
-
-def test_submitted_through_the_connection_it_counts_the_same_with_nothing_but_the_zip(
-    made: list[Log], jars: str, bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """`local[2]` by Airflow's operator, and a Python that sees the standard library, Spark's own zips and ours."""
-    from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
-
-    python, result, given = tmp_path / "python", tmp_path / "result.json", tmp_path / "ranges.json"
-    python.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n', encoding="utf-8")
-    python.chmod(python.stat().st_mode | stat.S_IXUSR)
-    monkeypatch.setenv("AIRFLOW_CONN_SPARK_HERE", json.dumps({"conn_type": "spark", "host": "local[2]"}))
-    monkeypatch.setenv("PATH", f"{spark.spark_home() / 'bin'}:{os.environ['PATH']}")
-    ranges, bootstrap = unread(made), made[0].config["bootstrap.servers"]
-    given.write_text(json.dumps(as_ranges(ranges)), encoding="utf-8")
-    SparkSubmitOperator(
-        task_id="lag_check",
-        conn_id="spark_here",
-        application=str(spark.LAG_CHECK),
-        py_files=str(bundle),
-        jars=jars,
-        conf={**spark.LOOPBACK, **spark.SHORT, "spark.pyspark.driver.python": str(python)},
-        application_args=["--ranges", str(given), "--bootstrap", bootstrap, "--result", str(result)],
-    ).execute({})
-    assert counted(json.loads(result.read_text(encoding="utf-8"))) == counted_directly(made, ranges)
 
 
 def ninety(log: Log) -> None:

@@ -36,6 +36,8 @@ MAY_IMPORT = {
         "act",
         "check_settings",
         "counting",
+        "frames",
+        "properties",
         "notification_settings",
         "topologies",
     },

@@ -18,7 +18,7 @@ from kstreams_runbooks.observe.offsets import Place
 from kstreams_runbooks.observe.readable import count_readable
 
 MOST_AT_ONCE: Final = 10_000
-# Offsets a second of a consumer, half of what it does on two cores: what a person is told, and no limit.
+# Offsets a second of a consumer of records of a hundred bytes on a busy core: what a person is told, and no limit.
 CONSUMER_PER_S: Final = 100_000
 _TIMEOUT_S: Final = 30.0
 # A machine or a network may be ten times slower than that before a count is given up.

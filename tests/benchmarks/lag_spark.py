@@ -1,4 +1,4 @@
-"""`python -m benchmarks.lag_check`: the Spark lag check beside a bare Spark count of the same range, in one run.
+"""`python -m benchmarks.lag_spark`: the Spark lag check beside a bare Spark count of the same range, in one run.
 
 A broker and a Connect server of its own. The two alternate, so that a machine whose speed drifts hits both; the first
 pair warms the server up and does not count. PORT_BASE and RUN_DIR as everywhere, RECORDS for another size.
@@ -10,14 +10,15 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
 from confluent_kafka import Producer
-from kstreams_runbooks.frames.lag import lag_by_partition
+from kstreams_runbooks.frames.counting import ConnectCounter, counted
 from kstreams_runbooks.frames.ranges import OffsetRange
 from kstreams_runbooks.frames.source import read_ranges
+from kstreams_runbooks.model.readable import Readable
 from lab import kafka, spark
 from lab.settings import Lab
 from lab.stack import Parts, stack
@@ -82,7 +83,6 @@ def measured(bootstrap: str, remote: str, records: int) -> dict[str, Any]:
     from pyspark.sql import SparkSession
 
     session: Any = SparkSession.builder.remote(remote).getOrCreate()
-    session.conf.set("spark.sql.shuffle.partitions", 1)
     settings = {"bootstrap.servers": bootstrap}
     ranges = ranges_of(_TOPIC, records)
 
@@ -90,9 +90,13 @@ def measured(bootstrap: str, remote: str, records: int) -> dict[str, Any]:
         return int(read_ranges(session, settings, ranges).count())
 
     def check() -> int:
-        return sum(row.records for row in lag_by_partition(read_ranges(session, settings, ranges)).collect())
+        return _sum(counted(session, settings, ranges))
 
     pairs = [(seconds(bare, records), seconds(check, records)) for _ in range(REPEATS + 1)][1:]
+    opened = ConnectCounter(remote)
+    little = ranges_of(_SMALL, 1_000)
+    kept_open = [seconds(lambda: _sum(opened.count(settings, little)), 1_000) for _ in range(REPEATS + 1)][1:]
+    opened.close()
     small = json.dumps([asdict(one) for one in ranges_of(_SMALL, 1_000)])
     command = (sys.executable, str(spark.LAG_CHECK), "--ranges", small, "--bootstrap", bootstrap, "--remote", remote)
     code = (
@@ -107,9 +111,14 @@ def measured(bootstrap: str, remote: str, records: int) -> dict[str, Any]:
         "lag_check_records_per_s": _spread([records / one for _, one in pairs], 0),
         "throughput_ratio": _spread([count / check for count, check in pairs], 2),
         "trivial_command_over_connect_s": _spread(trivial, 2),
+        "warm_check_in_an_open_session_s": _spread(kept_open, 2),
         "warm_check_over_connect_s": _spread([inside for inside, _ in warm], 2),
         "warm_command_over_connect_s": _spread([command for _, command in warm], 2),
     }
+
+
+def _sum(found: Mapping[tuple[str, int], Readable]) -> int:
+    return sum(one.records for one in found.values())
 
 
 def seconds(work: Callable[[], int], expected: int) -> float:

@@ -1,0 +1,126 @@
+"""The step that counts what `observe` found unread: at once, or by Airflow's operator with the zip alone."""
+
+import json
+import stat
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from eos import Log
+from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.ledger.codec import encode
+from kstreams_runbooks.model.ledger import RunRecord
+from kstreams_runbooks.model.readings import Missing, PartitionReading
+from kstreams_runbooks.steps import count_unread as step
+from kstreams_runbooks.steps.count_unread import count_unread
+from kstreams_runbooks.steps.reporting import StepFailed
+from lab import spark
+from lab.settings import Lab, Ports
+from samples import reading
+from spark.lag_check_runs import counted, counted_directly, unread
+
+RUN = "certify_drain/r"
+
+
+@pytest.fixture
+def ledger(made: list[Log], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ledger:
+    """A run of a fleet on the logs' broker, whose `observe` has found them unread."""
+    port = int(made[0].config["bootstrap.servers"].rpartition(":")[2])
+    for name, value in Lab(tmp_path, Ports(port)).fleet_environment().items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("SPARK_REMOTE", raising=False)
+    partitions = tuple(PartitionReading(*place, start, 0, end, end) for place, (start, end) in unread(made).items())
+    return observed(tmp_path, partitions)
+
+
+def observed(directory: Path, partitions: tuple[PartitionReading, ...]) -> Ledger:
+    """A ledger in which `observe` has kept these."""
+    ledger = Ledger.open(f"sqlite:///{directory / 'ledger.db'}")
+    ledger.start_run(RunRecord(RUN, "certify_drain", "r", "orders", "demo", "oncall", True, "", {}, 1_000))
+    payload = encode(reading(partitions=partitions))
+    ledger.record(RUN, "observe", 1, "reading", "application", payload, time.time_ns() // 1_000_000)
+    return ledger
+
+
+def context() -> Mapping[str, Any]:
+    """What Airflow gives to a task."""
+    ti = SimpleNamespace(
+        dag_id="certify_drain", run_id="r", task_id="count_unread", try_number=1, xcom_push=lambda *_: None
+    )
+    return {"ti": ti, "dag_run": SimpleNamespace(), "params": {"application": "orders"}}
+
+
+def kept(ledger: Ledger) -> dict[str, Any]:
+    [evidence] = ledger.evidence(RUN, kind="reading", task_id="count_unread")
+    document: dict[str, Any] = evidence.payload
+    return document
+
+
+def test_few_are_counted_at_once_and_kept(ledger: Ledger, made: list[Log]) -> None:
+    """No job is submitted, though the connection is not even there."""
+    found = count_unread().execute(context())
+    direct = counted_directly(made, unread(made))
+    assert found == {
+        "records": sum(one.records for one in direct.values()),
+        "at_least": False,
+        "counted_by": "consumer",
+    }
+    rows = {(row["topic"], row["partition"]): row["readable_records"] for row in kept(ledger)["partitions"]}
+    assert rows == {place: one.records for place, one in direct.items()}
+
+
+def test_many_are_submitted_with_nothing_but_the_zip(
+    ledger: Ledger, made: list[Log], jars: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`local[2]` through the Airflow connection; its Python sees the standard library, Spark's own zips and ours."""
+    assert jars
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n', encoding="utf-8")
+    python.chmod(python.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps({"conn_type": "spark", "host": "local[2]"}))
+    monkeypatch.setattr(step, "MOST_AT_ONCE", 10)
+    conf = {**spark.LOOPBACK, **spark.SHORT, "spark.pyspark.driver.python": str(python)}
+    found = count_unread(conf=conf).execute(context())
+    direct = counted_directly(made, unread(made))
+    assert (found["counted_by"], found["records"]) == ("spark-submit", sum(one.records for one in direct.values()))
+    assert counted(kept(ledger)) == direct
+
+
+def test_without_a_connection_a_consumer_counts_all_and_it_says_so(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """YARN, which the hook falls back to, is never asked."""
+    monkeypatch.setattr(step, "MOST_AT_ONCE", 10)
+    with caplog.at_level("INFO", logger="kstreams_runbooks.run"):
+        found = count_unread().execute(context())
+    assert found["counted_by"] == "consumer"
+    assert "no Airflow connection spark_default (type spark): create it" in caplog.text
+    assert kept(ledger)["counted_by"] == "consumer"
+
+
+def test_a_cluster_that_runs_the_driver_is_refused(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It would look for this worker's files on another machine."""
+    elsewhere = {"conn_type": "spark", "host": "spark://h", "port": 7077, "extra": {"deploy-mode": "cluster"}}
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(elsewhere))
+    monkeypatch.setattr(step, "MOST_AT_ONCE", 10)
+    with pytest.raises(StepFailed) as failed:
+        count_unread().execute(context())
+    assert failed.value.code == 2
+    assert "deploy-mode cluster (expected client)" in caplog.text
+    assert not ledger.evidence(RUN, kind="reading", task_id="count_unread")
+
+
+def test_what_observe_could_not_read_is_not_counted(ledger: Ledger) -> None:
+    """A part of the inputs is no sum."""
+    partial = (PartitionReading("orders", 0, 3, 0, Missing("no leader"), 9),)
+    payload = encode(reading(partitions=partial))
+    ledger.record(RUN, "observe", 2, "reading", "application", payload, time.time_ns() // 1_000_000)
+    with pytest.raises(StepFailed) as failed:
+        count_unread().execute(context())
+    assert failed.value.code == 3
