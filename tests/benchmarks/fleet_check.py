@@ -38,6 +38,7 @@ _PARTITIONS = 2
 _RECORDS = 10
 _BEHIND = 5
 _THREADS = 16
+_CREATE_S = 120
 _CLUSTER = "bench"
 
 

@@ -36,7 +36,7 @@ def lag_command(
     """What APPLICATIONS (default: the whole fleet) still have to read, per partition.
 
     Nothing is changed, and no group is joined. An application that is down is read by the topology that its deployer
-    describes.
+    describes. How each of them stands is judged by this reading and those that drain_check has kept before it.
 
     Exit codes: 0 everything is read, 1 unread records, 2 bad input, 3 something is not known (or a transaction is open
     where all else is read), 4 unreachable.
