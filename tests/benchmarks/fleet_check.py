@@ -96,9 +96,8 @@ def main() -> None:
 def joined(bootstrap: str, entries: Sequence[Application]) -> list[Member]:
     """Topics with records, and a group for each application that has read them."""
     names = [topic for entry in entries for topic in topics(entry)]
-    made = AdminClient({"bootstrap.servers": bootstrap}).create_topics(
-        [NewTopic(name, _PARTITIONS, 1) for name in names]
-    )
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    made = admin.create_topics([NewTopic(name, _PARTITIONS, 1) for name in names], request_timeout=_CREATE_S)
     for future in made.values():
         future.result()
     producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 50})
