@@ -36,6 +36,7 @@ KNOWN_STEPS = {
     "describe_release",
     "choose_runbook",
     "start_runbook",
+    "count_unread",
     "certify",
     "verify",
     "conclude",

@@ -17,7 +17,6 @@ from kstreams_runbooks.model.ledger import RunRecord
 from kstreams_runbooks.model.readings import Missing, PartitionReading
 from kstreams_runbooks.steps import count_unread as step
 from kstreams_runbooks.steps.count_unread import count_unread
-from kstreams_runbooks.steps.reporting import StepFailed
 from lab import spark
 from lab.settings import Lab, Ports
 from samples import reading
@@ -63,6 +62,7 @@ def kept(ledger: Ledger) -> dict[str, Any]:
 def test_few_are_counted_at_once_and_kept(ledger: Ledger, made: list[Log]) -> None:
     """No job is submitted, though the connection is not even there."""
     found = count_unread().execute(context())
+    assert found is not None
     direct = counted_directly(made, unread(made))
     assert found == {
         "records": sum(one.records for one in direct.values()),
@@ -85,6 +85,7 @@ def test_many_are_submitted_with_nothing_but_the_zip(
     monkeypatch.setattr(step, "MOST_AT_ONCE", 10)
     conf = {**spark.LOOPBACK, **spark.SHORT, "spark.pyspark.driver.python": str(python)}
     found = count_unread(conf=conf).execute(context())
+    assert found is not None
     direct = counted_directly(made, unread(made))
     assert (found["counted_by"], found["records"]) == ("spark-submit", sum(one.records for one in direct.values()))
     assert counted(kept(ledger)) == direct
@@ -97,6 +98,7 @@ def test_without_a_connection_a_consumer_counts_all_and_it_says_so(
     monkeypatch.setattr(step, "MOST_AT_ONCE", 10)
     with caplog.at_level("INFO", logger="kstreams_runbooks.run"):
         found = count_unread().execute(context())
+    assert found is not None
     assert found["counted_by"] == "consumer"
     assert "no Airflow connection spark_default (type spark): create it" in caplog.text
     assert kept(ledger)["counted_by"] == "consumer"
@@ -109,18 +111,18 @@ def test_a_cluster_that_runs_the_driver_is_refused(
     elsewhere = {"conn_type": "spark", "host": "spark://h", "port": 7077, "extra": {"deploy-mode": "cluster"}}
     monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(elsewhere))
     monkeypatch.setattr(step, "MOST_AT_ONCE", 10)
-    with pytest.raises(StepFailed) as failed:
-        count_unread().execute(context())
-    assert failed.value.code == 2
+    with caplog.at_level("INFO", logger="kstreams_runbooks.run"):
+        assert count_unread().execute(context()) is None
+    assert "not counted: Airflow connection spark_default" in caplog.text
     assert "deploy-mode cluster (expected client)" in caplog.text
     assert not ledger.evidence(RUN, kind="reading", task_id="count_unread")
 
 
-def test_what_observe_could_not_read_is_not_counted(ledger: Ledger) -> None:
+def test_what_observe_could_not_read_is_not_counted(ledger: Ledger, caplog: pytest.LogCaptureFixture) -> None:
     """A part of the inputs is no sum."""
     partial = (PartitionReading("orders", 0, 3, 0, Missing("no leader"), 9),)
     payload = encode(reading(partitions=partial))
     ledger.record(RUN, "observe", 2, "reading", "application", payload, time.time_ns() // 1_000_000)
-    with pytest.raises(StepFailed) as failed:
-        count_unread().execute(context())
-    assert failed.value.code == 3
+    with caplog.at_level("INFO", logger="kstreams_runbooks.run"):
+        assert count_unread().execute(context()) is None
+    assert "not counted: orders-0: last stable offset no leader" in caplog.text

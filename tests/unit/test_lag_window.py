@@ -4,7 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from kstreams_runbooks.lags.document import as_text, document
+from kstreams_runbooks.lags.document import document
+from kstreams_runbooks.lags.text import as_text
 from kstreams_runbooks.lags.window import status_of
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.lag import ApplicationLag, LagSnapshot, PartitionLag
@@ -38,7 +39,8 @@ def test_what_the_check_has_kept_counts(ledger: Path) -> None:
         kept.keep_lag("demo", {"orders": KeptReading(at_ms, LAG)})
     assert status_of(NOW, LAG).word == "stalled"
     assert document([NOW])["applications"][0]["status"] == "stalled"
-    assert as_text([NOW]).startswith("orders @ demo: stalled, committed offsets unchanged over 3 readings")
+    assert as_text([NOW]).startswith("orders @ demo: 10 unread offsets; STALLED")
+    assert "! committed offsets unchanged over 3 readings" in as_text([NOW])
     assert status_of(replace(NOW, cluster="elsewhere"), LAG).word == "healthy"
     assert status_of(NOW, replace(LAG, application_id="orders-v2")).word == "healthy"
 

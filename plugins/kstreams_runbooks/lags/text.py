@@ -9,7 +9,7 @@ from kstreams_runbooks.model.lag import ApplicationLag, LagSnapshot, PartitionLa
 
 _SECONDS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 # The words whose sentence says more than the lines below do.
-_TOLD = frozenset({"expiring", "failed", "stalled", "stopped"})
+_TOLD = frozenset({"expiring", "failed", "recreated", "rewound", "stalled", "stopped"})
 _HEADS = ("topic", "role", "unread", "", "partitions", "oldest unread")
 
 
