@@ -137,7 +137,7 @@ def test_partitions_that_are_added_begin_the_count_anew(drain: Drain) -> None:
 
     answer = drain.watched(grow)
     assert answer.verdict.outcome is Outcome.WAIT
-    assert answer.verdict.reasons == ("reading 2 of 3 in a row with nothing left",)
+    assert answer.verdict.reasons[0] == "reading 2 of 3 in a row with nothing left"
 
 
 def test_a_group_that_is_deleted_is_unknown_and_never_at_zero(drain: Drain) -> None:

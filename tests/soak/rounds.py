@@ -32,6 +32,8 @@ READINGS, INTERVAL_S = 3, 0.3
 FOUND_S = 2.0 + READINGS * INTERVAL_S
 # Longer than everything that the application does between two records: EOS commits every 0.1 s.
 _SETTLE_S = 1.5
+# A rebalance is over by then: what an instance that was restarted still has to process comes after it.
+_SETTLE_AFTER_RESTART_S = 8.0
 _CEILING_S = 180.0
 _TRACK_S = 0.2
 _TIMEOUT_MS = 3_000
@@ -141,7 +143,7 @@ class Soak:
                 lambda _: None
             )
             given_at, moved_at = time.monotonic(), tracker.moved_at
-            time.sleep(_SETTLE_S)
+            time.sleep(_SETTLE_AFTER_RESTART_S if drawn.kind == "restart" else _SETTLE_S)
         now = self._sinks()
         if left is not None:
             left.purge()

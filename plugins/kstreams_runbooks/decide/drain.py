@@ -7,11 +7,11 @@ sends records in a circle, so that no order of topics would prove anything.
 
 from collections.abc import Iterator, Mapping
 
-from kstreams_runbooks.decide.drain_findings import drain_findings, open_sentence
+from kstreams_runbooks.decide.drain_findings import drain_findings, not_paused, open_sentence, recreated
 from kstreams_runbooks.decide.drain_pace import eta_ms
 from kstreams_runbooks.decide.lag import named
 from kstreams_runbooks.model.drain import DrainQuestion, DrainReading
-from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
 
 _STABLE = frozenset({"stable", "empty", "dead"})
 
@@ -24,17 +24,19 @@ def drained(readings: tuple[DrainReading, ...], question: DrainQuestion) -> Verd
     if not readings:
         return Verdict(Outcome.WAIT, ("no reading yet",))
     last = readings[-1]
-    unknown = tuple(_unknown(last))
+    unknown, left = tuple(_unknown(last)), tuple(_left(last))
     if findings := tuple(drain_findings(readings, question)):
-        told = tuple(f"{finding.object}: {finding.message}" for finding in findings)
-        return Verdict(Outcome.INCONCLUSIVE, (*told, *unknown), findings)
+        return Verdict(Outcome.INCONCLUSIVE, (*map(_told, findings), *unknown, *left), findings)
     if unknown:
-        return Verdict(Outcome.INCONCLUSIVE, unknown)
-    if left := tuple(_left(last)):
+        return Verdict(Outcome.INCONCLUSIVE, (*unknown, *left))
+    if left:
         return Verdict(Outcome.WAIT, (*left, *_eta(readings)))
+    if question.pause is None:
+        return Verdict(Outcome.INCONCLUSIVE, (_told(not_paused()),), (not_paused(),))
     good = _good(readings)
     if good < question.readings:
-        return Verdict(Outcome.WAIT, (f"reading {good} of {question.readings} in a row with nothing left",))
+        begun = f"reading {good} of {question.readings} in a row with nothing left"
+        return Verdict(Outcome.WAIT, (begun, *_since_the_last(readings)))
     return Verdict(Outcome.PROCEED, tuple(_proven(readings[-question.readings :], question)))
 
 
@@ -53,7 +55,9 @@ def still_drained(certified: DrainReading, now: DrainReading) -> Verdict:
     """Whether a certificate still holds, right before the step that relies on it: void once any offset has moved."""
     if unknown := tuple(_unknown(now)):
         return Verdict(Outcome.INCONCLUSIVE, unknown)
-    if moved := tuple(sorted(_moved(certified, now))):
+    if again := recreated(certified.topic_ids, now.topic_ids):
+        return Verdict(Outcome.REFUSE, (f"the certificate is void, created again: {named(tuple(again))}",))
+    if moved := tuple(sorted(set(_moved(certified, now)))):
         return Verdict(Outcome.REFUSE, (f"the certificate is void, offsets have moved: {named(moved)}",))
     if left := tuple(_left(now)):
         return Verdict(Outcome.REFUSE, tuple(f"the certificate is void: {one}" for one in left))
@@ -76,9 +80,13 @@ def _unknown(reading: DrainReading) -> Iterator[str]:
     yield from reading.problems
     if all(one.role == "orphaned" for one in reading.partitions):
         yield "no partition is known that the application reads (expected at least one)"
+    lacking: dict[str, list[str]] = {}
     for one in reading.partitions:
         if one.role != "orphaned" and (one.records is None or one.state in {"missing", "unknown"}):
-            yield f"{one.name}: {one.why or 'not read'} (expected the number of readable records)"
+            lacking.setdefault(one.why or "not read", []).append(one.name)
+    for why, names in lacking.items():
+        if why not in reading.problems:
+            yield f"{named(tuple(names))}: {why} (expected the number of readable records)"
     for instance in reading.instances:
         if instance.why or instance.state is None or instance.failed_threads is None or instance.tasks is None:
             yield f"{instance.instance}: {instance.why or 'its state, failed threads or tasks are not known'}"
@@ -104,7 +112,8 @@ def _left(reading: DrainReading) -> Iterator[str]:
     for instance in reading.instances:
         if instance.state != "RUNNING" or instance.failed_threads:
             failed = instance.failed_threads
-            yield f"{instance.instance}: {instance.state} with {failed} failed threads (expected RUNNING with none)"
+            expected = "RUNNING with none; one that was replaced counts until a restart" if failed else "RUNNING"
+            yield f"{instance.instance}: {instance.state} with {failed} failed threads (expected {expected})"
     assigned = {task for instance in reading.instances for task in instance.tasks or ()}
     if reading.instances and reading.all_tasks is not None and assigned != reading.all_tasks:
         lacking = tuple(sorted(reading.all_tasks - assigned)) or tuple(sorted(assigned - reading.all_tasks))
@@ -127,6 +136,16 @@ def _differing(one: Mapping[str, int | None], other: Mapping[str, int | None]) -
             yield name
 
 
+def _told(finding: Finding) -> str:
+    return f"{finding.object}: {finding.message}"
+
+
+def _since_the_last(readings: tuple[DrainReading, ...]) -> Iterator[str]:
+    """What has moved since the reading before, where nothing is left: somebody writes, or commits, all the same."""
+    if len(readings) > 1 and (moved := tuple(sorted(set(_moved(readings[-2], readings[-1]))))):
+        yield f"moved since the reading before: {named(moved)}"
+
+
 def _eta(readings: tuple[DrainReading, ...]) -> Iterator[str]:
     left = eta_ms(readings)
     if left is not None:
@@ -138,13 +157,12 @@ def _proven(readings: tuple[DrainReading, ...], question: DrainQuestion) -> Iter
     read = [one for one in last.partitions if one.role != "orphaned"]
     yield (
         f"nothing left to read on {len(read)} partitions, in {len(readings)} readings in a row over "
-        f"{(last.taken.at_ms - readings[0].taken.at_ms) / 1000:.0f} s, with every end where it was"
+        f"{max(0, last.taken.at_ms - readings[0].taken.at_ms) / 1000:.0f} s, with every end where it was"
     )
     if question.pause:
         yield f"inputs paused: {question.pause.how}, {question.pause.by}: {question.pause.reason}"
-    for one in read:
-        if one.why and one.state == "ok":
-            yield f"{one.name}: {one.why}"
+    if lost := tuple(f"{one.name} ({one.why})" for one in read if one.why and one.state == "ok"):
+        yield f"not all of it was read: {named(lost)}"
     if orphaned := [one for one in last.partitions if one.role == "orphaned" and one.records]:
         counts = tuple(f"{one.name} ({one.records:,})" for one in orphaned)
         yield f"on topics that nothing reads any more, and in no total: {named(counts)}"

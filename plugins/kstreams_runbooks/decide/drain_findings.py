@@ -1,7 +1,9 @@
 """What no waiting mends in a drain: each is a finding, with what a person has to do."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
 
+from kstreams_runbooks.decide.lag import named
 from kstreams_runbooks.model.drain import DrainQuestion, DrainReading, OpenTransaction
 from kstreams_runbooks.model.verdicts import Finding
 
@@ -13,50 +15,84 @@ _PAUSE = "Kafka Streams reads its inputs for as long as somebody writes them (Ka
 _IDS = "KIP-516: a topic's id changes when it is deleted and created again"
 _STATES = "KafkaStreams.State (Javadoc): ERROR and NOT_RUNNING are not left again"
 _HANGING = "KIP-664: detecting and aborting hanging transactions"
+_RETENTION = "Kafka documentation, topic settings: retention deletes what nobody has read as well"
+_OFFSETS = "KIP-496: offsets on a topic that is not read any more stay until they are deleted"
 
 
 def drain_findings(readings: tuple[DrainReading, ...], question: DrainQuestion) -> Iterator[Finding]:
-    """Inputs that nobody paused, topics that were created again, clients that ended, transactions that hang."""
-    if question.pause is None:
-        yield Finding(
-            "inputs-not-paused",
-            "danger",
-            "inputs",
-            "nobody says that they are paused (expected a switch, or --inputs-paused REASON): what is at zero now may "
-            "not be in a second; pause them and say so",
-            _PAUSE,
-        )
-    for topic in _recreated(readings):
+    """Topics that were created again, records deleted unread, clients that ended, transactions that hang, leftovers."""
+    last = readings[-1]
+    for topic in recreated(question.topic_ids, *(one.topic_ids for one in readings)):
         message = (
             "was deleted and created again while it was watched: records that were in it are lost, and the application "
             "may go on as if nothing had happened; look at what deleted it"
         )
         yield Finding("topic-recreated", "danger", topic, message, _IDS)
-    for instance in readings[-1].instances:
-        if instance.gone:
+    if lost := tuple(_deleted(readings)):
+        message = "had records to read, and they were deleted while it was watched: nobody has processed them"
+        yield Finding("deleted-unread", "danger", named(lost), message, _RETENTION)
+    for instance in last.instances:
+        if _stays_gone(instance.instance, readings[-question.readings :], question.readings):
             message = (
-                f"its process lives and its Streams client has ended ({instance.why}); it does not come back by itself"
+                f"its process lives and its Streams client has ended ({instance.why or instance.state}); it does not "
+                "come back by itself"
             )
             yield Finding("instance-lost", "danger", instance.instance, message, _STATES)
-    for transaction in readings[-1].open_transactions:
-        if hangs(transaction):
+    for transaction in last.open_transactions:
+        if hangs(transaction, readings):
             yield Finding("transaction-hangs", "danger", transaction.name, _hanging(transaction), _HANGING)
+    if not last.instances and (left := _left_over(last)):
+        message = (
+            "have records that the release which is set does not read, and nothing runs that could: start the release "
+            "that last ran and let it read them, or delete the group's offsets on them if they are not needed"
+        )
+        yield Finding("leftovers-unread", "danger", named(left), message, _OFFSETS)
 
 
-def hangs(transaction: OpenTransaction) -> bool:
-    """Whether nothing will end it any more: past its own timeout and what a coordinator takes to notice."""
-    if transaction.age_ms is None or transaction.producer_id is None:
+def not_paused() -> Finding:
+    """Nothing is left, and nobody says that it stays so."""
+    message = (
+        "nothing is left now, and nobody says that they are paused (expected a switch, or --inputs-paused REASON): a "
+        "second later something may be; pause them and say so"
+    )
+    return Finding("inputs-not-paused", "danger", "inputs", message, _PAUSE)
+
+
+def recreated(*ids: Mapping[str, str]) -> list[str]:
+    """Topics that have another id in one of these than in another."""
+    seen: dict[str, set[str]] = {}
+    for each in ids:
+        for topic, topic_id in each.items():
+            seen.setdefault(topic, set()).add(topic_id)
+    return sorted(topic for topic, found in seen.items() if len(found) > 1)
+
+
+def hangs(transaction: OpenTransaction, readings: tuple[DrainReading, ...]) -> bool:
+    """Whether nothing will end it any more: past its own timeout and what a coordinator takes to notice.
+
+    By the coordinator's word and by what was seen here: the very transaction, for as long as that takes to notice, so
+    that neither a clock nor one that has just ended is taken for it.
+    """
+    if transaction.age_ms is None or transaction.timeout_ms is None:
         return False
-    if transaction.timeout_ms is None:
-        return transaction.transactional_id is None and transaction.age_ms > ABORT_DUE_MS
-    return transaction.age_ms > transaction.timeout_ms + ABORT_DUE_MS
+    if transaction.age_ms <= transaction.timeout_ms + ABORT_DUE_MS:
+        return False
+    same = (transaction.name, transaction.producer_id, transaction.start_offset)
+    since = readings[-1].taken.at_ms
+    for reading in reversed(readings):
+        if same not in {(one.name, one.producer_id, one.start_offset) for one in reading.open_transactions}:
+            break
+        since = reading.taken.at_ms
+    return readings[-1].taken.at_ms - since >= ABORT_DUE_MS
 
 
 def open_sentence(transaction: OpenTransaction) -> str:
     """One that may still end by itself, for a person."""
     age = "" if transaction.age_ms is None else f", open for {transaction.age_ms // 1000} s"
     limit = "" if transaction.timeout_ms is None else f" (its timeout {transaction.timeout_ms // 1000} s)"
-    return f"{transaction.name}: a transaction of {_who(transaction)}{age}{limit}; what lies behind it cannot be read"
+    why = f" ({transaction.why})" if transaction.why else ""
+    who = _who(transaction)
+    return f"{transaction.name}: a transaction of {who}{age}{limit}; what lies behind it cannot be read{why}"
 
 
 def _who(transaction: OpenTransaction) -> str:
@@ -66,21 +102,32 @@ def _who(transaction: OpenTransaction) -> str:
 
 
 def _hanging(transaction: OpenTransaction) -> str:
-    limit = (
-        "which no coordinator knows any more"
-        if transaction.timeout_ms is None
-        else f"past its timeout of {transaction.timeout_ms // 1000} s and {ABORT_DUE_MS // 1000} s more"
-    )
     return (
-        f"a transaction of {_who(transaction)} is open for {(transaction.age_ms or 0) // 1000} s, {limit}; make sure "
-        "that its producer is gone, then abort it with kafka-transactions.sh abort"
+        f"a transaction of {_who(transaction)} is open for {(transaction.age_ms or 0) // 1000} s, past its timeout of "
+        f"{(transaction.timeout_ms or 0) // 1000} s and {ABORT_DUE_MS // 1000} s more; make sure that its producer is "
+        "gone, then abort it with kafka-transactions.sh abort"
     )
 
 
-def _recreated(readings: tuple[DrainReading, ...]) -> list[str]:
-    ids: dict[str, set[str]] = {}
-    for reading in readings:
-        for one in reading.partitions:
-            if one.topic_id is not None:
-                ids.setdefault(one.topic, set()).add(one.topic_id)
-    return sorted(topic for topic, seen in ids.items() if len(seen) > 1)
+def _stays_gone(name: str, readings: tuple[DrainReading, ...], needed: int) -> bool:
+    """In each of as many readings as a certificate needs: one that is being restarted is gone for a moment too."""
+    seen = [one.gone for reading in readings for one in reading.instances if one.instance == name]
+    return len(seen) >= needed and all(seen)
+
+
+def _deleted(readings: tuple[DrainReading, ...]) -> Iterator[str]:
+    """Partitions that had something to read, whose log begins later now than the group has got."""
+    for before, after in pairwise(readings):
+        now = {one.name: one for one in after.partitions if one.role != "orphaned"}
+        for one in before.partitions:
+            later = now.get(one.name)
+            if later is None or not one.records or later.log_start_offset is None or one.log_start_offset is None:
+                continue
+            begins = later.log_start_offset > one.log_start_offset
+            if begins and (later.committed is None or later.committed < later.log_start_offset):
+                yield one.name
+
+
+def _left_over(reading: DrainReading) -> tuple[str, ...]:
+    rows = [one for one in reading.partitions if one.role == "orphaned" and one.records != 0]
+    return tuple(f"{one.name} ({'not known' if one.records is None else f'{one.records:,}'})" for one in rows)

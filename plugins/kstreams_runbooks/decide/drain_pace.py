@@ -9,7 +9,9 @@ LONGEST_S = 30.0
 
 def eta_ms(readings: tuple[DrainReading, ...]) -> int | None:
     """How long the rest takes at the pace of the readings so far; None where it does not get less."""
-    totals = [(one.taken.at_ms, one.unread) for one in readings if one.unread is not None]
+    # Offsets and records are different numbers: a pace is of one of them.
+    alike = [one for one in readings if one.counted is readings[-1].counted]
+    totals = [(one.taken.at_ms, one.unread) for one in alike if one.unread is not None]
     if not totals:
         return None
     (began, most), (now, left) = totals[0], totals[-1]

@@ -17,10 +17,10 @@ from kstreams_runbooks.model.verdicts import Outcome, Verdict
 def members_of(group: GroupReading, instance: InstanceReading) -> tuple[MemberReading, ...]:
     """Members that one instance has in the group.
 
-    A thread's consumer is named `<client id>-StreamThread-<n>-consumer` (Kafka Streams docs, "client.id"); the dash
-    keeps `orders-1` from claiming the threads of `orders-10`. A static member is also known by its
-    `<group.instance.id>-<n>`: the coordinator goes on showing the client id that it first joined with, and a Streams
-    client whose state directory was cleared has another one (tests/long/test_undo.py).
+    A thread's consumer is named `<client id>-StreamThread-<n>-consumer` (Kafka Streams docs, "client.id"); all of that
+    keeps `orders-1` from claiming the threads of `orders-10` and of `orders-1-canary`. A static member is also known by
+    its `<group.instance.id>-<n>`: the coordinator goes on showing the client id that it first joined with, and a
+    Streams client whose state directory was cleared has another one (tests/long/test_undo.py).
     """
     return tuple(member for member in group.members if _belongs(member, instance))
 
@@ -29,7 +29,9 @@ def _belongs(member: MemberReading, instance: InstanceReading) -> bool:
     streams, static = instance.streams, instance.group_instance_id
     if static and member.instance_id and re.fullmatch(rf"{re.escape(static)}-\d+", member.instance_id):
         return True
-    return isinstance(streams, StreamsReading) and member.client_id.startswith(f"{streams.client_id}-")
+    if not isinstance(streams, StreamsReading):
+        return False
+    return re.match(rf"{re.escape(streams.client_id)}-StreamThread-\d+(-|$)", member.client_id) is not None
 
 
 def owner_of(member: MemberReading, instances: tuple[InstanceReading, ...]) -> InstanceReading | None:

@@ -3,6 +3,7 @@
 import getpass
 import json
 import logging
+import os
 import sys
 
 import click
@@ -62,7 +63,7 @@ def drain_command(
         interval_s=interval_s or limits.gate_interval_s,
         ceiling_s=(ceiling_s or limits.drain_ceiling_s) if watch else None,
     )
-    pause = Pause("declared", getpass.getuser(), reason.strip()) if reason else None
+    pause = Pause("declared", _login(), reason.strip()) if reason else None
     question = DrainQuestion(readings or limits.gate_good_readings, pause, entry.punctuators)
     config = kafka_config(fleet.cluster(entry.cluster).connection)
     opened = drain_reader(
@@ -72,3 +73,11 @@ def drain_command(
         answer = Watch(reader, config, question, waits).until_answered(display.show)
     click.echo(json.dumps(document(entry, answer), indent=2) if form == "json" else as_text(entry, answer))
     sys.exit(exit_code(answer))
+
+
+def _login() -> str:
+    """Who asks; in a container a user may have a number and no name."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return f"uid {os.getuid()}"

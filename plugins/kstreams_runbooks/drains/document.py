@@ -8,7 +8,6 @@ from kstreams_runbooks.decide.drain_pace import eta_ms
 from kstreams_runbooks.drains.watch import Answer
 from kstreams_runbooks.errors import Inconclusive, Unreachable
 from kstreams_runbooks.fleet import Application
-from kstreams_runbooks.model.drain import DrainReading
 from kstreams_runbooks.model.verdicts import Outcome
 
 SCHEMA_VERSION: Final = 1
@@ -44,7 +43,7 @@ def document(entry: Application, answer: Answer) -> dict[str, Any]:
         "readings": len(answer.readings),
         "readings_needed": answer.question.readings,
         "taken_at_ms": None if last is None else last.taken.at_ms,
-        "unread_records": None if last is None or not _exact(last) else last.unread,
+        "unread_records": None if last is None or not last.counted else last.unread,
         "unread_at_most": None if last is None else last.unread,
         "eta_ms": eta_ms(answer.readings),
         "partitions": [] if last is None else [_partition(one) for one in last.partitions],
@@ -67,11 +66,6 @@ def _lines(entry: Application, answer: Answer) -> Iterator[str]:
         answer.readings[-1].held_back if answer.readings and answer.verdict.outcome is not Outcome.PROCEED else ()
     ):
         yield f"  besides, in no topic: {held.what}"
-
-
-def _exact(reading: DrainReading) -> bool:
-    """Whether what is left was counted: of a large backlog only its offsets are told."""
-    return all(one.exact or not one.records for one in reading.partitions if one.role != "orphaned")
 
 
 def _partition(one: Any) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Readings from which "drained" is proven or not: consecutive, each with the ends before and after the offsets."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kstreams_runbooks.model.lag import PartitionLag
 from kstreams_runbooks.model.readings import Taken
@@ -11,10 +11,10 @@ Ends = Mapping[str, int]
 
 @dataclass(frozen=True, slots=True)
 class OpenTransaction:
-    """A transaction that is open on the partition `name` (`topic-number`); what nobody could say is None.
+    """A transaction that is open on the partition `name` (`topic-number`); what nobody could say is None, with `why`.
 
-    `age_ms` is how long it is open, `timeout_ms` how long it may be before its coordinator aborts it. Without a
-    `transactional_id` no coordinator knows it any more: nothing will end it by itself.
+    `age_ms` is how long it is open, `timeout_ms` how long it may be before its coordinator aborts it, both by the
+    coordinator. `start_offset`, where it begins on the partition, tells it from the next one of the same producer.
     """
 
     name: str
@@ -22,6 +22,8 @@ class OpenTransaction:
     producer_id: int | None
     age_ms: int | None
     timeout_ms: int | None
+    start_offset: int | None = None
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,16 @@ class DrainReading:
     problems: tuple[str, ...] = ()
 
     @property
+    def counted(self) -> bool:
+        """Whether what is left is counted in records: of a large backlog only its offsets are told."""
+        return all(one.exact or not one.records for one in self.partitions if one.role != "orphaned")
+
+    @property
+    def topic_ids(self) -> dict[str, str]:
+        """Ids of the topics that it reads, by name."""
+        return {one.topic: one.topic_id for one in self.partitions if one.topic_id is not None}
+
+    @property
     def unread(self) -> int | None:
         """Records left to read, None while one partition is not known."""
         counts = [one.records for one in self.partitions if one.role != "orphaned"]
@@ -90,8 +102,12 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class DrainQuestion:
-    """What is asked: how many readings in a row, the pause, and what the application declares beside its topics."""
+    """What is asked: how many readings in a row, the pause, and what the application declares beside its topics.
+
+    `topic_ids` are those of the first reading, by topic: a wait may be longer than the readings that are kept of it.
+    """
 
     readings: int
     pause: Pause | None
     punctuators: tuple[str, ...] = ()
+    topic_ids: Mapping[str, str] = field(default_factory=dict)

@@ -186,8 +186,11 @@ def read_topology(
     In the middle of a roll two releases may run: the union of both is what the group has to commit.
     """
     texts = topology_texts(instances, describe)
-    if isinstance(texts, Missing):
-        return texts
+    return texts if isinstance(texts, Missing) else topics_of(texts, application_id, names)
+
+
+def topics_of(texts: Iterable[str], application_id: str, names: frozenset[str]) -> TopologyTopics | Missing:
+    """Topics of all of these descriptions."""
     try:
         found = [topology_topics(text, application_id, names) for text in sorted(texts)]
     except BadInput as error:

@@ -13,15 +13,21 @@ from kstreams_runbooks.model.declaration import Declaration
 from kstreams_runbooks.model.drain import DrainReading, HeldBack, OpenTransaction
 from kstreams_runbooks.model.lag import ApplicationLag, LagRole, PartitionLag
 from kstreams_runbooks.model.readable import Readable
-from kstreams_runbooks.model.readings import Deployment, GroupReading, InstanceReading, Missing, TopicReading
+from kstreams_runbooks.model.readings import (
+    Deployment,
+    GroupReading,
+    InstanceReading,
+    Missing,
+    TopicReading,
+)
 from kstreams_runbooks.observe.application import (
     ObservedApplication,
-    read_topology,
     reading_instances,
-    topology_texts,
+    topics_of,
 )
 from kstreams_runbooks.observe.cluster import ClusterReader
-from kstreams_runbooks.observe.lag import LagAsked, lag_of
+from kstreams_runbooks.observe.lag import LagAsked, is_repartition, lag_of
+from kstreams_runbooks.observe.may_have_run import may_have_run
 from kstreams_runbooks.observe.offsets import Ends, Place, read_ends
 from kstreams_runbooks.observe.topology_topics import TopologyTopics, read_by
 
@@ -36,7 +42,8 @@ class DrainReader:
     """Reads one application again and again.
 
     `count` says how many records of ranges of offsets can be read, `declared` what a release declares of its windows
-    and suppressions. Descriptions of releases are asked for once: while everything is down, each is a JVM of its own.
+    and suppressions. Without `exactly_once` offsets stay offsets: such an application processes aborted records too,
+    which whoever counts does not get. Descriptions are asked for once: while everything is down, each is a JVM.
     """
 
     def __init__(
@@ -45,11 +52,14 @@ class DrainReader:
         deployer: Deployer,
         count: Count,
         declared: Callable[[str], Declaration | None] = lambda _: None,
+        *,
+        exactly_once: bool = True,
     ) -> None:
         self._application = application
         self._deployer = deployer
         self._count = count
         self._declared = declared
+        self._exactly_once = exactly_once
         self._ranges: Ranges = {}
         self._readable: Mapping[Place, Readable] | None = None
         self._describe = lru_cache(maxsize=4)(deployer.topology)
@@ -60,18 +70,22 @@ class DrainReader:
         with reading_instances(self._application, self._deployer) as instances_read:
             group, names = reader.group(group_id), reader.topic_names()
             instances = instances_read()
-        topology = read_topology(instances, self._describe, group_id, names)
-        if isinstance(topology, Missing):
-            return DrainReading(taken, (), {}, {}, {}, problems=(topology.missing,))
+        texts = may_have_run(instances, self._describe)
+        topology = texts if isinstance(texts, Missing) else topics_of(texts, group_id, names)
+        if isinstance(texts, Missing) or isinstance(topology, Missing):
+            why = texts if isinstance(texts, Missing) else topology
+            return DrainReading(taken, (), {}, {}, {}, problems=(why.missing,) if isinstance(why, Missing) else ())
+        # While two topologies run or are set, nothing says whose a task is.
+        text = next(iter(texts)) if len(texts) == 1 else None
         outputs = (topology.outputs | set(self._application.outputs)) - topology.sources(names)
         topics = {topic.name: topic for topic in reader.topics((topology.sources(names) | outputs) & names)}
         places = [(topic.name, number) for topic in topics.values() for number in range(topic.partitions)]
         before = read_ends(reader.librdkafka, places)
-        lag, after = self._lag(reader, group, topology, topics, places)
+        lag, after = self._lag(reader, group, topology, topics, places, names)
         sinks = {name: end for name, end in _log_ends(after).items() if name.rpartition("-")[0] in outputs}
         of_group = None if isinstance(group, Missing) else group
         counts = {topic.name: topic.partitions for topic in topics.values()}
-        reads = self._read_by(instances, names)
+        reads = {} if text is None else read_by(text, group_id, names)
         held = partial(tasks_of, read_by=reads, partitions=counts)
         return DrainReading(
             taken,
@@ -83,9 +97,10 @@ class DrainReader:
             instances=running_instances(instances, of_group, held, taken.at_ms),
             all_tasks=all_tasks(reads, counts),
             open_transactions=_open(reader, after, taken.at_ms),
-            held_back=self._held_back(instances, reads, lag),
+            held_back=() if text is None else self._held_back(text, instances, reads, lag),
             problems=(
-                *lag.problems,
+                *([group.missing] if isinstance(group, Missing) else []),
+                *(problem for problem in lag.problems if not isinstance(group, Missing)),
                 *strange_members(instances, of_group),
                 *(f"{place[0]}-{place[1]}: {why}" for place, why in _unread(before | after)),
                 *self._of_outputs(topology, outputs, names),
@@ -99,6 +114,7 @@ class DrainReader:
         topology: TopologyTopics,
         topics: Mapping[str, TopicReading],
         places: list[Place],
+        names: frozenset[str],
     ) -> tuple[ApplicationLag, dict[Place, Ends]]:
         """Committed offsets, and after them the ends of everything."""
         group_id = self._application.application_id
@@ -106,8 +122,11 @@ class DrainReader:
         roles |= dict.fromkeys(topology.internal, "repartition")
         committed = reader.committed([group_id])
         offsets = committed[group_id]
-        # Topics that nothing reads any more have offsets too, which is told and in no total.
-        left = set() if isinstance(offsets, Missing) else {topic for topic, _ in offsets} - roles.keys() - topics.keys()
+        # Topics that nothing reads any more are told, and in no total: by offsets, and internal ones by their names.
+        left = set() if isinstance(offsets, Missing) else {topic for topic, _ in offsets}
+        groups = [name for name, *_ in reader.groups()]
+        left |= {name for name in names if is_repartition(name, group_id, groups)}
+        left -= roles.keys() | topics.keys()
         orphaned = {topic.name: topic for topic in reader.topics(left)}
         places = [*places, *((one.name, number) for one in orphaned.values() for number in range(one.partitions))]
         after = read_ends(reader.librdkafka, places)
@@ -138,6 +157,8 @@ class DrainReader:
 
         While an application works through a backlog, how much of it is markers changes nothing.
         """
+        if not self._exactly_once:
+            return {}
         if ranges != self._ranges:
             self._ranges, self._readable = ranges, None
             if sum(end - start for start, end in ranges.values()) > FEW:
@@ -146,30 +167,20 @@ class DrainReader:
             self._readable = self._count(ranges) if ranges else {}
         return self._readable
 
-    def _one_text(self, instances: tuple[InstanceReading, ...]) -> str | None:
-        """The topology that runs; None while two of them do, because nothing says then whose a task is."""
-        texts = topology_texts(instances, self._describe)
-        return next(iter(texts)) if not isinstance(texts, Missing) and len(texts) == 1 else None
-
-    def _read_by(self, instances: tuple[InstanceReading, ...], names: frozenset[str]) -> dict[str, str]:
-        """Which subtopology reads each topic."""
-        text = self._one_text(instances)
-        return {} if text is None else read_by(text, self._application.application_id, names)
-
     def _held_back(
-        self, instances: tuple[InstanceReading, ...], reads: Mapping[str, str], lag: ApplicationLag
+        self, text: str, instances: tuple[InstanceReading, ...], reads: Mapping[str, str], lag: ApplicationLag
     ) -> tuple[HeldBack, ...]:
-        text, times = self._one_text(instances), dict[str, int]()
-        if text is None:
-            return ()
+        times = dict[str, int]()
         for one in lag.read:
             if one.stream_time_ms is not None and one.topic in reads:
                 sub = reads[one.topic]
                 times[sub] = max(times.get(sub, one.stream_time_ms), one.stream_time_ms)
         releases = {one.deployment.release for one in instances if isinstance(one.deployment, Deployment)}
         known = [self._declared(release) for release in releases if isinstance(release, str)]
-        declared = known[0] if len(known) == 1 and known[0] is not None else Declaration()
-        return held_back(parse_topology(text), declared, times)
+        if len(known) == 1 and known[0] is not None:
+            return held_back(parse_topology(text), known[0], times)
+        undeclared = HeldBack("suppressions and windows, of which the release declares nothing", None, None)
+        return (*held_back(parse_topology(text), Declaration(), times), undeclared)
 
     def _of_outputs(self, topology: TopologyTopics, outputs: Collection[str], names: frozenset[str]) -> list[str]:
         """Why its outputs are not known: nothing may be taken for unchanged that nobody looked at."""
@@ -198,5 +209,6 @@ def _open(reader: ClusterReader, ends: Mapping[Place, Ends], at_ms: int) -> tupl
     ]
     answer = reader.open_transactions(places, at_ms)
     found = () if isinstance(answer, Missing) else answer
+    why = answer.missing if isinstance(answer, Missing) else "it may just have ended"
     silent = {f"{topic}-{number}" for topic, number in places} - {one.name for one in found}
-    return (*found, *(OpenTransaction(name, None, None, None, None) for name in sorted(silent)))
+    return (*found, *(OpenTransaction(name, None, None, None, None, why=why) for name in sorted(silent)))

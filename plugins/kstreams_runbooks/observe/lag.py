@@ -140,6 +140,11 @@ def _partition(
     # A partition that was never committed has all of its log to read.
     since = start if offset is None else offset
     unknown = next((value.missing for value in ends if isinstance(value, Missing)), None) or next(iter(problems), None)
+    # Ends are read after offsets, so this is no race: what lies in the log now was never read by this offset.
+    if offset is not None and end is not None and offset > end:
+        unknown = unknown or (
+            f"committed {offset:,} is past its end {end:,}: the topic was created again or cut off, or somebody set it"
+        )
     state: LagState = (
         "unknown" if unknown else "orphaned" if role == "orphaned" else "never_committed" if offset is None else "ok"
     )

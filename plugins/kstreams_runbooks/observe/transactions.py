@@ -10,6 +10,8 @@ from kstreams_runbooks.model.drain import OpenTransaction
 from kstreams_runbooks.observe.offsets import Place
 from kstreams_runbooks.observe.read_only import ReadOnly
 
+_UNNAMED = "no coordinator tells of it: it hangs, or this user may not describe its transactional id"
+
 
 def read_open(admin: ReadOnly, places: Collection[Place], at_ms: int) -> tuple[OpenTransaction, ...]:
     """One row for each producer that has a transaction open on one of `places`; kafka-python's errors.
@@ -33,7 +35,10 @@ def read_open(admin: ReadOnly, places: Collection[Place], at_ms: int) -> tuple[O
 
 
 def _described(admin: ReadOnly, producer_ids: Collection[int]) -> dict[int, tuple[str, Any]]:
-    """Transactional id and description by producer id; one that no coordinator has any more hangs, and is absent."""
+    """Transactional id and description by producer id.
+
+    One that hangs is absent, because no coordinator has it any more; so is one that this user may not describe.
+    """
     if not producer_ids:
         return {}
     listed = admin.list_transactions(producer_id_filters=sorted(producer_ids))
@@ -43,13 +48,10 @@ def _described(admin: ReadOnly, producer_ids: Collection[int]) -> dict[int, tupl
 
 def _row(place: str, producer: Any, known: dict[int, tuple[str, Any]], at_ms: int) -> OpenTransaction:
     name, described = known.get(producer.producer_id, (None, None))
-    began = described.transaction_start_time_ms if described is not None else -1
-    # Without its coordinator's word, the last record that its producer wrote says since when it is open at least.
-    since = began if began >= 0 else producer.last_timestamp
-    return OpenTransaction(
-        place,
-        name,
-        producer.producer_id,
-        age_ms=max(0, at_ms - since) if since >= 0 else None,
-        timeout_ms=None if described is None else described.transaction_timeout_ms,
-    )
+    start = producer.current_transaction_start_offset
+    if described is None:
+        return OpenTransaction(place, None, producer.producer_id, None, None, start, _UNNAMED)
+    # -1 once it has ended: a record's own time may be of any day, and says nothing of the transaction.
+    began = described.transaction_start_time_ms
+    age = max(0, at_ms - began) if began >= 0 else None
+    return OpenTransaction(place, name, producer.producer_id, age, described.transaction_timeout_ms, start)

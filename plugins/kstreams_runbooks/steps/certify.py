@@ -4,10 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from airflow.sdk import BaseOperator
+from tenacity import Retrying, retry_if_exception_type, retry_if_result, stop_after_attempt, wait_fixed
 
 from kstreams_runbooks.decide.drain import certified, drained
+from kstreams_runbooks.errors import Unreachable
 from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.drain import DrainQuestion, DrainReading, Pause
+from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.steps.drain_reader import drain_reader
 from kstreams_runbooks.steps.drain_trigger import drain_trigger
@@ -15,6 +18,9 @@ from kstreams_runbooks.steps.gates import answered
 from kstreams_runbooks.steps.observing import rehearsed
 from kstreams_runbooks.steps.reporting import reported
 from kstreams_runbooks.steps.run import Run
+
+# The last looks, when a certificate is given.
+_LOOKS = 3
 
 
 def certify() -> "Certify":
@@ -41,14 +47,17 @@ class Certify(BaseOperator):
             answered(run, event)
             kept = run.ledger.evidence(run.key, kind="verdict", name=drained.__name__, task_id=run.task_id)[-1]
             inputs = kept.payload["inputs"]
-            run.demand(
-                run.decide(
-                    certified,
-                    readings=decode(tuple[DrainReading, ...], inputs["readings"]),
-                    question=decode(DrainQuestion, inputs["question"]),
-                    now=_read(run),
-                )
+            readings = decode(tuple[DrainReading, ...], inputs["readings"])
+            question = decode(DrainQuestion, inputs["question"])
+            # A broker that is restarted in this very moment costs a look, not an hour's proof.
+            retrying = Retrying(
+                retry=retry_if_result(lambda verdict: verdict.outcome is Outcome.INCONCLUSIVE)
+                | retry_if_exception_type(Unreachable),
+                stop=stop_after_attempt(_LOOKS),
+                wait=wait_fixed(run.limit("gate_interval_s")),
+                retry_error_callback=lambda state: state.outcome.result() if state.outcome else None,
             )
+            run.demand(retrying(lambda: run.decide(certified, readings=readings, question=question, now=_read(run))))
 
 
 def drain_question(run: Run) -> DrainQuestion:

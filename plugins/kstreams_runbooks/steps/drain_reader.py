@@ -27,4 +27,10 @@ def drain_reader(
         return release_declaration(entry.name, release, known.library(release))
 
     with Counter(kafka, say=say) as counter:
-        yield DrainReader(entry, deployer, lambda ranges: counter(ranges).readable, declared)
+        yield DrainReader(
+            entry,
+            deployer,
+            lambda ranges: counter(ranges).readable,
+            declared,
+            exactly_once=entry.processing_guarantee.startswith("exactly_once"),
+        )

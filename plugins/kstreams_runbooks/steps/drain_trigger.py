@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections import deque
 from contextlib import ExitStack
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_result
@@ -73,6 +73,7 @@ class _Watch:
         opened = drain_reader(run.application, run.deployer, run.kafka, run.say)
         self._reader: DrainReader = self._closing.enter_context(opened)
         self._readings: deque[DrainReading] = deque(maxlen=max(_MOST, question.readings))
+        self._topics = f"topics/{trigger.step}/{trigger.try_number}"
         name = f"ceiling/{trigger.step}/{trigger.try_number}"
         self._until_ms = int(run.ledger.remember(run.key, name, now_ms() + int(self._ceiling_s * 1000)))
         self._said, self._kept_at_ms, self._began = "", 0, 0.0
@@ -85,12 +86,20 @@ class _Watch:
         """One more reading, and what they say together."""
         self._began = time.monotonic()
         self._readings.append(self._read())
+        self._bind_topics(self._readings[-1])
         verdict = drained(tuple(self._readings), self._question)
         if verdict.sentence != self._said or now_ms() - self._kept_at_ms >= _KEPT_EVERY_MS:
             self._said, self._kept_at_ms = verdict.sentence, now_ms()
             self._run.say(verdict.sentence)
             self._run.keep("reading", PROGRESS, self._readings[-1])
         return verdict
+
+    def _bind_topics(self, reading: DrainReading) -> None:
+        """Remember the topics of the first reading that has any: a wait outlives its readings, and its triggerer."""
+        if self._question.topic_ids or not reading.topic_ids:
+            return
+        ids = self._run.ledger.remember(self._run.key, self._topics, reading.topic_ids)
+        self._question = replace(self._question, topic_ids=ids)
 
     def pause_s(self, _: RetryCallState) -> float:
         """Until the next reading is due: intervals count from beginning to beginning."""

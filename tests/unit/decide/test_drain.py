@@ -141,19 +141,14 @@ def test_an_application_that_does_not_work_only_looks_idle(changes: dict[str, ob
     ("changes", "finding", "sentence"),
     [
         (
-            {"open_transactions": (OpenTransaction("orders-0", "tx", 7, 25_001, 10_000),)},
-            "transaction-hangs",
-            "tx (producer id 7) is open for 25 s, past its timeout of 10 s and 15 s more; make sure",
+            {"instances": (), "partitions": (INPUT, INNER, replace(INNER, topic="old", role="orphaned", records=4))},
+            "leftovers-unread",
+            "old-0 (4): have records that the release which is set does not read, and nothing runs that could",
         ),
         (
-            {"open_transactions": (OpenTransaction("orders-0", None, 7, 15_001, None),)},
-            "transaction-hangs",
-            "an unnamed producer (producer id 7) is open for 15 s, which no coordinator knows any more",
-        ),
-        (
-            {"instances": (replace(ONE, state=None, why="no client", gone=True),)},
-            "instance-lost",
-            "one: its process lives and its Streams client has ended (no client)",
+            {"partitions": (replace(INPUT, log_start_offset=12, committed=10, records=0), INNER)},
+            "deleted-unread",
+            "orders-0: had records to read, and they were deleted while it was watched",
         ),
         (
             {"partitions": (replace(INPUT, topic_id="b"), INNER)},
@@ -164,18 +159,86 @@ def test_an_application_that_does_not_work_only_looks_idle(changes: dict[str, ob
 )
 def test_what_no_waiting_mends_is_a_finding(changes: dict[str, object], finding: str, sentence: str) -> None:
     """A person is needed: it is said at once, with what to do."""
-    verdict = drained((*QUIET[:2], reading(10, **changes)), QUESTION)
+    unread = reading(5, partitions=(replace(INPUT, log_start_offset=3, records=2), INNER))
+    verdict = drained((QUIET[0], unread, reading(10, **changes)), QUESTION)
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert [one.id for one in verdict.findings] == [finding]
     assert sentence in verdict.reasons[0]
 
 
-@pytest.mark.parametrize("transaction", [("tx", 25_000, 10_000), (None, 15_000, None), ("tx", None, None)])
-def test_a_transaction_within_its_time_is_waited_for(transaction: tuple[str | None, int | None, int | None]) -> None:
-    """Its own timeout, and what a coordinator takes to notice."""
-    name, age, timeout = transaction
-    still = reading(10, open_transactions=(OpenTransaction("orders-0", name, 7, age, timeout),))
-    assert drained((*QUIET[:2], still), QUESTION).outcome is Outcome.WAIT
+def opened(age_ms: int | None, timeout_ms: int | None = 10_000, start: int = 8) -> tuple[OpenTransaction, ...]:
+    return (OpenTransaction("orders-0", "tx", 7, age_ms, timeout_ms, start),)
+
+
+def test_a_transaction_that_outlives_its_timeout_hangs() -> None:
+    """By its coordinator's word, and seen for as long as a coordinator takes to notice."""
+    readings = (reading(0, open_transactions=opened(11_000)), reading(15, open_transactions=opened(26_000)))
+    verdict = drained(readings, QUESTION)
+    assert (verdict.outcome, [one.id for one in verdict.findings]) == (Outcome.INCONCLUSIVE, ["transaction-hangs"])
+    assert "tx (producer id 7) is open for 26 s, past its timeout of 10 s and 15 s more; make" in verdict.reasons[0]
+
+
+@pytest.mark.parametrize(
+    "readings",
+    [
+        # Within its time, for as long as it may.
+        (reading(0, open_transactions=opened(1)), reading(25, open_transactions=opened(25_000))),
+        # One look alone: its clock, or ours, may be wrong.
+        (reading(10, open_transactions=opened(9_000_000)),),
+        # Another one of the same producer.
+        (reading(0, open_transactions=opened(9, start=3)), reading(20, open_transactions=opened(9_000_000))),
+        # Nobody tells since when, or for how long.
+        (reading(0, open_transactions=opened(None)), reading(99, open_transactions=opened(None))),
+        (reading(0, open_transactions=opened(1, None)), reading(99, open_transactions=opened(99_000, None))),
+    ],
+)
+def test_a_transaction_is_waited_for_while_it_may_end_by_itself(readings: tuple[DrainReading, ...]) -> None:
+    """To abort one that lives would lose somebody's records."""
+    assert drained(readings, QUESTION).outcome is Outcome.WAIT
+
+
+def test_a_client_that_has_ended_is_lost_once_it_stays_so() -> None:
+    """One that is being restarted is gone for a moment too."""
+    gone = tuple(reading(at, instances=(replace(ONE, state=None, why="no client", gone=True),)) for at in (0, 5, 10))
+    assert drained(gone[1:], QUESTION).findings == ()
+    verdict = drained(gone, QUESTION)
+    assert [one.id for one in verdict.findings] == ["instance-lost"]
+    assert "one: its process lives and its Streams client has ended (no client)" in verdict.reasons[0]
+
+
+def test_a_topic_is_compared_with_the_first_reading_of_the_wait() -> None:
+    """Which may be hours and a triggerer ago; and a certificate is void where one was created again."""
+    verdict = drained(QUIET, replace(QUESTION, topic_ids={"orders": "before"}))
+    assert [one.id for one in verdict.findings] == ["topic-recreated"]
+    again = still_drained(QUIET[2], reading(20, partitions=(replace(INPUT, topic_id="b"), INNER)))
+    assert (again.outcome, again.reasons) == (Outcome.REFUSE, ("the certificate is void, created again: orders",))
+
+
+def test_what_is_left_is_told_also_where_nobody_paused() -> None:
+    """It is certain that it is not drained; only of zero the pause has to say that it stays."""
+    left = reading(10, partitions=(replace(INPUT, records=5), INNER))
+    verdict = drained((left,), replace(QUESTION, pause=None))
+    assert verdict.outcome is Outcome.WAIT
+    assert "5 records left to read on source topics" in verdict.reasons[0]
+
+
+def test_what_keeps_moving_is_named() -> None:
+    """Somebody writes all the same, or commits in a circle."""
+    ends = {**ENDS, "orders-0": 11}
+    verdict = drained((*QUIET[:2], reading(10, ends_before=ends, ends_after=ends)), QUESTION)
+    assert verdict.reasons == (
+        "reading 1 of 3 in a row with nothing left",
+        "moved since the reading before: orders-0",
+    )
+
+
+def test_many_partitions_have_one_reason() -> None:
+    """Three hundred sentences are none."""
+    lost = replace(INPUT, records=None, state="unknown", why="no leader")
+    many = tuple(replace(lost, partition=number) for number in range(9))
+    assert drained((reading(0, partitions=many),), QUESTION).reasons == (
+        "orders-0, orders-1, orders-2 and 6 more: no leader (expected the number of readable records)",
+    )
 
 
 def test_a_partition_that_is_added_begins_the_count_anew() -> None:
@@ -184,7 +247,10 @@ def test_a_partition_that_is_added_begins_the_count_anew() -> None:
     grown = {"partitions": (INPUT, added, INNER), "ends_before": ENDS | {"orders-1": 0}, "ends_after": ENDS}
     grown["ends_after"] = grown["ends_before"]
     verdict = drained((*QUIET[:2], reading(10, **grown)), QUESTION)
-    assert verdict.reasons == ("reading 1 of 3 in a row with nothing left",)
+    assert verdict.reasons == (
+        "reading 1 of 3 in a row with nothing left",
+        "moved since the reading before: orders-1",
+    )
 
 
 def test_an_application_that_is_stopped_has_no_tasks_to_ask_for() -> None:
@@ -244,4 +310,4 @@ def test_records_that_nobody_read_before_they_were_deleted_are_told() -> None:
     lost = replace(INPUT, why="5 offsets were deleted before they were read: retention, or somebody deleted records")
     verdict = drained(tuple(reading(at, partitions=(lost, INNER)) for at in (0, 5, 10)), QUESTION)
     assert verdict.outcome is Outcome.PROCEED
-    assert "orders-0: 5 offsets were deleted before they were read" in verdict.reasons[2]
+    assert "not all of it was read: orders-0 (5 offsets were deleted before they were read" in verdict.reasons[2]

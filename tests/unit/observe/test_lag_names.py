@@ -1,7 +1,9 @@
 """Which topics are an application's by their names, where nothing tells its topology."""
 
 import pytest
-from kstreams_runbooks.observe.lag import is_repartition, new_internal
+from kstreams_runbooks.model.readings import TopicReading
+from kstreams_runbooks.observe.lag import LagAsked, is_repartition, lag_of, new_internal
+from kstreams_runbooks.observe.offsets import Committed, Ends
 
 IDS = ("orders", "orders-v2", "billing")
 
@@ -34,3 +36,19 @@ def test_internal_topics_that_a_topology_does_not_name_are_new() -> None:
     ]
     assert new_internal(names, "orders-v2", IDS, set()) == ["orders-v2-a-repartition"]
     assert new_internal(names, "billing", IDS, set()) == []
+
+
+def test_an_offset_past_the_end_of_its_log_is_not_known() -> None:
+    """The topic was created again, or somebody set it: what lies in it now was never read."""
+    place = ("orders", 0)
+    lag = lag_of(
+        LagAsked("app", "app", {"orders": "source"}),
+        {"app": ("classic", "Empty")},
+        {"app": {place: Committed(1_000, "")}},
+        {"orders": "source"},
+        {"orders": TopicReading("orders", "id", 1)},
+        {place: Ends(0, 50, 50)},
+    )
+    [row] = lag.partitions
+    assert (row.state, row.records, lag.unread) == ("unknown", None, None)
+    assert row.why.startswith("committed 1,000 is past its end 50")

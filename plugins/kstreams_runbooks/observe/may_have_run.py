@@ -1,0 +1,31 @@
+"""Which topologies an application may still have records for: what runs, and what ran before it was stopped."""
+
+from collections.abc import Callable
+
+from kstreams_runbooks.errors import RunbookError
+from kstreams_runbooks.model.readings import Deployment, InstanceReading, Missing, StreamsReading
+
+
+def may_have_run(instances: tuple[InstanceReading, ...], describe: Callable[[str], str]) -> frozenset[str] | Missing:
+    """Every topology that runs, and that of each release which is set where nobody runs it: it may have run last.
+
+    Nothing is proven from a release that is only somebody's word, nor past an instance that hides its topology.
+    """
+    texts, told, silent = set[str](), set[str](), set[str]()
+    for one in instances:
+        release = one.deployment.release if isinstance(one.deployment, Deployment) else None
+        if isinstance(one.streams, StreamsReading):
+            if isinstance(one.streams.topology, Missing):
+                return Missing(f"{one.instance}: {one.streams.topology.missing}")
+            texts.add(one.streams.topology)
+            told |= {release} if isinstance(release, str) else set()
+        elif isinstance(one.deployment, Deployment) and one.deployment.stated:
+            return Missing(f"{one.instance}: its release is somebody's word, and nothing that was observed")
+        elif isinstance(release, str):
+            silent.add(release)
+    for release in sorted(silent - told):
+        try:
+            texts.add(describe(release))
+        except RunbookError as error:
+            return Missing(f"no instance tells the topology of {release}, and describing it failed: {error}")
+    return frozenset(texts) or Missing("no running instance tells its topology, and no instance has a release set")
