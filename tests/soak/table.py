@@ -20,7 +20,8 @@ def _lines(seed: int, rounds: Sequence[Round]) -> Iterator[str]:
     yield "prove it. A second observer looks at all ends and committed offsets; after that it looks whether"
     yield "an output still comes. A forged certificate is made from the last reading that had a record left: the judge"
     yield "has to see through it. In a round of kind *transaction* a producer leaves one open on an input, with a"
-    yield "timeout of 3 s, in one of kind *restart* an instance is restarted under traffic first.\n"
+    yield "timeout of 3 s, in one of kind *restart* an instance is restarted under traffic first. A forged one is not"
+    yield "seen through where what was left changed no output.\n"
     yield "| rounds | false certificates | not found in time | forged ones seen through | found after the last move |"
     yield "|---|---|---|---|---|"
     late = sum(bool(one.faults) for one in rounds) - false
