@@ -1,6 +1,7 @@
 """What `lag` prints of a reading, and with which exit code."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +9,14 @@ from kstreams_runbooks.lags.document import document, exit_code
 from kstreams_runbooks.lags.text import as_text
 from kstreams_runbooks.model.lag import ApplicationLag, LagRole, LagSnapshot, LagState, PartitionLag
 from kstreams_runbooks.model.readings import Taken
+
+
+@pytest.fixture(autouse=True)
+def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No scheduled check has kept anything."""
+    monkeypatch.setenv("KSTREAMS_RUNBOOKS_LEDGER", f"sqlite:///{tmp_path / 'ledger.db'}")
+    monkeypatch.setenv("KSTREAMS_RUNBOOKS_CONFIG", str(tmp_path))
+
 
 AT_MS = 1_763_770_811_000
 READ: dict[str, Any] = {

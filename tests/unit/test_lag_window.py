@@ -39,8 +39,9 @@ def test_what_the_check_has_kept_counts(ledger: Path) -> None:
         kept.keep_lag("demo", {"orders": KeptReading(at_ms, LAG)})
     assert status_of(NOW, LAG).word == "stalled"
     assert document([NOW])["applications"][0]["status"] == "stalled"
-    assert as_text([NOW]).startswith("orders @ demo: 10 unread offsets; STALLED")
-    assert "! committed offsets unchanged over 3 readings" in as_text([NOW])
+    text = as_text([NOW])
+    assert text.startswith("orders @ demo: 10 unread offsets; STALLED\n")
+    assert "  ! committed offsets unchanged over 3 readings" in text
     assert status_of(replace(NOW, cluster="elsewhere"), LAG).word == "healthy"
     assert status_of(NOW, replace(LAG, application_id="orders-v2")).word == "healthy"
 
