@@ -15,6 +15,7 @@ from dataclasses import asdict
 from typing import Any
 
 from confluent_kafka import Producer
+from kstreams_runbooks.frames.connect import configure
 from kstreams_runbooks.frames.counting import ConnectCounter, counted
 from kstreams_runbooks.frames.ranges import OffsetRange
 from kstreams_runbooks.frames.source import read_ranges
@@ -83,6 +84,7 @@ def measured(bootstrap: str, remote: str, records: int) -> dict[str, Any]:
     from pyspark.sql import SparkSession
 
     session: Any = SparkSession.builder.remote(remote).getOrCreate()
+    configure(session)
     settings = {"bootstrap.servers": bootstrap}
     ranges = ranges_of(_TOPIC, records)
 
@@ -93,6 +95,8 @@ def measured(bootstrap: str, remote: str, records: int) -> dict[str, Any]:
         return _sum(counted(session, settings, ranges))
 
     pairs = [(seconds(bare, records), seconds(check, records)) for _ in range(REPEATS + 1)][1:]
+    # A session that outlives its server is looked for by its client for ten minutes when this process ends.
+    session.stop()
     opened = ConnectCounter(remote)
     little = ranges_of(_SMALL, 1_000)
     kept_open = [seconds(lambda: _sum(opened.count(settings, little)), 1_000) for _ in range(REPEATS + 1)][1:]

@@ -1,5 +1,6 @@
 """The counter that chooses: which way it counts, that all ways say the same, and what it says of the way."""
 
+import time
 from collections.abc import Callable
 
 import pytest
@@ -10,6 +11,7 @@ from given import Kafka
 from kstreams_runbooks.counting import counter
 from kstreams_runbooks.counting.counter import Counter
 from kstreams_runbooks.errors import Inconclusive
+from spark.forward import forward
 from spark.lag_check_runs import unread
 
 NOBODY = "sc://127.0.0.1:1/;token=hush-hush"
@@ -50,6 +52,24 @@ def test_without_spark_all_is_counted_directly_and_it_says_so(
     assert "90 offsets are counted without Spark, which takes about 1 s" in said[0]
     assert why in said[0]
     assert "hush" not in said[0]
+
+
+def test_a_server_that_goes_between_two_counts_costs_seconds(
+    kafka: Kafka, remote: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its session is given up, a consumer counts the same, and nothing waits for it at the end."""
+    monkeypatch.setattr(counter, "MOST_AT_ONCE", 10)
+    with logs(kafka.bootstrap, [ninety]) as [log], forward(int(remote.rpartition(":")[2])) as way:
+        ranges = unread([log])
+        with Counter(log.config, f"sc://127.0.0.1:{way.port}") as count:
+            before = count(ranges)
+            way.cut()
+            began = time.monotonic()
+            after = count(ranges)
+        assert time.monotonic() - began < 30
+    assert (before.by, after.by) == ("spark", "consumer")
+    assert before.readable == after.readable
+    assert f"127.0.0.1:{way.port}: no answer" in after.remarks[0]
 
 
 def test_past_the_limit_there_is_at_least_so_much(kafka: Kafka) -> None:

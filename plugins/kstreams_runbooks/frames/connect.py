@@ -1,15 +1,21 @@
-"""Whether a Spark Connect server is there, before a client that would ask again for minutes is made."""
+"""Sessions: whether a Connect server is there, before a client that would ask again for minutes is made."""
 
 import os
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from kstreams_runbooks.errors import BadInput, Unreachable
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 _PORT = 15_002
 _TIMEOUT_S = 5.0
+# 50 ms, four times as long each time: five seconds in all.
+_RETRIES = 4
 _MODE = "SPARK_CONNECT_MODE_ENABLED"
 
 
@@ -35,6 +41,39 @@ def address(remote: str) -> tuple[str, int]:
         # What follows the first `;` may be a secret.
         raise BadInput(f"--remote {remote.partition(';')[0]}: not an address of Spark Connect; give sc://host:port")
     return host, port
+
+
+def configure(session: "SparkSession") -> None:
+    """What every session of a job needs; once a session, because over Connect it is a call.
+
+    A row per partition is left after the first aggregation: one task merges them faster than 200.
+    """
+    session.conf.set("spark.sql.shuffle.partitions", 1)
+
+
+def connected(remote: str) -> "SparkSession":
+    """A session of its own on a Connect server; inside of `connect_mode`. Unreachable where nothing listens.
+
+    A server that goes is asked again for some seconds: pyspark's own policy does it for ten minutes, also at the end of
+    the process.
+    """
+    from pyspark.sql import SparkSession
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+
+    require_listening(remote)
+    session = SparkSession.builder.remote(remote).create()
+    session.client.set_retry_policies([DefaultPolicy(max_retries=_RETRIES)])
+    configure(session)
+    return session
+
+
+def disconnect(session: "SparkSession", remote: str) -> None:
+    """End a session: a server keeps one that nobody ends for an hour, and one that is gone keeps none."""
+    try:
+        require_listening(remote)
+    except Unreachable:
+        session.release_session_on_close = False  # type: ignore[attr-defined] # of Connect's sessions alone
+    session.stop()
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from kstreams_runbooks.frames.connect import connect_mode, require_listening
+from kstreams_runbooks.frames.connect import connect_mode, connected, disconnect
 from kstreams_runbooks.frames.failures import spoken
 from kstreams_runbooks.frames.lag import lag_by_partition
 from kstreams_runbooks.frames.ranges import OffsetRange
@@ -19,8 +19,6 @@ def counted(
     session: "SparkSession", kafka: Mapping[str, str], ranges: Sequence[OffsetRange]
 ) -> dict[tuple[str, int], Readable]:
     """A row per partition that has a readable record; `kafka` are settings of a Java client, empty ranges left out."""
-    # A row per partition is left after the first aggregation: one task merges them faster than 200.
-    session.conf.set("spark.sql.shuffle.partitions", 1)
     rows = lag_by_partition(read_ranges(session, kafka, ranges)).collect()
     return {(row.topic, row.partition): Readable(row.records, row.bytes, row.oldest_ms) for row in rows}
 
@@ -42,23 +40,17 @@ class ConnectCounter:
                 return counted(self._session, kafka, ranges)
             # Whatever it was: with a new session it happens again, or it was the session.
             self.close()
-        require_listening(self._remote)
         try:
             with spoken(kafka["bootstrap.servers"]), connect_mode():
-                self._session = self._opened()
+                self._session = connected(self._remote)
                 return counted(self._session, kafka, ranges)
         except BaseException:
             self.close()
             raise
 
-    def _opened(self) -> "SparkSession":
-        from pyspark.sql import SparkSession
-
-        return SparkSession.builder.remote(self._remote).create()
-
     def close(self) -> None:
-        """End the session; a server that is gone has ended it already."""
+        """End the session."""
         session, self._session = self._session, None
         if session is not None:
             with suppress(Exception):
-                session.stop()
+                disconnect(session, self._remote)

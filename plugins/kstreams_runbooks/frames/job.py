@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kstreams_runbooks.errors import BadInput, RunbookError
+from kstreams_runbooks.frames.connect import configure, connect_mode, connected, disconnect
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -73,26 +74,22 @@ def opened(name: str, remote: str | None) -> Iterator["SparkSession"]:
     BadInput for a token among the arguments, where every process of the machine can read it; Unreachable where nothing
     listens: pyspark would ask again for ten minutes.
     """
-    from pyspark.sql import SparkSession
-
-    from kstreams_runbooks.frames.connect import connect_mode, require_listening
-
     if remote and "token=" in remote:
         raise BadInput(f"--remote: a token is a secret; set {REMOTE} in the environment instead")
     address = remote or os.environ.get(REMOTE)
-    if not address:
-        with _ending(SparkSession.builder.appName(name).getOrCreate()) as session:
-            yield session
+    if address:
+        with connect_mode():
+            session = connected(address)
+            try:
+                yield session
+            finally:
+                disconnect(session, address)
         return
-    require_listening(address)
-    with connect_mode(), _ending(SparkSession.builder.remote(address).getOrCreate()) as session:
-        yield session
+    from pyspark.sql import SparkSession
 
-
-@contextmanager
-def _ending(session: "SparkSession") -> Iterator["SparkSession"]:
+    session = SparkSession.builder.appName(name).getOrCreate()
     try:
+        configure(session)
         yield session
     finally:
-        # A server keeps a session that nobody ends for an hour.
         session.stop()
