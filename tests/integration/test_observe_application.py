@@ -93,6 +93,10 @@ def test_deployer_that_is_not_there_is_missing(orders: Orders, reader: ClusterRe
 
             raise Unreachable("supervisord at http://127.0.0.1:9: nobody listens there; is it up?")
 
+        def topology(self, release: str) -> str:
+            """Never asked: the instances tell it."""
+            raise AssertionError(release)
+
     reading = read_application(orders.application, reader, Silent())  # type: ignore[arg-type]
     assert isinstance(reading.group, GroupReading)
     for instance in reading.instances:
