@@ -13,11 +13,10 @@ from kstreams_runbooks.errors import BadInput, Unreachable
 from kstreams_runbooks.frames.counting import ConnectCounter
 from kstreams_runbooks.frames.job import REMOTE
 from kstreams_runbooks.frames.ranges import MAX_SCAN_RECORDS, OffsetRange, cut
-from kstreams_runbooks.model.readable import Counted, Readable
+from kstreams_runbooks.model.readable import MOST_AT_ONCE, Counted, Readable
 from kstreams_runbooks.observe.offsets import Place
 from kstreams_runbooks.observe.readable import count_readable
 
-MOST_AT_ONCE: Final = 10_000
 # Offsets a second of a consumer of records of a hundred bytes on a busy core: what a person is told, and no limit.
 CONSUMER_PER_S: Final = 100_000
 _TIMEOUT_S: Final = 30.0

@@ -2,7 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
+
+# Offsets that a consumer counts in a moment; more are worth asking Spark.
+MOST_AT_ONCE: Final = 10_000
 
 # How records were counted: not at all (nothing to read), by a consumer at once, or by Spark.
 CountedBy = Literal["nothing", "consumer", "spark"]

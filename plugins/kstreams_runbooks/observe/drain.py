@@ -12,7 +12,7 @@ from kstreams_runbooks.deployers.protocol import Deployer
 from kstreams_runbooks.model.declaration import Declaration
 from kstreams_runbooks.model.drain import DrainReading, HeldBack, OpenTransaction
 from kstreams_runbooks.model.lag import ApplicationLag, LagRole, PartitionLag
-from kstreams_runbooks.model.readable import Readable
+from kstreams_runbooks.model.readable import MOST_AT_ONCE, Readable
 from kstreams_runbooks.model.readings import (
     Deployment,
     GroupReading,
@@ -33,9 +33,6 @@ from kstreams_runbooks.observe.topology_topics import TopologyTopics, read_by
 
 Ranges = Mapping[Place, tuple[int, int]]
 Count = Callable[[Ranges], Mapping[Place, Readable]]
-
-# Offsets that a consumer counts in a moment.
-FEW = 10_000
 
 
 class DrainReader:
@@ -161,7 +158,7 @@ class DrainReader:
             return {}
         if ranges != self._ranges:
             self._ranges, self._readable = ranges, None
-            if sum(end - start for start, end in ranges.values()) > FEW:
+            if sum(end - start for start, end in ranges.values()) > MOST_AT_ONCE:
                 return {}
         if self._readable is None:
             self._readable = self._count(ranges) if ranges else {}

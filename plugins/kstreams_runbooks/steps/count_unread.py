@@ -17,12 +17,13 @@ from airflow.providers.common.compat.sdk import AirflowException
 from airflow.sdk.bases.hook import BaseHook
 from airflow.sdk.exceptions import AirflowNotFoundException, AirflowRuntimeError
 
-from kstreams_runbooks.counting.counter import MOST_AT_ONCE, Counter
+from kstreams_runbooks.counting.counter import Counter
 from kstreams_runbooks.counting.java_client import java_settings
 from kstreams_runbooks.decide.lag import to_read
 from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError, Unreachable
 from kstreams_runbooks.frames.bundle import write_bundle
 from kstreams_runbooks.frames.job import REMOTE
+from kstreams_runbooks.model.readable import MOST_AT_ONCE
 from kstreams_runbooks.model.readings import ApplicationReading, Missing
 from kstreams_runbooks.properties import dump
 from kstreams_runbooks.steps.reporting import reported
