@@ -32,8 +32,10 @@ def parsed() -> DAG:
 
 @pytest.fixture(scope="module")
 def dag() -> DAG:
-    """With the project's own settings."""
-    return parsed()
+    """With the project's own settings, also where a stack with others is up."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("KSTREAMS_RUNBOOKS_CONFIG", raising=False)
+        return parsed()
 
 
 @pytest.fixture
