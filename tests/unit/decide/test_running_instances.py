@@ -88,3 +88,10 @@ def test_a_member_of_no_declared_instance_is_strange() -> None:
     [told] = strange_members((instance("orders-1"),), group(member("orders-1"), member("rogue")))
     assert told.startswith("member rogue-client-StreamThread-1-consumer on /127.0.0.1 belongs to no declared instance")
     assert not list(strange_members((instance("orders-1"),), None))
+
+
+def test_a_client_id_that_begins_as_an_instances_is_not_its_own() -> None:
+    """An undeclared canary beside it."""
+    canary = MemberReading("m", "orders-1-client-canary-StreamThread-1-consumer", "/127.0.0.1")
+    [told] = strange_members((instance("orders-1"),), group(member("orders-1"), canary))
+    assert told.startswith("member orders-1-client-canary-StreamThread-1-consumer")
