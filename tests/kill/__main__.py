@@ -15,7 +15,7 @@ import secrets
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -50,7 +50,7 @@ def run(environ: Mapping[str, str]) -> int:
             chosen = selected(tuple(tasks), environ.get("TASKS") or "")
             if count is not None:
                 seed = secrets.randbelow(_SEEDS) if seed is None else seed
-                _say(f"SEED={seed} COUNT={count}")
+                tell(f"SEED={seed} COUNT={count}")
                 chosen = drawn(chosen, seed, count)
             session, rows = Session(name, chosen, seed if count is not None else None), []
             for task in chosen:
@@ -115,26 +115,27 @@ def in_order(listed: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]
 
 def _row(made: Stack, dag_id: str, scenario: Scenario, task: Mapping[str, Any]) -> Row:
     name = str(task["task_id"])
-    row = tried(made, dag_id, scenario, name, scenario.moments.get(name) or moments_of(task), _say)
-    _say(f"{row.task}: {row.outcome}, {'; '.join(row.faults) or 'judge at zero'} ({row.seconds:.0f} s)")
+    row = tried(made, dag_id, scenario, name, scenario.moments.get(name) or moments_of(task), tell)
+    tell(f"{row.task}: {row.outcome}, {'; '.join(row.faults) or 'judge at zero'} ({row.seconds:.0f} s)")
     return row
 
 
-def _say(line: str) -> None:
+def tell(line: str) -> None:
+    """A line for the person who waits."""
     print(line, file=sys.stderr, flush=True)
 
 
-def main() -> int:
+def entry(work: Callable[[Mapping[str, str]], int]) -> int:
     """Entry point: one sentence and an exit code for every error of our own tree."""
     try:
-        return run(os.environ)
+        return work(os.environ)
     except RunbookError as error:
-        _say(str(error))
+        tell(str(error))
         return error.exit_code
     except KeyboardInterrupt:
-        _say("interrupted; what was started is stopped")
+        tell("interrupted; what was started is stopped")
         return 130
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(entry(run))

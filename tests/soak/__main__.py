@@ -15,8 +15,8 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from kill.__main__ import number
-from kstreams_runbooks.errors import BadInput, RunbookError
+from kill.__main__ import entry, number, tell
+from kstreams_runbooks.errors import BadInput
 from lab.application import Deployed
 from lab.judge import judged
 from lab.settings import CHECKOUT, Lab
@@ -36,7 +36,7 @@ def run(environ: Mapping[str, str]) -> int:
     if count < 1:
         raise BadInput(f"COUNT={count}: nothing to do; set it from 1")
     seed = secrets.randbelow(_SEEDS) if seed is None else seed
-    _say(f"SEED={seed} COUNT={count}")
+    tell(f"SEED={seed} COUNT={count}")
     others: list[Kind] = ["transaction"] * (count * _TRANSACTIONS // 100)
     others += ["restart"] * (count * _RESTARTS // 100)
     plan = planned(seed, count, others)
@@ -44,7 +44,7 @@ def run(environ: Mapping[str, str]) -> int:
 
     def say(one: Round) -> None:
         rounds.append(one)
-        _say(f"{len(rounds)}: {one.drawn.kind}, found after {one.found_s:.1f} s, {'; '.join(one.faults) or 'true'}")
+        tell(f"{len(rounds)}: {one.drawn.kind}, found after {one.found_s:.1f} s, {'; '.join(one.faults) or 'true'}")
         if environ.get("OUT"):
             # After each round: half an hour is long enough for somebody to interrupt it.
             Path(environ["OUT"]).write_text(markdown(seed, rounds), encoding="utf-8")
@@ -59,26 +59,10 @@ def run(environ: Mapping[str, str]) -> int:
         with stack(lab, Parts.broker_and_application(Deployed()), keep=keep) as made:
             soaked(made, plan, say)
             faults = judged(made).faults()
-    _say(f"the judge of the outputs: {faults or 'at zero'}")
+    tell(f"the judge of the outputs: {faults or 'at zero'}")
     print(markdown(seed, rounds), end="")
     return 1 if faults or any(one.faults for one in rounds) or not any(one.forged for one in rounds) else 0
 
 
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
-
-
-def main() -> int:
-    """Entry point: one sentence and an exit code for every error of our own tree."""
-    try:
-        return run(os.environ)
-    except RunbookError as error:
-        _say(str(error))
-        return error.exit_code
-    except KeyboardInterrupt:
-        _say("interrupted; what was started is stopped")
-        return 130
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(entry(run))

@@ -103,7 +103,8 @@ def _left(reading: DrainReading) -> Iterator[str]:
         if unread:
             counts = tuple(f"{one.name} ({one.records:,})" for one in unread)
             total = sum(one.records or 0 for one in unread)
-            some = "" if all(one.exact for one in unread) else "at most "
+            some = "at least " if any(one.at_least for one in unread) else ""
+            some = some if all(one.exact for one in unread) else "at most "
             yield f"{some}{total:,} records left to read on {role} topics (limit 0): {named(counts)}"
     for transaction in reading.open_transactions:
         yield open_sentence(transaction)

@@ -9,7 +9,7 @@ from kstreams_runbooks.counting.counter import Counter
 from kstreams_runbooks.deployers import Deployer
 from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.fleet import Application
-from kstreams_runbooks.model.lag import ApplicationLag, LagRole, LagSnapshot
+from kstreams_runbooks.model.lag import ApplicationLag, LagRole, LagSnapshot, unread_ranges, with_counts
 from kstreams_runbooks.model.readings import InstanceReading, Missing
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.application import read_topology
@@ -70,27 +70,7 @@ def exact(snapshot: LagSnapshot, config: Mapping[str, Any], say: Callable[[str],
 
 
 def _exact(lag: ApplicationLag, count: Counter, say: Callable[[str], None]) -> ApplicationLag:
-    ranges = {
-        (one.topic, one.partition): (one.last_stable_offset - one.records, one.last_stable_offset)
-        for one in lag.partitions
-        if one.records is not None and one.last_stable_offset is not None
-    }
-    counted = count(ranges)
+    counted = count(unread_ranges(lag.partitions))
     if counted.by != "nothing":
         say(f"{lag.application_id}: {counted.records:,} records counted by {_BY[counted.by]}")
-    found = counted.readable
-    return replace(
-        lag,
-        partitions=tuple(
-            replace(
-                one,
-                records=readable.records,
-                exact=True,
-                at_least=readable.at_least,
-                oldest_unread_ms=readable.oldest_ms,
-            )
-            if (readable := found.get((one.topic, one.partition))) is not None
-            else one
-            for one in lag.partitions
-        ),
-    )
+    return replace(lag, partitions=with_counts(lag.partitions, counted.readable))

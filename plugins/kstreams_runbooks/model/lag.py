@@ -4,10 +4,11 @@ Offsets are log offsets (ends are exclusive), times Unix milliseconds. `log_end_
 `last_stable_offset` (LSO) what a read_committed consumer can read up to: below it stands an open transaction.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from kstreams_runbooks.model.readable import Readable
 from kstreams_runbooks.model.readings import Taken
 
 LagRole = Literal["source", "repartition", "orphaned"]
@@ -67,6 +68,29 @@ class PartitionLag:
         if self.retention_ms is None or self.oldest_unread_ms is None or self.retention_ms < 0:
             return None
         return self.oldest_unread_ms + self.retention_ms
+
+
+def unread_ranges(rows: Iterable[PartitionLag]) -> dict[tuple[str, int], tuple[int, int]]:
+    """Where each of these partitions has something to read, [start, end) by topic and number."""
+    return {
+        (one.topic, one.partition): (one.last_stable_offset - one.records, one.last_stable_offset)
+        for one in rows
+        if one.records is not None and one.last_stable_offset is not None
+    }
+
+
+def with_counts(rows: Iterable[PartitionLag], counts: Mapping[tuple[str, int], Readable]) -> tuple[PartitionLag, ...]:
+    """The rows with records in place of offsets, where they were counted.
+
+    A part of a range that was scanned and found empty says nothing of the rest: its offsets stay.
+    """
+    return tuple(_counted(one, counts.get((one.topic, one.partition))) for one in rows)
+
+
+def _counted(row: PartitionLag, count: Readable | None) -> PartitionLag:
+    if count is None or (count.at_least and not count.records):
+        return row
+    return replace(row, records=count.records, exact=True, at_least=count.at_least, oldest_unread_ms=count.oldest_ms)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
 """One reading of a drain: ends, then committed offsets, then the ends again, and who may still work."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
 from functools import lru_cache, partial
 
 from kstreams_runbooks.decide.held_back import held_back
@@ -11,7 +10,7 @@ from kstreams_runbooks.decide.topology_text import parse_topology
 from kstreams_runbooks.deployers.protocol import Deployer
 from kstreams_runbooks.model.declaration import Declaration
 from kstreams_runbooks.model.drain import DrainReading, HeldBack, OpenTransaction
-from kstreams_runbooks.model.lag import ApplicationLag, LagRole, PartitionLag
+from kstreams_runbooks.model.lag import ApplicationLag, LagRole, PartitionLag, unread_ranges, with_counts
 from kstreams_runbooks.model.readable import MOST_AT_ONCE, Readable
 from kstreams_runbooks.model.readings import (
     Deployment,
@@ -135,19 +134,8 @@ class DrainReader:
 
     def _exact(self, rows: tuple[PartitionLag, ...]) -> tuple[PartitionLag, ...]:
         """Records in place of offsets, where there are any and they were counted to their end."""
-        ranges = {
-            (one.topic, one.partition): (one.last_stable_offset - one.records, one.last_stable_offset)
-            for one in rows
-            if one.records and one.last_stable_offset is not None and one.role != "orphaned"
-        }
-        found = self._counted(ranges)
-        return tuple(
-            replace(one, records=count.records, exact=True, oldest_unread_ms=count.oldest_ms)
-            # A part that was read and found empty says nothing of the rest.
-            if (count := found.get((one.topic, one.partition))) is not None and not count.at_least
-            else one
-            for one in rows
-        )
+        unread = (one for one in rows if one.records and one.role != "orphaned")
+        return with_counts(rows, self._counted(unread_ranges(unread)))
 
     def _counted(self, ranges: Ranges) -> Mapping[Place, Readable]:
         """Counts, once for the same ranges; many offsets only where they have not changed since the last reading.

@@ -57,7 +57,7 @@ class DrainTrigger(WatchTrigger):
             sleep=asyncio.sleep,
         )
         verdict: Verdict = await retrying(asyncio.to_thread, watch.look)
-        await asyncio.to_thread(watch.keep_decision)
+        await asyncio.to_thread(watch.keep_decision, verdict)
         return verdict
 
 
@@ -122,13 +122,13 @@ class _Watch:
             ),
         )
 
-    def keep_decision(self) -> None:
-        """The last decision with every reading that it was made from."""
-        self._run.decide(drained, readings=self._decided_from(), question=self._question)
-
-    def _decided_from(self) -> tuple[DrainReading, ...]:
-        # What the verdict rests on, and one to see a pace by: hundreds of readings would be the same evidence.
-        return tuple(self._readings)[-(self._question.readings + 1) :]
+    def keep_decision(self, verdict: Verdict) -> None:
+        """The last decision with what it was made from: a finding may rest on any of the readings."""
+        readings = tuple(self._readings)
+        if not verdict.findings:
+            # What a verdict rests on, and one to see a pace by: hundreds of readings would be the same evidence.
+            readings = readings[-(self._question.readings + 1) :]
+        self._run.decide(drained, readings=readings, question=self._question)
 
     def _read(self) -> DrainReading:
         try:
