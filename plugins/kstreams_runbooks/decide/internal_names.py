@@ -25,6 +25,11 @@ def internal_by_id(names: Iterable[str], ids: Collection[str]) -> dict[str, tupl
     return {owner: tuple(topics) for owner, topics in found.items()}
 
 
+def is_changelog(name: str) -> bool:
+    """Of internal topics: the application keeps state in it; any other it reads."""
+    return name.endswith("-changelog")
+
+
 def _owner(name: str, ids: set[str]) -> str | None:
     parts = name.split("-")
     for end in range(len(parts) - 1, 0, -1):

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache, partial
 
 from kstreams_runbooks.decide.held_back import held_back
+from kstreams_runbooks.decide.internal_names import internal_by_id, is_changelog
 from kstreams_runbooks.decide.running_instances import running_instances, strange_members
 from kstreams_runbooks.decide.tasks import all_tasks, tasks_of
 from kstreams_runbooks.decide.topology_text import parse_topology
@@ -25,7 +26,7 @@ from kstreams_runbooks.observe.application import (
     topics_of,
 )
 from kstreams_runbooks.observe.cluster import ClusterReader
-from kstreams_runbooks.observe.lag import LagAsked, is_repartition, lag_of
+from kstreams_runbooks.observe.lag import LagAsked, lag_of
 from kstreams_runbooks.observe.may_have_run import may_have_run
 from kstreams_runbooks.observe.offsets import Ends, Place, read_ends
 from kstreams_runbooks.observe.topology_topics import TopologyTopics, read_by
@@ -120,8 +121,8 @@ class DrainReader:
         offsets = committed[group_id]
         # Topics that nothing reads any more are told, and in no total: by offsets, and internal ones by their names.
         left = set() if isinstance(offsets, Missing) else {topic for topic, _ in offsets}
-        groups = [name for name, *_ in reader.groups()]
-        left |= {name for name in names if is_repartition(name, group_id, groups)}
+        internal = internal_by_id(names, {group_id, *(name for name, *_ in reader.groups())})
+        left |= {name for name in internal.get(group_id, ()) if not is_changelog(name)}
         left -= roles.keys() | topics.keys()
         orphaned = {topic.name: topic for topic in reader.topics(left)}
         places = [*places, *((one.name, number) for one in orphaned.values() for number in range(one.partitions))]

@@ -4,19 +4,15 @@ Committed offsets come first and ends after them, so that no reading shows a gro
 (observe/offsets.py says why each client is asked what it is asked).
 """
 
-from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from kstreams_runbooks.decide.internal_names import internal_by_id, is_changelog
 from kstreams_runbooks.model.lag import ApplicationLag, LagRole, LagSnapshot, LagState, PartitionLag
 from kstreams_runbooks.model.readings import Missing, TopicReading
 from kstreams_runbooks.observe.cluster import ClusterReader
 from kstreams_runbooks.observe.offsets import Committed, Ends, GroupOffsets, Place, read_ends
 from kstreams_runbooks.observe.partition_time import partition_time
-
-_REPARTITION = ("-repartition", "-subscription-registration-topic", "-subscription-response-topic")
-_CHANGELOG = "-changelog"
-_FOREIGN_KEY_JOIN = "KTABLE-FK-JOIN-SUBSCRIPTION-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +37,11 @@ def read_lag(reader: ClusterReader, cluster: str, asked: Sequence[LagAsked]) -> 
     ids = [one.application_id for one in asked]
     committed = reader.committed([one for one in ids if one in groups])
     names = reader.topic_names()
-    reads = {one.application_id: _reads(one, committed.get(one.application_id, {}), names, ids) for one in asked}
+    internal = internal_by_id(names, ids)
+    reads = {
+        one.application_id: _reads(one, committed.get(one.application_id, {}), internal.get(one.application_id, ()))
+        for one in asked
+    }
     read = {name for each in reads.values() for name in each} & names
     kept = {name for one in asked for name in one.keeps} & names
     topics = {topic.name: topic for topic in reader.topics(read | kept)}
@@ -54,42 +54,13 @@ def read_lag(reader: ClusterReader, cluster: str, asked: Sequence[LagAsked]) -> 
     )
 
 
-def _reads(
-    asked: LagAsked, committed: GroupOffsets | Missing, names: Iterable[str], ids: Sequence[str]
-) -> dict[str, LagRole]:
+def _reads(asked: LagAsked, committed: GroupOffsets | Missing, internal: Iterable[str]) -> dict[str, LagRole]:
     """Topics that the application reads, and those on which its group has offsets that nothing reads any more."""
     offsets = set() if isinstance(committed, Missing) else {topic for topic, _ in committed}
     if asked.reads is not None:
         return {**dict.fromkeys(offsets, "orphaned"), **asked.reads}
-    internal = {name for name in names if is_repartition(name, asked.application_id, ids)}
-    return {**dict.fromkeys(offsets, "source"), **dict.fromkeys(internal, "repartition")}
-
-
-def is_repartition(name: str, application_id: str, ids: Iterable[str]) -> bool:
-    """Whether a topic is one of this application's by its name, and of none whose id is longer and begins as this."""
-    return (name.endswith(_REPARTITION) or _FOREIGN_KEY_JOIN in name) and _is_own(name, application_id, ids)
-
-
-def new_internal(names: Sequence[str], application_id: str, ids: Collection[str], known: Collection[str]) -> list[str]:
-    """Internal topics of an application by their names, repartition or changelog, that are not among `known`.
-
-    `names` are the cluster's topics, sorted: only those that begin with the id are looked at.
-    """
-    found, prefix = [], f"{application_id}-"
-    for name in names[bisect_left(names, prefix) :]:
-        if not name.startswith(prefix):
-            break
-        is_internal = name.endswith((*_REPARTITION, _CHANGELOG)) or _FOREIGN_KEY_JOIN in name
-        if is_internal and name not in known and _is_own(name, application_id, ids):
-            found.append(name)
-    return found
-
-
-def _is_own(name: str, application_id: str, ids: Iterable[str]) -> bool:
-    prefix = f"{application_id}-"
-    return name.startswith(prefix) and not any(
-        other != application_id and other.startswith(prefix) and name.startswith(f"{other}-") for other in ids
-    )
+    read = (name for name in internal if not is_changelog(name))
+    return {**dict.fromkeys(offsets, "source"), **dict.fromkeys(read, "repartition")}
 
 
 def lag_of(

@@ -6,18 +6,19 @@ No task of Airflow's: the tasks call it (steps/check_tasks.py), and so does the 
 import hashlib
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from kstreams_runbooks.check_settings import CheckSettings
 from kstreams_runbooks.decide.asking import Acquaintance, why_ask
+from kstreams_runbooks.decide.internal_names import internal_by_id
 from kstreams_runbooks.decide.lag_status import LagSample, StatusLimits, status
 from kstreams_runbooks.fleet import Application
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.lag_kept import KeptReading, KnownTopology
 from kstreams_runbooks.observe import ClusterReader
-from kstreams_runbooks.observe.lag import new_internal, read_lag
+from kstreams_runbooks.observe.lag import read_lag
 from kstreams_runbooks.observe.lag_ages import with_ages
 from kstreams_runbooks.observe.lag_asked import Told, ask_instances, question
 
@@ -67,7 +68,7 @@ def read_cluster(
     limits = limits_of(settings)
     with ClusterReader(config, counted=True) as reader:
         names = reader.topic_names()
-        why = _whom_to_ask(ledger, cluster, entries, earlier, sorted(names), settings)
+        why = _whom_to_ask(ledger, cluster, entries, earlier, names, settings)
         told = ask_instances([entry for entry in entries if entry.name in why], names)
         at_ms = reader.taken().at_ms
         topologies = {
@@ -104,13 +105,13 @@ def _whom_to_ask(
     cluster: str,
     entries: Sequence[Application],
     earlier: Mapping[str, tuple[KeptReading, ...]],
-    names: Sequence[str],
+    names: Collection[str],
     settings: CheckSettings,
 ) -> dict[str, str]:
     """Applications whose instances are asked, each with the reason."""
     words = {one.application: one.word for one in ledger.lag_statuses() if one.cluster == cluster}
     changed, held = ledger.last_changes(cluster), {name for of, name in held_applications(ledger) if of == cluster}
-    ids = frozenset(entry.application_id for entry in entries)
+    internal = internal_by_id(names, {entry.application_id for entry in entries})
     now_ms, found = time.time_ns() // 1_000_000, {}
     for entry in entries:
         topology = _remembered(earlier[entry.name])
@@ -122,7 +123,7 @@ def _whom_to_ask(
             word=words.get(entry.name),
             held=entry.name in held,
             changed_at_ms=changed.get(entry.name),
-            new_topics=tuple(new_internal(names, entry.application_id, ids, known)) if topology else (),
+            new_topics=tuple(sorted({*internal.get(entry.application_id, ())} - known)) if topology else (),
         )
         if why := why_ask(acquaintance, now_ms, int(settings.topology_hours * _HOUR_MS)):
             found[entry.name] = why

@@ -1,8 +1,9 @@
 """Which topics are an application's by their names, where nothing tells its topology."""
 
 import pytest
+from kstreams_runbooks.decide.internal_names import internal_by_id, is_changelog
 from kstreams_runbooks.model.readings import TopicReading
-from kstreams_runbooks.observe.lag import LagAsked, is_repartition, lag_of, new_internal
+from kstreams_runbooks.observe.lag import LagAsked, lag_of
 from kstreams_runbooks.observe.offsets import Committed, Ends
 
 IDS = ("orders", "orders-v2", "billing")
@@ -15,27 +16,15 @@ IDS = ("orders", "orders-v2", "billing")
         ("orders-v2-by-customer-repartition", "orders-v2"),
         ("orders-KTABLE-FK-JOIN-SUBSCRIPTION-REGISTRATION-0000000010-topic", "orders"),
         ("orders-trade-trader-subscription-response-topic", "orders"),
-        ("orders-store-changelog", None),
+        ("orders-store-changelog", "orders"),
         ("orders", None),
         ("others-by-customer-repartition", None),
     ],
 )
 def test_a_longer_id_takes_its_own(name: str, whose: str | None) -> None:
     """Of two ids of which one begins the other, the longer one that fits."""
-    assert [one for one in IDS if is_repartition(name, one, IDS)] == ([] if whose is None else [whose])
-
-
-def test_internal_topics_that_a_topology_does_not_name_are_new() -> None:
-    """Repartition topics and changelogs of this application and of no longer id that begins as its own."""
-    names = sorted(
-        ["orders", "orders-a-repartition", "orders-b-changelog", "orders-b-repartition", "orders-v2-a-repartition"]
-    )
-    assert new_internal(names, "orders", IDS, {"orders-a-repartition"}) == [
-        "orders-b-changelog",
-        "orders-b-repartition",
-    ]
-    assert new_internal(names, "orders-v2", IDS, set()) == ["orders-v2-a-repartition"]
-    assert new_internal(names, "billing", IDS, set()) == []
+    assert internal_by_id([name], IDS) == ({} if whose is None else {whose: (name,)})
+    assert is_changelog(name) is (name == "orders-store-changelog")
 
 
 def test_an_offset_past_the_end_of_its_log_is_not_known() -> None:
