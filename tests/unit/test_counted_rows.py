@@ -1,9 +1,10 @@
 """Records in place of offsets, and never a zero for what was scanned in part."""
 
+from kstreams_runbooks.decide.lag_status import Status
 from kstreams_runbooks.lags.document import exit_code
-from kstreams_runbooks.model.lag import ApplicationLag, LagSnapshot, PartitionLag, unread_ranges, with_counts
+from kstreams_runbooks.lags.window import Answer
+from kstreams_runbooks.model.lag import ApplicationLag, PartitionLag, unread_ranges, with_counts
 from kstreams_runbooks.model.readable import Readable
-from kstreams_runbooks.model.readings import Taken
 
 ROW = PartitionLag("orders", 0, "source", "ok", committed=4, last_stable_offset=14, log_end_offset=14, records=10)
 
@@ -11,6 +12,10 @@ ROW = PartitionLag("orders", 0, "source", "ok", committed=4, last_stable_offset=
 def unread(count: Readable) -> ApplicationLag:
     rows = with_counts((ROW,), {("orders", 0): count})
     return ApplicationLag("orders", "orders", "classic", "Stable", rows)
+
+
+def answer(lag: ApplicationLag) -> Answer:
+    return Answer("demo", 1, lag, Status("healthy", ""))
 
 
 def test_what_was_counted_stands_in_place_of_offsets() -> None:
@@ -24,5 +29,5 @@ def test_a_part_that_was_found_empty_is_not_everything_read() -> None:
     """Markers may come first, and records behind what was scanned."""
     lag = unread(Readable(at_least=True))
     assert (lag.unread, lag.partitions[0].exact) == (10, False)
-    assert exit_code([LagSnapshot(Taken(1, "test"), "demo", (lag,))]) == 1
-    assert exit_code([LagSnapshot(Taken(1, "test"), "demo", (unread(Readable()),))]) == 0
+    assert exit_code([answer(lag)]) == 1
+    assert exit_code([answer(unread(Readable()))]) == 0

@@ -1,22 +1,14 @@
 """What `lag` prints of a reading, and with which exit code."""
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
+from kstreams_runbooks.decide.lag_status import LagSample, StatusLimits, status
 from kstreams_runbooks.lags.document import document, exit_code
 from kstreams_runbooks.lags.text import as_text
-from kstreams_runbooks.model.lag import ApplicationLag, LagRole, LagSnapshot, LagState, PartitionLag
-from kstreams_runbooks.model.readings import Taken
-
-
-@pytest.fixture(autouse=True)
-def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No scheduled check has kept anything."""
-    monkeypatch.setenv("KSTREAMS_RUNBOOKS_LEDGER", f"sqlite:///{tmp_path / 'ledger.db'}")
-    monkeypatch.setenv("KSTREAMS_RUNBOOKS_CONFIG", str(tmp_path))
-
+from kstreams_runbooks.lags.window import Answer
+from kstreams_runbooks.model.lag import ApplicationLag, LagRole, LagState, PartitionLag
 
 AT_MS = 1_763_770_811_000
 READ: dict[str, Any] = {
@@ -32,9 +24,9 @@ def row(topic: str, number: int = 0, role: LagRole = "source", state: LagState =
     return PartitionLag(topic, number, role, state, **{**READ, **more})
 
 
-def snapshot(*rows: PartitionLag, problems: tuple[str, ...] = ()) -> LagSnapshot:
+def answer(*rows: PartitionLag, problems: tuple[str, ...] = ()) -> Answer:
     lag = ApplicationLag("orders", "orders", "classic", "Stable", rows, problems)
-    return LagSnapshot(Taken(AT_MS, "kafka b:1"), "demo", (lag,))
+    return Answer("demo", AT_MS, lag, status((LagSample(AT_MS, lag),), StatusLimits()))
 
 
 def behind(topic: str, number: int, records: int, **more: Any) -> PartitionLag:
@@ -56,7 +48,7 @@ def test_totals_come_first_then_topics_then_remarks() -> None:
         ),
         behind("old", 0, 7, role="orphaned", state="orphaned"),
     )
-    assert as_text([snapshot(*rows)]) == (
+    assert as_text([answer(*rows)]) == (
         """\
 orders @ demo: 12,350 unread offsets; BEHIND
   classic group, Stable; 2025-11-22 00:20:11 UTC
@@ -77,7 +69,7 @@ def test_what_is_not_known_is_no_sum() -> None:
     """A part of the inputs is told as a part; a reason that all share is told once."""
     why = "group orders is known to no broker"
     rows = (behind("customers", 0, 5), row("orders", 0, state="unknown", records=None, why=why))
-    text = as_text([snapshot(*rows, problems=(why,))])
+    text = as_text([answer(*rows, problems=(why,))])
     assert text.startswith("orders @ demo: unread is not known (5 that are); UNKNOWN\n")
     assert text.count(why) == 1
     assert "  orders     source       ?  offsets  1" in text
@@ -85,7 +77,7 @@ def test_what_is_not_known_is_no_sum() -> None:
 
 def test_records_of_a_part_are_at_least_so_many() -> None:
     """Past what is ever scanned."""
-    text = as_text([snapshot(behind("orders", 0, 9, exact=True, at_least=True))])
+    text = as_text([answer(behind("orders", 0, 9, exact=True, at_least=True))])
     assert "orders @ demo: at least 9 unread records" in text
     assert "≥ 9  records" in text
 
@@ -104,14 +96,14 @@ def test_records_of_a_part_are_at_least_so_many() -> None:
 )
 def test_exit_codes(rows: tuple[PartitionLag, ...], code: int) -> None:
     """What is not known outweighs what is unread; what is behind an open transaction is not known either."""
-    assert exit_code([snapshot(*rows)]) == code
+    assert exit_code([answer(*rows)]) == code
 
 
 def test_a_value_that_is_not_known_is_null() -> None:
     """Never 0; records are told where they were counted, offsets where they are known."""
     missing = PartitionLag("nowhere", 0, "source", "missing")
     counted = replace(behind("orders", 0, 9), records=4, exact=True, oldest_unread_ms=AT_MS)
-    [application] = document([snapshot(missing, counted)])["applications"]
+    [application] = document([answer(missing, counted)])["applications"]
     assert application["application_id"] == "orders"
     assert (application["group_type"], application["status"]) == ("classic", "unknown")
     nowhere, orders = application["partitions"]

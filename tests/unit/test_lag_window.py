@@ -4,9 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from kstreams_runbooks.check_settings import CheckSettings
 from kstreams_runbooks.lags.document import document
+from kstreams_runbooks.lags.reading import ClusterLag
 from kstreams_runbooks.lags.text import as_text
-from kstreams_runbooks.lags.window import status_of
+from kstreams_runbooks.lags.window import Answer, Window
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.lag import ApplicationLag, LagSnapshot, PartitionLag
 from kstreams_runbooks.model.lag_kept import KeptReading
@@ -15,6 +17,12 @@ from kstreams_runbooks.model.readings import Taken
 ROW = PartitionLag("orders", 0, "source", "ok", topic_id="a", committed=10, last_stable_offset=20, records=10)
 LAG = ApplicationLag("orders", "orders", "classic", "Stable", (ROW,))
 NOW = LagSnapshot(Taken(3_000, "test"), "demo", (LAG,))
+
+
+def answer(snapshot: LagSnapshot, **failed: tuple[str, ...]) -> Answer:
+    read = ClusterLag(snapshot, failed)
+    [found] = Window.before(read, CheckSettings()).answers(read)
+    return found
 
 
 @pytest.fixture
@@ -28,7 +36,7 @@ def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_without_a_ledger_one_reading_is_all_there_is(ledger: Path) -> None:
     """And looking makes none."""
-    assert status_of(NOW, LAG).word == "healthy"
+    assert answer(NOW).status.word == "healthy"
     assert not ledger.exists()
 
 
@@ -37,13 +45,13 @@ def test_what_the_check_has_kept_counts(ledger: Path) -> None:
     kept = Ledger.open(f"sqlite:///{ledger}")
     for at_ms in (1_000, 2_000):
         kept.keep_lag("demo", {"orders": KeptReading(at_ms, LAG)})
-    assert status_of(NOW, LAG).word == "stalled"
-    assert document([NOW])["applications"][0]["status"] == "stalled"
-    text = as_text([NOW])
+    assert answer(NOW).status.word == "stalled"
+    assert document([answer(NOW)])["applications"][0]["status"] == "stalled"
+    text = as_text([answer(NOW)])
     assert text.startswith("orders @ demo: 10 unread offsets; STALLED\n")
     assert "  ! committed offsets unchanged over 3 readings" in text
-    assert status_of(replace(NOW, cluster="elsewhere"), LAG).word == "healthy"
-    assert status_of(NOW, replace(LAG, application_id="orders-v2")).word == "healthy"
+    assert answer(replace(NOW, cluster="elsewhere")).status.word == "healthy"
+    assert answer(replace(NOW, applications=(replace(LAG, application_id="orders-v2"),))).status.word == "healthy"
 
 
 def test_a_ledger_that_does_not_answer_costs_the_window_and_is_said(
@@ -51,5 +59,20 @@ def test_a_ledger_that_does_not_answer_costs_the_window_and_is_said(
 ) -> None:
     """Not the reading."""
     ledger.write_text("these are notes, not a database, and long enough to look like a header of one\n" * 20)
-    assert status_of(NOW, LAG).word == "healthy"
+    assert answer(NOW).status.word == "healthy"
     assert "orders: judged by this reading alone: ledger sqlite:///" in caplog.messages[-1]
+
+
+def test_a_reading_that_was_kept_while_this_one_was_counted_is_not_before_it(ledger: Path) -> None:
+    """A count takes minutes: what a check found meanwhile is no earlier offset that this one fell behind."""
+    kept = Ledger.open(f"sqlite:///{ledger}")
+    further = replace(LAG, partitions=(replace(ROW, committed=20, records=0),))
+    kept.keep_lag("demo", {"orders": KeptReading(4_000, further)})
+    assert answer(NOW).status.word == "healthy"
+
+
+@pytest.mark.usefixtures("ledger")
+def test_an_instance_in_error_is_told_at_once() -> None:
+    """By this reading: nothing is kept yet."""
+    found = answer(NOW, orders=("orders-1 (ERROR)",))
+    assert (found.status.word, "orders-1 (ERROR)" in found.status.sentence) == ("failed", True)

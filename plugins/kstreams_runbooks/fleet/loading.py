@@ -36,6 +36,14 @@ class Fleet:
         """Clusters that an application is declared on, sorted."""
         return tuple(sorted({application.cluster for application in self.applications.values()}))
 
+    @property
+    def not_looked_at(self) -> tuple[str, ...]:
+        """A sentence for each application that is declared and that nobody reads."""
+        return tuple(
+            f"{name} is not looked at: its declaration is bad: {problems[0]}"
+            for name, problems in self.disabled.items()
+        )
+
     def application(self, name: str) -> Application:
         """The application of that name; BadInput where it is unknown or disabled."""
         if name in self.applications:

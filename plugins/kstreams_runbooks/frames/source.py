@@ -17,8 +17,8 @@ _DEFAULTS = {
     # 20 % more per second on small records than the defaults of 1 MiB and 500.
     "kafka.max.partition.fetch.bytes": "8388608",
     "kafka.max.poll.records": "20000",
-    # A consumer asks for what follows a range as soon as it has it, and Spark asks for offsets next: a broker that holds
-    # the first question back for its default of half a second, because nothing follows, holds the second one back too.
+    # A consumer asks for what follows a range as soon as it has it, and Spark asks for offsets next: where nothing
+    # follows, a broker holds the first question back for half a second by default, and with it the second.
     "kafka.fetch.max.wait.ms": "1",
     # How long the driver asks brokers that do not answer. Their default is a minute, and Spark's to try three times.
     "kafka.request.timeout.ms": "8000",

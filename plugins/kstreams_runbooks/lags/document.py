@@ -3,40 +3,39 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from kstreams_runbooks.lags.window import status_of
-from kstreams_runbooks.model.lag import LagSnapshot, PartitionLag
+from kstreams_runbooks.lags.window import Answer
+from kstreams_runbooks.model.lag import PartitionLag
 
 SCHEMA_VERSION: Final = 1
 
 
-def document(snapshots: Sequence[LagSnapshot]) -> dict[str, Any]:
+def document(answers: Sequence[Answer]) -> dict[str, Any]:
     """Every application of every cluster; a value that is not known is null."""
     return {
         "schema_version": SCHEMA_VERSION,
         "applications": [
             {
-                "application_id": lag.application_id,
-                "application": lag.application,
-                "cluster": snapshot.cluster,
-                "taken_at_ms": snapshot.taken.at_ms,
-                "group_type": lag.group_type,
-                "group_state": lag.group_state,
-                "status": status_of(snapshot, lag).word,
-                "problems": list(lag.problems),
-                "partitions": [_partition(one) for one in lag.partitions],
+                "application_id": one.lag.application_id,
+                "application": one.lag.application,
+                "cluster": one.cluster,
+                "taken_at_ms": one.at_ms,
+                "group_type": one.lag.group_type,
+                "group_state": one.lag.group_state,
+                "status": one.status.word,
+                "problems": list(one.lag.problems),
+                "partitions": [_partition(row) for row in one.lag.partitions],
             }
-            for snapshot in snapshots
-            for lag in snapshot.applications
+            for one in answers
         ],
     }
 
 
-def exit_code(snapshots: Sequence[LagSnapshot]) -> int:
+def exit_code(answers: Sequence[Answer]) -> int:
     """0 everything is read, 1 unread records, 3 something is not known.
 
     What a transaction holds that is still open is not known; it is told where nothing else is left to read.
     """
-    every = [lag for snapshot in snapshots for lag in snapshot.applications]
+    every = [one.lag for one in answers]
     if any(lag.unread is None for lag in every):
         return 3
     if any(lag.unread for lag in every):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kstreams_runbooks.counting.counter import Counter
@@ -10,11 +10,14 @@ from kstreams_runbooks.deployers import Deployer
 from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.fleet import Application
 from kstreams_runbooks.model.lag import ApplicationLag, LagRole, LagSnapshot, unread_ranges, with_counts
-from kstreams_runbooks.model.readings import InstanceReading, Missing
+from kstreams_runbooks.model.readable import Readable
+from kstreams_runbooks.model.readings import InstanceReading, Missing, Taken
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.application import read_topology
 from kstreams_runbooks.observe.lag import LagAsked, read_lag
-from kstreams_runbooks.observe.lag_asked import lag_asked
+from kstreams_runbooks.observe.lag_ages import with_ages
+from kstreams_runbooks.observe.lag_asked import ask_instances, question
+from kstreams_runbooks.observe.offsets import Place
 
 # Each description is the start of a program.
 _THREADS = 4
@@ -25,25 +28,46 @@ _BY = {"consumer": "a read_committed consumer", "spark": "Spark over Connect"}
 DeployerOf = Callable[[Application], Deployer]
 
 
+@dataclass(frozen=True, slots=True)
+class ClusterLag:
+    """One cluster read; `failed` are the instances of each application that are in ERROR."""
+
+    snapshot: LagSnapshot
+    failed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
 def of_cluster(
-    config: Mapping[str, Any], cluster: str, entries: Sequence[Application], deployer_of: DeployerOf
-) -> LagSnapshot:
+    config: Mapping[str, Any],
+    cluster: str,
+    entries: Sequence[Application],
+    deployer_of: DeployerOf,
+    expiring_ms: int,
+) -> ClusterLag:
     """The lag of these applications of one cluster; Unreachable where no broker answers.
 
-    The topology of one that is down is what its deployer describes, of the release that is set.
+    The topology of one that is down is what its deployer describes, of the release that is set. The age of unread
+    records is looked at where they may be deleted within `expiring_ms`.
     """
     with ClusterReader(config) as reader:
         names = reader.topic_names()
-        asked = lag_asked(entries, names)
+        told = ask_instances(entries, names)
+        asked = [question(one, told[one.name].reads, told[one.name].keeps) for one in entries]
         with ThreadPoolExecutor(_THREADS, thread_name_prefix="describe") as pool:
-            asked = tuple(pool.map(lambda one, entry: described(one, entry, deployer_of, names), asked, entries))
-        return read_lag(reader, cluster, asked)
+            asked = list(pool.map(lambda one, entry: described(one, entry, deployer_of, names), asked, entries))
+        snapshot = with_ages(read_lag(reader, cluster, asked), reader, config, expiring_ms)
+    return ClusterLag(snapshot, {name: one.failed for name, one in told.items()})
 
 
-def of_group(config: Mapping[str, Any], cluster: str, group: str) -> LagSnapshot:
+def of_group(config: Mapping[str, Any], cluster: str, group: str, expiring_ms: int) -> ClusterLag:
     """The lag of a group that no fleet declares: what it has offsets on, and internal topics by their names."""
     with ClusterReader(config) as reader:
-        return read_lag(reader, cluster, [LagAsked(group, group)])
+        return ClusterLag(with_ages(read_lag(reader, cluster, [LagAsked(group, group)]), reader, config, expiring_ms))
+
+
+def not_read(cluster: str, entries: Sequence[Application], at_ms: int, why: str) -> ClusterLag:
+    """What is known of applications whose cluster could not be read: nothing, and why."""
+    lags = (ApplicationLag(one.name, one.application_id, None, None, (), (why,)) for one in entries)
+    return ClusterLag(LagSnapshot(Taken(at_ms, cluster), cluster, tuple(lags)))
 
 
 def described(asked: LagAsked, entry: Application, deployer_of: DeployerOf, names: Collection[str]) -> LagAsked:
@@ -63,14 +87,25 @@ def described(asked: LagAsked, entry: Application, deployer_of: DeployerOf, name
     return replace(asked, reads=reads, lacking="") if reads else asked
 
 
-def exact(snapshot: LagSnapshot, config: Mapping[str, Any], say: Callable[[str], None]) -> LagSnapshot:
-    """The snapshot with records in place of offsets; `say` is told what takes long, and why."""
+def exact(read: ClusterLag, config: Mapping[str, Any], say: Callable[[str], None]) -> ClusterLag:
+    """The same with records in place of offsets; `say` is told what takes long, and why.
+
+    Offsets stay where they cannot be counted, and the application has that among its problems.
+    """
     with Counter(config, say=say) as count:
-        return replace(snapshot, applications=tuple(_exact(one, count, say) for one in snapshot.applications))
+        lags = tuple(_exact(one, count, say) for one in read.snapshot.applications)
+    return replace(read, snapshot=replace(read.snapshot, applications=lags))
 
 
 def _exact(lag: ApplicationLag, count: Counter, say: Callable[[str], None]) -> ApplicationLag:
-    counted = count(unread_ranges(lag.partitions))
-    if counted.by != "nothing":
-        say(f"{lag.application_id}: {counted.records:,} records counted by {_BY[counted.by]}")
-    return replace(lag, partitions=with_counts(lag.partitions, counted.readable))
+    """Orphaned rows apart: what nobody reads must not use up what is scanned at most."""
+    readable: dict[Place, Readable] = {}
+    for what, rows in (("", lag.read), (" of nothing that it reads", lag.orphaned)):
+        try:
+            counted = count(unread_ranges(rows))
+        except RunbookError as error:
+            return replace(lag, problems=(*lag.problems, f"its records are not counted: {error}"))
+        if counted.by != "nothing":
+            say(f"{lag.application_id}: {counted.records:,} records{what} counted by {_BY[counted.by]}")
+        readable |= counted.readable
+    return replace(lag, partitions=with_counts(lag.partitions, readable))

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 
-from kstreams_runbooks.lags.window import status_of
-from kstreams_runbooks.model.lag import ApplicationLag, LagSnapshot, PartitionLag
+from kstreams_runbooks.lags.window import Answer
+from kstreams_runbooks.model.lag import ApplicationLag, PartitionLag
 
 _SECONDS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 # The words whose sentence says more than the lines below do.
@@ -13,16 +13,14 @@ _TOLD = frozenset({"expiring", "failed", "recreated", "rewound", "stalled", "sto
 _HEADS = ("topic", "role", "unread", "", "partitions", "oldest unread")
 
 
-def as_text(snapshots: Sequence[LagSnapshot]) -> str:
+def as_text(answers: Sequence[Answer]) -> str:
     """The whole answer."""
-    blocks = ["\n".join(_application(snapshot, lag)) for snapshot in snapshots for lag in snapshot.applications]
-    return "\n\n".join(blocks)
+    return "\n\n".join("\n".join(_application(one)) for one in answers)
 
 
-def _application(snapshot: LagSnapshot, lag: ApplicationLag) -> Iterator[str]:
-    at_ms = snapshot.taken.at_ms
-    found = status_of(snapshot, lag)
-    yield f"{lag.application_id} @ {snapshot.cluster}: {_total(lag)}; {found.word.upper()}"
+def _application(answer: Answer) -> Iterator[str]:
+    lag, at_ms, found = answer.lag, answer.at_ms, answer.status
+    yield f"{lag.application_id} @ {answer.cluster}: {_total(lag)}; {found.word.upper()}"
     group = f"{lag.group_type} group, {lag.group_state}" if lag.group_type else "no group"
     yield f"  {group}; {_clock(at_ms)}"
     topics = [list(rows) for _, rows in groupby(lag.partitions, lambda one: one.topic)]

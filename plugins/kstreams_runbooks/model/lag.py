@@ -115,6 +115,11 @@ class ApplicationLag:
         return (one for one in self.partitions if one.role != "orphaned")
 
     @property
+    def orphaned(self) -> Iterator[PartitionLag]:
+        """Partitions that nothing of the application reads any more, and its group has offsets on."""
+        return (one for one in self.partitions if one.role == "orphaned")
+
+    @property
     def unread(self) -> int | None:
         """Records to read over all partitions that it reads, None while one of them, or all of them, is not known."""
         counts = [one.records for one in self.read]

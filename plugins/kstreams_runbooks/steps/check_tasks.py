@@ -63,8 +63,8 @@ def list_clusters() -> list[str]:
     with _reported("names the clusters of the fleet"):
         check_settings()
         fleet = load_fleet()
-        for name, problems in fleet.disabled.items():
-            log.warning("%s is not looked at: its declaration is bad: %s", name, problems[0])
+        for sentence in fleet.not_looked_at:
+            log.warning("%s", sentence)
         clusters = list(fleet.used_clusters)
         log.info("%d applications on %d clusters", len(fleet.applications), len(clusters))
         return clusters
@@ -154,11 +154,12 @@ def _message(
 
 
 def _demand_whole(context: Mapping[str, Any], fleet: Fleet) -> None:
-    """Inconclusive where a cluster could not be read or a task gave no answer: such a check is never green."""
+    """Inconclusive where something was not read, or a task gave no answer: such a check is never green."""
     answers = _read(context)
     problems = _problems(answers)
     unread = [name for name in fleet.used_clusters if name not in {one["cluster"] for one in answers}]
     said = [
+        *fleet.not_looked_at,
         *problems.values(),
         *(f"cluster {name} was not read in this check" for name in unread),
         *(f"{name} gave no answer" for name in _JUDGING if context["ti"].xcom_pull(task_ids=name, key=ANSWER) is None),

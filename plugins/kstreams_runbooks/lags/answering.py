@@ -1,0 +1,72 @@
+"""What `lag` answers: every cluster by itself, so that what cannot be read of one hides nothing of the others."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kstreams_runbooks.deployers import make_deployer
+from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError
+from kstreams_runbooks.fleet import Fleet, load_fleet
+from kstreams_runbooks.lags.reading import ClusterLag, exact, not_read, of_cluster, of_group
+from kstreams_runbooks.lags.window import Answer, Window, present_settings
+from kstreams_runbooks.steps.checking import limits_of
+from kstreams_runbooks.steps.connections import kafka_config
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """One of each application, and what could not be read or counted."""
+
+    every: tuple[Answer, ...]
+    errors: tuple[RunbookError, ...] = ()
+
+
+def of_fleet(names: Sequence[str], count: Say | None) -> Answers:
+    """Of the named applications, of all where none is named; counted where `count` is there, which is told of it.
+
+    BadInput for a name that the fleet does not know, or where there is nothing to read.
+    """
+    fleet = load_fleet()
+    entries = [fleet.application(name) for name in dict.fromkeys(names or sorted(fleet.applications))]
+    bad = [] if names else [Inconclusive(sentence) for sentence in fleet.not_looked_at]
+    if not entries and not bad:
+        raise BadInput(f"fleet: {fleet.directory / 'applications'} declares no application; declare or discover one")
+    parts = [
+        _of_part(fleet, cluster, [entry for entry in entries if entry.cluster == cluster], count)
+        for cluster in dict.fromkeys(entry.cluster for entry in entries)
+    ]
+    return Answers(
+        tuple(one for part in parts for one in part.every), (*bad, *(one for part in parts for one in part.errors))
+    )
+
+
+def of_undeclared(group: str, cluster: str, count: Say | None) -> Answers:
+    """Of a group that no fleet declares; BadInput where its name is empty, Unreachable where no broker answers."""
+    if not group.strip():
+        raise BadInput(
+            "--group: is empty (expected the id of a consumer group); kafka-consumer-groups --list names them"
+        )
+    settings = present_settings()
+    config = kafka_config(load_fleet().cluster(cluster).connection)
+    return _counted(of_group(config, cluster, group, limits_of(settings).expiring_ms), config, count)
+
+
+def _of_part(fleet: Fleet, cluster: str, entries: list[Any], count: Say | None) -> Answers:
+    settings = present_settings()
+    try:
+        config = kafka_config(fleet.cluster(cluster).connection)
+        read = of_cluster(config, cluster, entries, make_deployer, limits_of(settings).expiring_ms)
+    except RunbookError as error:
+        why = f"cluster {cluster}: {error}"
+        lost = not_read(cluster, entries, time.time_ns() // 1_000_000, why)
+        return Answers(Window(settings, {}).answers(lost), (type(error)(why),))
+    return _counted(read, config, count)
+
+
+def _counted(read: ClusterLag, config: dict[str, Any], count: Say | None) -> Answers:
+    """In records where `count` is there, else in offsets."""
+    window = Window.before(read, present_settings())
+    return Answers(window.answers(read if count is None else exact(read, config, count)))
