@@ -197,7 +197,7 @@ def _judged(drawn: Drawn, answer: Answer, found_s: float, now: dict[str, object]
         faults.append(f"found after {found_s:.1f} s (limit {FOUND_S:.1f} s)")
     early = [reading for reading in answer.readings if reading.unread]
     forged = not _still(early[-1], now) if early else None
-    return Round(drawn, len(answer.readings), found_s, forged, tuple(faults))
+    return Round(drawn, answer.taken, found_s, forged, tuple(faults))
 
 
 def _still(reading: DrainReading, now: dict[str, object]) -> bool:

@@ -56,7 +56,7 @@ class Display:
         limit = "" if self._ceiling_s is None else f" of at most {self._ceiling_s:.0f} s"
         left = eta_ms(answer.readings)
         rest = "" if left is None else f", about {left / 1000:.0f} s more"
-        yield Text(f"{self._subject}: reading {len(answer.readings)}, {self._elapsed():.0f} s{limit}{rest}", "bold")
+        yield Text(f"{self._subject}: reading {answer.taken}, {self._elapsed():.0f} s{limit}{rest}", "bold")
         yield self._topics(last)
         for reason in answer.verdict.reasons:
             yield Text(reason, _STYLES.get(answer.verdict.outcome, ""))

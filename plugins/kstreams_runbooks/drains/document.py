@@ -40,7 +40,7 @@ def document(entry: Application, answer: Answer) -> dict[str, Any]:
         "reasons": list(answer.verdict.reasons),
         "findings": [asdict(finding) for finding in answer.verdict.findings],
         "pause": None if answer.question.pause is None else asdict(answer.question.pause),
-        "readings": len(answer.readings),
+        "readings": answer.taken,
         "readings_needed": answer.question.readings,
         "taken_at_ms": None if last is None else last.taken.at_ms,
         "unread_records": None if last is None or not last.counted else last.unread,
