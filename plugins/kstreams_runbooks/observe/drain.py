@@ -26,6 +26,7 @@ from kstreams_runbooks.observe.application import (
     topics_of,
 )
 from kstreams_runbooks.observe.cluster import ClusterReader
+from kstreams_runbooks.observe.failures import spoken_errors
 from kstreams_runbooks.observe.lag import LagAsked, lag_of
 from kstreams_runbooks.observe.may_have_run import may_have_run
 from kstreams_runbooks.observe.offsets import Ends, Place, read_ends
@@ -62,7 +63,14 @@ class DrainReader:
         self._describe = lru_cache(maxsize=4)(deployer.topology)
 
     def read(self, reader: ClusterReader) -> DrainReading:
-        """One reading; what could not be read is among its problems. Unreachable where no broker answers."""
+        """One reading; what could not be read is among its problems.
+
+        Unreachable where no broker answers, Inconclusive where one answers with an error that is of no part alone.
+        """
+        with spoken_errors(self._application.application_id):
+            return self._reading(reader)
+
+    def _reading(self, reader: ClusterReader) -> DrainReading:
         taken, group_id = reader.taken(), self._application.application_id
         with reading_instances(self._application, self._deployer) as instances_read:
             group, names = reader.group(group_id), reader.topic_names()
