@@ -39,7 +39,7 @@ def drain_findings(readings: tuple[DrainReading, ...], question: DrainQuestion) 
             )
             yield Finding("instance-lost", "danger", instance.instance, message, _STATES)
     for transaction in last.open_transactions:
-        if hangs(transaction, readings):
+        if hangs(transaction):
             yield Finding("transaction-hangs", "danger", transaction.name, _hanging(transaction), _HANGING)
     if not last.instances and (left := _left_over(last)):
         message = (
@@ -67,29 +67,24 @@ def recreated(*ids: Mapping[str, str]) -> list[str]:
     return sorted(topic for topic, found in seen.items() if len(found) > 1)
 
 
-def hangs(transaction: OpenTransaction, readings: tuple[DrainReading, ...]) -> bool:
-    """Whether nothing will end it any more: past its own timeout and what a coordinator takes to notice.
+def hangs(transaction: OpenTransaction) -> bool:
+    """Whether nothing will end it any more: past its timeout and what a coordinator takes to notice.
 
-    By the coordinator's word and by what was seen here: the very transaction, for as long as that takes to notice, so
-    that neither a clock nor one that has just ended is taken for it.
+    By its coordinator's word on its age, and seen here for as long as that takes to notice, so that neither a clock nor
+    one that has just ended is taken for it. Where no coordinator has a word, all of that time has to be seen here.
     """
-    if transaction.age_ms is None or transaction.timeout_ms is None:
+    if transaction.timeout_ms is None:
         return False
-    if transaction.age_ms <= transaction.timeout_ms + ABORT_DUE_MS:
-        return False
-    same = (transaction.name, transaction.producer_id, transaction.start_offset)
-    since = readings[-1].taken.at_ms
-    for reading in reversed(readings):
-        if same not in {(one.name, one.producer_id, one.start_offset) for one in reading.open_transactions}:
-            break
-        since = reading.taken.at_ms
-    return readings[-1].taken.at_ms - since >= ABORT_DUE_MS
+    due_ms = transaction.timeout_ms + ABORT_DUE_MS
+    if transaction.age_ms is None:
+        return transaction.seen_ms > due_ms
+    return transaction.age_ms > due_ms and transaction.seen_ms >= ABORT_DUE_MS
 
 
 def open_sentence(transaction: OpenTransaction) -> str:
     """One that may still end by itself, for a person."""
-    age = "" if transaction.age_ms is None else f", open for {transaction.age_ms // 1000} s"
-    limit = "" if transaction.timeout_ms is None else f" (its timeout {transaction.timeout_ms // 1000} s)"
+    age = "" if transaction.producer_id is None else f", {_age(transaction)}"
+    limit = "" if transaction.timeout_ms is None else f" ({_limit(transaction)})"
     why = f" ({transaction.why})" if transaction.why else ""
     who = _who(transaction)
     return f"{transaction.name}: a transaction of {who}{age}{limit}; what lies behind it cannot be read{why}"
@@ -101,11 +96,25 @@ def _who(transaction: OpenTransaction) -> str:
     return f"{transaction.transactional_id or 'an unnamed producer'} (producer id {transaction.producer_id})"
 
 
+def _age(transaction: OpenTransaction) -> str:
+    if transaction.age_ms is None:
+        return f"seen for {transaction.seen_ms // 1000} s"
+    return f"open for {transaction.age_ms // 1000} s"
+
+
+def _limit(transaction: OpenTransaction) -> str:
+    seconds = (transaction.timeout_ms or 0) // 1000
+    if transaction.transactional_id is None:
+        return f"no broker allows more than {seconds} s, transaction.max.timeout.ms"
+    return f"its timeout {seconds} s"
+
+
 def _hanging(transaction: OpenTransaction) -> str:
+    topic, _, number = transaction.name.rpartition("-")
     return (
-        f"a transaction of {_who(transaction)} is open for {(transaction.age_ms or 0) // 1000} s, past its timeout of "
-        f"{(transaction.timeout_ms or 0) // 1000} s and {ABORT_DUE_MS // 1000} s more; make sure that its producer is "
-        "gone, then abort it with kafka-transactions.sh abort"
+        f"a transaction of {_who(transaction)} is {_age(transaction)} ({_limit(transaction)}, and "
+        f"{ABORT_DUE_MS // 1000} s more to notice); make sure that its producer is gone, then abort it with "
+        f"kafka-transactions.sh abort --topic {topic} --partition {number} --start-offset {transaction.start_offset}"
     )
 
 

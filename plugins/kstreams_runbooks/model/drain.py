@@ -13,8 +13,9 @@ Ends = Mapping[str, int]
 class OpenTransaction:
     """A transaction that is open on the partition `name` (`topic-number`); what nobody could say is None, with `why`.
 
-    `age_ms` is how long it is open, `timeout_ms` how long it may be before its coordinator aborts it, both by the
-    coordinator. `start_offset`, where it begins on the partition, tells it from the next one of the same producer.
+    `age_ms` is how long it is open and `timeout_ms` how long it may be, both by its coordinator; where none names it,
+    `timeout_ms` is the longest that a broker allows any. `start_offset`, where it begins on the partition, tells it
+    from the next one of the same producer. `seen_ms` is for how long whoever reads has seen this very one.
     """
 
     name: str
@@ -24,6 +25,7 @@ class OpenTransaction:
     timeout_ms: int | None
     start_offset: int | None = None
     why: str = ""
+    seen_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ from kstreams_runbooks.observe.lag import LagAsked, lag_of
 from kstreams_runbooks.observe.may_have_run import may_have_run
 from kstreams_runbooks.observe.offsets import Ends, Place, read_ends
 from kstreams_runbooks.observe.topology_topics import TopologyTopics, read_by
+from kstreams_runbooks.observe.transactions import Sightings
 
 Ranges = Mapping[Place, tuple[int, int]]
 Count = Callable[[Ranges], Mapping[Place, Readable]]
@@ -60,6 +61,7 @@ class DrainReader:
         self._exactly_once = exactly_once
         self._ranges: Ranges = {}
         self._readable: Mapping[Place, Readable] | None = None
+        self._sightings = Sightings()
         self._describe = lru_cache(maxsize=4)(deployer.topology)
 
     def read(self, reader: ClusterReader) -> DrainReading:
@@ -101,7 +103,7 @@ class DrainReader:
             group_state=lag.group_state,
             instances=running_instances(instances, of_group, held, taken.at_ms),
             all_tasks=all_tasks(reads, counts),
-            open_transactions=_open(reader, after, taken.at_ms),
+            open_transactions=self._open(reader, after, taken.at_ms),
             held_back=() if text is None else self._held_back(text, instances, reads, lag),
             problems=(
                 *([group.missing] if isinstance(group, Missing) else []),
@@ -161,6 +163,19 @@ class DrainReader:
             self._readable = self._count(ranges) if ranges else {}
         return self._readable
 
+    def _open(self, reader: ClusterReader, ends: Mapping[Place, Ends], at_ms: int) -> tuple[OpenTransaction, ...]:
+        """Transactions behind which something cannot be read; where nobody tells whose one is, it is told without."""
+        places = [
+            place
+            for place, each in ends.items()
+            if isinstance(each.stable, int) and isinstance(each.end, int) and each.stable < each.end
+        ]
+        answer = reader.open_transactions(places, at_ms)
+        found = () if isinstance(answer, Missing) else self._sightings.of(answer)
+        why = answer.missing if isinstance(answer, Missing) else "it may just have ended"
+        silent = {f"{topic}-{number}" for topic, number in places} - {one.name for one in found}
+        return (*found, *(OpenTransaction(name, None, None, None, None, why=why) for name in sorted(silent)))
+
     def _held_back(
         self, text: str, instances: tuple[InstanceReading, ...], reads: Mapping[str, str], lag: ApplicationLag
     ) -> tuple[HeldBack, ...]:
@@ -192,17 +207,3 @@ def _log_ends(ends: Mapping[Place, Ends]) -> dict[str, int]:
 def _unread(ends: Mapping[Place, Ends]) -> list[tuple[Place, str]]:
     lacking = [(place, why) for place, each in ends.items() for why in (each.stable, each.end)]
     return [(place, why.missing) for place, why in lacking if isinstance(why, Missing)]
-
-
-def _open(reader: ClusterReader, ends: Mapping[Place, Ends], at_ms: int) -> tuple[OpenTransaction, ...]:
-    """Transactions behind which something cannot be read; where nobody tells whose one is, it is told without that."""
-    places = [
-        place
-        for place, each in ends.items()
-        if isinstance(each.stable, int) and isinstance(each.end, int) and each.stable < each.end
-    ]
-    answer = reader.open_transactions(places, at_ms)
-    found = () if isinstance(answer, Missing) else answer
-    why = answer.missing if isinstance(answer, Missing) else "it may just have ended"
-    silent = {f"{topic}-{number}" for topic, number in places} - {one.name for one in found}
-    return (*found, *(OpenTransaction(name, None, None, None, None, why=why) for name in sorted(silent)))

@@ -1,9 +1,13 @@
 """Who keeps a transaction open on a partition, since when, and for how long it may.
 
-The partition's leader knows the producer, the transaction's coordinator its name and its timeout (KIP-664).
+The partition's leader knows the producer, the transaction's coordinator its name and its timeout (KIP-664). Of one that
+no coordinator names only two things are sure: no broker allows a longer timeout than its transaction.max.timeout.ms,
+and how long it has been seen. When its first record was written is no word on that: a record may be of any day.
 """
 
-from collections.abc import Collection
+import time
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
 from typing import Any
 
 from kstreams_runbooks.model.drain import OpenTransaction
@@ -11,6 +15,8 @@ from kstreams_runbooks.observe.offsets import Place
 from kstreams_runbooks.observe.read_only import ReadOnly
 
 _UNNAMED = "no coordinator tells of it: it hangs, or this user may not describe its transactional id"
+_LONGEST = "transaction.max.timeout.ms"
+_UNLIMITED = f"{_UNNAMED}; and no broker tells its {_LONGEST}: allow DescribeConfigs on the cluster"
 
 
 def read_open(admin: ReadOnly, places: Collection[Place], at_ms: int) -> tuple[OpenTransaction, ...]:
@@ -31,7 +37,25 @@ def read_open(admin: ReadOnly, places: Collection[Place], at_ms: int) -> tuple[O
         if producer.current_transaction_start_offset >= 0
     ]
     known = _described(admin, {producer.producer_id for _, producer in found})
-    return tuple(sorted((_row(place, producer, known, at_ms) for place, producer in found), key=lambda row: row.name))
+    named = all(producer.producer_id in known for _, producer in found)
+    longest_ms = None if named else longest_timeout_ms(admin)
+    rows = (_row(place, producer, known, at_ms, longest_ms) for place, producer in found)
+    return tuple(sorted(rows, key=lambda row: row.name))
+
+
+class Sightings:
+    """How long each open transaction has been seen, by a clock that does not jump; `now` gives its seconds."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._first: dict[tuple[str, int | None, int | None], float] = {}
+
+    def of(self, found: Iterable[OpenTransaction]) -> tuple[OpenTransaction, ...]:
+        """The same, each with how long it has been seen; those that are not among them have ended."""
+        now = self._now()
+        keys = {(one.name, one.producer_id, one.start_offset): one for one in found}
+        self._first = {key: self._first.get(key, now) for key in keys}
+        return tuple(replace(one, seen_ms=round((now - self._first[key]) * 1000)) for key, one in keys.items())
 
 
 def _described(admin: ReadOnly, producer_ids: Collection[int]) -> dict[int, tuple[str, Any]]:
@@ -46,11 +70,29 @@ def _described(admin: ReadOnly, producer_ids: Collection[int]) -> dict[int, tupl
     return {one.producer_id: (name, one) for name, one in admin.describe_transactions(names).items()}
 
 
-def _row(place: str, producer: Any, known: dict[int, tuple[str, Any]], at_ms: int) -> OpenTransaction:
+def longest_timeout_ms(admin: ReadOnly) -> int | None:
+    """The longest timeout that any broker allows a producer; None where one of them does not tell."""
+    from kafka.admin import ConfigResource, ConfigResourceType
+    from kafka.errors import BrokerResponseError
+
+    nodes = [str(node["broker_id"]) for node in admin.describe_cluster()["brokers"]]
+    asked = [ConfigResource(ConfigResourceType.BROKER, node, {_LONGEST: None}) for node in nodes]
+    try:
+        answer = admin.describe_configs(asked, config_filter="all").get("broker", {})
+    except BrokerResponseError:
+        return None
+    values = [answer.get(node, {}).get(_LONGEST, {}).get("value") for node in nodes]
+    return None if None in values else max(map(int, values))
+
+
+def _row(
+    place: str, producer: Any, known: dict[int, tuple[str, Any]], at_ms: int, longest_ms: int | None
+) -> OpenTransaction:
     name, described = known.get(producer.producer_id, (None, None))
     start = producer.current_transaction_start_offset
     if described is None:
-        return OpenTransaction(place, None, producer.producer_id, None, None, start, _UNNAMED)
+        why = _UNLIMITED if longest_ms is None else _UNNAMED
+        return OpenTransaction(place, None, producer.producer_id, None, longest_ms, start, why)
     # -1 once it has ended: a record's own time may be of any day, and says nothing of the transaction.
     began = described.transaction_start_time_ms
     age = max(0, at_ms - began) if began >= 0 else None

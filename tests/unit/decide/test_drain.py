@@ -25,6 +25,10 @@ ONE = RunningInstance("one", state="RUNNING", failed_threads=0, tasks=frozenset(
 PAUSED = Pause("declared", "ada", "the copier is stopped")
 QUESTION = DrainQuestion(readings=3, pause=PAUSED)
 
+OPEN = OpenTransaction("orders-0", "tx", 7, age_ms=26_000, timeout_ms=10_000, start_offset=8, seen_ms=15_000)
+# Of one that no coordinator names: the longest that a broker allows any.
+UNNAMED = replace(OPEN, transactional_id=None, age_ms=None, timeout_ms=900_000)
+
 
 def reading(at_s: int, **changes: object) -> DrainReading:
     quiet = DrainReading(
@@ -124,6 +128,11 @@ def test_what_is_not_known_is_never_zero(changes: dict[str, object], sentence: s
             "orders-0: a transaction of tx (producer id 7), open for 9 s (its timeout 10 s); what lies behind it",
         ),
         (
+            {"open_transactions": (replace(UNNAMED, seen_ms=20_000, why="no coordinator tells of it"),)},
+            "a transaction of an unnamed producer (producer id 7), seen for 20 s (no broker allows more than 900 s, "
+            "transaction.max.timeout.ms); what lies behind it cannot be read (no coordinator tells of it)",
+        ),
+        (
             {"open_transactions": (OpenTransaction("orders-0", None, None, None, None),)},
             "orders-0: a transaction of a producer that is not known; what lies behind it cannot be read",
         ),
@@ -166,35 +175,43 @@ def test_what_no_waiting_mends_is_a_finding(changes: dict[str, object], finding:
     assert sentence in verdict.reasons[0]
 
 
-def opened(age_ms: int | None, timeout_ms: int | None = 10_000, start: int = 8) -> tuple[OpenTransaction, ...]:
-    return (OpenTransaction("orders-0", "tx", 7, age_ms, timeout_ms, start),)
-
-
-def test_a_transaction_that_outlives_its_timeout_hangs() -> None:
-    """By its coordinator's word, and seen for as long as a coordinator takes to notice."""
-    readings = (reading(0, open_transactions=opened(11_000)), reading(15, open_transactions=opened(26_000)))
-    verdict = drained(readings, QUESTION)
+@pytest.mark.parametrize(
+    ("transaction", "sentence"),
+    [
+        (OPEN, "tx (producer id 7) is open for 26 s (its timeout 10 s, and 15 s more to notice); make sure"),
+        (
+            replace(UNNAMED, seen_ms=915_001),
+            "an unnamed producer (producer id 7) is seen for 915 s (no broker allows more than 900 s, "
+            "transaction.max.timeout.ms, and 15 s more to notice); make sure",
+        ),
+        # Its coordinator says that it has ended, and the partition that it has not.
+        (replace(OPEN, age_ms=None, seen_ms=25_001), "tx (producer id 7) is seen for 25 s (its timeout 10 s"),
+    ],
+)
+def test_a_transaction_that_outlives_its_timeout_hangs(transaction: OpenTransaction, sentence: str) -> None:
+    """By its coordinator's word, or seen for all of that time; with the command that ends it."""
+    verdict = drained((reading(0, open_transactions=(transaction,)),), QUESTION)
     assert (verdict.outcome, [one.id for one in verdict.findings]) == (Outcome.INCONCLUSIVE, ["transaction-hangs"])
-    assert "tx (producer id 7) is open for 26 s, past its timeout of 10 s and 15 s more; make" in verdict.reasons[0]
+    assert sentence in verdict.reasons[0]
+    assert verdict.reasons[0].endswith("kafka-transactions.sh abort --topic orders --partition 0 --start-offset 8")
 
 
 @pytest.mark.parametrize(
-    "readings",
+    "transaction",
     [
         # Within its time, for as long as it may.
-        (reading(0, open_transactions=opened(1)), reading(25, open_transactions=opened(25_000))),
-        # One look alone: its clock, or ours, may be wrong.
-        (reading(10, open_transactions=opened(9_000_000)),),
-        # Another one of the same producer.
-        (reading(0, open_transactions=opened(9, start=3)), reading(20, open_transactions=opened(9_000_000))),
-        # Nobody tells since when, or for how long.
-        (reading(0, open_transactions=opened(None)), reading(99, open_transactions=opened(None))),
-        (reading(0, open_transactions=opened(1, None)), reading(99, open_transactions=opened(99_000, None))),
+        replace(OPEN, age_ms=25_000, seen_ms=25_000),
+        # Just seen: its clock, or ours, may be wrong.
+        replace(OPEN, age_ms=9_000_000, seen_ms=14_999),
+        # Nobody names it, and it may be somebody's whom this user may not see.
+        replace(UNNAMED, seen_ms=915_000),
+        # Nobody tells for how long it may be open.
+        replace(UNNAMED, timeout_ms=None, seen_ms=9_000_000),
     ],
 )
-def test_a_transaction_is_waited_for_while_it_may_end_by_itself(readings: tuple[DrainReading, ...]) -> None:
+def test_a_transaction_is_waited_for_while_it_may_end_by_itself(transaction: OpenTransaction) -> None:
     """To abort one that lives would lose somebody's records."""
-    assert drained(readings, QUESTION).outcome is Outcome.WAIT
+    assert drained((reading(0, open_transactions=(transaction,)),), QUESTION).outcome is Outcome.WAIT
 
 
 def test_a_client_that_has_ended_is_lost_once_it_stays_so() -> None:
