@@ -12,18 +12,23 @@ from kstreams_runbooks.model.drain import HeldBack
 from kstreams_runbooks.model.topology import Processor, Subtopology, Topology
 
 _GENERATED = "KTABLE-SUPPRESS-"
+_UNDECLARED = HeldBack("suppressions and windows, of which the release declares nothing", None, None)
 
 
-def held_back(topology: Topology, declared: Declaration, stream_times: Mapping[str, int]) -> tuple[HeldBack, ...]:
+def held_back(
+    topology: Topology, declaration: Declaration | None, stream_times: Mapping[str, int]
+) -> tuple[HeldBack, ...]:
     """Suppressions and windows, each until the stream time at which the last record it may hold now is due.
 
-    `stream_times` is the highest known stream time by subtopology id (Unix ms). What is not declared is not known.
+    `stream_times` is the highest known stream time by subtopology id (Unix ms). What is not declared is not known;
+    where the release has no declaration, or nobody knows which release it is (None), that is told as well.
     """
+    declared = declaration or Declaration()
     found = []
     for sub in topology.subtopologies:
         now = stream_times.get(sub.id)
         found += [*_suppressed(topology, declared, sub, now), *_open_windows(declared, sub, now)]
-    return tuple(found)
+    return (*found, *([_UNDECLARED] if declaration is None else []))
 
 
 def _suppressed(topology: Topology, declared: Declaration, sub: Subtopology, now_ms: int | None) -> Iterator[HeldBack]:

@@ -59,9 +59,10 @@ class HeldBack:
 class DrainReading:
     """One reading: ends of everything, then committed offsets, then the ends again.
 
-    `partitions` are those that the application reads, `sinks` the ends of what it writes for others by `topic-number`.
-    Stable only where `ends_before` and `ends_after` are equal: otherwise somebody wrote in between. `group_state` is
-    the broker's word, None where no broker knows the group.
+    `partitions` are those that the application reads, `sinks` the ends of what it writes for others by `topic-number`,
+    and `output_ids` the ids of those topics: without them an end that has not moved says nothing. Stable only where
+    `ends_before` and `ends_after` are equal: otherwise somebody wrote in between. `group_state` is the broker's word,
+    None where no broker knows the group.
     """
 
     taken: Taken
@@ -75,6 +76,7 @@ class DrainReading:
     open_transactions: tuple[OpenTransaction, ...] = ()
     held_back: tuple[HeldBack, ...] = ()
     problems: tuple[str, ...] = ()
+    output_ids: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def counted(self) -> bool:
@@ -83,8 +85,9 @@ class DrainReading:
 
     @property
     def topic_ids(self) -> dict[str, str]:
-        """Ids of the topics that it reads, by name."""
-        return {one.topic: one.topic_id for one in self.partitions if one.topic_id is not None}
+        """Ids of the topics that it reads, and of those that it writes for others, by name."""
+        read = {one.topic: one.topic_id for one in self.partitions if one.topic_id is not None}
+        return {**self.output_ids, **read}
 
     @property
     def unread(self) -> int | None:

@@ -11,8 +11,7 @@ from kstreams_runbooks.decide.topology_text import parse_topology
 from kstreams_runbooks.deployers.protocol import Deployer
 from kstreams_runbooks.model.declaration import Declaration
 from kstreams_runbooks.model.drain import DrainReading, HeldBack, OpenTransaction
-from kstreams_runbooks.model.lag import ApplicationLag, LagRole, PartitionLag, unread_ranges, with_counts
-from kstreams_runbooks.model.readable import MOST_AT_ONCE, Readable
+from kstreams_runbooks.model.lag import ApplicationLag, LagRole
 from kstreams_runbooks.model.readings import (
     Deployment,
     GroupReading,
@@ -32,17 +31,14 @@ from kstreams_runbooks.observe.may_have_run import may_have_run
 from kstreams_runbooks.observe.offsets import Ends, Place, read_ends
 from kstreams_runbooks.observe.topology_topics import TopologyTopics, read_by
 from kstreams_runbooks.observe.transactions import Sightings
-
-Ranges = Mapping[Place, tuple[int, int]]
-Count = Callable[[Ranges], Mapping[Place, Readable]]
+from kstreams_runbooks.observe.unread_counts import Count, UnreadCounts
 
 
 class DrainReader:
     """Reads one application again and again.
 
-    `count` says how many records of ranges of offsets can be read, `declared` what a release declares of its windows
-    and suppressions. Without `exactly_once` offsets stay offsets: such an application processes aborted records too,
-    which whoever counts does not get. Descriptions are asked for once: while everything is down, each is a JVM.
+    `count` and `exactly_once` are of UnreadCounts, `declared` is what a release declares of its windows and
+    suppressions. Descriptions are asked for once: while everything is down, each is a JVM.
     """
 
     def __init__(
@@ -56,11 +52,8 @@ class DrainReader:
     ) -> None:
         self._application = application
         self._deployer = deployer
-        self._count = count
+        self._unread = UnreadCounts(count, exactly_once=exactly_once)
         self._declared = declared
-        self._exactly_once = exactly_once
-        self._ranges: Ranges = {}
-        self._readable: Mapping[Place, Readable] | None = None
         self._sightings = Sightings()
         self._describe = lru_cache(maxsize=4)(deployer.topology)
 
@@ -96,10 +89,11 @@ class DrainReader:
         held = partial(tasks_of, read_by=reads, partitions=counts)
         return DrainReading(
             taken,
-            self._exact(lag.partitions),
+            self._unread.of(lag.partitions),
             _log_ends(before),
             _log_ends(after),
             sinks,
+            output_ids={name: topic.topic_id for name, topic in topics.items() if name in outputs},
             group_state=lag.group_state,
             instances=running_instances(instances, of_group, held, taken.at_ms),
             all_tasks=all_tasks(reads, counts),
@@ -143,26 +137,6 @@ class DrainReader:
         lag = lag_of(asked, known, committed, reads, {**topics, **orphaned}, after)
         return lag, {place: ends for place, ends in after.items() if place[0] in topics}
 
-    def _exact(self, rows: tuple[PartitionLag, ...]) -> tuple[PartitionLag, ...]:
-        """Records in place of offsets, where there are any and they were counted to their end."""
-        unread = (one for one in rows if one.records and one.role != "orphaned")
-        return with_counts(rows, self._counted(unread_ranges(unread)))
-
-    def _counted(self, ranges: Ranges) -> Mapping[Place, Readable]:
-        """Counts, once for the same ranges; many offsets only where they have not changed since the last reading.
-
-        While an application works through a backlog, how much of it is markers changes nothing.
-        """
-        if not self._exactly_once:
-            return {}
-        if ranges != self._ranges:
-            self._ranges, self._readable = ranges, None
-            if sum(end - start for start, end in ranges.values()) > MOST_AT_ONCE:
-                return {}
-        if self._readable is None:
-            self._readable = self._count(ranges) if ranges else {}
-        return self._readable
-
     def _open(self, reader: ClusterReader, ends: Mapping[Place, Ends], at_ms: int) -> tuple[OpenTransaction, ...]:
         """Transactions behind which something cannot be read; where nobody tells whose one is, it is told without."""
         places = [
@@ -186,10 +160,7 @@ class DrainReader:
                 times[sub] = max(times.get(sub, one.stream_time_ms), one.stream_time_ms)
         releases = {one.deployment.release for one in instances if isinstance(one.deployment, Deployment)}
         known = [self._declared(release) for release in releases if isinstance(release, str)]
-        if len(known) == 1 and known[0] is not None:
-            return held_back(parse_topology(text), known[0], times)
-        undeclared = HeldBack("suppressions and windows, of which the release declares nothing", None, None)
-        return (*held_back(parse_topology(text), Declaration(), times), undeclared)
+        return held_back(parse_topology(text), known[0] if len(known) == 1 else None, times)
 
     def _of_outputs(self, topology: TopologyTopics, outputs: Collection[str], names: frozenset[str]) -> list[str]:
         """Why its outputs are not known: nothing may be taken for unchanged that nobody looked at."""

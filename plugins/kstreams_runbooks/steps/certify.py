@@ -1,16 +1,16 @@
 """The drain certificate as a step: waits without a worker, and looks once more when it gives the certificate."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from airflow.sdk import BaseOperator
 from tenacity import Retrying, retry_if_exception_type, retry_if_result, stop_after_attempt, wait_fixed
 
 from kstreams_runbooks.decide.drain import certified, drained
-from kstreams_runbooks.errors import Unreachable
+from kstreams_runbooks.errors import Inconclusive, Unreachable
 from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.drain import DrainQuestion, DrainReading, Pause
-from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.steps.drain_reader import drain_reader
 from kstreams_runbooks.steps.drain_trigger import drain_trigger
@@ -49,15 +49,26 @@ class Certify(BaseOperator):
             inputs = kept.payload["inputs"]
             readings = decode(tuple[DrainReading, ...], inputs["readings"])
             question = decode(DrainQuestion, inputs["question"])
-            # A broker that is restarted in this very moment costs a look, not an hour's proof.
-            retrying = Retrying(
-                retry=retry_if_result(lambda verdict: verdict.outcome is Outcome.INCONCLUSIVE)
-                | retry_if_exception_type(Unreachable),
-                stop=stop_after_attempt(_LOOKS),
-                wait=wait_fixed(run.limit("gate_interval_s")),
-                retry_error_callback=lambda state: state.outcome.result() if state.outcome else None,
-            )
-            run.demand(retrying(lambda: run.decide(certified, readings=readings, question=question, now=_read(run))))
+
+            def look() -> Verdict:
+                return run.decide(certified, readings=readings, question=question, now=_read(run))
+
+            run.demand(last_look(look, run.limit("gate_interval_s")))
+
+
+def last_look(look: Callable[[], Verdict], wait_s: float) -> Verdict:
+    """The answer of the first of three looks that can be taken, `wait_s` apart; what the third says where none can.
+
+    A broker that is restarted in this very moment costs a look, not an hour's proof.
+    """
+    retrying = Retrying(
+        retry=retry_if_result(lambda verdict: verdict.outcome is Outcome.INCONCLUSIVE)
+        | retry_if_exception_type((Inconclusive, Unreachable)),
+        stop=stop_after_attempt(_LOOKS),
+        wait=wait_fixed(wait_s),
+        retry_error_callback=lambda state: state.outcome.result() if state.outcome else None,
+    )
+    return retrying(look)
 
 
 def drain_question(run: Run) -> DrainQuestion:

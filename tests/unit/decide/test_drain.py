@@ -231,6 +231,15 @@ def test_a_topic_is_compared_with_the_first_reading_of_the_wait() -> None:
     assert (again.outcome, again.reasons) == (Outcome.REFUSE, ("the certificate is void, created again: orders",))
 
 
+def test_an_output_that_is_created_again_is_no_end_that_has_not_moved() -> None:
+    """It may have as many records as the one before it, or none as before: nobody can say what was written to it."""
+    was, again = {"output_ids": {"counts": "a"}}, {"output_ids": {"counts": "b"}}
+    verdict = drained((reading(0, **was), reading(5, **was), reading(10, **again)), QUESTION)
+    assert [(one.id, one.object) for one in verdict.findings] == [("topic-recreated", "counts")]
+    void = still_drained(reading(10, **was), reading(20, **again))
+    assert (void.outcome, void.reasons) == (Outcome.REFUSE, ("the certificate is void, created again: counts",))
+
+
 def test_what_is_left_is_told_also_where_nobody_paused() -> None:
     """It is certain that it is not drained; only of zero the pause has to say that it stays."""
     left = reading(10, partitions=(replace(INPUT, records=5), INNER))

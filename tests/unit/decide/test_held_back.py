@@ -63,3 +63,14 @@ def test_without_stream_time_or_a_declaration_it_is_not_known_until_when() -> No
     assert held_back(generated, Declaration(), {"0": 1}) == (
         HeldBack("suppress operator KTABLE-SUPPRESS-0000000004", None, 1),
     )
+
+
+def test_without_any_declaration_there_may_be_more_than_is_told() -> None:
+    """An operator of a chosen name, a window: no line of the description says what they are."""
+    undeclared = HeldBack("suppressions and windows, of which the release declares nothing", None, None)
+    assert held_back(TOPOLOGY, None, {"0": 1}) == (undeclared,)
+    generated = parse_topology(TEXT.replace("final-only", "KTABLE-SUPPRESS-0000000004"))
+    assert held_back(generated, None, {"0": 1}) == (
+        HeldBack("suppress operator KTABLE-SUPPRESS-0000000004", None, 1),
+        undeclared,
+    )
