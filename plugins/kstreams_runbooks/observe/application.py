@@ -181,7 +181,7 @@ def read_topology(
     application_id: str,
     names: frozenset[str],
 ) -> TopologyTopics | Missing:
-    """Topics of every topology that runs; where none runs, of the release that the first instance is set to.
+    """Topics of every topology that runs; where none runs, of every release that is set.
 
     In the middle of a roll two releases may run: the union of both is what the group has to commit.
     """
@@ -206,27 +206,22 @@ def topics_of(texts: Iterable[str], application_id: str, names: frozenset[str]) 
 
 
 def topology_texts(instances: Iterable[InstanceReading], describe: Callable[[str], str]) -> frozenset[str] | Missing:
-    """The descriptions of every topology that runs; where none runs, what `describe` prints of the release that is set.
+    """The descriptions of every topology that runs; where none runs, of every release that is set.
 
-    `describe` is the deployer's: it takes a release, and raises RunbookError.
+    Instances that were stopped in the middle of a roll have two, and either may have run last. `describe` is the
+    deployer's: it takes a release, and raises RunbookError.
     """
-    readings = [instance.streams for instance in instances if isinstance(instance.streams, StreamsReading)]
-    texts = frozenset(reading.topology for reading in readings if isinstance(reading.topology, str))
-    if texts:
+    seen = tuple(instances)
+    readings = [instance.streams for instance in seen if isinstance(instance.streams, StreamsReading)]
+    if texts := frozenset(reading.topology for reading in readings if isinstance(reading.topology, str)):
         return texts
-    described = _described(instances, describe)
-    return described if isinstance(described, Missing) else frozenset({described})
-
-
-def _described(instances: Iterable[InstanceReading], describe: Callable[[str], str]) -> str | Missing:
-    for instance in instances:
-        deployment = instance.deployment
-        if isinstance(deployment, Deployment) and isinstance(deployment.release, str):
-            try:
-                return describe(deployment.release)
-            except RunbookError as error:
-                return Missing(f"no running instance tells its topology, and describing it failed: {error}")
-    return Missing("no running instance tells its topology, and no instance has a release set")
+    deployments = [instance.deployment for instance in seen if isinstance(instance.deployment, Deployment)]
+    releases = {one.release for one in deployments if isinstance(one.release, str)}
+    try:
+        described = frozenset(map(describe, sorted(releases)))
+    except RunbookError as error:
+        return Missing(f"no running instance tells its topology, and describing it failed: {error}")
+    return described or Missing("no running instance tells its topology, and no instance has a release set")
 
 
 def _topics(

@@ -4,10 +4,11 @@ import json
 from collections.abc import Collection
 from pathlib import Path
 
+from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.readings import Missing
 from kstreams_runbooks.observe.application import read_topology
-from kstreams_runbooks.observe.topology_topics import read_by, topology_topics
-from samples import instance
+from kstreams_runbooks.observe.topology_topics import TopologyTopics, read_by, topology_topics
+from samples import down, instance
 
 SAMPLE = Path(__file__).parent / "samples" / "jolokia_4.3.1.json"
 
@@ -120,6 +121,27 @@ def test_a_description_that_cannot_be_read_is_missing() -> None:
     found = read_topology((instance("orders-1", topology=cut),), str, "app", frozenset())
     assert isinstance(found, Missing)
     assert found.missing.startswith("the topology description cannot be read: line 13: no `-->` of KTABLE-SOURCE-000")
+
+
+def test_stopped_in_the_middle_of_a_roll_every_release_that_is_set_counts() -> None:
+    """Whichever ran last, its topics are among them; a release that nobody can describe leaves nothing known."""
+    stopped = (down("one", release="v2"), down("two", release="v1"), down("three", release="v2"))
+    asked: list[str] = []
+
+    def describe(release: str) -> str:
+        asked.append(release)
+        if release == "v3":
+            raise BadInput("release v3: not declared")
+        return f"Topologies:\n  Sub-topology: 0\n    Source: s (topics: [in, only-{release}])\n      --> none\n"
+
+    found = read_topology(stopped, describe, "app", frozenset())
+    assert isinstance(found, TopologyTopics)
+    assert found.sources() == {"in", "only-v1", "only-v2"}
+    assert asked == ["v1", "v2"]
+    assert isinstance(
+        read_topology((*stopped, down("four", release="v3")), describe, "app", frozenset()),
+        Missing,
+    )
 
 
 def test_each_topic_is_read_by_one_subtopology() -> None:
