@@ -31,13 +31,13 @@ from kstreams_runbooks.observe.may_have_run import may_have_run
 from kstreams_runbooks.observe.offsets import Ends, Place, read_ends
 from kstreams_runbooks.observe.topology_topics import TopologyTopics, read_by
 from kstreams_runbooks.observe.transactions import Sightings
-from kstreams_runbooks.observe.unread_counts import Count, UnreadCounts
+from kstreams_runbooks.observe.unread_counts import Count, First, UnreadCounts
 
 
 class DrainReader:
     """Reads one application again and again.
 
-    `count` and `exactly_once` are of UnreadCounts, `declared` is what a release declares of its windows and
+    `count`, `first` and `exactly_once` are of UnreadCounts, `declared` is what a release declares of its windows and
     suppressions. Descriptions are asked for once: while everything is down, each is a JVM.
     """
 
@@ -46,13 +46,14 @@ class DrainReader:
         application: ObservedApplication,
         deployer: Deployer,
         count: Count,
+        first: First,
         declared: Callable[[str], Declaration | None] = lambda _: None,
         *,
         exactly_once: bool = True,
     ) -> None:
         self._application = application
         self._deployer = deployer
-        self._unread = UnreadCounts(count, exactly_once=exactly_once)
+        self._unread = UnreadCounts(count, first, exactly_once=exactly_once)
         self._declared = declared
         self._sightings = Sightings()
         self._describe = lru_cache(maxsize=4)(deployer.topology)

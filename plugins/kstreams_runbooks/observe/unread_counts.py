@@ -8,37 +8,49 @@ from kstreams_runbooks.observe.offsets import Place
 
 Ranges = Mapping[Place, tuple[int, int]]
 Count = Callable[[Ranges], Mapping[Place, Readable]]
+First = Callable[[Ranges], Mapping[Place, int | None]]
 
 
 class UnreadCounts:
-    """Counts what is left, once for the same ranges; `count` says what of ranges of offsets can be read.
+    """Counts what is left, once for the same ranges, and never many offsets: whoever waits has a thread to share.
+
+    An exact figure matters where it may be zero. Of up to MOST_AT_ONCE offsets `count` says how many can be read. Of
+    more `first` is asked, once they rest: one record that can be read is enough for "not yet", and their offsets stay
+    the figure; None for each of them is zero. While an application works through a backlog neither is asked.
 
     Without `exactly_once` offsets stay offsets: such an application processes aborted records too, which whoever counts
     does not get.
     """
 
-    def __init__(self, count: Count, *, exactly_once: bool) -> None:
+    def __init__(self, count: Count, first: First, *, exactly_once: bool) -> None:
         self._count = count
+        self._first = first
         self._exactly_once = exactly_once
-        self._ranges: Ranges = {}
-        self._readable: Mapping[Place, Readable] | None = None
+        self._of: object = None
+        # When the first record was written, None where there is none, of what was asked of these ranges until now.
+        self._found: dict[Place, int | None] = {}
+        self._counted: Ranges = {}
+        self._counts: Mapping[Place, Readable] = {}
 
     def of(self, rows: tuple[PartitionLag, ...]) -> tuple[PartitionLag, ...]:
         """The rows with records where there are any and they were counted to their end."""
         if not self._exactly_once:
             return rows
-        unread = (one for one in rows if one.records and one.role != "orphaned")
-        return with_counts(rows, self._counted(unread_ranges(unread)))
+        unread = [one for one in rows if one.records and one.role != "orphaned"]
+        # The same offsets of a topic that was created again are other records.
+        return with_counts(rows, self._readable(unread_ranges(unread), {one.topic: one.topic_id for one in unread}))
 
-    def _counted(self, ranges: Ranges) -> Mapping[Place, Readable]:
-        """Many offsets only where they have not changed since the last reading.
+    def _readable(self, ranges: Ranges, topic_ids: Mapping[str, str | None]) -> Mapping[Place, Readable]:
+        if (ranges, topic_ids) != self._of:
+            self._of, self._found, self._counted, self._counts = (ranges, topic_ids), {}, {}, {}
+        elif _offsets(ranges) > MOST_AT_ONCE and not any(at is not None for at in self._found.values()):
+            self._found |= self._first({place: part for place, part in ranges.items() if place not in self._found})
+        empty = {place: Readable() for place in ranges if self._found.get(place, 0) is None}
+        left = {place: part for place, part in ranges.items() if place not in empty}
+        if left != self._counted and _offsets(left) <= MOST_AT_ONCE:
+            self._counted, self._counts = left, self._count(left) if left else {}
+        return {**empty, **self._counts}
 
-        While an application works through a backlog, how much of it is markers changes nothing.
-        """
-        if ranges != self._ranges:
-            self._ranges, self._readable = ranges, None
-            if sum(end - start for start, end in ranges.values()) > MOST_AT_ONCE:
-                return {}
-        if self._readable is None:
-            self._readable = self._count(ranges) if ranges else {}
-        return self._readable
+
+def _offsets(ranges: Ranges) -> int:
+    return sum(end - start for start, end in ranges.values())

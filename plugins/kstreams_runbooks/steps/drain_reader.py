@@ -9,6 +9,11 @@ from kstreams_runbooks.deployers import Deployer
 from kstreams_runbooks.fleet import Application, release_declaration
 from kstreams_runbooks.model.declaration import Declaration
 from kstreams_runbooks.observe.drain import DrainReader
+from kstreams_runbooks.observe.first_unread import first_unread
+
+# How long one reading looks for a record among many offsets: what lies in a transaction that was aborted passes at the
+# pace of the network, some ten million records in this time.
+_LOOK_S = 20.0
 
 
 @contextmanager
@@ -31,6 +36,7 @@ def drain_reader(
             entry,
             deployer,
             lambda ranges: counter(ranges).readable,
+            lambda ranges: first_unread(kafka, ranges, _LOOK_S),
             declared,
             exactly_once=entry.processing_guarantee.startswith("exactly_once"),
         )

@@ -1,0 +1,68 @@
+"""Whether anything among many offsets can be read, where most of them are of a transaction that was aborted."""
+
+import time
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
+from kstreams_runbooks.counting.counter import Counter
+from kstreams_runbooks.model.lag import PartitionLag
+from kstreams_runbooks.model.readable import MOST_AT_ONCE
+from kstreams_runbooks.observe.first_unread import first_unread
+from kstreams_runbooks.observe.unread_counts import UnreadCounts
+from lab.stack import Stack
+
+ABORTED = 20 * MOST_AT_ONCE
+
+
+@pytest.fixture
+def config(stack: Stack) -> dict[str, Any]:
+    """The broker's librdkafka configuration."""
+    return {"bootstrap.servers": stack.lab.bootstrap}
+
+
+@pytest.fixture
+def topic(config: dict[str, Any]) -> Iterator[str]:
+    """A topic whose partition 0 has aborted records alone, and partition 1 a record after as many of them."""
+    name = f"many-{uuid.uuid4().hex[:8]}"
+    admin = AdminClient(config)
+    admin.create_topics([NewTopic(name, 2, 1)])[name].result()
+    settings = {"transactional.id": name, "linger.ms": 5, "queue.buffering.max.messages": 2 * ABORTED + 1}
+    producer = Producer({**config, **settings})
+    producer.init_transactions()
+    producer.begin_transaction()
+    for number in range(2 * ABORTED):
+        producer.produce(name, b"aborted", partition=number % 2)
+    producer.flush()
+    producer.abort_transaction()
+    producer.begin_transaction()
+    producer.produce(name, b"committed", partition=1)
+    producer.commit_transaction()
+    yield name
+    admin.delete_topics([name])[name].result()
+
+
+def left(topic: str, partition: int, offsets: int) -> PartitionLag:
+    return PartitionLag(
+        topic, partition, "source", "ok", topic_id="a", committed=0, last_stable_offset=offsets, records=offsets
+    )
+
+
+def test_aborted_records_are_nothing_and_one_behind_them_is_something(config: dict[str, Any], topic: str) -> None:
+    """However many offsets there are, and soon: a reading of a drain waits for it."""
+    # Of partition 0 the marker too; of partition 1 the record, and a marker behind each transaction.
+    nothing, something = left(topic, 0, ABORTED + 1), left(topic, 1, ABORTED + 3)
+    with Counter(config, remote="") as count:
+        for rows, records in [((nothing,), [0]), ((nothing, something), [0, ABORTED + 3])]:
+            counts = UnreadCounts(
+                lambda ranges: count(ranges).readable,
+                lambda ranges: first_unread(config, ranges, 20),
+                exactly_once=True,
+            )
+            assert counts.of(rows) == rows
+            began = time.monotonic()
+            assert [one.records for one in counts.of(rows)] == records
+            assert time.monotonic() - began < 10
