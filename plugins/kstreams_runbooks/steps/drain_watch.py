@@ -38,8 +38,8 @@ class DrainWatch:
     def look(self) -> Verdict:
         """One more reading, and what they say together; blocks."""
         self._began = time.monotonic()
-        self.taken += 1
         self.readings = (*self.readings, self.read())[-max(_MOST, self.question.readings) :]
+        self.taken += 1
         bound = {**self.readings[-1].topic_ids, **self.question.topic_ids}
         self.question = replace(self.question, topic_ids=bound)
         self.verdict = drained(self.readings, self.question)
