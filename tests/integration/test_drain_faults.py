@@ -56,6 +56,20 @@ class Drain:
         until(lambda: topic not in self.admin.list_topics(timeout=10).topics, 20, f"{topic} is gone")
         self.admin.create_topics([NewTopic(topic, partitions, 1)])[topic].result()
 
+    def stop_application(self) -> None:
+        """Stop every instance; what it leaves in its group for its session timeout is removed."""
+        self.stack.supervisor.stop(*Deployed().names)
+
+        def emptied() -> bool:
+            with ClusterReader(self.config) as reader:
+                group = reader.group("orders")
+            assert isinstance(group, GroupReading)
+            if group.members:
+                GroupWriter(self.config, dry_run=False).remove_members("orders", group.members)
+            return group.state == "Empty"
+
+        until(emptied, 30, "the group is empty")
+
     def signal(self, name: str, number: signal.Signals) -> None:
         """A signal to an instance's JVM."""
         pid = self.stack.supervisor.pid(name)
@@ -124,7 +138,7 @@ def test_an_internal_topic_that_is_created_again_is_an_incident(drain: Drain) ->
 
 def test_partitions_that_are_added_begin_the_count_anew(drain: Drain) -> None:
     """On a stopped application they are only read; a running one would fail of them."""
-    drain.stack.supervisor.stop(*Deployed().names)
+    drain.stop_application()
     before = drain.watched(ceiling_s=60)
     assert before.verdict.outcome is Outcome.PROCEED, before.verdict
     assert before.readings[-1].instances == ()
@@ -142,10 +156,6 @@ def test_partitions_that_are_added_begin_the_count_anew(drain: Drain) -> None:
 
 def test_a_group_that_is_deleted_is_unknown_and_never_at_zero(drain: Drain) -> None:
     """Its offsets are gone: nothing says any more what was read."""
-    with ClusterReader(drain.config) as reader:
-        group = reader.group("orders")
-    if isinstance(group, GroupReading) and group.members:
-        GroupWriter(drain.config, dry_run=False).remove_members("orders", group.members)
 
     def delete() -> None:
         drain.admin.delete_consumer_groups(["orders"])["orders"].result()
