@@ -3,16 +3,21 @@
 import json
 import subprocess
 import time
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
-from kstreams_runbooks.errors import Refused
-from lab.airflow import APPROVER, REQUESTER
+from click.testing import CliRunner
+from kstreams_runbooks.cli import cli
+from kstreams_runbooks.errors import Refused, Unreachable
+from lab.airflow import APPROVER, REQUESTER, heard_end
 from lab.application import TO_RELEASE
-from lab.follow import follow
+from lab.follow import READING_S, follow
 from lab.stack import Stack
 from lab.supervise import until
 
 DAG = "library_bump"
+_POLL_S = 0.3
 
 
 # The runbook of each run that was triggered here, so that a run id is enough to name a run.
@@ -39,7 +44,8 @@ def dag_of(run_id: str) -> str:
 
 def finished(stack: Stack, run_id: str) -> str:
     """The state in which the run ended, everything approved."""
-    return follow(stack.api(), dag_of(run_id), run_id, approver=stack.api(APPROVER))
+    heard = partial(heard_end, stack.lab, run_id=run_id)
+    return follow(stack.api(), dag_of(run_id), run_id, approver=stack.api(APPROVER), at_once=heard, poll_s=_POLL_S)
 
 
 def command(stack: Stack, *arguments: str) -> tuple[int, str]:
@@ -56,10 +62,11 @@ def command(stack: Stack, *arguments: str) -> tuple[int, str]:
 
 
 def evidence(stack: Stack, run_id: str) -> dict[str, Any]:
-    """What a run left behind, decided again."""
-    code, text = command(stack, "evidence", run_id, "--format", "json", "--recheck")
-    assert code == 0, text[-2000:]
-    return dict(json.loads(text))
+    """What a run left behind, decided again: by the command itself, in this process, as every test asks for it."""
+    asked = ["evidence", run_id, "--format", "json", "--recheck"]
+    said = CliRunner().invoke(cli, asked, env=stack.environment())
+    assert said.exit_code == 0, (said.output[-2000:], said.exception)
+    return dict(json.loads(said.stdout))
 
 
 def states(stack: Stack, run_id: str) -> dict[str, str]:
@@ -94,16 +101,18 @@ def reached(stack: Stack, run_id: str, task_id: str, state: str) -> None:
 
 
 def question(stack: Stack, run_id: str, containing: str = "") -> dict[str, Any]:
-    """The question that waits, once Airflow has parked it: answers that come faster are lost by Airflow 3.3."""
+    """The question that waits, once Airflow has parked it: answers that come faster are lost (`heard_end`)."""
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         for pending in stack.api().pending(dag_of(run_id), run_id):
             if containing in pending["body"]:
-                time.sleep(4)
+                heard = partial(heard_end, stack.lab, pending["task_instance"]["task_id"], run_id)
+                with suppress(Unreachable):
+                    until(heard, READING_S, "the question is parked")
                 return pending
         if stack.api().run(dag_of(run_id), run_id)["state"] == "failed":
             raise Refused(f"run {run_id} failed before it asked: {states(stack, run_id)}")
-        time.sleep(1)
+        time.sleep(_POLL_S)
     raise AssertionError(f"no question of {run_id} with {containing!r}: {states(stack, run_id)}")
 
 

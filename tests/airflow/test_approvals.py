@@ -2,6 +2,7 @@
 
 import time
 
+import pytest
 from confluent_kafka.admin import AdminClient, NewPartitions  # type: ignore[attr-defined]
 from endings import COMPLETED, NOTHING_CHANGED, STOPPED, begun, ended, held_by
 from given import declared_as
@@ -25,9 +26,9 @@ def test_reject_ends_the_run_with_nothing_changed(fresh: Stack) -> None:
 
 def test_an_approval_times_out(fresh: Stack) -> None:
     """An approval that nobody gives ends the run; it is never taken for a yes."""
-    with declared_as(fresh, limits={"approval_timeout_h": 0.003}):
+    with declared_as(fresh, limits={"approval_timeout_h": 0.001}):
         document = ended(begun(fresh), state="failed", outcome=NOTHING_CHANGED)
-    assert "approve_plan: no answer within 0.003 h" in document["run"]["outcome_sentence"]
+    assert "approve_plan: no answer within 0.001 h" in document["run"]["outcome_sentence"]
     assert document["approvals"] == []
 
 
@@ -54,6 +55,7 @@ def test_plan_cleared_while_an_approval_waits_refuses_another_plan(fresh: Stack)
     assert document["approvals"] == []
 
 
+@pytest.mark.long
 def test_a_topic_that_changed_while_an_approval_waits_refuses_another_plan(fresh: Stack) -> None:
     """The same where the world changed and somebody runs everything again: a topic has one partition more."""
     trial = begun(fresh)
@@ -112,6 +114,7 @@ def test_the_requester_approves_and_is_asked_again_another_approves(one_bounce: 
     assert [approval["by"] for approval in document["approvals"]] == [APPROVER]
 
 
+@pytest.mark.long
 def test_a_run_cleared_after_its_approval_expired_refuses_to_go_on(one_bounce: Stack) -> None:
     """What was approved weeks ago is no reason to touch another instance; the one that was restarted stays as it is."""
     expiry_s = 40

@@ -30,6 +30,7 @@ def test_an_instance_that_cannot_be_read_is_inconclusive(fresh: Stack) -> None:
     assert "Traceback" not in log_of(fresh, run_id, "check")
 
 
+@pytest.mark.long
 def test_a_broker_that_does_not_answer_is_asked_again_and_then_named(fresh: Stack, elsewhere: str) -> None:
     """An unreachable cluster ends the run with its address, before anything is changed."""
     with declared_as(fresh, cluster=elsewhere):

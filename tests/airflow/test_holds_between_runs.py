@@ -3,7 +3,8 @@
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-from endings import NOTHING_CHANGED, begun, ended, held_by
+import pytest
+from endings import NOTHING_CHANGED, Trial, begun, ended, held_by
 from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.ledger import RunRecord
@@ -15,27 +16,29 @@ _TAKERS = 50
 _RESOURCES = ("application:demo:orders",)
 
 
-def test_two_runs_for_one_application(fresh: Stack) -> None:
+@pytest.fixture(scope="module")
+def first(fresh: Stack) -> Trial:
+    """A run that has the application and waits for its approval."""
+    trial = begun(fresh)
+    question(fresh, trial.run_id)
+    return trial
+
+
+def test_two_runs_for_one_application(fresh: Stack, first: Trial) -> None:
     """The second is refused with the run that is first, and changes nothing of the first one's hold."""
-    first = begun(fresh)
-    question(fresh, first.run_id)
     second = begun(fresh)
     document = ended(second, state="failed", outcome=NOTHING_CHANGED, holds=(first.run_id,))
     assert f"application orders is held by run {DAG}/{first.run_id}" in document["run"]["outcome_sentence"]
     assert first.run_id in log_of(fresh, second.run_id, "check")
-    fresh.api(APPROVER).answer(DAG, first.run_id, "approve_plan", "Reject")
-    ended(first, state="failed", outcome=NOTHING_CHANGED)
 
 
-def test_fifty_concurrent_takers_of_one_hold_one_wins(fresh: Stack) -> None:
+def test_fifty_concurrent_takers_of_one_hold_one_wins(fresh: Stack, first: Trial) -> None:
     """Against a run that waits all of them lose; once it has ended one of them wins and the others are told which.
 
     They ask the ledger that the runs use, and Airflow about whoever is in the way. It knows no run of the winner's, so
     the next real run finds that hold free.
     """
     keys = [_started(fresh, f"taker-{number}") for number in range(_TAKERS)]
-    first = begun(fresh)
-    question(fresh, first.run_id)
     winners, refusals = _all_at_once(fresh, keys)
     assert winners == []
     assert all(f"held by run {DAG}/{first.run_id}" in refusal for refusal in refusals)

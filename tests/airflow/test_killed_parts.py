@@ -1,5 +1,6 @@
 """Airflow's own parts die at a bad moment: no instance stays down, and every instance is restarted once."""
 
+import pytest
 from endings import COMPLETED, STOPPED, begun, ended
 from lab.processes import (
     API_SERVER,
@@ -18,6 +19,7 @@ _EACH_ONCE = ((1, "orders-1"), (1, "orders-2"))
 _STOPPED_S = 60
 
 
+@pytest.mark.long
 def test_the_scheduler_is_killed_while_an_instance_is_down(one_bounce: Stack) -> None:
     """The task that it has forked outlives it and starts the instance, but its own end is lost with the scheduler.
 
@@ -46,6 +48,7 @@ def test_the_api_server_is_killed_while_an_instance_is_down(one_bounce: Stack) -
     ended(trial, state="success", outcome=COMPLETED, restarted=_EACH_ONCE)
 
 
+@pytest.mark.long
 def test_the_triggerer_is_killed_while_it_watches_a_gate(one_bounce: Stack) -> None:
     """The next one takes the watch up; what the first had counted is forgotten, what it had seen is not needed."""
     trial = begun(one_bounce)

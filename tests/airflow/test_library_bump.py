@@ -5,7 +5,7 @@ import time
 
 import pytest
 from endings import COMPLETED, DRY_RUN, NOTHING_CHANGED, STOPPED, begun, ended
-from given import Orders
+from given import Orders, declared_as
 from lab import report
 from lab.afresh import afresh
 from lab.airflow import APPROVER
@@ -19,11 +19,12 @@ def test_approve_twice_and_two_bounces_under_traffic_lose_nothing(orders: Orders
     """3.4.1 to 4.3.1 with upgrade.from, then without: every instance in both, and the judge is at zero."""
     stack = orders.stack
     stack.start_traffic()
-    time.sleep(10)
+    time.sleep(5)
     logs = {name: stack.lab.logs / f"{name}.log" for name in ("orders-1", "orders-2")}
     before = {name: len(log.read_text(encoding="utf-8")) for name, log in logs.items()}
-    trial = begun(stack)
-    assert finished(stack, trial.run_id) == "success"
+    with declared_as(stack, limits={"bake_s": 3}):
+        trial = begun(stack)
+        assert finished(stack, trial.run_id) == "success"
     judgement = judged(stack)
     assert (judgement.code, judgement.faults()) == (0, {})
     document = ended(
@@ -63,7 +64,7 @@ def test_a_dry_run_changes_nothing(stack: Stack) -> None:
     """With traffic stopped the snapshots before and after are equal to the byte, and nobody is asked."""
     afresh(stack, Deployed())
     stack.start_traffic()
-    time.sleep(10)
+    time.sleep(3)
     judged(stack)
     before = command(stack, "snapshot", "orders", "--quiesced")
     trial = begun(stack, dry_run=True)
@@ -100,6 +101,7 @@ def test_the_form_refuses_what_is_no_release(stack: Stack) -> None:
         trigger(stack, target="newest")
 
 
+@pytest.mark.long
 def test_a_release_that_never_runs_costs_one_instance_and_tells_the_way_back(stack: Stack) -> None:
     """Only the canary is touched, one message has the way back, which works by hand, and nothing is lost."""
     afresh(stack, Deployed())

@@ -87,7 +87,7 @@ def test_a_wait_says_who_has_to_approve_and_goes_on(fresh: Stack) -> None:
 
 def test_a_wait_that_is_over_first_leaves_the_run_alone(fresh: Stack) -> None:
     """A person is needed: exit code 1, and the approval still waits."""
-    with triggered(fresh, "ci-late", "--execute", "--timeout", "30") as process:
+    with triggered(fresh, "ci-late", "--execute", "--timeout", "15") as process:
         out, _ = process.communicate(timeout=120)
     document = json.loads(out)
     assert (process.returncode, document["outcome"], document["state"]) == (1, None, "running")

@@ -2,6 +2,7 @@
 
 import time
 
+import pytest
 from given import Orders
 from kstreams_runbooks.act.instance import restart
 from kstreams_runbooks.deployers import make_deployer
@@ -11,6 +12,7 @@ from lab.application import streams, wait_running
 from lab.judge import judged
 
 
+@pytest.mark.long
 def test_a_roll_without_upgrade_from_corrupts_table_counts_in_silence(orders: Orders) -> None:
     """Every instance RUNNING, no exception in any log, and wrong counts per customer (KIP-904)."""
     stack = orders.stack

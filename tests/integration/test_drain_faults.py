@@ -168,7 +168,6 @@ def test_a_group_that_is_deleted_is_unknown_and_never_at_zero(drain: Drain) -> N
 def test_a_broker_that_is_away_is_not_drained(drain: Drain) -> None:
     """Nor is it an error of the watch: it looks again later."""
     drain.stack.supervisor.stop("broker")
-    answer = drain.watched()
-    drain.stack.supervisor.start("broker")
+    answer = drain.watched(lambda: drain.stack.supervisor.start("broker"), ceiling_s=1)
     assert (answer.verdict.outcome, answer.unreachable) == (Outcome.INCONCLUSIVE, True)
-    until(lambda: not drain.watched().unreachable, 60, "the broker answers again")
+    until(lambda: not drain.watched(ceiling_s=1).unreachable, 60, "the broker answers again")

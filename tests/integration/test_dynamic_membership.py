@@ -2,6 +2,7 @@
 
 import time
 
+import pytest
 from kstreams_runbooks.act.groups import GroupWriter
 from kstreams_runbooks.act.instance import restart
 from kstreams_runbooks.decide.members import members_of
@@ -16,6 +17,7 @@ from lab.judge import judged
 from lab.stack import Stack
 
 
+@pytest.mark.long
 def test_members_of_the_stopped_instance_are_removed_and_nothing_waits(stack: Stack) -> None:
     """The gap is at most 10 s, no task of the other instance is closed dirty, nothing is lost."""
     afresh(stack, Deployed(static_membership=False))

@@ -28,18 +28,18 @@ _EXPECTED = Expectation(
     max_age_ms=30_000,
     commit_interval_ms=100,
 )
-_READINGS = 8
+_READINGS = 6
 
 
 def readings(stack: Stack) -> tuple[ApplicationReading, ...]:
-    """One a second."""
+    """Two a second."""
     application = load_fleet().application("orders")
     deployer, config = make_deployer(application, dry_run=True), {"bootstrap.servers": stack.lab.bootstrap}
     found = []
     with ClusterReader(config) as reader:
         for _ in range(_READINGS):
             found.append(read_application(application, reader, deployer))
-            time.sleep(1)
+            time.sleep(0.5)
     return tuple(found)
 
 
@@ -48,7 +48,7 @@ def stuck(stack: Stack) -> Iterator[tuple[ApplicationReading, ...]]:
     """Readings of an application whose every record takes a minute: nothing is committed."""
     afresh(stack, Deployed(settings={"processing.delay.ms": "60000"}))
     stack.start_traffic()
-    time.sleep(8)
+    time.sleep(4)
     yield readings(stack)
     stack.stop_traffic()
     for name in Deployed().names:

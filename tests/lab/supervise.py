@@ -143,8 +143,13 @@ class Supervisor:
             if not info["pid"]:
                 raise Unreachable(f"{name} ended with {info['exitstatus']}; read {self._lab.logs}/{name}.log")
 
-    def shutdown(self) -> None:
-        """Tell supervisord to stop everything and end."""
+    def shutdown(self, last: str = "broker") -> None:
+        """Stop everything at once, then what everything needs, and tell supervisord to end.
+
+        By itself it would stop one program after another.
+        """
+        names = [info["name"] for info in self._call("getAllProcessInfo")]
+        self.stop(*(name for name in names if name != last))
         self._call("shutdown")
 
     def _call(self, method: str, *arguments: Any) -> Any:

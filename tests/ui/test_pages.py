@@ -6,10 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from given import Orders
-from lab.afresh import afresh
 from lab.airflow import LOGINS
-from lab.application import Deployed
 from lab.stack import Stack
 from playwright.sync_api import Page, expect, sync_playwright
 from runs import DAG, question, trigger
@@ -85,9 +82,9 @@ def test_the_form_of_a_certificate_asks_why_nothing_new_arrives(stack: Stack, pa
     assert_readable(page)
 
 
-def test_the_approval_says_what_will_happen_and_how_to_go_back(stack: Stack, orders: Orders, page: Page) -> None:
+@pytest.mark.usefixtures("orders")
+def test_the_approval_says_what_will_happen_and_how_to_go_back(stack: Stack, page: Page) -> None:
     """15 lines at most, with the plan's digest."""
-    afresh(orders.stack, Deployed())
     run_id = trigger(stack)
     body = question(stack, run_id)["body"]
     assert len([line for line in body.splitlines() if line]) <= 15

@@ -38,14 +38,13 @@ class FakeAirflow:
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_POLL_S", 0.0)
-    monkeypatch.setattr(module, "_READING_S", 0.0)
+    monkeypatch.setattr(module, "READING_S", 0.0)
 
 
 def test_a_question_is_answered_until_the_run_ends() -> None:
     """Asked again by four eyes, it is answered again."""
     api: Any = FakeAirflow(asks=2)
-    assert follow(api, "library_bump", "r", approver=api) == "success"
+    assert follow(api, "library_bump", "r", approver=api, poll_s=0.01) == "success"
     assert api.answered == ["approve_plan", "approve_plan"]
 
 
@@ -53,15 +52,15 @@ def test_a_question_that_never_ends_is_refused() -> None:
     """A login that may not approve would be asked for ever."""
     api: Any = FakeAirflow(asks=99)
     with pytest.raises(Refused, match="approve_plan asks again after 3 answers by approver"):
-        follow(api, "library_bump", "r", approver=api)
+        follow(api, "library_bump", "r", approver=api, poll_s=0.01)
 
 
 def test_a_question_is_left_alone_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     """An answer in the same moment as the question fails the task."""
-    monkeypatch.setattr(module, "_READING_S", 0.2)
+    monkeypatch.setattr(module, "READING_S", 0.2)
     api: Any = FakeAirflow(asks=1)
     began = time.monotonic()
-    assert follow(api, "library_bump", "r", approver=api) == "success"
+    assert follow(api, "library_bump", "r", approver=api, poll_s=0.01) == "success"
     assert time.monotonic() - began >= 0.2
     assert api.answered == ["approve_plan"]
 
