@@ -43,14 +43,14 @@ docs: setup ## Print docs/version_paths.md and docs/change_rules.md from the rul
 	$(BIN)/kstreams-runbooks version-paths > docs/version_paths.md
 	$(BIN)/kstreams-runbooks change-rules > docs/change_rules.md
 
-test: setup ## Every test, against a real broker, the real application and a real Airflow
+test: setup ## Against a real broker, the real application and a real Airflow; less than half an hour
 	$(BIN)/python -m pytest
 
 test-unit: setup ## The tests that need nothing but Python
 	$(BIN)/python -m pytest tests/unit
 
-test-long: setup ## Undo after every step, the other runbooks, the other deployers, under traffic; about 35 minutes
-	$(BIN)/python -m pytest -m "" tests/long tests/integration/test_predicted_change.py
+test-long: setup ## Undo after every step, the other runbooks and deployers, more of the same; about 40 minutes
+	$(BIN)/python -m pytest -m long tests/long tests/integration tests/airflow
 
 test-chaos: setup ## Kill an instance, kill the scheduler, in the middle of a bounce; about 10 minutes
 	$(BIN)/python -m pytest tests/chaos

@@ -16,6 +16,8 @@ from lab.application import TO_RELEASE, Deployed, streams, wait_running
 from lab.stack import Stack
 from lab.supervise import until
 
+pytestmark = pytest.mark.long
+
 _NEW_TOPIC = "orders-orders-audit-repartition"
 _DEPLOYED = Deployed(release=TO_RELEASE)
 _TELL_APART_S = 0.2

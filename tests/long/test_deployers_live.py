@@ -16,6 +16,8 @@ from lab.judge import judged
 from lab.stack import Stack
 from runs import DAG, evidence, finished, log_of, states, trigger
 
+pytestmark = pytest.mark.long
+
 _ASKED = re.compile(
     r"PLEASE set (?P<instance>\S+) to release (?P<release>\S+) \(\S+\) with "
     r"(?:(?P<settings>\S.*) and no other|no) setting"

@@ -3,6 +3,7 @@
 import re
 import time
 
+import pytest
 from endings import COMPLETED, begun, ended
 from given import declared_as
 from lab import kafka, report
@@ -11,6 +12,8 @@ from lab.application import FROM_RELEASE, Deployed
 from lab.judge import judged
 from lab.stack import Stack
 from runs import finished, log_of, states
+
+pytestmark = pytest.mark.long
 
 # Well under the session timeout (45 s); how short a restart is by itself, test_dynamic_membership.py holds.
 _NOBODY_WAITED_S = 30

@@ -16,6 +16,8 @@ from lab.judge import judged
 from lab.stack import Stack
 from runs import approve, log_of
 
+pytestmark = pytest.mark.long
+
 _SHORT = {"bake_s": 1, "gate_interval_s": 0.5, "gate_good_readings": 2}
 _BETWEEN = "3.9.1"
 _EACH_ONCE = ((1, "orders-1"), (1, "orders-2"))

@@ -14,6 +14,8 @@ from lab.judge import judged
 from lab.stack import Stack
 from runs import approve, dag_of, evidence, log_of, mark_run, question, reached
 
+pytestmark = pytest.mark.long
+
 _SHORT = {"bake_s": 1, "gate_interval_s": 0.5, "gate_good_readings": 2}
 _LONG_BAKE = {"bake_s": 60.0}
 _WARM_S = 10
