@@ -1,7 +1,6 @@
 """The same decisions for a terminal: JSON on stdout alone, messages on stderr, the exit codes of the error tree."""
 
 import json
-import logging
 import sys
 from typing import Any, NoReturn
 
@@ -71,10 +70,11 @@ def snapshot(application: str, form: str, quiesced: bool) -> None:  # noqa: ARG0
     from kstreams_runbooks.observe.snapshot import missing_in
     from kstreams_runbooks.observe.snapshot import snapshot as take
     from kstreams_runbooks.steps.connections import kafka_config
+    from kstreams_runbooks.steps.terminal import log_to_stderr
 
     fleet = load_fleet()
     entry = fleet.application(application)
-    _log_to_stderr()
+    log_to_stderr()
     config = kafka_config(fleet.cluster(entry.cluster).connection)
     with ClusterReader(config) as reader:
         document = take(entry, reader, make_deployer(entry, dry_run=True), quiesced=quiesced)
@@ -137,11 +137,6 @@ cli.add_command(plan_command)
 cli.add_command(verify_command)
 cli.add_command(version_path_command)
 cli.add_command(version_paths_command)
-
-
-def _log_to_stderr() -> None:
-    """Airflow sends logs to stdout when it is imported; stdout is the document's alone."""
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, force=True)
 
 
 def _print(document: dict[str, Any]) -> None:

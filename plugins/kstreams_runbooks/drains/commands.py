@@ -2,7 +2,6 @@
 
 import getpass
 import json
-import logging
 import os
 import sys
 
@@ -52,8 +51,9 @@ def drain_command(
     from kstreams_runbooks.model.drain import DrainQuestion, Pause
     from kstreams_runbooks.steps.connections import kafka_config
     from kstreams_runbooks.steps.drain_reader import drain_reader
+    from kstreams_runbooks.steps.terminal import log_to_stderr
 
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, force=True)
+    log_to_stderr()
     if reason is not None and not reason.strip():
         raise BadInput("--inputs-paused: is empty (expected who or what keeps new records away); say it")
     fleet = load_fleet()
