@@ -1,7 +1,9 @@
 """Committed offsets and the ends of partitions, in four batched calls.
 
-Order matters more than speed: committed offsets first, then the last stable offsets, then the log ends. Each only
-grows, so a reading never shows a group ahead of the log, nor an LSO above the LEO. Committed offsets come through
+Order matters more than speed: committed offsets first, then the log ends, then the last stable offsets. Each only
+grows, so a reading never shows a group ahead of the log, and an LSO below the LEO is a transaction that is open: asked
+the other way round, whatever is written in between would look like one. An LSO that comes out above the LEO says that
+the log has grown meanwhile, at least that far. Committed offsets come through
 kafka-python, whose text of the commit metadata is whole; the ends through librdkafka, which answers per partition
 (kafka-python's call fails for all of them when one is unknown) and in half the time.
 """
@@ -74,22 +76,31 @@ class Ends(NamedTuple):
 
 
 def read_ends(librdkafka: ReadOnly, places: list[Place]) -> dict[Place, Ends]:
-    """Both ends and the last stable offset of partitions, in three batched calls; Unreachable."""
+    """Both ends and the last stable offset of partitions, in three batched calls.
+
+    A partition whose leader does not answer is Missing; Unreachable where none of them does.
+    """
     from confluent_kafka import IsolationLevel
     from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
 
     earliest = dict.fromkeys(places, OffsetSpec.earliest())  # type: ignore[no-untyped-call]
-    latest = dict.fromkeys(places, OffsetSpec.latest())  # type: ignore[no-untyped-call]
     starts = _ends(librdkafka, earliest, IsolationLevel.READ_UNCOMMITTED)
-    stable = _ends(librdkafka, latest, IsolationLevel.READ_COMMITTED)
-    ends = _ends(librdkafka, latest, IsolationLevel.READ_UNCOMMITTED)
-    return {place: Ends(starts[place], stable[place], ends[place]) for place in places}
+    # A leader that is away costs one timeout, not one for each call.
+    there = [place for place in places if not isinstance(starts[place], Missing)]
+    latest = dict.fromkeys(there, OffsetSpec.latest())  # type: ignore[no-untyped-call]
+    ends = starts | _ends(librdkafka, latest, IsolationLevel.READ_UNCOMMITTED)
+    stable = starts | _ends(librdkafka, latest, IsolationLevel.READ_COMMITTED)
+    return {place: Ends(starts[place], stable[place], _grown(ends[place], stable[place])) for place in places}
+
+
+def _grown(end: int | Missing, stable: int | Missing) -> int | Missing:
+    return end if isinstance(end, Missing) or isinstance(stable, Missing) else max(end, stable)
 
 
 def read_first_since(librdkafka: ReadOnly, times: Mapping[Place, int]) -> dict[Place, int | Missing | None]:
     """Offset of the first record that is not older than the time given for its partition (Unix ms), None for none.
 
-    One batched call. Every record before that offset is older. Unreachable where no leader answers.
+    One batched call. Every record before that offset is older. Missing and Unreachable as `read_ends`.
     """
     from confluent_kafka import IsolationLevel
     from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
@@ -174,15 +185,20 @@ def _ends(
     isolation: Any,
     of: Callable[[Any], int] = _offset,
 ) -> dict[Place, int | Missing]:
-    """One ListOffsets per leader; a partition whose leader has just moved is asked for again."""
+    """One ListOffsets per leader; a partition whose leader has just moved is asked for again.
+
+    Unreachable where no leader at all answers.
+    """
     from tenacity import RetryError, Retrying, retry_if_result, stop_after_attempt, wait_exponential_jitter
 
     found: dict[Place, int | Missing] = {}
+    silent: dict[Place, str] = {}
 
     def ask() -> bool:
         from confluent_kafka import KafkaException, TopicPartition
 
-        left = [place for place in specs if not isinstance(found.get(place), int)]
+        # One whose leader did not answer has had its time.
+        left = [place for place in specs if not isinstance(found.get(place), int) and place not in silent]
         if not left:
             return False
         futures = librdkafka.list_offsets(
@@ -198,8 +214,8 @@ def _ends(
             except KafkaException as error:
                 failure = error.args[0]
                 if failure.name() in _TRANSPORT:
-                    raise Unreachable(f"Kafka: no leader answers for {place[0]}-{place[1]} ({failure.str()})") from None
-                found[place] = Missing(failure.str())
+                    silent[place] = f"no leader answers for {place[0]}-{place[1]} ({failure.str()})"
+                found[place] = Missing(silent.get(place, failure.str()))
                 again = again or failure.name() in _MOVING
         return again
 
@@ -211,4 +227,6 @@ def _ends(
     # What could not be read stays Missing, with the broker's own words.
     with suppress(RetryError):
         retrying(ask)
+    if silent and len(silent) == len(specs):
+        raise Unreachable(f"Kafka: {next(iter(silent.values()))}, nor for any of the {len(specs)} partitions asked for")
     return found
