@@ -216,6 +216,25 @@ class ClusterReader:
             for topic in sorted(found, key=lambda topic: str(topic["name"]))
         )
 
+    def hidden(self, names: Collection[str]) -> dict[str, str]:
+        """Of topics that are not in `topic_names`, those that may exist all the same, each with why nobody can say.
+
+        A broker leaves what a reader may not see out of the list without a word; asked by name, it says so of a topic
+        whether or not it exists. Nothing is asked where `names` is empty, and no topic is created by asking.
+        """
+        if not names:
+            return {}
+        described = self._ask("describe topics", lambda: self.admin.describe_topics(sorted(names)))
+        if isinstance(described, Missing):
+            return dict.fromkeys(names, described.missing)
+        return {
+            topic[
+                "name"
+            ]: f"whether the topic exists is not told (broker error {topic['error_code']}; needs Describe on it)"
+            for topic in described
+            if topic["error_code"] not in {0, _UNKNOWN_TOPIC}
+        }
+
     def _topic_configs(self, names: list[str]) -> dict[str, tuple[tuple[str, str], ...]]:
         from kafka.admin import ConfigResource, ConfigResourceType
 

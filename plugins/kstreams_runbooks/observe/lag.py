@@ -6,6 +6,7 @@ Committed offsets come first and ends after them, so that no reading shows a gro
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from kstreams_runbooks.decide.internal_names import internal_by_id, is_changelog
 from kstreams_runbooks.model.lag import ApplicationLag, LagRole, LagSnapshot, LagState, PartitionLag
@@ -19,8 +20,9 @@ from kstreams_runbooks.observe.partition_time import partition_time
 class LagAsked:
     """One application: `reads` are the topics of its topology by full name with their role, None where it is not known.
 
-    Without a topology its topics are those that its group has offsets on, and internal ones by their names; `lacking`
-    says why, where a topology would tell more. `keeps` are names of changelogs that it may have.
+    Without a topology its topics are those that its group has offsets on, and internal ones by their names. `lacking`
+    says why not all of them are known; with it any topic that the group has an offset on may be one. `keeps` are names
+    of changelogs that it may have.
     """
 
     application: str
@@ -37,9 +39,12 @@ def read_lag(reader: ClusterReader, cluster: str, asked: Sequence[LagAsked]) -> 
     ids = [one.application_id for one in asked]
     committed = reader.committed([one for one in ids if one in groups])
     names = reader.topic_names()
-    internal = internal_by_id(names, ids)
+    # Of a neighbour whose id begins with one of these, too: its topics are its own.
+    internal = internal_by_id(names, {*ids, *groups})
     reads = {
-        one.application_id: _reads(one, committed.get(one.application_id, {}), internal.get(one.application_id, ()))
+        one.application_id: topics_read(
+            one, committed.get(one.application_id, {}), internal.get(one.application_id, ())
+        )
         for one in asked
     }
     read = {name for each in reads.values() for name in each} & names
@@ -47,18 +52,25 @@ def read_lag(reader: ClusterReader, cluster: str, asked: Sequence[LagAsked]) -> 
     topics = {topic.name: topic for topic in reader.topics(read | kept)}
     places = [(name, number) for name in sorted(read & topics.keys()) for number in range(topics[name].partitions)]
     ends = read_ends(reader.librdkafka, places)
+    absent = {name for each in reads.values() for name in each} - topics.keys()
+    hidden = reader.hidden(absent)
     return LagSnapshot(
         taken,
         cluster,
-        tuple(lag_of(one, groups, committed, reads[one.application_id], topics, ends) for one in asked),
+        tuple(lag_of(one, groups, committed, reads[one.application_id], topics, ends, hidden) for one in asked),
     )
 
 
-def _reads(asked: LagAsked, committed: GroupOffsets | Missing, internal: Iterable[str]) -> dict[str, LagRole]:
-    """Topics that the application reads, and those on which its group has offsets that nothing reads any more."""
+def topics_read(asked: LagAsked, committed: GroupOffsets | Missing, internal: Iterable[str]) -> dict[str, LagRole]:
+    """Topics that the application reads, and those on which its group has offsets that nothing reads any more.
+
+    `internal` are its internal topics by their names.
+    """
     offsets = set() if isinstance(committed, Missing) else {topic for topic, _ in committed}
     if asked.reads is not None:
-        return {**dict.fromkeys(offsets, "orphaned"), **asked.reads}
+        # Where not all that it reads is known, nobody can say that nothing reads a topic.
+        other: LagRole = "source" if asked.lacking else "orphaned"
+        return {**dict.fromkeys(offsets, other), **asked.reads}
     read = (name for name in internal if not is_changelog(name))
     return {**dict.fromkeys(offsets, "source"), **dict.fromkeys(read, "repartition")}
 
@@ -70,8 +82,12 @@ def lag_of(
     reads: Mapping[str, LagRole],
     topics: Mapping[str, TopicReading],
     ends: Mapping[Place, Ends],
+    hidden: Mapping[str, str] = MappingProxyType({}),
 ) -> ApplicationLag:
-    """One application's lag from what was read: groups by id (type, state), offsets, topics that exist, and ends."""
+    """One application's lag from what was read: groups by id (type, state), offsets, topics that exist, and ends.
+
+    `hidden` are topics that may exist, each with why nobody can say.
+    """
     offsets = committed.get(asked.application_id, {})
     problems = []
     if asked.application_id not in groups:
@@ -91,7 +107,7 @@ def lag_of(
     rows = []
     for topic in sorted(reads):
         if topic not in topics:
-            rows.append(PartitionLag(topic, 0, reads[topic], "missing", why="the topic does not exist on the cluster"))
+            rows.append(_absent(topic, reads[topic], hidden.get(topic)))
             continue
         for number in range(topics[topic].partitions):
             place = (topic, number)
@@ -100,6 +116,13 @@ def lag_of(
             )
     kept = tuple((name, topics[name].topic_id if name in topics else None) for name in sorted(asked.keeps))
     return ApplicationLag(asked.application, asked.application_id, kind, state, tuple(rows), tuple(problems), kept)
+
+
+def _absent(topic: str, role: LagRole, hidden: str | None) -> PartitionLag:
+    """One row for a topic that is not seen."""
+    if hidden is not None:
+        return PartitionLag(topic, 0, role, "unknown", why=hidden)
+    return PartitionLag(topic, 0, role, "missing", why="the topic does not exist on the cluster")
 
 
 def _partition(

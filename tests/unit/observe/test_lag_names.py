@@ -1,10 +1,15 @@
 """Which topics are an application's by their names, where nothing tells its topology."""
 
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
 import pytest
 from kstreams_runbooks.decide.internal_names import internal_by_id, is_changelog
-from kstreams_runbooks.model.readings import TopicReading
-from kstreams_runbooks.observe.lag import LagAsked, lag_of
-from kstreams_runbooks.observe.offsets import Committed, Ends
+from kstreams_runbooks.model.lag import LagRole
+from kstreams_runbooks.model.readings import Taken, TopicReading
+from kstreams_runbooks.observe.lag import LagAsked, lag_of, read_lag
+from kstreams_runbooks.observe.offsets import Committed, Ends, Place
 
 IDS = ("orders", "orders-v2", "billing")
 
@@ -41,3 +46,72 @@ def test_an_offset_past_the_end_of_its_log_is_not_known() -> None:
     [row] = lag.partitions
     assert (row.state, row.records, lag.unread) == ("unknown", None, None)
     assert row.why.startswith("committed 1,000 is past its end 50")
+
+
+@dataclass
+class _Cluster:
+    """What a reader would say of a small cluster; it is not connected to any."""
+
+    records: dict[str, int]
+    offsets: dict[str, dict[Place, Committed]]
+    unseen: tuple[str, ...] = ()
+
+    @property
+    def librdkafka(self) -> "_Cluster":
+        return self
+
+    def taken(self) -> Taken:
+        return Taken(0, "here")
+
+    def groups(self) -> tuple[tuple[str, str, str], ...]:
+        return tuple((group, "classic", "Stable") for group in self.offsets)
+
+    def committed(self, ids: list[str]) -> dict[str, dict[Place, Committed]]:
+        return {one: self.offsets[one] for one in ids}
+
+    def topic_names(self) -> frozenset[str]:
+        return frozenset(self.records)
+
+    def topics(self, names: Collection[str]) -> tuple[TopicReading, ...]:
+        return tuple(TopicReading(name, "id", 1) for name in names)
+
+    def hidden(self, names: Collection[str]) -> dict[str, str]:
+        return {name: "needs Describe" for name in names if name in self.unseen}
+
+    def list_offsets(self, specs: Any, **_: Any) -> Any:
+        return {each: _Answer(self.records[each.topic]) for each in specs}
+
+
+@dataclass
+class _Answer:
+    offset: int
+
+    def result(self) -> "_Answer":
+        return self
+
+
+def rows(cluster: _Cluster, asked: LagAsked) -> dict[str, tuple[str, str]]:
+    reader: Any = cluster
+    [lag] = read_lag(reader, "here", [asked]).applications
+    return {row.topic: (row.role, row.state) for row in lag.partitions}
+
+
+def test_a_group_that_is_not_asked_about_keeps_its_own_topics() -> None:
+    """The id of one begins that of a neighbour, which is only on the cluster."""
+    topics = {"in": 5, "orders-counts-repartition": 3, "orders-v2-counts-repartition": 900}
+    alone = _Cluster(topics, {"orders": {("in", 0): Committed(5, "")}})
+    mine = {"in": ("source", "ok"), "orders-counts-repartition": ("repartition", "never_committed")}
+    others = {"orders-v2-counts-repartition": ("repartition", "never_committed")}
+    assert rows(alone, LagAsked("orders", "orders")) == mine | others
+    assert rows(_Cluster(topics, {**alone.offsets, "orders-v2": {}}), LagAsked("orders", "orders")) == mine
+
+
+def test_a_topic_that_may_not_be_seen_is_not_known() -> None:
+    """Only one that a broker says it does not have is missing."""
+    cluster = _Cluster({"in": 5}, {"orders": {}}, unseen=("secret",))
+    reads: dict[str, LagRole] = dict.fromkeys(("in", "secret", "gone"), "source")
+    assert rows(cluster, LagAsked("orders", "orders", reads)) == {
+        "in": ("source", "never_committed"),
+        "secret": ("source", "unknown"),
+        "gone": ("source", "missing"),
+    }
