@@ -29,6 +29,16 @@ class Missing:
 
 
 @dataclass(frozen=True, slots=True)
+class NoClient(Missing):
+    """A JVM that answers and has no Kafka Streams client at all, of any application.
+
+    `up_ms` is how long it is up by its own clock, None where it did not tell.
+    """
+
+    up_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Taken:
     """When a reading was taken, and from where (an address, never a secret)."""
 

@@ -1,17 +1,16 @@
 """Which topics each application reads, from the topologies that run: what a lag reading is asked about."""
 
-import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.lag import LagRole
-from kstreams_runbooks.model.readings import Missing, StreamsReading
+from kstreams_runbooks.model.readings import Missing, NoClient, StreamsReading
 from kstreams_runbooks.observe.application import ObservedApplication
 from kstreams_runbooks.observe.lag import LagAsked
 from kstreams_runbooks.observe.metrics import read_streams
-from kstreams_runbooks.observe.topology_topics import TopologyTopics, topology_topics
+from kstreams_runbooks.observe.topology_topics import readable_topics
 
 # Most of the time is waiting for hosts that are down: one timeout, whatever their number.
 _THREADS = 32
@@ -24,14 +23,19 @@ NOBODY_TELLS = "no running instance tells its topology: a topic that was never c
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What the instances of one application say; `reads` is None where none of them tells a topology.
+    """What the instances of one application say; `reads` is None where they do not tell all that it reads.
 
-    `reads` are topics by role, `keeps` changelogs that it may have, `failed` instances that are in ERROR.
+    `reads` are topics by role, `keeps` changelogs that it may have, `failed` instances that are in ERROR. Where `reads`
+    is None, `lacking` says why, and `partly` has the topics that are known all the same. `heard`: some instance told a
+    topology, so that what was told before may not be so any more.
     """
 
     reads: Mapping[str, LagRole] | None
     keeps: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
+    lacking: str = ""
+    partly: Mapping[str, LagRole] = field(default_factory=dict)
+    heard: bool = False
 
 
 def lag_asked(entries: Sequence[ObservedApplication], names: Collection[str]) -> tuple[LagAsked, ...]:
@@ -40,12 +44,21 @@ def lag_asked(entries: Sequence[ObservedApplication], names: Collection[str]) ->
     `names` are the cluster's topics.
     """
     told = ask_instances(entries, names)
-    return tuple(question(one, told[one.name].reads, told[one.name].keeps) for one in entries)
+    return tuple(question(one, told[one.name].reads, told[one.name].keeps, told[one.name]) for one in entries)
 
 
-def question(entry: ObservedApplication, reads: Mapping[str, LagRole] | None, keeps: Collection[str] = ()) -> LagAsked:
-    """What is asked about an application whose topology is known, or is not."""
-    return LagAsked(entry.name, entry.application_id, reads or None, "" if reads else NOBODY_TELLS, keeps)
+def question(
+    entry: ObservedApplication,
+    reads: Mapping[str, LagRole] | None,
+    keeps: Collection[str] = (),
+    told: Told | None = None,
+) -> LagAsked:
+    """What is asked about an application whose topology is known, or is not; `told` is what its instances say now."""
+    if reads:
+        return LagAsked(entry.name, entry.application_id, reads, "", keeps)
+    if told is None:
+        return LagAsked(entry.name, entry.application_id, None, NOBODY_TELLS, keeps)
+    return LagAsked(entry.name, entry.application_id, told.partly or None, told.lacking, told.keeps)
 
 
 def ask_instances(entries: Sequence[ObservedApplication], names: Collection[str]) -> dict[str, Told]:
@@ -56,6 +69,7 @@ def ask_instances(entries: Sequence[ObservedApplication], names: Collection[str]
     instances = [(entry, one) for entry in entries for one in entry.deployer.instances]
     texts: dict[str, set[str]] = {entry.name: set() for entry in entries}
     failed: dict[str, list[str]] = {entry.name: [] for entry in entries}
+    unclear: dict[str, list[str]] = {entry.name: [] for entry in entries}
     with ThreadPoolExecutor(max_workers=min(_THREADS, len(instances) + 1), thread_name_prefix="topology") as pool:
         readings = [
             (entry.name, one.name, pool.submit(read_streams, one.metrics, application_id=entry.application_id))
@@ -65,32 +79,52 @@ def ask_instances(entries: Sequence[ObservedApplication], names: Collection[str]
             found = future.result()
             if isinstance(found, StreamsReading) and isinstance(found.topology, str):
                 texts[name].add(found.topology)
+            elif isinstance(found, Missing) and found.start is not None:
+                unclear[name].append(f"{instance}: {found.missing}")
             if why := _failed(found):
                 failed[name].append(f"{instance} ({why})")
-    return {one.name: _told(one, texts[one.name], failed[one.name], names) for one in entries}
+    return {one.name: _told(one, texts[one.name], failed[one.name], unclear[one.name], names) for one in entries}
 
 
 def _failed(found: StreamsReading | Missing) -> str:
     """Why an instance is failed for good, empty where it is not or nobody can say.
 
-    Streams closes its client on the way into ERROR, and every metric with it (observe/metrics.py).
+    Streams closes its client on the way into ERROR, and every metric with it (observe/metrics.py). A JVM that has other
+    clients says nothing of this one: it may be another application's, behind a wrong address.
     """
     if isinstance(found, StreamsReading):
         return found.state if found.state in _IN_ERROR else ""
-    if found.start is not None and (up_ms := time.time() * 1000 - found.start.started_at_ms) > _MADE_MS:
-        return f"no Kafka Streams client in its JVM, which is up for {up_ms / 1000:.0f} s"
+    if isinstance(found, NoClient) and found.up_ms is not None and found.up_ms > _MADE_MS:
+        return f"no Kafka Streams client in its JVM, which is up for {found.up_ms / 1000:.0f} s"
     return ""
 
 
-def _told(entry: ObservedApplication, texts: Iterable[str], failed: Sequence[str], names: Collection[str]) -> Told:
+def _told(
+    entry: ObservedApplication,
+    texts: Collection[str],
+    failed: Sequence[str],
+    unclear: Sequence[str],
+    names: Collection[str],
+) -> Told:
     reads: dict[str, LagRole] = {}
     keeps: set[str] = set()
+    lacking: list[str] = []
+    partly: dict[str, LagRole] = {}
     for text in sorted(texts):
         try:
-            topics: TopologyTopics = topology_topics(text, entry.application_id, names)
-        except BadInput:
-            # As if nobody had told it: the others of the cluster are read all the same.
+            topics, why = readable_topics(text, entry.application_id, names)
+        except BadInput as error:
+            # The others of the cluster are read all the same.
+            lacking.append(f"the topology that an instance tells cannot be read: {error}")
             continue
+        if why:
+            lacking.append(why)
+            # What it is declared to read is looked at, whether or not the pattern that nobody can read here matches it.
+            partly = dict.fromkeys(entry.inputs, "source")
         reads |= {topic: "repartition" if topic in topics.internal else "source" for topic in topics.sources(names)}
         keeps |= topics.changelogs
-    return Told(reads or None, tuple(sorted(keeps)), tuple(failed))
+    kept = tuple(sorted(keeps))
+    if reads and not lacking:
+        return Told(reads, kept, tuple(failed), heard=True)
+    said = "; ".join(dict.fromkeys(lacking or [NOBODY_TELLS, *unclear]))
+    return Told(None, kept, tuple(failed), said, {**partly, **reads} if partly else {}, heard=bool(texts))

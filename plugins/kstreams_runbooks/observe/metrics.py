@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from kstreams_runbooks.model.address import printable
-from kstreams_runbooks.model.readings import Missing, Start, StreamsReading, Taken
+from kstreams_runbooks.model.readings import Missing, NoClient, Start, StreamsReading, Taken
 
 _CLIENT = "kafka.streams:type=stream-metrics,client-id=*"
 _RUNTIME = "java.lang:type=Runtime"
@@ -47,7 +47,8 @@ def read_streams(
     """The Streams client behind a Jolokia base URL (`http://host:port/jolokia`).
 
     With several clients in the JVM the one of `application_id` is taken. Missing says which of these it was: nobody
-    listens, no answer within `timeout_s`, no Jolokia agent, no Streams client in the JVM, more than one.
+    listens, no answer within `timeout_s`, no Jolokia agent, more than one client, only clients of other applications;
+    NoClient where the JVM has none at all.
     """
     import httpx
 
@@ -90,16 +91,19 @@ def streams_from(
     """The reading in Jolokia's answers by requested bean. Pure; a bean that is not there has status 404."""
     # Jolokia writes the keys of a pattern in its own order: compare them as sets.
     answers = {_keys(name): part for name, part in parts.items()}
-    start = _start(answers.get(_keys(_RUNTIME), {}))
+    runtime = answers.get(_keys(_RUNTIME), {})
+    start = _start(runtime)
     if isinstance(start, Missing):
         return Missing(f"{taken.source}: {start.missing}")
     clients = _beans(answers.get(_keys(_CLIENT), {}))
     if not clients:
-        up_s = max(0, taken.at_ms - start.started_at_ms) // 1000
-        return Missing(
-            f"{taken.source}: no Kafka Streams client in the JVM (pid {start.pid}, up {up_s} s): it is not made yet, "
+        up_ms = _up_ms(runtime, start)
+        up = "" if up_ms is None else f", up {up_ms // 1000} s"
+        return NoClient(
+            f"{taken.source}: no Kafka Streams client in the JVM (pid {start.pid}{up}): it is not made yet, "
             "or it is closed, as it is in ERROR and in NOT_RUNNING; read the instance's log",
             start,
+            up_ms,
         )
     chosen = {
         name: values
@@ -139,6 +143,12 @@ def _start(part: Mapping[str, Any]) -> Start | Missing:
         return Missing(f"no {_RUNTIME} in the answer")
     pid = str(value.get("Name", "")).partition("@")[0]
     return Start(int(value["StartTime"]), int(pid) if pid.isdigit() else None)
+
+
+def _up_ms(part: Mapping[str, Any], start: Start) -> int | None:
+    """By the agent's own clock, which the answer has in seconds: the reader's may be another one."""
+    answered_s = part.get("timestamp")
+    return max(0, int(answered_s) * 1000 - start.started_at_ms) if isinstance(answered_s, int | float) else None
 
 
 def _beans(part: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:

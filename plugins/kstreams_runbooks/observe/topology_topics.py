@@ -11,9 +11,11 @@ the names on the cluster are given, the one that exists decides.
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from kstreams_runbooks.decide.java_pattern import matched, matcher
 from kstreams_runbooks.decide.topology_text import parse_topology
+from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.topology import Sink, Topology
 
 _INTERNAL = re.compile(r".*-repartition|.*subscription-(registration|response)(-\d{10})?-topic", re.IGNORECASE)
@@ -37,15 +39,34 @@ class TopologyTopics:
 
     def sources(self, cluster: Collection[str] = ()) -> frozenset[str]:
         """Every topic whose offsets the group commits; patterns are resolved against the names in `cluster`."""
-        matched = {name for name in cluster for pattern in self.patterns if re.fullmatch(pattern, name)}
-        return self.external | self.internal | matched
+        found = {name for name in cluster for pattern in self.patterns if matched(pattern, name)}
+        return self.external | self.internal | found
 
 
 def topology_topics(text: str, application_id: str, cluster: Collection[str] = ()) -> TopologyTopics:
     """Topics named in a topology description (`Topology#describe`); BadInput where it is none.
 
-    A global store's source is not among them: no group commits it.
+    BadInput also for a source pattern that cannot be read here: what it matches is not known. A global store's source
+    is not among them: no group commits it.
     """
+    topics = _topics(text, application_id, cluster)
+    for pattern in sorted(topics.patterns):
+        matcher(pattern)
+    return topics
+
+
+def readable_topics(text: str, application_id: str, cluster: Collection[str] = ()) -> tuple[TopologyTopics, str]:
+    """The same without the source patterns that cannot be read here, and what is to be said of them, empty for none."""
+    topics, refused = _topics(text, application_id, cluster), {}
+    for pattern in sorted(topics.patterns):
+        try:
+            matcher(pattern)
+        except BadInput as error:
+            refused[pattern] = str(error)
+    return replace(topics, patterns=topics.patterns - refused.keys()), "; ".join(refused.values())
+
+
+def _topics(text: str, application_id: str, cluster: Collection[str]) -> TopologyTopics:
     topology = parse_topology(text)
     sources, patterns, sinks, stores = _named(topology)
     internal = {name for name in sources if _is_internal(name, sinks, application_id, cluster)}
@@ -62,7 +83,7 @@ def topology_topics(text: str, application_id: str, cluster: Collection[str] = (
 
 
 def read_by(text: str, application_id: str, cluster: Collection[str] = ()) -> dict[str, str]:
-    """Which subtopology reads each source topic, full names; BadInput where the text is no description.
+    """Which subtopology reads each source topic, full names; BadInput as `topology_topics`.
 
     A topic is read by one subtopology: its tasks are one for each partition number that any of its topics has.
     """
@@ -74,8 +95,8 @@ def read_by(text: str, application_id: str, cluster: Collection[str] = ()) -> di
         if sub.is_global:
             continue
         for source in sub.sources:
-            matched = {name for name in cluster if source.pattern and re.fullmatch(source.pattern, name)}
-            for name in source.topics | matched:
+            by_pattern = {name for name in cluster if source.pattern is not None and matched(source.pattern, name)}
+            for name in source.topics | by_pattern:
                 found[f"{application_id}-{name}" if name in internal else name] = sub.id
     return found
 

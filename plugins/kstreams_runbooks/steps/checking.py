@@ -74,7 +74,8 @@ def read_cluster(
         topologies = {
             entry.name: _topology(entry, told.get(entry.name), earlier[entry.name], at_ms) for entry in entries
         }
-        snapshot = read_lag(reader, cluster, [_question(entry, topologies[entry.name]) for entry in entries])
+        questions = [_question(entry, topologies[entry.name], told.get(entry.name)) for entry in entries]
+        snapshot = read_lag(reader, cluster, questions)
         snapshot = with_ages(snapshot, reader, config, limits.expiring_ms)
         at_ms = snapshot.taken.at_ms
         requests = reader.requests()
@@ -157,12 +158,14 @@ def _topology(
     declared = declared_digest(entry)
     if told is not None and told.reads:
         return KnownTopology(told.reads, told.keeps, at_ms, declared)
+    if told is not None and told.heard:
+        return None
     remembered = _remembered(readings)
     return remembered if remembered is not None and remembered.declared == declared else None
 
 
-def _question(entry: Application, topology: KnownTopology | None) -> Any:
-    return question(entry, topology.reads, topology.keeps) if topology else question(entry, None)
+def _question(entry: Application, topology: KnownTopology | None, told: Told | None) -> Any:
+    return question(entry, topology.reads, topology.keeps) if topology else question(entry, None, told=told)
 
 
 def _counted(why: Mapping[str, str]) -> dict[str, int]:

@@ -4,10 +4,11 @@ import json
 from collections.abc import Collection
 from pathlib import Path
 
+import pytest
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.readings import Missing
 from kstreams_runbooks.observe.application import read_topology
-from kstreams_runbooks.observe.topology_topics import TopologyTopics, read_by, topology_topics
+from kstreams_runbooks.observe.topology_topics import TopologyTopics, read_by, readable_topics, topology_topics
 from samples import down, instance
 
 SAMPLE = Path(__file__).parent / "samples" / "jolokia_4.3.1.json"
@@ -157,3 +158,20 @@ def test_each_topic_is_read_by_one_subtopology() -> None:
     found = topology_topics(text, "app")
     assert found.outputs == {"out"}
     assert found.extractors == {"x"}
+
+
+def test_a_pattern_that_cannot_be_read_leaves_no_topic_out_silently() -> None:
+    """Nobody may plan on the rest; who only looks gets the rest, with what is to be said."""
+    text = GENERATED.replace(r"audit\..*", r"\p{Lower}+-audit")
+    with pytest.raises(BadInput, match=r"source pattern \\p\{Lower\}\+-audit: cannot be read here"):
+        topology_topics(text, "app")
+    with pytest.raises(BadInput, match="cannot be read here"):
+        read_by(text, "app", {"a-audit"})
+    found = read_topology((instance("orders-1", topology=text),), str, "app", frozenset({"a-audit"}))
+    assert isinstance(found, Missing)
+    assert "source pattern" in found.missing
+    topics, why = readable_topics(text, "app")
+    assert topics.external == {"orders", "returns"}
+    assert not topics.patterns
+    assert why.startswith(r"source pattern \p{Lower}+-audit")
+    assert readable_topics(GENERATED, "app") == (topology_topics(GENERATED, "app"), "")
