@@ -3,6 +3,7 @@
 import zlib
 from dataclasses import dataclass
 
+from kstreams_runbooks.model.lag import ApplicationLag
 from kstreams_runbooks.model.lag_kept import KnownTopology
 
 _SPREAD = 1_000
@@ -47,3 +48,16 @@ def why_ask(known: Acquaintance, at_ms: int, max_age_ms: int) -> str:
     if at_ms - topology.at_ms >= max_age_ms * (1 + share) / 2:
         return "told long ago"
     return ""
+
+
+def unheard_of(now: ApplicationLag, before: ApplicationLag | None) -> tuple[str, ...]:
+    """Partitions that its topology does not read and that its group has committed since the reading before.
+
+    Something reads them: the topology that is known is not the one that runs any more.
+    """
+    known = {} if before is None else {row.name: row.committed for row in before.partitions}
+    return tuple(
+        row.name
+        for row in now.partitions
+        if before is not None and row.role == "orphaned" and row.committed not in {None, known.get(row.name)}
+    )

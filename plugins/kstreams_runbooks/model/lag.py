@@ -133,3 +133,9 @@ class LagSnapshot:
     taken: Taken
     cluster: str
     applications: tuple[ApplicationLag, ...]
+
+
+def with_others(snapshot: LagSnapshot, other: LagSnapshot) -> LagSnapshot:
+    """The snapshot with `other`'s readings in place of its own, for the applications that `other` has."""
+    again = {one.application: one for one in other.applications}
+    return replace(snapshot, applications=tuple(again.get(one.application, one) for one in snapshot.applications))

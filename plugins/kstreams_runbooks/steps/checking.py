@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from kstreams_runbooks.check_settings import CheckSettings
-from kstreams_runbooks.decide.asking import Acquaintance, why_ask
+from kstreams_runbooks.decide.asking import Acquaintance, unheard_of, why_ask
 from kstreams_runbooks.decide.internal_names import internal_by_id
 from kstreams_runbooks.decide.lag_status import LagSample, StatusLimits, status
 from kstreams_runbooks.fleet import Application
 from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.model.lag import LagSnapshot, with_others
 from kstreams_runbooks.model.lag_kept import KeptReading, KnownTopology
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.lag import read_lag
@@ -24,6 +25,7 @@ from kstreams_runbooks.observe.lag_asked import Told, ask_instances, question
 
 _HOUR_MS = 3_600_000
 _HELD = "application"
+_READS_MORE = "reads what its topology does not name"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,14 @@ def read_cluster(
         }
         questions = [_question(entry, topologies[entry.name], told.get(entry.name)) for entry in entries]
         snapshot = read_lag(reader, cluster, questions)
+        if unheard := _unheard_of(snapshot, earlier, told):
+            again = [entry for entry in entries if entry.name in unheard]
+            why |= dict.fromkeys(unheard, _READS_MORE)
+            told |= ask_instances([entry for entry in again if entry.name not in told], names)
+            # What they told before is no answer any more, whether or not they tell now.
+            topologies |= {entry.name: _topology(entry, told[entry.name], (), at_ms) for entry in again}
+            questions = [_question(entry, topologies[entry.name], told[entry.name]) for entry in again]
+            snapshot = with_others(snapshot, read_lag(reader, cluster, questions))
         snapshot = with_ages(snapshot, reader, config, limits.expiring_ms)
         at_ms = snapshot.taken.at_ms
         requests = reader.requests()
@@ -166,6 +176,19 @@ def _topology(
 
 def _question(entry: Application, topology: KnownTopology | None, told: Told | None) -> Any:
     return question(entry, topology.reads, topology.keeps) if topology else question(entry, None, told=told)
+
+
+def _unheard_of(
+    snapshot: LagSnapshot, earlier: Mapping[str, tuple[KeptReading, ...]], told: Mapping[str, Told]
+) -> tuple[str, ...]:
+    """Applications that read what their topology does not name, unless they have just told it."""
+    return tuple(
+        lag.application
+        for lag in snapshot.applications
+        if not (lag.application in told and told[lag.application].reads)
+        and (before := earlier[lag.application])
+        and unheard_of(lag, before[-1].lag)
+    )
 
 
 def _counted(why: Mapping[str, str]) -> dict[str, int]:

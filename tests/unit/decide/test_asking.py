@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 import pytest
-from kstreams_runbooks.decide.asking import Acquaintance, why_ask
+from kstreams_runbooks.decide.asking import Acquaintance, unheard_of, why_ask
+from kstreams_runbooks.model.lag import ApplicationLag, LagRole, PartitionLag
 from kstreams_runbooks.model.lag_kept import KnownTopology
 
 HOUR = 3_600_000
@@ -45,3 +46,28 @@ def test_what_was_told_together_gets_old_one_by_one() -> None:
     assert fleet == []
     assert sum(asked[:6]) == 0
     assert max(asked) < 120
+
+
+def orphaned(committed: int | None, role: LagRole = "orphaned") -> ApplicationLag:
+    row = PartitionLag("returns-in", 0, role, "ok", committed=committed)
+    return ApplicationLag("orders", "orders", "classic", "Stable", (row,))
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "said"),
+    [
+        (orphaned(7), ApplicationLag("orders", "orders", "classic", "Stable", ()), True),
+        (orphaned(7), orphaned(6), True),
+        (orphaned(7), orphaned(None), True),
+        (orphaned(7), orphaned(7), False),
+        (orphaned(7), orphaned(7, "source"), False),
+        (orphaned(None), orphaned(None), False),
+        (orphaned(7, "source"), orphaned(6, "source"), False),
+        (orphaned(7), None, False),
+    ],
+)
+def test_a_commit_on_what_nothing_reads_says_that_something_does(
+    now: ApplicationLag, before: ApplicationLag | None, *, said: bool
+) -> None:
+    """An offset that was left behind stays as it is; one that comes or moves is of another topology."""
+    assert unheard_of(now, before) == (("returns-in-0",) if said else ())
