@@ -51,7 +51,7 @@ def of_cluster(
     with ClusterReader(config) as reader:
         names = reader.topic_names()
         told = ask_instances(entries, names)
-        asked = [question(one, told[one.name].reads, told[one.name].keeps) for one in entries]
+        asked = [question(one, told[one.name]) for one in entries]
         with ThreadPoolExecutor(_THREADS, thread_name_prefix="describe") as pool:
             asked = list(pool.map(lambda one, entry: described(one, entry, deployer_of, names), asked, entries))
         snapshot = with_ages(read_lag(reader, cluster, asked), reader, config, expiring_ms)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.lag import LagRole
+from kstreams_runbooks.model.lag_kept import KnownTopology
 from kstreams_runbooks.model.readings import Missing, NoClient, StreamsReading
 from kstreams_runbooks.observe.application import ObservedApplication
 from kstreams_runbooks.observe.lag import LagAsked
@@ -38,27 +39,13 @@ class Told:
     heard: bool = False
 
 
-def lag_asked(entries: Sequence[ObservedApplication], names: Collection[str]) -> tuple[LagAsked, ...]:
-    """One question for each application; without a running instance that tells its topology, by names alone.
-
-    `names` are the cluster's topics.
-    """
-    told = ask_instances(entries, names)
-    return tuple(question(one, told[one.name].reads, told[one.name].keeps, told[one.name]) for one in entries)
-
-
-def question(
-    entry: ObservedApplication,
-    reads: Mapping[str, LagRole] | None,
-    keeps: Collection[str] = (),
-    told: Told | None = None,
-) -> LagAsked:
-    """What is asked about an application whose topology is known, or is not; `told` is what its instances say now."""
-    if reads:
-        return LagAsked(entry.name, entry.application_id, reads, "", keeps)
+def question(entry: ObservedApplication, told: Told | None, known: KnownTopology | None = None) -> LagAsked:
+    """What is asked about an application: by `known`, a topology that holds, else by what its instances tell now."""
+    if known is not None:
+        return LagAsked(entry.name, entry.application_id, known.reads, keeps=known.keeps)
     if told is None:
-        return LagAsked(entry.name, entry.application_id, None, NOBODY_TELLS, keeps)
-    return LagAsked(entry.name, entry.application_id, told.partly or None, told.lacking, told.keeps)
+        return LagAsked(entry.name, entry.application_id, lacking=NOBODY_TELLS)
+    return LagAsked(entry.name, entry.application_id, told.reads or told.partly or None, told.lacking, told.keeps)
 
 
 def ask_instances(entries: Sequence[ObservedApplication], names: Collection[str]) -> dict[str, Told]:

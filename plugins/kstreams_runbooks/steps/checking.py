@@ -76,7 +76,7 @@ def read_cluster(
         topologies = {
             entry.name: _topology(entry, told.get(entry.name), earlier[entry.name], at_ms) for entry in entries
         }
-        questions = [_question(entry, topologies[entry.name], told.get(entry.name)) for entry in entries]
+        questions = [question(entry, told.get(entry.name), topologies[entry.name]) for entry in entries]
         snapshot = read_lag(reader, cluster, questions)
         if unheard := _unheard_of(snapshot, earlier, told):
             again = [entry for entry in entries if entry.name in unheard]
@@ -84,7 +84,7 @@ def read_cluster(
             told |= ask_instances([entry for entry in again if entry.name not in told], names)
             # What they told before is no answer any more, whether or not they tell now.
             topologies |= {entry.name: _topology(entry, told[entry.name], (), at_ms) for entry in again}
-            questions = [_question(entry, topologies[entry.name], told[entry.name]) for entry in again]
+            questions = [question(entry, told[entry.name], topologies[entry.name]) for entry in again]
             snapshot = with_others(snapshot, read_lag(reader, cluster, questions))
         snapshot = with_ages(snapshot, reader, config, limits.expiring_ms)
         at_ms = snapshot.taken.at_ms
@@ -172,10 +172,6 @@ def _topology(
         return None
     remembered = _remembered(readings)
     return remembered if remembered is not None and remembered.declared == declared else None
-
-
-def _question(entry: Application, topology: KnownTopology | None, told: Told | None) -> Any:
-    return question(entry, topology.reads, topology.keeps) if topology else question(entry, None, told=told)
 
 
 def _unheard_of(

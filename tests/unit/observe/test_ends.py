@@ -86,9 +86,7 @@ def test_no_leader_at_all_is_unreachable() -> None:
 
 def test_a_leader_that_goes_away_later_is_missing_too() -> None:
     """The first end was read, the others were not."""
-    log: Any = _Log(
-        lambda place, _isolation, number: error(KafkaError._TIMED_OUT) if number > 1 and place[1] else 7
-    )
+    log: Any = _Log(lambda place, _isolation, number: error(KafkaError._TIMED_OUT) if number > 1 and place[1] else 7)
     found = read_ends(log, [("in", 0), ("in", 1)])
     assert found["in", 0] == Ends(7, 7, 7)
     assert found["in", 1].start == 7

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from kstreams_runbooks.model.readings import TopicReading
-from kstreams_runbooks.observe.lag import lag_of, topics_read
-from kstreams_runbooks.observe.lag_asked import NOBODY_TELLS, ask_instances, lag_asked
+from kstreams_runbooks.observe.lag import LagAsked, lag_of, topics_read
+from kstreams_runbooks.observe.lag_asked import NOBODY_TELLS, ask_instances, question
 from kstreams_runbooks.observe.offsets import Committed, Ends
 
 SAMPLES = Path(__file__).parent / "samples"
@@ -77,6 +77,11 @@ def entry(name: str, *metrics: str) -> Any:
     return SimpleNamespace(name=name, application_id="orders", inputs=("orders", "customers"), deployer=deployer)
 
 
+def asked_of(one: Any) -> LagAsked:
+    """The question about an application of which nothing is remembered."""
+    return question(one, ask_instances([one], NAMES)[one.name])
+
+
 def test_an_instance_without_a_streams_client_for_a_minute_has_failed(agents: str) -> None:
     """Its JVM lives and tells when it was started; what the other one tells is taken."""
     found = ask_instances([entry("orders", f"{agents}/jolokia_4.3.1", f"{agents}/jolokia_4.3.1_after_error")], NAMES)
@@ -94,7 +99,7 @@ def test_an_instance_that_nobody_reaches_is_not_told_and_has_not_failed() -> Non
     gone = entry("orders", "http://127.0.0.1:1/jolokia")
     told = ask_instances([gone], NAMES)["orders"]
     assert (told.reads, told.keeps, told.failed) == (None, (), ())
-    [asked] = lag_asked([gone], NAMES)
+    asked = asked_of(gone)
     assert (asked.reads, asked.lacking) == (None, NOBODY_TELLS)
 
 
@@ -111,7 +116,7 @@ def test_a_jvm_that_says_nothing_of_this_client_has_not_failed(agents: str, answ
     one = entry("orders", f"{agents}/jolokia_{answer}")
     told = ask_instances([one], NAMES)["orders"]
     assert (told.reads, told.failed, told.heard) == (None, (), False)
-    [asked] = lag_asked([one], NAMES)
+    asked = asked_of(one)
     assert asked.lacking.startswith(f"{NOBODY_TELLS}; orders-1: ")
     assert said in asked.lacking
 
@@ -123,14 +128,14 @@ def test_a_description_that_cannot_be_read_hides_no_other_application(agents: st
     found = ask_instances([well, odd], NAMES)
     assert found["orders"].reads is not None
     assert (found["odd"].reads, found["odd"].failed, found["odd"].heard) == (None, (), True)
-    [asked] = lag_asked([odd], NAMES)
+    asked = asked_of(odd)
     assert (asked.reads, asked.lacking[:53]) == (None, "the topology that an instance tells cannot be read: l")
 
 
 def test_a_pattern_that_cannot_be_read_is_said_and_the_rest_is_looked_at(agents: str) -> None:
     """Topics by name and those that are declared; which others it reads is not known, and none is called orphaned."""
     well, odd = entry("well", f"{agents}/jolokia_4.3.1"), entry("odd", f"{agents}/jolokia_4.3.1{_PATTERN}")
-    known, asked = lag_asked([well, odd], NAMES)
+    known, asked = asked_of(well), asked_of(odd)
     assert known.lacking == ""
     assert asked.lacking.startswith(r"source pattern \p{Lower}+s: cannot be read here")
     assert asked.reads == known.reads
