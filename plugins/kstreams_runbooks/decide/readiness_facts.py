@@ -22,6 +22,7 @@ _SUPPRESSION, _BUFFER = "KTABLE-SUPPRESS-", "-store"
 # A setting that says which topics are read has one of these in its name; nothing else tells it from outside.
 _NAMES_TOPICS = re.compile(r"topic|input|source", re.IGNORECASE)
 _HOLDS = Fact(holds=True)
+_TYPES = {"streams": "a streams group (KIP-1071)", "consumer": "a consumer group (KIP-848), not a classic one"}
 
 
 def readiness_facts(found: ReadinessReading) -> Facts:
@@ -34,6 +35,7 @@ def readiness_facts(found: ReadinessReading) -> Facts:
         "deployment_seen": _deployment(found),
         "release_described": Fact(found.describes, "" if found.describes else "no topology command"),
         "release_declared": _declared(found),
+        "target_declared": _target(found),
         "state_clearable": Fact(found.clears, "" if found.clears else "no clear_state command"),
         "guarantee_known": Fact(
             found.declared.processing_guarantee != "unknown" or None, "processing_guarantee not declared"
@@ -54,7 +56,7 @@ def _group(reading: ApplicationReading) -> Facts:
     return {
         "group_known": _HOLDS,
         "members_run": Fact(bool(group.members), f"no member runs (group {group.state})"),
-        "classic_group": Fact(group.type != "streams", "a streams group (KIP-1071)"),
+        "classic_group": Fact(group.type == "classic", _TYPES.get(group.type, f"a group of type {group.type}")),
         "static_membership": Fact(static, some if static is None else "static membership absent"),
     }
 
@@ -134,6 +136,17 @@ def _declared(found: ReadinessReading) -> Fact:
     known = {found.declared.library(release) for release in found.described}
     lacking = sorted(runs - known)
     return Fact(not lacking, f"nothing declared of {', '.join(lacking)} beside the fleet entry")
+
+
+def _target(found: ReadinessReading) -> Fact:
+    """Some release that the entry declares is not the one that all of it runs."""
+    runs = _runs(found)
+    known = {found.declared.library(release) for release in found.declared.releases}
+    if any({library} != runs for library in known) if runs else len(known) > 1:
+        return _HOLDS
+    if not runs:
+        return Fact(None, f"whether {', '.join(sorted(known))} is another release than runs: no instance tells it")
+    return Fact(holds=False, why=f"no release declared but {', '.join(sorted(known))}, which runs")
 
 
 def _pausable(found: ReadinessReading) -> Fact:

@@ -1,7 +1,6 @@
 """`readiness` for the terminal: the answer on stdout alone, everything else on stderr."""
 
 import json
-import logging
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
@@ -32,8 +31,9 @@ def readiness_command(applications: tuple[str, ...], form: str) -> None:
     from kstreams_runbooks.fleet import load_fleet
     from kstreams_runbooks.rules import procedures
     from kstreams_runbooks.steps.connections import kafka_config
+    from kstreams_runbooks.steps.terminal import log_to_stderr
 
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, force=True)
+    log_to_stderr()
     fleet = load_fleet()
     entries = [fleet.application(name) for name in applications or sorted(fleet.applications)]
     kafka = {name: kafka_config(fleet.cluster(name).connection) for name in {one.cluster for one in entries}}

@@ -77,6 +77,18 @@ def test_every_runbook_and_every_procedure_has_its_row() -> None:
     [
         (found(control=()), "control_topic_flush", "no control topic, and inputs not settable"),
         (found(looks=False), "library_bump", "no describe command"),
+        (
+            found(declared=declared(releases=("3.4.1",))),
+            "library_bump",
+            "no release declared but 3.4.1, which runs",
+        ),
+        (
+            found(
+                replace(running(), group=GroupReading(Taken(1, "t"), "orders", "consumer", "Stable", (member("a"),)))
+            ),
+            "rolling_bounce",
+            "a consumer group (KIP-848), not a classic one",
+        ),
         (found(describes=False), "plan_change", "no topology command"),
         (found(clears=False), "undo", "no clear_state command"),
         (found(declared=declared(processing_guarantee="unknown")), "library_bump", None),
@@ -127,6 +139,26 @@ def test_what_could_not_be_read_is_not_known(of: ReadinessReading, runbook: str,
     answer = answers(of)[runbook]
     assert answer.standing in {"not known", "missing"}
     assert any(why.startswith(unknown) for why in answer.unknown), answer
+
+
+@pytest.mark.parametrize(
+    ("runs", "releases", "holds"),
+    [
+        (("3.4.1", "3.4.1"), ("3.4.1", "4.3.1"), True),
+        (("3.4.1", "3.4.1"), ("3.4.1",), False),
+        (("3.4.1", "4.3.1"), ("3.4.1", "4.3.1"), True),
+        (("3.4.1", "4.3.1"), ("4.3.1",), True),
+        ((), ("3.4.1", "4.3.1"), True),
+        ((), ("3.4.1",), None),
+    ],
+)
+def test_a_bump_needs_a_release_to_go_to(
+    runs: tuple[str, ...], releases: tuple[str, ...], *, holds: bool | None
+) -> None:
+    """One that not all of it runs already; where nobody tells what runs, two of which one is another."""
+    instances = tuple(instance(f"orders-{number}", release=release) for number, release in enumerate(runs))
+    of = found(replace(running(), instances=instances), declared=declared(releases=releases))
+    assert readiness_facts(of)["target_declared"].holds is holds
 
 
 def test_what_a_runbook_works_without_is_said() -> None:
