@@ -23,7 +23,7 @@ def draft(found: Found, given: Given) -> Draft:
     signs = found.signs
     fields: dict[str, Field] = {
         "application_id": Field(signs.group_id, "observed", f"its group, of type {signs.type}, {signs.state}"),
-        "cluster": Field(given.cluster, "given", "the cluster that was asked"),
+        "cluster": _cluster(given),
         "inputs": _inputs(found),
         "outputs": _outputs(found.topologies),
         "control": Field([], "unknown", "topics whose records change how it processes, where it has any"),
@@ -47,6 +47,12 @@ def draft(found: Found, given: Given) -> Draft:
     return Draft(name_of(signs.group_id), fields, draft_deployer(found, given))
 
 
+def _cluster(given: Given) -> Field:
+    if given.cluster_mark == "guessed":
+        return Field(given.cluster, "guessed", "a name after the first bootstrap server, in clusters/ too; rename both")
+    return Field(given.cluster, given.cluster_mark, "the cluster that was asked")
+
+
 def _said(value: object, otherwise: object, note: str) -> Field:
     if value:
         return Field(value, "given", "on the command line of discover")
@@ -54,11 +60,15 @@ def _said(value: object, otherwise: object, note: str) -> Field:
 
 
 def _inputs(found: Found) -> Field:
-    if found.topologies:
-        topics = sorted({topic for each in found.topologies for topic in each.inputs})
-        return Field(topics, "observed", "the topology that runs")
+    told = {topic for each in found.topologies for topic in each.inputs}
+    unreadable = sorted({each.unreadable for each in found.topologies if each.unreadable})
+    if found.topologies and not unreadable:
+        return Field(sorted(told), "observed", "the topology that runs")
     committed = {} if isinstance(found.signs.committed, Missing) else found.signs.committed
-    topics = sorted(set(committed) - set(found.signs.internal))
+    topics = sorted(told | set(committed) - set(found.signs.internal))
+    if unreadable:
+        note = f"add what is not there yet; topics by name, and those that its group has offsets on: {unreadable[0]}"
+        return Field(topics, "guessed" if topics else "unknown", note)
     if topics:
         return Field(
             topics, "guessed", "topics that its group has offsets on; one that it never committed is not there"

@@ -32,8 +32,6 @@ def sighted(signs: Signs) -> Sighting:
 
 
 def _judged(signs: Signs) -> tuple[Kind, str]:
-    if signs.type == "streams":
-        return "application", "a streams group (KIP-1071)"
     if signs.type == "share":
         return "other", "a share group"
     if signs.protocol_type not in _READERS:
@@ -42,6 +40,8 @@ def _judged(signs: Signs) -> tuple[Kind, str]:
         return "unknown", signs.group.missing
     if isinstance(signs.committed, Missing):
         return "unknown", signs.committed.missing
+    if signs.type == "streams":
+        return "application", "a streams group (KIP-1071)"
     return _with_members(signs, signs.group) if signs.group.members else _stopped(signs, len(signs.committed))
 
 

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from kstreams_runbooks.fleet import Fleet
     from kstreams_runbooks.model.discovery import Found, Given
 
+# Of a file's name without `.yaml`; an application.id may be nearly as long.
+_LONGEST = 250
+
 
 @click.command(
     "discover",
@@ -33,7 +36,10 @@ if TYPE_CHECKING:
     "--out", type=click.Path(path_type=Path), help="Folder of declarations.  [default: applications of the fleet]"
 )
 @click.option(
-    "--cluster", metavar="NAME", help="The cluster's name in the fleet.  [default: the one with this bootstrap]"
+    "--cluster",
+    metavar="NAME",
+    help="The cluster's name in the fleet.  [default: the one with this bootstrap; in a new fleet, the first server's "
+    "host]",
 )
 @click.option(
     "--jolokia-port",
@@ -78,8 +84,10 @@ def discover_command(
     config = _config(bootstrap, command_config)
     fleet = fleet_of((out or fleet_dir() / "applications").absolute())
     newest = str(upgrade_path_rules().releases[-1])
-    name = cluster_of(fleet, config["bootstrap.servers"], cluster)
-    report = _discovered(config, fleet, Given(name, newest, ports, owner, operators, approvers))
+    name, mark = cluster_of(fleet, config["bootstrap.servers"], cluster)
+    if mark == "guessed":
+        click.echo(f"cluster: named {name} after its first bootstrap server; --cluster gives it another name", err=True)
+    report = _discovered(config, fleet, Given(name, newest, ports, owner, operators, approvers, mark))
     for line in told(report):
         click.echo(line, err=True)
     click.echo(json.dumps(document(report), indent=2) if form == "json" else "\n".join(as_text(report)))
@@ -110,13 +118,14 @@ def _discovered(config: dict[str, Any], fleet: "Fleet", given: "Given") -> "Repo
         found = read_found(reader, [one.signs for one in sightings if one.kind == "application"], given.ports)
     if new := declare_cluster(fleet, given.cluster) if found else None:
         click.echo(f"{new}: written; create the Airflow connection that it names", err=True)
-    declared = tuple(_declared(one, fleet, given) for one in found)
+    declared = tuple(declared_in(one, fleet, given) for one in found)
     return Report(
         given.cluster, _checked(declared, fleet), tuple(one for one in sightings if one.kind != "application")
     )
 
 
-def _declared(found: "Found", fleet: "Fleet", given: "Given") -> "Declared":
+def declared_in(found: "Found", fleet: "Fleet", given: "Given") -> "Declared":
+    """What became of one application: declared already, written, or left alone with the reason."""
     from kstreams_runbooks.decide.draft import draft
     from kstreams_runbooks.discovery.declaration_text import declaration_text
     from kstreams_runbooks.discovery.new_file import create
@@ -127,12 +136,17 @@ def _declared(found: "Found", fleet: "Fleet", given: "Given") -> "Declared":
     for one in fleet.applications.values():
         if (one.application_id, one.cluster) == (found.signs.group_id, given.cluster):
             return Declared(found, made, folder / f"{one.name}.yaml", "declared already")
-    file = folder / f"{made.name}.yaml"
-    if create(file, declaration_text(made, f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC")):
-        return Declared(found, made, file, "written")
-    bad = made.name in fleet.disabled
-    why = "the fleet cannot load it" if bad else "a file of that name declares another application"
-    return Declared(found, made, file, "left alone", why)
+    text = declaration_text(made, f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC")
+    # The same application.id may be on several clusters.
+    names = [one for one in (made.name, f"{made.name}-{given.cluster}") if len(one) <= _LONGEST]
+    for name in names:
+        file = folder / f"{name}.yaml"
+        if create(file, text):
+            return Declared(found, made, file, "written")
+        if name in fleet.disabled:
+            # Perhaps it is this application's, and only lacks something: a second one would be one too many.
+            return Declared(found, made, file, "left alone", "the fleet cannot load it")
+    return Declared(found, made, file, "left alone", f"{' and '.join(names)} declare other applications")
 
 
 def _checked(declared: tuple["Declared", ...], fleet: "Fleet") -> tuple["Declared", ...]:

@@ -1,5 +1,6 @@
 """A draft as the text of a declaration, each field with the mark of where it is from."""
 
+import re
 import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -34,7 +35,8 @@ def declaration_text(draft: Draft, at: str) -> str:
 
 def cluster_text(name: str) -> str:
     """YAML of a cluster that no fleet declares yet."""
-    return _CLUSTER.format(connection=_flow(f"kafka_{name}"))
+    # What may also stand in the name of an environment variable, where Airflow looks for connections.
+    return _CLUSTER.format(connection=_flow(f"kafka_{re.sub('[^a-zA-Z0-9]+', '_', name)}"))
 
 
 def _lines(fields: Mapping[str, Field], indent: str) -> Iterator[str]:

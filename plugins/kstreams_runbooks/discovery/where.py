@@ -8,6 +8,7 @@ from kstreams_runbooks.discovery.declaration_text import cluster_text
 from kstreams_runbooks.discovery.new_file import create
 from kstreams_runbooks.errors import BadInput, RunbookError
 from kstreams_runbooks.fleet import Fleet, load_fleet
+from kstreams_runbooks.model.discovery import Mark
 
 _FOLDER = "applications"
 # It becomes the name of a file (fleet/reading.py).
@@ -23,24 +24,32 @@ def fleet_of(out: Path) -> Fleet:
     return load_fleet(out.parent)
 
 
-def cluster_of(fleet: Fleet, bootstrap: str, name: str | None) -> str:
-    """The name of the cluster that has these bootstrap servers, or `name`; BadInput where nothing says which."""
+def cluster_of(fleet: Fleet, bootstrap: str, name: str | None) -> tuple[str, Mark]:
+    """The name of the cluster that has these bootstrap servers, or `name`, and where it is from.
+
+    In a fleet that has no cluster yet it is named after its first bootstrap server, and found by that name again as
+    long as nobody has created its connection. BadInput where nothing says which it is.
+    """
     if name is not None:
         if not _NAME.fullmatch(name):
             raise BadInput(f"--cluster {name!r}: is no name of a cluster; use letters, digits, dots, _ and -")
-        return name
-    servers = _servers(bootstrap)
+        return name, "given"
+    servers, host = _servers(bootstrap), named_after(bootstrap)
+    if not _has_clusters(fleet):
+        return host, "guessed"
     found, silent = [], []
     for cluster in sorted(fleet.clusters):
         try:
             known = _servers_of(fleet, cluster)
         except RunbookError as error:
+            if cluster == host:
+                return host, "guessed"
             silent.append(str(error))
             continue
         if known & servers:
             found.append(cluster)
     if len(found) == 1:
-        return found[0]
+        return found[0], "given"
     if found:
         raise BadInput(f"--bootstrap {bootstrap}: {' and '.join(found)} have it; name one with --cluster")
     why = "".join(f"; {sentence}" for sentence in silent)
@@ -48,6 +57,13 @@ def cluster_of(fleet: Fleet, bootstrap: str, name: str | None) -> str:
         f"--bootstrap {bootstrap}: no cluster of {fleet.directory / 'clusters'} has it{why}; name one with --cluster, "
         "a new name is declared"
     )
+
+
+def named_after(bootstrap: str) -> str:
+    """A name for a cluster that has none: the host of its first bootstrap server."""
+    first = next((server.strip() for server in bootstrap.split(",") if server.strip()), "")
+    host = first.rpartition(":")[0] or first
+    return re.sub(r"[^a-zA-Z0-9._-]+", "-", host).strip("._-") or "cluster"
 
 
 def declare_cluster(fleet: Fleet, name: str) -> Path | None:
@@ -59,7 +75,16 @@ def declare_cluster(fleet: Fleet, name: str) -> Path | None:
     return None
 
 
+def _has_clusters(fleet: Fleet) -> bool:
+    """A file that cannot be read is one, too: nobody knows which cluster it was."""
+    folder = fleet.directory / "clusters"
+    return bool(fleet.clusters) or any(problem.file.parent == folder for problem in fleet.problems)
+
+
 def _servers_of(fleet: Fleet, cluster: str) -> set[str]:
+    from kstreams_runbooks.steps.terminal import log_to_stderr
+
+    log_to_stderr()
     from kstreams_runbooks.steps.connections import kafka_config
 
     config: Mapping[str, object] = kafka_config(fleet.cluster(cluster).connection)

@@ -42,7 +42,8 @@ class Sighting:
 class FoundTopology:
     """What a topology description says of an application: topics, and whether it uses formats that have changed.
 
-    `open_sinks` are sinks whose topics a program chooses record by record: the text does not have them.
+    `open_sinks` are sinks whose topics a program chooses record by record: the text does not have them. `unreadable` is
+    what is to be said of source patterns whose topics are not among `inputs`, because nobody here can read them.
     """
 
     inputs: tuple[str, ...]
@@ -50,6 +51,7 @@ class FoundTopology:
     open_sinks: tuple[str, ...]
     table_aggregations: YesNoUnknown
     foreign_key_joins: YesNoUnknown
+    unreadable: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,10 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What the person says of every application; None and empty where nothing is said. `newest` is a release."""
+    """What the person says of every application; None and empty where nothing is said. `newest` is a release.
+
+    `cluster_mark` is guessed where nobody has named the cluster.
+    """
 
     cluster: str
     newest: str
@@ -87,6 +92,7 @@ class Given:
     owner: str | None = None
     operators: tuple[str, ...] = ()
     approvers: tuple[str, ...] = ()
+    cluster_mark: Mark = "given"
 
 
 @dataclass(frozen=True, slots=True)

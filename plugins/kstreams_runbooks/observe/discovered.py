@@ -18,7 +18,7 @@ from kstreams_runbooks.observe.cluster import ClusterReader, ListedGroup
 from kstreams_runbooks.observe.metrics import read_streams
 from kstreams_runbooks.observe.offsets import GroupOffsets
 from kstreams_runbooks.observe.partition_time import left_by_streams
-from kstreams_runbooks.observe.topology_topics import topology_topics
+from kstreams_runbooks.observe.topology_topics import readable_topics
 
 # Most of the time is waiting for hosts on which nobody listens.
 _THREADS = 32
@@ -100,7 +100,7 @@ def found_topology(text: str, application_id: str, names: Collection[str]) -> Fo
     """What a description says, None for one that cannot be read; `names` are the cluster's topics."""
     try:
         topology = parse_topology(text)
-        topics = topology_topics(text, application_id, names)
+        topics, unreadable = readable_topics(text, application_id, names)
     except BadInput:
         return None
     sinks = [node for _, node in topology.nodes() if isinstance(node, Sink)]
@@ -110,6 +110,7 @@ def found_topology(text: str, application_id: str, names: Collection[str]) -> Fo
         open_sinks=tuple(sorted(sink.name for sink in sinks if sink.topic is None)),
         table_aggregations=aggregates_tables(Version(topology)),
         foreign_key_joins=joins_by_foreign_key(Version(topology)),
+        unreadable=unreadable,
     )
 
 

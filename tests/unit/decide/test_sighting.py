@@ -77,9 +77,10 @@ def test_perhaps_an_application(found: Signs, why: str) -> None:
 
 
 @pytest.mark.parametrize("part", ["group", "committed"])
-def test_a_group_that_cannot_be_read_is_neither(part: str) -> None:
-    """What is missing is said."""
-    hidden: dict[str, Any] = {part: Missing("may this user see it?")}
+@pytest.mark.parametrize("kind", ["classic", "streams"])
+def test_a_group_that_cannot_be_read_is_neither(part: str, kind: str) -> None:
+    """What is missing is said; of a streams group too: that nobody could see its members is not that none runs."""
+    hidden: dict[str, Any] = {part: Missing("may this user see it?"), "type": kind}
     sighting = sighted(replace(signs(THREAD, protocol="stream"), **hidden))
     assert (sighting.kind, sighting.why) == ("unknown", "may this user see it?")
 

@@ -96,6 +96,23 @@ def test_without_a_topic_it_is_no_declaration_and_says_what_to_fill_in(tmp_path:
     assert (problem.field, problem.reason) == ("inputs", "is empty; at least one is needed")
 
 
+def test_a_pattern_that_cannot_be_read_makes_inputs_a_guess() -> None:
+    """By name, and what its group has offsets on; the rest is for a person."""
+    topology = replace(TOPOLOGY, inputs=("on",), unreadable="source pattern x: cannot be read here")
+    # An internal topic has offsets, too, and is no input.
+    signs = replace(SIGNS, internal=("orders-x-repartition",))
+    field = draft(replace(RUNNING, signs=signs, topologies=(topology,)), GIVEN).fields["inputs"]
+    assert (field.value, field.mark) == (["clicks", "on"], "guessed")
+    assert field.note.endswith("source pattern x: cannot be read here")
+
+
+def test_a_cluster_that_nobody_named_is_a_guess() -> None:
+    """The name stands in two files."""
+    field = draft(RUNNING, replace(GIVEN, cluster_mark="guessed")).fields["cluster"]
+    assert (field.value, field.mark) == ("demo", "guessed")
+    assert draft(RUNNING, GIVEN).fields["cluster"].mark == "given"
+
+
 @pytest.mark.parametrize(
     ("ids", "guarantee", "mark"),
     [

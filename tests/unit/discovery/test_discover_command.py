@@ -5,8 +5,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 from kstreams_runbooks.cli import cli
-from kstreams_runbooks.discovery.where import cluster_of, declare_cluster, fleet_of
+from kstreams_runbooks.discovery.commands import declared_in
+from kstreams_runbooks.discovery.where import cluster_of, declare_cluster, fleet_of, named_after
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.model.discovery import Found, Given, Signs
+from kstreams_runbooks.model.readings import GroupReading, Taken
+
+GROUP = GroupReading(Taken(1, "test"), "orders", "classic", "Empty", ())
+FOUND = Found(Signs("orders", "classic", "Empty", "consumer", GROUP, {"clicks": 4}, 4, ()), (), (), frozenset())
 
 
 def run(*arguments: str | Path) -> Result:
@@ -19,10 +25,6 @@ def run(*arguments: str | Path) -> Result:
         ((), "no bootstrap.servers; give --bootstrap"),
         (("--bootstrap", "b:9", "--out", "somewhere"), "--out somewhere"),
         (("--command-config", "nowhere.properties"), "--command-config nowhere.properties: cannot be read"),
-        (
-            ("--bootstrap", "b:9", "--out", "new/applications"),
-            "no cluster of {here}/new/clusters has it; name one with --cluster",
-        ),
     ],
 )
 def test_bad_input_is_one_sentence(
@@ -45,10 +47,64 @@ def test_the_cluster_is_the_one_that_has_one_of_the_servers(tmp_path: Path, monk
     for name in ("one", "two"):
         (clusters / f"{name}.yaml").write_text(f"connection: {name}\n", encoding="utf-8")
     fleet = fleet_of(tmp_path / "applications")
-    assert cluster_of(fleet, "a:1", None) == "one"
-    assert cluster_of(fleet, "z:9", "chosen") == "chosen"
+    assert cluster_of(fleet, "a:1", None) == ("one", "given")
+    assert cluster_of(fleet, "z:9", "chosen") == ("chosen", "given")
+    with pytest.raises(BadInput, match=f"no cluster of {clusters} has it; name one with --cluster"):
+        cluster_of(fleet, "z:9", None)
     with pytest.raises(BadInput, match="one and two have it; name one with --cluster"):
         cluster_of(fleet, "c:3, b:2", None)
+
+
+def test_the_first_cluster_of_a_fleet_is_named_after_its_first_server(tmp_path: Path) -> None:
+    """No connection is asked for; it is found by that name again, until somebody has created its connection."""
+    fleet = fleet_of(tmp_path / "applications")
+    named = ("kafka-1.example.org", "guessed")
+    assert cluster_of(fleet, "kafka-1.example.org:9092,kafka-2:9092", None) == named
+    declare_cluster(fleet, named[0])
+    fleet = fleet_of(tmp_path / "applications")
+    assert fleet.cluster(named[0]).connection == "kafka_kafka_1_example_org"
+    assert cluster_of(fleet, "kafka-1.example.org:9092", None) == named
+    with pytest.raises(BadInput, match="Airflow connection kafka_kafka_1_example_org: not found"):
+        cluster_of(fleet, "other:9092", None)
+
+
+def test_a_cluster_whose_file_is_bad_is_no_new_one(tmp_path: Path) -> None:
+    """It may be the one that was asked."""
+    file = tmp_path / "clusters" / "east.yaml"
+    file.parent.mkdir()
+    file.write_text("connections: x\n", encoding="utf-8")
+    with pytest.raises(BadInput, match="name one with --cluster"):
+        cluster_of(fleet_of(tmp_path / "applications"), "b:1", None)
+
+
+@pytest.mark.parametrize(
+    ("bootstrap", "name"),
+    [("b:9092", "b"), (" b , c:1", "b"), ("10.0.0.1:9092", "10.0.0.1"), ("[::1]:9092", "1"), ("_:1", "cluster")],
+)
+def test_a_name_after_a_server_is_a_name_of_a_file(bootstrap: str, name: str) -> None:
+    """Its host, as far as a file may be called so."""
+    assert named_after(bootstrap) == name
+
+
+def test_an_application_id_on_a_second_cluster_has_a_file_of_its_own(tmp_path: Path) -> None:
+    """Found again by what it declares, whatever the file is called; what cannot be loaded is left to a person."""
+    folder = tmp_path / "applications"
+    for name in ("east", "west"):
+        declare_cluster(fleet_of(folder), name)
+
+    def written(cluster: str) -> tuple[str, str]:
+        one = declared_in(FOUND, fleet_of(folder), Given(cluster, "4.3.1", approvers=("ada",)))
+        return one.file.name, one.written
+
+    assert written("east") == ("orders.yaml", "written")
+    assert written("west") == ("orders-west.yaml", "written")
+    assert (written("east"), written("west")) == (
+        ("orders.yaml", "declared already"),
+        ("orders-west.yaml", "declared already"),
+    )
+    assert [one.cluster for one in fleet_of(folder).applications.values()] == ["west", "east"]
+    (folder / "orders-west.yaml").write_text("inputs: []\n", encoding="utf-8")
+    assert written("west") == ("orders-west.yaml", "left alone")
 
 
 def test_a_new_cluster_is_declared_once(tmp_path: Path) -> None:

@@ -112,3 +112,15 @@ def test_what_a_topology_tells() -> None:
     assert (found.inputs, found.outputs, found.open_sinks) == (("clicks", "eu-1", "eu-2"), ("counts",), ("any",))
     assert (found.table_aggregations, found.foreign_key_joins) == ("unknown", "no")
     assert found_topology("no description", "orders", names) is None
+
+
+def test_a_pattern_that_cannot_be_read_is_said_of_a_topology() -> None:
+    """What it matches is not among the inputs, and the rest of the topology is there."""
+    text = (
+        "Topologies:\n  Sub-topology: 0\n    Source: s (topics: [clicks])\n      --> k\n"
+        "    Source: p (topics: \\p{Lower}+-in)\n      --> k\n    Sink: k (topic: out)\n      <-- s, p\n"
+    )
+    found = found_topology(text, "orders", {"clicks", "a-in"})
+    assert found is not None
+    assert (found.inputs, found.outputs) == (("clicks",), ("out",))
+    assert found.unreadable.startswith(r"source pattern \p{Lower}+-in: cannot be read here")
