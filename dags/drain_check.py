@@ -10,7 +10,8 @@ how it stands. It changes nothing, and it is no runbook: it has no form, no plan
    An application whose cluster could not be read is unknown; the others are judged.
 4. **sweep_holds**: the guards of every application that a run holds. Where the world is no longer the one that was
    approved, the plan is void and its next write refuses. Runs that wait for a drain are listed with their progress.
-5. **notify_changes**: one message for each change. It fails where the check was not whole.
+   It fails where it could not look at one of them.
+5. **notify_changes**, beside the sweep: one message for each change. It fails where the check was not whole.
 
 `config/drain_check.yaml` has its interval and its limits.
 
@@ -32,5 +33,6 @@ from kstreams_runbooks.steps.check_tasks import (
 )
 
 with scheduled_check("drain_check", doc=__doc__):
-    # What follows a cluster that cannot be read is done for the others all the same.
-    read_cluster.expand(cluster=list_clusters()) >> judge() >> sweep_holds() >> notify_changes()
+    # What follows a cluster that cannot be read is done for the others all the same. Telling waits for no sweep: a hold
+    # that takes long to look at, or cannot be, keeps no news from anybody.
+    read_cluster.expand(cluster=list_clusters()) >> judge() >> [sweep_holds(), notify_changes()]

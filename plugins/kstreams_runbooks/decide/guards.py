@@ -10,14 +10,23 @@ from kstreams_runbooks.model.verdicts import Outcome, Verdict
 
 
 def nothing_drifted(
-    reading: ApplicationReading, plan: Plan, name: str, number: int, *, leaving: bool = False
+    reading: ApplicationReading,
+    plan: Plan,
+    name: str,
+    number: int,
+    *,
+    leaving: bool = False,
+    in_hand: tuple[str, ...] = (),
+    brought: tuple[str, ...] = (),
 ) -> Verdict:
     """Whether instance `name` may be brought to bounce `number`: the world is still the one that was approved.
 
     Topics with the ids and partition counts of the plan, the same type of group, no member that nobody declared, and
     every instance on what it ran when the plan was made or on what the plan brings it to: once an earlier bounce has
     taken it on nothing else, however long ago all of them were proven. With `leaving` a member of no declared instance
-    may be one that an instance left behind when it died: it is gone after its session timeout.
+    may be one that an instance left behind when it died: it is gone after its session timeout. Instances `in_hand` are
+    just being changed for this plan, perhaps by hand and in several edits: their own gate looks at them. Those
+    `brought` have passed a gate, and what they ran before is drift.
     """
     if isinstance(reading.topics, Missing):
         return Verdict(Outcome.INCONCLUSIVE, (f"topics of {plan.application}: {reading.topics.missing}",))
@@ -25,7 +34,11 @@ def nothing_drifted(
         return Verdict(Outcome.INCONCLUSIVE, (f"group of {plan.application}: {reading.group.missing}",))
     if unread := tuple(_unread(reading, name)):
         return Verdict(Outcome.INCONCLUSIVE, unread)
-    drift = (*topic_drift(plan, reading), *_group(reading, plan, leaving), *_instances(reading, plan, number))
+    drift = (
+        *topic_drift(plan, reading),
+        *_group(reading, plan, leaving),
+        *_instances(reading, plan, number, in_hand, brought),
+    )
     if drift:
         return Verdict(Outcome.REFUSE, drift)
     return Verdict(Outcome.PROCEED, ("topics, group and instances are as planned",))
@@ -55,23 +68,27 @@ def _group(reading: ApplicationReading, plan: Plan, leaving: bool) -> Iterator[s
         )
 
 
-def _instances(reading: ApplicationReading, plan: Plan, number: int) -> Iterator[str]:
+def _instances(
+    reading: ApplicationReading, plan: Plan, number: int, in_hand: tuple[str, ...], brought: tuple[str, ...]
+) -> Iterator[str]:
     """Instances that are neither as they were when the plan was made nor as it plans them."""
     at_start = {standing.instance: standing for standing in plan.facts.at_start}
     for instance in reading.instances:
         one, deployment, streams = instance.instance, instance.deployment, instance.streams
-        if isinstance(deployment, Missing):
+        if isinstance(deployment, Missing) or one in in_hand:
             continue
         bounces = [bounce for bounce in plan.bounces if bounce.takes(one)]
         allowed = [(bounce.release, dict(bounce.settings), bounce.version) for bounce in bounces]
         start = at_start.get(one)
-        if start is not None and not any(bounce.number < number for bounce in bounces):
+        if start is not None and one not in brought and not any(bounce.number < number for bounce in bounces):
             allowed.append((start.release, dict(start.settings), start.version))
         settings = dict(deployment.settings)
         fitting = [
             version for release, set_to, version in allowed if (release, set_to) == (deployment.release, settings)
         ]
-        if fitting and (isinstance(streams, Missing) or streams.version in fitting):
+        # What is set for its next start is not what runs: until then it may run any of them.
+        running = fitting if deployment.applied is True else [version for *_, version in allowed]
+        if fitting and (isinstance(streams, Missing) or streams.version in running):
             continue
         runs = deployment.release if isinstance(streams, Missing) else streams.version
         yield (

@@ -9,6 +9,7 @@ from airflow.sdk import DAG, get_current_context, task
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_fixed
 
 from kstreams_runbooks.check_settings import CheckSettings, check_settings
+from kstreams_runbooks.decide.lag import named
 from kstreams_runbooks.decide.standing import to_tell, together, told
 from kstreams_runbooks.decide.status_message import status_changed
 from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError, Unreachable
@@ -31,10 +32,9 @@ from kstreams_runbooks.steps.sweeping import sweep
 
 # What each task leaves for the last one, which says how the check ended.
 ANSWER = "answer"
-_JUDGING = ("judge", "sweep_holds")
 # A broker that restarts is back within this time; what is away for longer is told, and the next check looks again.
 _AGAIN_S = 5
-_READ_LIMIT = timedelta(minutes=5)
+_TASK_LIMIT = timedelta(minutes=5)
 _RUN_LIMIT = timedelta(minutes=15)
 
 
@@ -70,7 +70,7 @@ def list_clusters() -> list[str]:
         return clusters
 
 
-@task(retries=0, execution_timeout=_READ_LIMIT)
+@task(retries=0, execution_timeout=_TASK_LIMIT)
 def read_cluster(cluster: str) -> None:
     """Read every application of one cluster and keep it."""
     with _reported(f"reads every application of {cluster}", {"cluster": cluster}) as context:
@@ -88,7 +88,7 @@ def read_cluster(cluster: str) -> None:
         leave(context, ANSWER, encode(found))
 
 
-@task(trigger_rule="all_done", retries=0)
+@task(trigger_rule="all_done", retries=0, execution_timeout=_TASK_LIMIT)
 def judge() -> None:
     """Judge every application by its last readings; one whose cluster could not be read is unknown."""
     with _reported("judges every application by its last readings") as context:
@@ -109,20 +109,28 @@ def judge() -> None:
         leave(context, ANSWER, {"words": found.words, "changes": len(found.changes)})
 
 
-@task(trigger_rule="all_done", retries=0)
+@task(trigger_rule="all_done", retries=0, execution_timeout=_TASK_LIMIT)
 def sweep_holds() -> None:
-    """Run the guards of every application that a run holds; on drift its plan is void, and its owner is told."""
+    """Run the guards of every application that a run holds; on drift its plan is void, and its owner is told.
+
+    Fails where it could not look at one of them.
+    """
     with _reported("runs the guards of every application that a run holds") as context:
         ledger = Ledger.open()
-        void = sweep(ledger, "sweep_holds", is_over, log.info)
+        swept = sweep(ledger, "sweep_holds", is_over, log.info)
         draining = [one.sentence(now_ms()) for one in runs_in_a_drain(ledger) if not is_over(one.run_key)]
         for sentence in draining:
             log.info("%s", sentence)
-        log.info("%d plans void by this check, %d runs wait for a drain", void, len(draining))
-        leave(context, ANSWER, {"void": void, "draining": draining})
+        log.info("%d plans void by this check, %d runs wait for a drain", swept.void, len(draining))
+        leave(context, ANSWER, {"void": swept.void, "unknown": swept.unknown, "draining": draining})
+        if swept.unknown:
+            raise Inconclusive(
+                f"{len(swept.unknown)} held applications could not be looked at: {named(swept.unknown)}; whether their "
+                "plans still hold is not known, the reason stands above"
+            )
 
 
-@task(trigger_rule="all_done", retries=0)
+@task(trigger_rule="all_done", retries=0, execution_timeout=_TASK_LIMIT)
 def notify_changes() -> None:
     """Tell the owners whose application has changed its status, once each; fail where the check was not whole."""
     with _reported("tells whose application has changed its status") as context:
@@ -162,7 +170,7 @@ def _demand_whole(context: Mapping[str, Any], fleet: Fleet) -> None:
         *fleet.not_looked_at,
         *problems.values(),
         *(f"cluster {name} was not read in this check" for name in unread),
-        *(f"{name} gave no answer" for name in _JUDGING if context["ti"].xcom_pull(task_ids=name, key=ANSWER) is None),
+        *(["judge gave no answer"] if context["ti"].xcom_pull(task_ids="judge", key=ANSWER) is None else []),
     ]
     if said:
         raise Inconclusive(f"this check is not whole: {'; '.join(said)}")

@@ -2,33 +2,43 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 from kstreams_runbooks.decide import notification
 from kstreams_runbooks.decide.guards import nothing_drifted
-from kstreams_runbooks.errors import RunbookError
+from kstreams_runbooks.errors import Inconclusive, RunbookError
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.plan import Plan
-from kstreams_runbooks.model.readings import ApplicationReading
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.steps.checking import held_applications
+from kstreams_runbooks.steps.gate_trigger import GATE_PASSED
 from kstreams_runbooks.steps.notify import notify
 from kstreams_runbooks.steps.run import Run
 from kstreams_runbooks.steps.void import void_plan, voided
 
 # A broker that restarts may leave a topic out of one answer, and an instance that restarts is neither here nor there.
 _AGAIN_S = 5.0
-# Every stage of the plan is allowed at once: the run may stand at any of them.
+# The run may stand at any stage of its plan; what it has already done to an instance is told apart by its evidence.
 _ANY_STAGE = 1
 
 
-def sweep(ledger: Ledger, task_id: str, is_over: Callable[[str], bool], say: Callable[[str], None]) -> int:
-    """Run the guards of every held application; the answer is how many plans have become void by it.
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """How many plans have become void, and the held applications whose guards could not be run."""
 
-    `is_over` says of a run whether it has ended, so that its hold is free. What cannot be looked at is said, and costs
-    the others nothing.
+    void: int
+    unknown: tuple[str, ...]
+
+
+def sweep(ledger: Ledger, task_id: str, is_over: Callable[[str], bool], say: Callable[[str], None]) -> Swept:
+    """Run the guards of every held application.
+
+    `is_over` says of a run whether it has ended, so that its hold is free. What cannot be looked at is said, whatever
+    the reason, and costs the others nothing.
     """
-    void = 0
+    void, unknown = 0, []
     for (cluster, application), run_key in held_applications(ledger).items():
         about = f"[{application} @ {cluster}] held by {run_key}"
         try:
@@ -36,12 +46,14 @@ def sweep(ledger: Ledger, task_id: str, is_over: Callable[[str], bool], say: Cal
                 say(f"{about}, which has ended: its hold is free")
                 continue
             verdict = _guard(Run.again(run_key, task_id, 1))
-        except RunbookError as error:
-            say(f"{about}: its guards could not be run: {error}")
+        except Exception as error:  # noqa: BLE001 - the next hold is another run's, and its world may have drifted
+            why = str(error) if isinstance(error, RunbookError) else f"{type(error).__name__}: {error}"
+            say(notification.one_line(f"{about}: its guards could not be run: {why}"))
+            unknown.append(f"{application} @ {cluster}")
             continue
         say(f"{about}: {verdict.sentence}")
         void += verdict.outcome is Outcome.REFUSE
-    return void
+    return Swept(void, tuple(unknown))
 
 
 def _guard(run: Run) -> Verdict:
@@ -51,27 +63,51 @@ def _guard(run: Run) -> Verdict:
         return Verdict(Outcome.WAIT, ("no plan yet that a guard could compare with",))
     if note := voided(run, digest):
         return Verdict(Outcome.WAIT, (f"plan {digest} is void already: {'; '.join(note.payload['reasons'])}",))
-    plan: Plan = decode(Plan, stored)
-    reading = run.read()
-    verdict = _verdict(run, reading, plan)
-    if verdict.outcome is Outcome.REFUSE:
+    plan = _plan(stored, digest)
+    inputs = _inputs(run, plan)
+    if nothing_drifted(**inputs).outcome is Outcome.REFUSE:
         time.sleep(_AGAIN_S)
-        reading = run.read()
-        verdict = _verdict(run, reading, plan)
+        inputs = _inputs(run, plan)
+    verdict = nothing_drifted(**inputs)
     if verdict.outcome is not Outcome.REFUSE:
         return verdict
-    run.keep("reading", "application", reading)
-    inputs = {"reading": reading, "plan": plan, "name": "", "number": _ANY_STAGE, "leaving": _leaving(run, plan)}
+    run.keep("reading", "application", inputs["reading"])
     verdict = run.decide(nothing_drifted, **inputs)
     void_plan(run, plan, verdict.reasons)
     notify(run, notification.drifted, digest=plan.digest, reasons=verdict.reasons)
     return verdict
 
 
-def _verdict(run: Run, reading: ApplicationReading, plan: Plan) -> Verdict:
-    return nothing_drifted(reading, plan, "", _ANY_STAGE, leaving=_leaving(run, plan))
+def _plan(stored: object, digest: str) -> Plan:
+    try:
+        plan: Plan = decode(Plan, stored)
+    except ValueError:
+        raise Inconclusive(
+            f"plan {digest} in the ledger is not of the form that this release writes; look after the run by hand"
+        ) from None
+    return plan
 
 
-def _leaving(run: Run, plan: Plan) -> bool:
-    """Whether a member of no instance may be what one of them left behind when this run restarted it."""
-    return not plan.facts.static_membership and run.ledger.run(run.key).wrote_at_ms is not None
+def _inputs(run: Run, plan: Plan) -> dict[str, Any]:
+    """What the guards look at now.
+
+    The run goes on meanwhile. Gates are looked up before the reading and undo cards, which stand before each write,
+    after it: so an instance that the reading shows in the middle of its restart is always known to be in hand.
+    """
+    passed = {(one.payload["instance"], one.payload["bounce"]): one.at_ms for one in _passed(run)}
+    reading = run.read()
+    newest = {card.object: card for card in run.ledger.cards(run.key)}
+    in_hand = {name for name, card in newest.items() if passed.get((name, card.facts.get("bounce")), -1) < card.at_ms}
+    return {
+        "reading": reading,
+        "plan": plan,
+        "name": "",
+        "number": _ANY_STAGE,
+        "leaving": not plan.facts.static_membership and run.ledger.run(run.key).wrote_at_ms is not None,
+        "in_hand": tuple(sorted(in_hand)),
+        "brought": tuple(sorted({name for name, _ in passed} - in_hand)),
+    }
+
+
+def _passed(run: Run) -> Any:
+    return run.ledger.evidence(run.key, kind="note", name=GATE_PASSED)

@@ -86,6 +86,16 @@ def test_bounce_1_goes_on_beside_what_it_has_brought_over() -> None:
     assert nothing_drifted(half, PLAN, "orders-2", 1).outcome is Outcome.PROCEED
 
 
+def test_what_is_set_for_the_next_start_does_not_run_yet() -> None:
+    """Until it is restarted it runs what it ran; what nobody planned is drift all the same."""
+    stage = instance("orders-1", release=NEW, settings=BOUNCE_1.settings, version="3.4.1")
+    waiting = reading(applied(stage, value=False), instance("orders-2"))
+    assert nothing_drifted(waiting, PLAN, "orders-2", 1).outcome is Outcome.PROCEED
+    assert nothing_drifted(reading(stage, instance("orders-2")), PLAN, "orders-2", 1).outcome is Outcome.REFUSE
+    strange = applied(instance("orders-1", release=NEW, settings=BOUNCE_1.settings, version="4.2.0"), value=False)
+    assert nothing_drifted(reading(strange, instance("orders-2")), PLAN, "orders-2", 1).outcome is Outcome.REFUSE
+
+
 def test_an_instance_whose_release_cannot_be_read_is_no_drift() -> None:
     """Its deployer says nothing about the release: missing data decides nothing."""
     one = instance("orders-2")

@@ -7,13 +7,17 @@ from typing import Any
 import pytest
 from kstreams_runbooks.errors import Unreachable
 from kstreams_runbooks.ledger import Ledger
-from kstreams_runbooks.model.readings import ApplicationReading, TopicReading
+from kstreams_runbooks.model.readings import ApplicationReading, Deployment, InstanceReading, TopicReading
 from kstreams_runbooks.steps import sweeping
+from kstreams_runbooks.steps.gate_trigger import keep_passed
 from kstreams_runbooks.steps.run import Run
 from kstreams_runbooks.steps.void import voided
-from samples import applied, instance, reading
+from samples import applied, card, instance, reading
 
 RECREATED = replace(reading(), topics=(TopicReading("orders", "id-2", 1),))
+STAGE = instance("orders-1", release="4.3.1", settings=(("upgrade.from", "3.4"),))
+# Set by a person for the next start: the old release still runs.
+SET = applied(instance("orders-1", release="4.3.1", settings=(("upgrade.from", "3.4"),), version="3.4.1"), value=False)
 
 
 @pytest.fixture
@@ -39,6 +43,13 @@ def reads(run: Run, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
 def swept(run: Run, *, over: bool = False) -> tuple[int, list[str]]:
     """One sweep: how many plans became void, and what was said."""
+    found, said = sweep(run, over=over)
+    assert found.unknown == ()
+    return found.void, said
+
+
+def sweep(run: Run, *, over: bool = False) -> tuple[sweeping.Swept, list[str]]:
+    """One sweep, whatever it could not look at."""
     said: list[str] = []
     return sweeping.sweep(run.ledger, "sweep_holds", lambda _: over, said.append), said
 
@@ -90,8 +101,8 @@ def _as_sweep(run: Run) -> Run:
 def test_what_cannot_be_looked_at_is_said(run: Run, reads: Callable[..., None]) -> None:
     """Missing is not drift, and not fine either."""
     reads(Unreachable("Kafka at here: no answer"))
-    assert swept(run) == (
-        0,
+    assert sweep(run) == (
+        sweeping.Swept(0, ("orders @ demo",)),
         [f"[orders @ demo] held by {run.key}: its guards could not be run: Kafka at here: no answer"],
     )
     assert voided(run) is None
@@ -106,8 +117,55 @@ def test_the_hold_of_a_run_that_has_ended_is_not_looked_at(run: Run, reads: Call
 
 def test_an_instance_in_the_middle_of_its_restart_is_no_drift(run: Run, reads: Callable[..., None]) -> None:
     """Any stage of the plan is allowed: the run stands at one of them."""
-    stage = instance("orders-1", release="4.3.1", settings=(("upgrade.from", "3.4"),))
-    reads(reading(stage, instance("orders-2")))
+    reads(reading(STAGE, instance("orders-2")))
     assert "proceed" in swept(run)[1][0]
-    reads(reading(applied(stage, value=False), instance("orders-2")))
+    reads(reading(SET, instance("orders-2")))
     assert "proceed" in swept(run)[1][0]
+
+
+def test_what_a_person_does_in_the_middle_of_a_restart_by_hand_voids_nothing(
+    run: Run, reads: Callable[..., None]
+) -> None:
+    """The run has asked for it, and its own gate looks at the result: release and setting may come one by one."""
+    half = applied(instance("orders-1", release="4.3.1", version="3.4.1"), value=False)
+    half = replace(half, deployment=replace(_deployment(half), settings=(("upgrade.from", "2.0"),)))
+    run.ledger.write_card(card(at_ms=2_000, facts={"bounce": 1}))
+    reads(reading(half, instance("orders-2")))
+    assert "proceed" in swept(run)[1][0]
+    # The one that nobody asked to touch is another thing.
+    other = replace(half, instance="orders-2")
+    reads(*(reading(instance("orders-1"), other),) * 2)
+    assert "orders-2 runs 3.4.1 with upgrade.from=2.0" in swept(run)[1][0]
+
+
+def test_what_passed_its_gate_and_is_set_back_by_hand_is_drift(run: Run, reads: Callable[..., None]) -> None:
+    """Its start is allowed until then, and not any more."""
+    reads(reading())
+    assert "proceed" in swept(run)[1][0]
+    run.ledger.write_card(card(at_ms=2_000, facts={"bounce": 1}))
+    keep_passed(run, STAGE, 1)
+    reads(reading(STAGE, instance("orders-2")))
+    assert "proceed" in swept(run)[1][0]
+    reads(reading(), reading())
+    assert "orders-1 runs 3.4.1" in swept(run)[1][0]
+    assert voided(run) is not None
+
+
+def test_a_plan_that_cannot_be_read_costs_no_other(run: Run, reads: Callable[..., None]) -> None:
+    """An older release wrote it in another form; an error of no kind that is ours is said as well."""
+    other = replace(run.record, run_key="library_bump/a", run_id="a", application="a-payments")
+    run.ledger.start_run(other)
+    run.ledger.store_plan(other.run_key, "0123456789abcdef", {"facts": {"topics": []}, "bounces": 7})
+    run.ledger.take_hold(other.run_key, ("application:demo:a-payments",), "demo", 2, 1, lambda _: False)
+    reads(reading())
+    found, said = sweep(run)
+    assert found == sweeping.Swept(0, ("a-payments @ demo",))
+    assert "plan 0123456789abcdef in the ledger is not of the form that this release writes" in said[0]
+    assert said[1].endswith("proceed: topics, group and instances are as planned")
+    reads(TimeoutError("timed out"))
+    assert "its guards could not be run: TimeoutError: timed out" in sweep(run)[1][1]
+
+
+def _deployment(one: InstanceReading) -> Deployment:
+    assert isinstance(one.deployment, Deployment)
+    return one.deployment
