@@ -16,7 +16,7 @@ _MOST = 20
 
 @dataclass(frozen=True, slots=True)
 class Draining:
-    """One run that waits in `task_id`; `left` and `rest_ms` are None where they are not known.
+    """One run that waits in `task_id`; `left` is None where it is not known, `rest_ms` where it does not get less.
 
     `since_ms` is when it first read what is left, `at_ms` when it last did.
     """
@@ -29,15 +29,26 @@ class Draining:
     at_ms: int
     left: int | None
     rest_ms: int | None
+    readings: int
 
     def sentence(self, now_ms: int) -> str:
         """One line for a log."""
-        left = "what is left is not known" if self.left is None else f"{self.left:,} records left"
-        pace = "at no pace that would end it" if self.rest_ms is None else f"about {self.rest_ms / 1000:.0f} s more"
         return (
             f"[{self.application} @ {self.cluster}] {self.run_key} waits in {self.task_id} for "
-            f"{(now_ms - self.since_ms) / 1000:.0f} s: {left}, {pace} (read {(now_ms - self.at_ms) / 1000:.0f} s ago)"
+            f"{(now_ms - self.since_ms) / 1000:.0f} s: {self._left} (read {(now_ms - self.at_ms) / 1000:.0f} s ago)"
         )
+
+    @property
+    def _left(self) -> str:
+        if self.left is None:
+            return "what is left is not known"
+        if self.left == 0:
+            return "nothing left to read, more readings have to show it"
+        if self.rest_ms is not None:
+            pace = f"about {self.rest_ms / 1000:.0f} s more"
+        else:
+            pace = "at no pace that would end it" if self.readings > 1 else "its pace shows with the next reading"
+        return f"{self.left:,} records left, {pace}"
 
 
 def runs_in_a_drain(ledger: Ledger) -> tuple[Draining, ...]:
@@ -64,4 +75,5 @@ def _draining(ledger: Ledger, record: RunRecord) -> Draining | None:
         last.at_ms,
         readings[-1].unread,
         eta_ms(readings),
+        len(readings),
     )

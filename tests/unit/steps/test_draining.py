@@ -48,7 +48,23 @@ def test_what_is_not_known_is_said(run: Run) -> None:
     keep(run, 5_000, 90)
     keep(run, 6_000, None)
     (found,) = runs_in_a_drain(run.ledger)
-    assert "what is left is not known, at no pace that would end it" in found.sentence(6_000)
+    assert ": what is left is not known (read 0 s ago)" in found.sentence(6_000)
+
+
+def test_a_pace_takes_two_readings(run: Run) -> None:
+    """One says nothing of it; of two that are alike the second does."""
+    keep(run, 5_000, 12)
+    assert "12 records left, its pace shows with the next reading" in sentence(run)
+    keep(run, 6_000, 12)
+    assert "12 records left, at no pace that would end it" in sentence(run)
+    keep(run, 7_000, 0)
+    assert ": nothing left to read, more readings have to show it (" in sentence(run)
+
+
+def sentence(run: Run) -> str:
+    """What is said of the only run that waits."""
+    (found,) = runs_in_a_drain(run.ledger)
+    return found.sentence(8_000)
 
 
 def test_a_run_that_has_decided_or_ended_waits_no_more(run: Run) -> None:
