@@ -1,6 +1,7 @@
 """# Drain check
 This Airflow DAG looks at every declared application every few minutes and tells the owner whose application has changed
-how it stands. It changes nothing, and it is no runbook: it has no form, no plan and no outcome.
+how it stands. It changes nothing, and it is no runbook: it has no plan and no outcome. Its only field, `acknowledge`,
+names applications whose topics were recreated and have been looked after: the present topics are the right ones then.
 
 1. **list_clusters**: the clusters that applications are declared on.
 2. **read_cluster**, one a cluster, on that cluster's queue: committed offsets, ends, retention and topic ids of all its

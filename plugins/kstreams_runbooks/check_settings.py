@@ -22,9 +22,14 @@ class CheckSettings(Declaration):
     samples: Count = Field(
         default=3, ge=2, description="readings that a status is judged by; so many without progress are stalled"
     )
+    apart_minutes: Amount = Field(
+        default=1, ge=0, description="minutes between two readings that a status is judged by, at least"
+    )
     behind_records: Count = Field(default=10_000, ge=0, description="records to read above which it is behind")
     expiring_hours: Amount = Field(
-        default=6, gt=0, description="hours before the deletion of an unread record from which it is expiring"
+        default=6,
+        gt=0,
+        description="hours before an unread record's deletion from which it is expiring; half its retention at most",
     )
     topology_hours: Amount = Field(
         default=1, gt=0, description="hours after which a well application's instances tell their topology again"

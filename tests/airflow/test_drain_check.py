@@ -62,10 +62,10 @@ def away(watched: Stack) -> Iterator[None]:
         file.unlink(missing_ok=True)
 
 
-def check(stack: Stack) -> tuple[str, str]:
+def check(stack: Stack, **params: Any) -> tuple[str, str]:
     """One check from its trigger to its end: the state it ended in, and its id."""
     run_id = f"check-{time.time_ns()}"
-    stack.api().trigger(CHECK, {}, run_id)
+    stack.api().trigger(CHECK, params, run_id)
     return stack.api().wait_finished(CHECK, run_id, 120), run_id
 
 
@@ -157,7 +157,14 @@ def test_offsets_that_are_set_back_and_a_topic_that_comes_again_are_told(watched
     assert rewound["subject"] == "[orders @ demo] status changed: rewound (was stopped)"
     assert "customers-0 (from" in rewound["body"]
     assert recreated["subject"] == "[orders @ demo] status changed: recreated (was rewound)"
-    assert "customers was deleted and created again" in recreated["body"]
+    assert ") was deleted and created again: its records and its offsets are others" in recreated["body"]
+    assert "trigger drain_check with acknowledge: orders" in recreated["body"]
+    # It stays so until somebody says that the present topics are the right ones; nobody is told the same again.
+    check(watched)
+    assert words(watched)["orders"] == "recreated"
+    assert len(messages(watched)) == before + 2
+    check(watched, acknowledge=["orders"])
+    assert words(watched)["orders"] not in {"recreated", "healthy"}
 
 
 def _recreate(stack: Stack, topic: str) -> None:

@@ -4,7 +4,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from kstreams_runbooks.check_settings import CheckSettings
 from kstreams_runbooks.lags.document import document
 from kstreams_runbooks.lags.reading import ClusterLag
 from kstreams_runbooks.lags.text import as_text
@@ -16,12 +15,13 @@ from kstreams_runbooks.model.readings import Taken
 
 ROW = PartitionLag("orders", 0, "source", "ok", topic_id="a", committed=10, last_stable_offset=20, records=10)
 LAG = ApplicationLag("orders", "orders", "classic", "Stable", (ROW,))
-NOW = LagSnapshot(Taken(3_000, "test"), "demo", (LAG,))
+NOW = LagSnapshot(Taken(180_000, "test"), "demo", (LAG,))
 
 
 def answer(snapshot: LagSnapshot, **failed: tuple[str, ...]) -> Answer:
-    read = ClusterLag(snapshot, failed)
-    [found] = Window.before(read, CheckSettings()).answers(read)
+    ids = {lag.application: lag.application_id for lag in snapshot.applications}
+    window = Window.before(snapshot.taken.at_ms, snapshot.cluster, ids)
+    [found] = window.answers(ClusterLag(snapshot, failed))
     return found
 
 
@@ -43,8 +43,9 @@ def test_without_a_ledger_one_reading_is_all_there_is(ledger: Path) -> None:
 def test_what_the_check_has_kept_counts(ledger: Path) -> None:
     """The present reading is the last of the window; text and JSON say the same."""
     kept = Ledger.open(f"sqlite:///{ledger}")
-    for at_ms in (1_000, 2_000):
-        kept.keep_lag("demo", {"orders": KeptReading(at_ms, LAG)})
+    for at_ms in (60_000, 120_000):
+        looked = replace(LAG, partitions=(replace(ROW, none_until=10, oldest_unread_ms=500),))
+        kept.keep_lag("demo", {"orders": KeptReading(at_ms, looked)})
     assert answer(NOW).status.word == "stalled"
     assert document([answer(NOW)])["applications"][0]["status"] == "stalled"
     text = as_text([answer(NOW)])
@@ -67,7 +68,7 @@ def test_a_reading_that_was_kept_while_this_one_was_counted_is_not_before_it(led
     """A count takes minutes: what a check found meanwhile is no earlier offset that this one fell behind."""
     kept = Ledger.open(f"sqlite:///{ledger}")
     further = replace(LAG, partitions=(replace(ROW, committed=20, records=0),))
-    kept.keep_lag("demo", {"orders": KeptReading(4_000, further)})
+    kept.keep_lag("demo", {"orders": KeptReading(190_000, further)})
     assert answer(NOW).status.word == "healthy"
 
 

@@ -39,8 +39,15 @@ def standing(before: KeptStatus | None, judged: Judged) -> KeptStatus:
     )
     if before is None:
         return now
+    if _again(before, now):
+        return now
     told = replace(now, told=before.told or now.told, told_read=before.told_read)
     return replace(told, since_ms=before.since_ms) if before.word == word else told
+
+
+def _again(before: KeptStatus, now: KeptStatus) -> bool:
+    """Whether it is another incident under the same word: topics stay recreated until somebody has looked at them."""
+    return before.word == now.word == "recreated" == before.told and before.sentence != now.sentence
 
 
 def to_tell(statuses: Iterable[KeptStatus]) -> tuple[KeptStatus, ...]:

@@ -7,10 +7,9 @@ from typing import Any
 
 from kstreams_runbooks.deployers import make_deployer
 from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError
-from kstreams_runbooks.fleet import Fleet, load_fleet
+from kstreams_runbooks.fleet import Application, Fleet, load_fleet
 from kstreams_runbooks.lags.reading import ClusterLag, exact, not_read, of_cluster, of_group
-from kstreams_runbooks.lags.window import Answer, Window, present_settings
-from kstreams_runbooks.steps.checking import limits_of
+from kstreams_runbooks.lags.window import Answer, Window
 from kstreams_runbooks.steps.connections import kafka_config
 
 Say = Callable[[str], None]
@@ -46,27 +45,27 @@ def of_fleet(names: Sequence[str], count: Say | None) -> Answers:
 def of_undeclared(group: str, cluster: str, count: Say | None) -> Answers:
     """Of a group that no fleet declares; BadInput where its name is empty, Unreachable where no broker answers."""
     if not group.strip():
-        raise BadInput(
-            "--group: is empty (expected the id of a consumer group); kafka-consumer-groups --list names them"
-        )
-    settings = present_settings()
+        raise BadInput("--group: is empty (expected a consumer group's id); kafka-consumer-groups --list names them")
     config = kafka_config(load_fleet().cluster(cluster).connection)
-    return _counted(of_group(config, cluster, group, limits_of(settings).expiring_ms), config, count)
+    window = Window.before(_now_ms(), cluster, {})
+    return Answers(window.answers(_counted(of_group(config, cluster, group, window.expiring_ms), config, count)))
 
 
-def _of_part(fleet: Fleet, cluster: str, entries: list[Any], count: Say | None) -> Answers:
-    settings = present_settings()
+def _of_part(fleet: Fleet, cluster: str, entries: list[Application], count: Say | None) -> Answers:
+    window = Window.before(_now_ms(), cluster, {entry.name: entry.application_id for entry in entries})
     try:
         config = kafka_config(fleet.cluster(cluster).connection)
-        read = of_cluster(config, cluster, entries, make_deployer, limits_of(settings).expiring_ms)
+        read = of_cluster(config, cluster, entries, make_deployer, window.expiring_ms, window.lags)
     except RunbookError as error:
         why = f"cluster {cluster}: {error}"
-        lost = not_read(cluster, entries, time.time_ns() // 1_000_000, why)
-        return Answers(Window(settings, {}).answers(lost), (type(error)(why),))
-    return _counted(read, config, count)
+        return Answers(window.answers(not_read(cluster, entries, _now_ms(), why)), (type(error)(why),))
+    return Answers(window.answers(_counted(read, config, count)))
 
 
-def _counted(read: ClusterLag, config: dict[str, Any], count: Say | None) -> Answers:
+def _counted(read: ClusterLag, config: dict[str, Any], count: Say | None) -> ClusterLag:
     """In records where `count` is there, else in offsets."""
-    window = Window.before(read, present_settings())
-    return Answers(window.answers(read if count is None else exact(read, config, count)))
+    return read if count is None else exact(read, config, count)
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

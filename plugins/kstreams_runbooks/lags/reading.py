@@ -42,11 +42,12 @@ def of_cluster(
     entries: Sequence[Application],
     deployer_of: DeployerOf,
     expiring_ms: int,
+    before: Mapping[str, ApplicationLag],
 ) -> ClusterLag:
     """The lag of these applications of one cluster; Unreachable where no broker answers.
 
     The topology of one that is down is what its deployer describes, of the release that is set. The age of unread
-    records is looked at where they may be deleted within `expiring_ms`.
+    records is looked at where they may be deleted within `expiring_ms`, or stand where they stood `before`.
     """
     with ClusterReader(config) as reader:
         names = reader.topic_names()
@@ -54,7 +55,7 @@ def of_cluster(
         asked = [question(one, told[one.name]) for one in entries]
         with ThreadPoolExecutor(_THREADS, thread_name_prefix="describe") as pool:
             asked = list(pool.map(lambda one, entry: described(one, entry, deployer_of, names), asked, entries))
-        snapshot = with_ages(read_lag(reader, cluster, asked), reader, config, expiring_ms)
+        snapshot = with_ages(read_lag(reader, cluster, asked), reader, config, expiring_ms, before)
     return ClusterLag(snapshot, {name: one.failed for name, one in told.items()})
 
 

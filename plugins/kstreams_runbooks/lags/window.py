@@ -11,7 +11,8 @@ from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.lags.reading import ClusterLag
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.lag import ApplicationLag
-from kstreams_runbooks.steps.checking import limits_of, sample_of
+from kstreams_runbooks.model.lag_kept import KeptReading
+from kstreams_runbooks.steps.check_window import earlier_readings, limits_of, window
 
 log = logging.getLogger(__name__)
 
@@ -28,58 +29,43 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What was kept of a cluster's applications before a reading; nothing where there is no ledger, and it is said."""
+    """What was kept of a cluster's applications before some time, by name; nothing where there is no ledger."""
 
     settings: CheckSettings
-    kept: Mapping[str, tuple[LagSample, ...]]
+    kept: Mapping[str, tuple[KeptReading, ...]]
 
     @classmethod
-    def before(cls, read: ClusterLag, settings: CheckSettings) -> Self:
-        """Read it from the ledger, as soon as the reading is taken: a count takes long, and a check comes meanwhile."""
-        snapshot = read.snapshot
-        lags = {lag.application: lag for lag in snapshot.applications}
+    def before(cls, at_ms: int, cluster: str, ids: Mapping[str, str]) -> Self:
+        """Read it from the ledger (`ids`: name to application id); a ledger that does not answer is said.
+
+        What the check keeps later is left out: a count takes long, and a check comes meanwhile.
+        """
+        settings, found = CheckSettings(), {}
         try:
-            ledger = Ledger.existing()
-            found = {} if ledger is None else ledger.lag_readings(snapshot.cluster, tuple(lags), settings.samples - 1)
+            settings = check_settings()
+            if (ledger := Ledger.existing()) is not None:
+                found = earlier_readings(ledger, cluster, ids, at_ms, settings)
         except RunbookError as error:
-            log.warning("%s: judged by this reading alone: %s", ", ".join(lags), error)
-            found = {}
-        return cls(
-            settings,
-            {
-                name: tuple(
-                    sample_of(one)
-                    for one in readings
-                    if one.lag.application_id == lags[name].application_id and one.at_ms < snapshot.taken.at_ms
-                )
-                for name, readings in found.items()
-            },
-        )
+            log.warning("%s: judged by this reading alone: %s", ", ".join(ids), error)
+        return cls(settings, found)
+
+    @property
+    def lags(self) -> dict[str, ApplicationLag]:
+        """The last reading of each application that has one."""
+        return {name: readings[-1].lag for name, readings in self.kept.items() if readings}
+
+    @property
+    def expiring_ms(self) -> int:
+        """How near its deletion an unread record is told."""
+        return limits_of(self.settings).expiring_ms
 
     def answers(self, read: ClusterLag) -> tuple[Answer, ...]:
         """One of each application that was read, with records in place of offsets or not."""
-        at_ms, cluster, limits = read.snapshot.taken.at_ms, read.snapshot.cluster, limits_of(self.settings)
         return tuple(
-            Answer(
-                cluster,
-                at_ms,
-                lag,
-                status(
-                    (
-                        *self.kept.get(lag.application, ()),
-                        LagSample(at_ms, lag, read.failed.get(lag.application)),
-                    ),
-                    limits,
-                ),
-            )
+            Answer(read.snapshot.cluster, read.snapshot.taken.at_ms, lag, self._status(lag, read))
             for lag in read.snapshot.applications
         )
 
-
-def present_settings() -> CheckSettings:
-    """Those of the scheduled check, its defaults where its file is bad: `lag` is asked for more than its word."""
-    try:
-        return check_settings()
-    except RunbookError as error:
-        log.warning("statuses are judged by the default limits: %s", error)
-        return CheckSettings()
+    def _status(self, lag: ApplicationLag, read: ClusterLag) -> Status:
+        present = LagSample(read.snapshot.taken.at_ms, lag, read.failed.get(lag.application))
+        return status(window(self.kept.get(lag.application, ()), present), limits_of(self.settings))

@@ -3,15 +3,17 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
 from kstreams_runbooks.ledger.codec import decode, encode
 from kstreams_runbooks.ledger.database import Database
 from kstreams_runbooks.ledger.tables import LagReadingRow, LagStatusRow
-from kstreams_runbooks.model.lag_kept import KeptReading, KeptStatus
+from kstreams_runbooks.model.lag_kept import KeptReading, KeptStatus, apart
 
 _STATUS = tuple(KeptStatus.__dataclass_fields__)
+# Times that are looked at for readings that are far enough from each other: checks by hand may stand between them.
+_LOOK = 100
 
 
 class Lags:
@@ -32,27 +34,41 @@ class Lags:
 
         self.database.write(work)
 
-    def lag_readings(self, cluster: str, applications: Iterable[str], most: int) -> dict[str, tuple[KeptReading, ...]]:
-        """The last `most` readings of each application, oldest first; one that was never read has none."""
+    def lag_readings(
+        self, cluster: str, applications: Iterable[str], most: int, *, until_ms: int | None = None, apart_ms: int = 0
+    ) -> dict[str, tuple[KeptReading, ...]]:
+        """The last `most` readings of each application, oldest first; one that was never read has none.
+
+        Up to `until_ms`, that included. With `apart_ms` also the last `most` that are so far apart from each other.
+        """
 
         def work(session: Session) -> dict[str, list[LagReadingRow]]:
-            # One short look at the primary key for each: a window over all rows would read every reading of a week.
-            return {
-                name: list(
-                    session.scalars(
-                        select(LagReadingRow)
-                        .where(LagReadingRow.cluster == cluster, LagReadingRow.application == name)
-                        .order_by(LagReadingRow.taken_at_ms.desc())
-                        .limit(most)
-                    )
-                )
-                for name in applications
-            }
+            # Short looks at the primary key for each: a window over all rows would read every reading of a week.
+            found = {}
+            for name in applications:
+                own = [LagReadingRow.cluster == cluster, LagReadingRow.application == name]
+                if until_ms is not None:
+                    own.append(LagReadingRow.taken_at_ms <= until_ms)
+                newest = LagReadingRow.taken_at_ms.desc()
+                look = most if not apart_ms else _LOOK
+                times = [*session.scalars(select(LagReadingRow.taken_at_ms).where(*own).order_by(newest).limit(look))]
+                own.append(LagReadingRow.taken_at_ms.in_({*times[:most], *apart(times, apart_ms)[:most]}))
+                found[name] = [*session.scalars(select(LagReadingRow).where(*own).order_by(newest))]
+            return found
 
         found = self.database.read(work)
         return {
             name: tuple(decode(KeptReading, row.document) for row in reversed(rows)) for name, rows in found.items()
         }
+
+    def lag_readings_after(self, cluster: str, at_ms: int) -> int:
+        """How many readings of a cluster are of a later time: taken before the clock was set back."""
+        query = (
+            select(func.count())
+            .select_from(LagReadingRow)
+            .where(LagReadingRow.taken_at_ms > at_ms, LagReadingRow.cluster == cluster)
+        )
+        return self.database.read(lambda session: session.scalar(query) or 0)
 
     def forget_lag(self, before_ms: int) -> int:
         """Delete readings taken before that time and statuses judged before it; how many readings there were."""

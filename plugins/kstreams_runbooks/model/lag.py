@@ -23,7 +23,9 @@ class PartitionLag:
     `stream_time_ms` stands in the metadata of the committed offset (None: none there, or of another length or version).
     `records` are offsets between committed and LSO, or the exact number of readable ones where `exact`: markers and
     aborted records have offsets too; `at_least` where only a part of them was scanned. `oldest_unread_ms` is the
-    timestamp of the first record that is not read yet.
+    timestamp of the first record that is not read yet. `none_until` is how far its log was looked at: from where the
+    group stands no readable record comes before that offset, and one stands at it where `oldest_unread_ms` is known;
+    None where nobody looked. `lost`: such a record was deleted unread.
     """
 
     topic: str
@@ -41,6 +43,8 @@ class PartitionLag:
     at_least: bool = False
     oldest_unread_ms: int | None = None
     retention_ms: int | None = None
+    none_until: int | None = None
+    lost: bool = False
     why: str = ""
 
     @property

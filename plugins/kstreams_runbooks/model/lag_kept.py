@@ -3,8 +3,8 @@
 All times are Unix milliseconds.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from kstreams_runbooks.model.lag import ApplicationLag, LagRole
 
@@ -24,12 +24,16 @@ class KnownTopology:
 
 @dataclass(frozen=True, slots=True)
 class KeptReading:
-    """One reading; `failed` are instances known to be in ERROR, None where nobody asked them."""
+    """One reading; `failed` are instances known to be in ERROR, None where nobody asked them.
+
+    `expected` are the ids that its topics have to have: the first ones, until a person takes others for right.
+    """
 
     at_ms: int
     lag: ApplicationLag
     failed: tuple[str, ...] | None = None
     topology: KnownTopology | None = None
+    expected: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +53,15 @@ class KeptStatus:
     read: bool
     told: str | None
     told_read: bool
+
+
+def apart(times_ms: Iterable[int], apart_ms: int) -> tuple[int, ...]:
+    """Those times, newest first, that are at least `apart_ms` before the one that was taken last: the newest always is.
+
+    Checks that somebody triggers one right after another show no more than one of them does.
+    """
+    chosen: list[int] = []
+    for at_ms in times_ms:
+        if not chosen or chosen[-1] - at_ms >= apart_ms:
+            chosen.append(at_ms)
+    return tuple(chosen)

@@ -31,7 +31,7 @@ from kstreams_runbooks.observe.may_have_run import may_have_run
 from kstreams_runbooks.observe.offsets import Ends, Place, read_ends
 from kstreams_runbooks.observe.topology_topics import TopologyTopics, read_by
 from kstreams_runbooks.observe.transactions import Sightings
-from kstreams_runbooks.observe.unread_counts import Count, First, UnreadCounts
+from kstreams_runbooks.observe.unread_counts import Count, FirstOf, UnreadCounts
 
 
 class DrainReader:
@@ -46,7 +46,7 @@ class DrainReader:
         application: ObservedApplication,
         deployer: Deployer,
         count: Count,
-        first: First,
+        first: FirstOf,
         declared: Callable[[str], Declaration | None] = lambda _: None,
         *,
         exactly_once: bool = True,

@@ -1,8 +1,8 @@
-"""When the first record that a read_committed consumer would get from a range of offsets was written."""
+"""The first record that a read_committed consumer would get from a range of offsets: where, and when it was written."""
 
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 from kstreams_runbooks.observe.clients import librdkafka_config
@@ -14,16 +14,23 @@ _POLL_S = 0.2
 _FETCH_BYTES = 65_536
 
 
+class First(NamedTuple):
+    """A record's offset, and when it was written (Unix ms)."""
+
+    offset: int
+    written_ms: int
+
+
 def first_unread(
     config: Mapping[str, Any], ranges: Mapping[Place, tuple[int, int]], timeout_s: float
-) -> dict[Place, int | None]:
-    """Timestamp (Unix ms) of the first readable record in [start, end) of each partition, None where there is none.
+) -> dict[Place, First | None]:
+    """The first readable record in [start, end) of each partition, None where there is none.
 
     A partition that was not reached in time is absent. Nothing is committed, and no group is joined.
     """
     from confluent_kafka import OFFSET_INVALID, Consumer, TopicPartition
 
-    found: dict[Place, int | None] = {}
+    found: dict[Place, First | None] = {}
     left = {place: end for place, (start, end) in ranges.items() if start < end}
     if not left:
         return found
@@ -46,7 +53,8 @@ def first_unread(
                 place = (str(message.topic()), int(message.partition() or 0))
                 if message.error() is None and place in left and place not in done:
                     _, written_ms = message.timestamp()
-                    found[place] = written_ms if (message.offset() or 0) < left[place] else None
+                    offset = message.offset() or 0
+                    found[place] = First(offset, written_ms) if offset < left[place] else None
                     done.add(place)
             # Where a range holds markers alone no record comes; the position moves past them.
             for position in consumer.position([TopicPartition(*place) for place in left if place not in done]):

@@ -1,10 +1,11 @@
-"""Which unread records may soon be deleted: retention, and the time of the first unread record where it is near.
+"""Which unread records may soon be deleted, and whether what stands still is a record at all.
 
 Retention deletes a log from its start, segment by segment, each once its newest record is old enough
 (https://kafka.apache.org/documentation/#topicconfigs_retention.ms). So a partition is safe for some time where a
 record that is young enough stands at or before the first unread one: one batched ListOffsets by timestamp says that of
 all partitions at once, exactly, and without a record being read. Only what it leaves over is looked at by a consumer,
-which tells records from transaction markers.
+which tells records from transaction markers; so is what a group has not read since the reading before, once: a marker
+at the end of a log is never committed by anybody.
 """
 
 import time
@@ -13,45 +14,63 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
+from kstreams_runbooks.decide.carried import carried, looked
 from kstreams_runbooks.model.lag import ApplicationLag, LagSnapshot, PartitionLag
 from kstreams_runbooks.model.readings import Missing
 from kstreams_runbooks.observe.cluster import ClusterReader
-from kstreams_runbooks.observe.first_unread import first_unread
+from kstreams_runbooks.observe.first_unread import First, first_unread
 from kstreams_runbooks.observe.offsets import Place, read_first_since
 
 _RETENTION, _POLICY = "retention.ms", "cleanup.policy"
 _FOR_EVER = -1
-# One partition is enough to say that an application loses records; each read costs a fetch.
-MOST_READ = 500
+# One partition is enough to say that an application loses records, and what was found out is kept; each costs a fetch.
+MOST_READ = 1_000
 _READ_S = 20.0
 
 Range = tuple[int, int]
 
 
-def with_ages(snapshot: LagSnapshot, reader: ClusterReader, config: Mapping[str, Any], within_ms: int) -> LagSnapshot:
-    """The snapshot with retention, and `oldest_unread_ms` where that record may be deleted within `within_ms`.
+def with_ages(
+    snapshot: LagSnapshot,
+    reader: ClusterReader,
+    config: Mapping[str, Any],
+    within_ms: int,
+    before: Mapping[str, ApplicationLag] | None = None,
+) -> LagSnapshot:
+    """The snapshot with retention, and with the first unread record where it may be deleted within `within_ms`.
 
-    Of partitions with something to read. Where a record may be that old and nobody can say, the row is unknown.
-    Unreachable where no broker answers.
+    That limit is half of the retention where that is less. `before` is the reading before of each application by name:
+    what it found out and still holds is kept, and partitions that have not moved since are looked at too. Where a
+    record may be that old and nobody can say, or retention is not told, the row is unknown. Unreachable where no broker
+    answers.
     """
-    unread = {_place(row) for lag in snapshot.applications for row in _readable(lag)}
-    settings = reader.settings({topic for topic, _ in unread}, (_RETENTION, _POLICY))
-    retention = {topic: _retention(settings.get(topic, {})) for topic, _ in unread}
+    lags = [_carried(lag, (before or {}).get(lag.application)) for lag in snapshot.applications]
+    settings = reader.settings({row.topic for lag in lags for row in lag.read}, (_RETENTION, _POLICY))
+    retention = {row.topic: _retention(settings.get(row.topic, {})) for lag in lags for row in lag.read}
     times = {
-        place: since_ms
-        for place in sorted(unread)
-        if (kept := retention[place[0]]) is not None
+        _place(row): since_ms
+        for row in sorted((row for lag in lags for row in _unknown(lag)), key=_place)
+        if (kept := retention[row.topic]) is not None
         and kept != _FOR_EVER
-        and (since_ms := snapshot.taken.at_ms - kept + within_ms) > 0
+        and (since_ms := snapshot.taken.at_ms - kept + min(within_ms, kept // 2)) > 0
     }
     young = read_first_since(reader.librdkafka, times) if times else {}
-    old = [_old(lag, young) for lag in snapshot.applications]
-    first = _first(config, _in_turn(old)[:MOST_READ])
+    old = [_old(lag, young) for lag in lags]
+    still = [_still(lag, (before or {}).get(lag.application)) for lag in lags]
+    # One look at the whole of what stands still says how old its first record is, too.
+    wanted = [own | rest for own, rest in zip(old, still, strict=True)]
+    first = _first(config, _in_turn(wanted)[:MOST_READ])
     return replace(
         snapshot,
         applications=tuple(
-            replace(lag, partitions=tuple(_aged(row, retention, young, own, first) for row in lag.partitions))
-            for lag, own in zip(snapshot.applications, old, strict=True)
+            replace(
+                lag,
+                partitions=tuple(
+                    _aged(_looked(row, ranges, first), retention, young, own, _was_read(row, ranges, first))
+                    for row in lag.partitions
+                ),
+            )
+            for lag, own, ranges in zip(lags, old, wanted, strict=True)
         ),
     )
 
@@ -60,8 +79,14 @@ def _place(row: PartitionLag) -> Place:
     return row.topic, row.partition
 
 
-def _readable(lag: ApplicationLag) -> list[PartitionLag]:
-    return [row for row in lag.read if row.records]
+def _carried(lag: ApplicationLag, before: ApplicationLag | None) -> ApplicationLag:
+    rows = {_place(row): row for row in (before.partitions if before else ())}
+    return replace(lag, partitions=tuple(carried(row, rows.get(_place(row))) for row in lag.partitions))
+
+
+def _unknown(lag: ApplicationLag) -> list[PartitionLag]:
+    """Rows with something to read, or so it seems, whose first record is not known."""
+    return [row for row in lag.read if row.records and row.oldest_unread_ms is None]
 
 
 def _retention(settings: Mapping[str, str]) -> int | None:
@@ -72,15 +97,15 @@ def _retention(settings: Mapping[str, str]) -> int | None:
 
 
 def _since(row: PartitionLag) -> int | None:
-    """Where the group goes on reading: no earlier than where the log begins."""
-    known = [offset for offset in (row.committed, row.log_start_offset) if offset is not None]
+    """Where to look from: where the group stands or the log begins, and no earlier than anything can be."""
+    known = [offset for offset in (row.committed, row.log_start_offset, row.none_until) if offset is not None]
     return max(known) if known else None
 
 
 def _old(lag: ApplicationLag, young: Mapping[Place, int | Missing | None]) -> dict[Place, Range]:
     """Ranges of offsets that are unread and older than the limit; by partition, where there is one."""
     found = {}
-    for row in _readable(lag):
+    for row in _unknown(lag):
         place, since, end = _place(row), _since(row), row.last_stable_offset
         offset = young.get(place, 0)
         if isinstance(offset, Missing) or since is None or end is None:
@@ -90,18 +115,29 @@ def _old(lag: ApplicationLag, young: Mapping[Place, int | Missing | None]) -> di
     return found
 
 
-def _in_turn(old: Iterable[Mapping[Place, Range]]) -> list[tuple[Place, Range]]:
+def _still(lag: ApplicationLag, before: ApplicationLag | None) -> dict[Place, Range]:
+    """Ranges of offsets from which the group has read nothing since the reading before."""
+    rows = {_place(row): row for row in (before.partitions if before else ())}
+    found = {}
+    for row in _unknown(lag):
+        was, since, end = rows.get(_place(row)), _since(row), row.last_stable_offset
+        if was and was.records and was.committed == row.committed and since is not None and end is not None:
+            found[_place(row)] = (since, end)
+    return found
+
+
+def _in_turn(wanted: Iterable[Mapping[Place, Range]]) -> list[tuple[Place, Range]]:
     """What to look at: the first partition of each application before the second of any."""
-    turns = zip_longest(*(own.items() for own in old))
+    turns = zip_longest(*(own.items() for own in wanted))
     return list(dict.fromkeys(item for turn in turns for item in turn if item is not None))
 
 
-def _first(config: Mapping[str, Any], wanted: Sequence[tuple[Place, Range]]) -> dict[tuple[Place, Range], int | None]:
-    """When the first record of each range was written; absent where it was not reached in time.
+def _first(config: Mapping[str, Any], wanted: Sequence[tuple[Place, Range]]) -> dict[tuple[Place, Range], First | None]:
+    """The first record of each range; absent where it was not reached in time.
 
     A consumer reads a partition from one place only: where several applications stand in it, one after another.
     """
-    found: dict[tuple[Place, Range], int | None] = {}
+    found: dict[tuple[Place, Range], First | None] = {}
     left, until = list(wanted), time.monotonic() + _READ_S
     while left and (rest_s := until - time.monotonic()) > 0:
         now = dict(reversed(left))
@@ -111,25 +147,43 @@ def _first(config: Mapping[str, Any], wanted: Sequence[tuple[Place, Range]]) -> 
     return found
 
 
+def _looked(
+    row: PartitionLag, wanted: Mapping[Place, Range], first: Mapping[tuple[Place, Range], First | None]
+) -> PartitionLag:
+    """The row with what was found in its range, where that was reached."""
+    if not _was_read(row, wanted, first):
+        return row
+    bounds = wanted[_place(row)]
+    record = first[_place(row), bounds]
+    return looked(row, bounds[1], None) if record is None else looked(row, record.offset, record.written_ms)
+
+
+def _was_read(
+    row: PartitionLag, wanted: Mapping[Place, Range], first: Mapping[tuple[Place, Range], First | None]
+) -> bool:
+    return _place(row) in wanted and (_place(row), wanted[_place(row)]) in first
+
+
 def _aged(
     row: PartitionLag,
     retention: Mapping[str, int | None],
     young: Mapping[Place, int | Missing | None],
     old: Mapping[Place, Range],
-    first: Mapping[tuple[Place, Range], int | None],
+    was_read: bool,
 ) -> PartitionLag:
-    if row.role == "orphaned" or not row.records:
+    """The row with its retention, unknown where it is not known whether its records are old."""
+    if row.role == "orphaned" or row.state not in {"ok", "never_committed"}:
         return row
-    kept, place = retention[row.topic], _place(row)
-    if kept is None:
+    # Also where nothing is unread just now: what is not told does not become known by that.
+    if (kept := retention[row.topic]) is None:
         why = f"{_RETENTION} is not told (needs DescribeConfigs on the topic): unread records may expire unseen"
         return replace(row, state="unknown", why=why)
     row = replace(row, retention_ms=kept)
-    if isinstance(answer := young.get(place), Missing):
-        return replace(row, state="unknown", why=f"the age of its unread records is not known: {answer.missing}")
-    if place not in old:
+    if was_read:
         return row
-    if (place, old[place]) not in first:
+    if isinstance(answer := young.get(_place(row)), Missing):
+        return replace(row, state="unknown", why=f"the age of its unread records is not known: {answer.missing}")
+    if _place(row) in old:
         why = f"how old its first unread record is was not found out ({_READ_S:.0f} s, {MOST_READ} partitions at most)"
         return replace(row, state="unknown", why=why)
-    return replace(row, oldest_unread_ms=first[place, old[place]])
+    return row

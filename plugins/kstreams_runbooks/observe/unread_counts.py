@@ -4,11 +4,12 @@ from collections.abc import Callable, Mapping
 
 from kstreams_runbooks.model.lag import PartitionLag, unread_ranges, with_counts
 from kstreams_runbooks.model.readable import MOST_AT_ONCE, Readable
+from kstreams_runbooks.observe.first_unread import First
 from kstreams_runbooks.observe.offsets import Place
 
 Ranges = Mapping[Place, tuple[int, int]]
 Count = Callable[[Ranges], Mapping[Place, Readable]]
-First = Callable[[Ranges], Mapping[Place, int | None]]
+FirstOf = Callable[[Ranges], Mapping[Place, First | None]]
 
 
 class UnreadCounts:
@@ -22,13 +23,13 @@ class UnreadCounts:
     does not get.
     """
 
-    def __init__(self, count: Count, first: First, *, exactly_once: bool) -> None:
+    def __init__(self, count: Count, first: FirstOf, *, exactly_once: bool) -> None:
         self._count = count
         self._first = first
         self._exactly_once = exactly_once
         self._of: object = None
-        # When the first record was written, None where there is none, of what was asked of these ranges until now.
-        self._found: dict[Place, int | None] = {}
+        # The first record, None where there is none, of what was asked of these ranges until now.
+        self._found: dict[Place, First | None] = {}
         self._counted: Ranges = {}
         self._counts: Mapping[Place, Readable] = {}
 
@@ -43,9 +44,9 @@ class UnreadCounts:
     def _readable(self, ranges: Ranges, topic_ids: Mapping[str, str | None]) -> Mapping[Place, Readable]:
         if (ranges, topic_ids) != self._of:
             self._of, self._found, self._counted, self._counts = (ranges, topic_ids), {}, {}, {}
-        elif _offsets(ranges) > MOST_AT_ONCE and not any(at is not None for at in self._found.values()):
+        elif _offsets(ranges) > MOST_AT_ONCE and not any(self._found.values()):
             self._found |= self._first({place: part for place, part in ranges.items() if place not in self._found})
-        empty = {place: Readable() for place in ranges if self._found.get(place, 0) is None}
+        empty = {place: Readable() for place in ranges if place in self._found and self._found[place] is None}
         left = {place: part for place, part in ranges.items() if place not in empty}
         if left != self._counted and _offsets(left) <= MOST_AT_ONCE:
             self._counted, self._counts = left, self._count(left) if left else {}

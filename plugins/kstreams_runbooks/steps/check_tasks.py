@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any
 
-from airflow.sdk import DAG, get_current_context, task
+from airflow.sdk import DAG, Param, get_current_context, task
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_fixed
 
 from kstreams_runbooks.check_settings import CheckSettings, check_settings
@@ -30,6 +30,8 @@ from kstreams_runbooks.steps.reporting import ended_by, leave
 from kstreams_runbooks.steps.run import log, now_ms
 from kstreams_runbooks.steps.sweeping import sweep
 
+# The field of the form that ends "recreated".
+_ACKNOWLEDGE = "acknowledge"
 # What each task leaves for the last one, which says how the check ended.
 ANSWER = "answer"
 # A broker that restarts is back within this time; what is away for longer is told, and the next check looks again.
@@ -53,6 +55,15 @@ def scheduled_check(dag_id: str, *, doc: str) -> DAG:
         catchup=False,
         max_active_runs=1,
         dagrun_timeout=_RUN_LIMIT,
+        params={
+            _ACKNOWLEDGE: Param(
+                [],
+                type="array",
+                items={"type": "string"},
+                title="Take the present topics of these applications for the right ones",
+                description_md="One name a line: applications that are **recreated** and have been looked after.",
+            )
+        },
         tags=["kafka-streams", "monitor"],
     )
 
@@ -83,7 +94,10 @@ def read_cluster(cluster: str) -> None:
             wait=wait_fixed(_AGAIN_S),
             reraise=True,
         )
-        found = retrying(read, ledger, cluster, entries, config, settings)
+        acknowledged = {entry.name for entry in entries} & {*context["params"][_ACKNOWLEDGE]}
+        for name in sorted(acknowledged):
+            log.info("[%s @ %s] its present topics are taken for the right ones from now on", name, cluster)
+        found = retrying(read, ledger, cluster, entries, config, settings, acknowledged)
         log.info("[%s] %s", cluster, found.sentence)
         leave(context, ANSWER, encode(found))
 
@@ -170,6 +184,11 @@ def _demand_whole(context: Mapping[str, Any], fleet: Fleet) -> None:
         *fleet.not_looked_at,
         *problems.values(),
         *(f"cluster {name} was not read in this check" for name in unread),
+        *(
+            f"{_ACKNOWLEDGE}: no application of the fleet is called {name}"
+            for name in context["params"][_ACKNOWLEDGE]
+            if name not in fleet.applications
+        ),
         *(["judge gave no answer"] if context["ti"].xcom_pull(task_ids="judge", key=ANSWER) is None else []),
     ]
     if said:

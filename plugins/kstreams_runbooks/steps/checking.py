@@ -12,8 +12,9 @@ from typing import Any
 
 from kstreams_runbooks.check_settings import CheckSettings
 from kstreams_runbooks.decide.asking import Acquaintance, unheard_of, why_ask
+from kstreams_runbooks.decide.expected_topics import expected_ids
 from kstreams_runbooks.decide.internal_names import internal_by_id
-from kstreams_runbooks.decide.lag_status import LagSample, StatusLimits, status
+from kstreams_runbooks.decide.lag_status import LagSample, status
 from kstreams_runbooks.fleet import Application
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.lag import LagSnapshot, with_others
@@ -22,6 +23,7 @@ from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.lag import read_lag
 from kstreams_runbooks.observe.lag_ages import with_ages
 from kstreams_runbooks.observe.lag_asked import Told, ask_instances, question
+from kstreams_runbooks.steps.check_window import earlier_readings, limits_of, window
 
 _HOUR_MS = 3_600_000
 _HELD = "application"
@@ -30,7 +32,10 @@ _READS_MORE = "reads what its topology does not name"
 
 @dataclass(frozen=True, slots=True)
 class ClusterRead:
-    """What reading one cluster came to; `asked` says of how many applications the instances were asked, and why."""
+    """What reading one cluster came to; `asked` says of how many applications the instances were asked, and why.
+
+    `later` are readings that the ledger has of a time after this one.
+    """
 
     cluster: str
     at_ms: int
@@ -39,34 +44,36 @@ class ClusterRead:
     asked: Mapping[str, int]
     requests: int
     seconds: float
+    later: int = 0
 
     @property
     def sentence(self) -> str:
         """One line."""
+        back = f"; {self.later:,} readings of a later time are left out: the clock went back" if self.later else ""
         asked = ", ".join(f"{count} {why}" for why, count in self.asked.items()) or "none"
         return (
             f"{self.applications} applications, {self.partitions:,} partitions in {self.seconds:.1f} s and "
             f"{self.requests:,} requests to the brokers; instances asked of {sum(self.asked.values())} applications "
-            f"({asked})"
+            f"({asked}){back}"
         )
 
 
-def limits_of(settings: CheckSettings) -> StatusLimits:
-    """What statuses are judged by."""
-    return StatusLimits(settings.samples, settings.behind_records, int(settings.expiring_hours * _HOUR_MS))
-
-
-def sample_of(reading: KeptReading) -> LagSample:
-    """A kept reading as a status is judged by it."""
-    return LagSample(reading.at_ms, reading.lag, reading.failed)
-
-
 def read_cluster(
-    ledger: Ledger, cluster: str, entries: Sequence[Application], config: Mapping[str, Any], settings: CheckSettings
+    ledger: Ledger,
+    cluster: str,
+    entries: Sequence[Application],
+    config: Mapping[str, Any],
+    settings: CheckSettings,
+    acknowledged: Collection[str] = (),
 ) -> ClusterRead:
-    """Read every application of one cluster and keep one reading of each; Unreachable where no broker answers."""
+    """Read every application of one cluster and keep one reading of each; Unreachable where no broker answers.
+
+    Of applications that are `acknowledged` the present topics are the right ones from now on.
+    """
     began = time.monotonic()
-    earlier = ledger.lag_readings(cluster, [entry.name for entry in entries], settings.samples - 1)
+    ids = {entry.name: entry.application_id for entry in entries}
+    earlier = earlier_readings(ledger, cluster, ids, time.time_ns() // 1_000_000, settings)
+    last = {name: readings[-1] for name, readings in earlier.items() if readings}
     limits = limits_of(settings)
     with ClusterReader(config, counted=True) as reader:
         names = reader.topic_names()
@@ -86,12 +93,18 @@ def read_cluster(
             topologies |= {entry.name: _topology(entry, told[entry.name], (), at_ms) for entry in again}
             questions = [question(entry, told[entry.name], topologies[entry.name]) for entry in again]
             snapshot = with_others(snapshot, read_lag(reader, cluster, questions))
-        snapshot = with_ages(snapshot, reader, config, limits.expiring_ms)
+        before = {name: reading.lag for name, reading in last.items()}
+        snapshot = with_ages(snapshot, reader, config, limits.expiring_ms, before)
         at_ms = snapshot.taken.at_ms
         requests = reader.requests()
     lags = {lag.application: lag for lag in snapshot.applications}
+    expected = {
+        name: expected_ids({} if name in acknowledged or name not in last else last[name].expected, lag)
+        for name, lag in lags.items()
+    }
     for entry in entries:
-        samples = (*map(sample_of, earlier[entry.name]), LagSample(at_ms, lags[entry.name]))
+        present = LagSample(at_ms, lags[entry.name], expected=expected[entry.name])
+        samples = window(earlier[entry.name], present)
         if entry.name not in why and (word := status(samples, limits).word) != "healthy":
             why[entry.name] = f"is {word} now"
     suspicious = [entry for entry in entries if entry.name in why and entry.name not in told]
@@ -101,14 +114,13 @@ def read_cluster(
     ledger.keep_lag(
         cluster,
         {
-            name: KeptReading(at_ms, lag, told[name].failed if name in told else None, topologies[name])
+            name: KeptReading(at_ms, lag, told[name].failed if name in told else None, topologies[name], expected[name])
             for name, lag in lags.items()
         },
     )
     partitions = sum(len(lag.partitions) for lag in snapshot.applications)
-    return ClusterRead(
-        cluster, at_ms, len(lags), partitions, _counted(why), requests, round(time.monotonic() - began, 2)
-    )
+    later, seconds = ledger.lag_readings_after(cluster, at_ms), round(time.monotonic() - began, 2)
+    return ClusterRead(cluster, at_ms, len(lags), partitions, _counted(why), requests, seconds, later)
 
 
 def _whom_to_ask(

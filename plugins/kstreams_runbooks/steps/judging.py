@@ -10,7 +10,7 @@ from kstreams_runbooks.decide.standing import Judged, standing, to_tell
 from kstreams_runbooks.fleet import Application
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.lag_kept import KeptStatus
-from kstreams_runbooks.steps.checking import limits_of, sample_of
+from kstreams_runbooks.steps.check_window import earlier_readings, limits_of, sample_of, window
 
 _DAY_MS = 86_400_000
 
@@ -49,12 +49,15 @@ def judge_fleet(
         by_cluster.setdefault(entry.cluster, []).append(entry.name)
     statuses = []
     for cluster, names in sorted(by_cluster.items()):
-        readings = ledger.lag_readings(cluster, names, settings.samples)
+        at_ms = read_at_ms.get(cluster)
+        readings = ledger.lag_readings(cluster, names, 1, until_ms=at_ms)
+        ids = {name: found[-1].lag.application_id for name, found in readings.items() if found}
+        earlier = earlier_readings(ledger, cluster, ids, at_ms or 0, settings)
         why = problems.get(cluster) or f"cluster {cluster} was not read in this check; look at the log of its task"
         for name in names:
-            if readings[name] and readings[name][-1].at_ms == read_at_ms.get(cluster):
-                found = status(tuple(map(sample_of, readings[name])), limits_of(settings))
-                judged = Judged(cluster, name, found, read_at_ms[cluster])
+            if at_ms is not None and readings[name] and readings[name][-1].at_ms == at_ms:
+                samples = window(earlier[name], sample_of(readings[name][-1]))
+                judged = Judged(cluster, name, status(samples, limits_of(settings)), at_ms)
             else:
                 judged = Judged(cluster, name, Status("unknown", why), now_ms, read=False)
             statuses.append(standing(before.get((cluster, name)), judged))

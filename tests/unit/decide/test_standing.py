@@ -55,6 +55,18 @@ def test_what_changed_back_before_anybody_was_told_is_not_told() -> None:
     assert to_tell((after(stands, "healthy", 3),)) == ()
 
 
+def test_another_incident_under_the_same_word_is_told() -> None:
+    """Topics stay recreated until somebody says so; the same one is not told again."""
+    first = told(after(None, "recreated", 1))
+    assert to_tell((after(first, "recreated", 2),)) == ()
+    other = standing(first, Judged("demo", "orders", Status("recreated", "another topic"), 3))
+    assert to_tell((other,)) == (other,)
+    assert (other.since_ms, other.told) == (3, None)
+    # What changes in the sentence of any other word is no news.
+    stopped = told(after(None, "stopped", 1))
+    assert to_tell((standing(stopped, Judged("demo", "orders", Status("stopped", "9 wait"), 2)),)) == ()
+
+
 def test_a_status_is_as_old_as_its_first_reading() -> None:
     """However its sentence changes."""
     stands = after(after(None, "stopped", 1), "stopped", 2)

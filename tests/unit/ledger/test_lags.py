@@ -30,6 +30,16 @@ def test_the_last_readings_come_back_oldest_first(ledger: Ledger) -> None:
     assert found == {"orders": (at(2_000), at(3_000), at(4_000)), "never": ()}
 
 
+def test_readings_that_are_far_enough_apart_come_with_the_last_ones(ledger: Ledger) -> None:
+    """Chosen from the newest of those that are wanted."""
+    for at_ms in (500, 1_000, 2_000, 2_500, 4_500, 5_000, 9_000):
+        ledger.keep_lag("demo", {"orders": at(at_ms)})
+    [found] = ledger.lag_readings("demo", ("orders",), most=3, until_ms=5_000, apart_ms=1_500).values()
+    assert [one.at_ms for one in found] == [1_000, 2_500, 4_500, 5_000]
+    [found] = ledger.lag_readings("demo", ("orders",), most=2, until_ms=4_999).values()
+    assert [one.at_ms for one in found] == [2_500, 4_500]
+
+
 def test_a_check_that_is_repeated_replaces_its_reading(ledger: Ledger) -> None:
     """The same time of the same application is one row."""
     ledger.keep_lag("demo", {"orders": at(1_000)})

@@ -1,8 +1,11 @@
 """What is not known of the age of unread records is never taken for young."""
 
+from dataclasses import replace
+
 from kstreams_runbooks.model.lag import ApplicationLag, PartitionLag
 from kstreams_runbooks.model.readings import Missing
 from kstreams_runbooks.observe import lag_ages
+from kstreams_runbooks.observe.first_unread import First
 
 ROW = PartitionLag(
     "orders", 0, "source", "ok", committed=10, log_start_offset=0, last_stable_offset=20, log_end_offset=20, records=10
@@ -16,26 +19,45 @@ def lag(*rows: PartitionLag) -> ApplicationLag:
     return ApplicationLag("orders", "orders", "classic", "Stable", rows)
 
 
-def test_without_its_retention_a_partition_with_something_to_read_is_unknown() -> None:
-    """One with nothing to read needs none."""
-    aged = lag_ages._aged(ROW, {"orders": None}, {}, {}, {})
-    assert (aged.state, aged.records) == ("unknown", 10)
-    assert "retention.ms is not told (needs DescribeConfigs on the topic)" in aged.why
-    read = PartitionLag("orders", 0, "source", "ok", committed=20, last_stable_offset=20, records=0)
-    assert lag_ages._aged(read, {}, {}, {}, {}) == read
+def test_without_its_retention_a_partition_is_unknown_whether_something_is_unread_or_not() -> None:
+    """What is not told does not become known, and unknown again, with each record."""
+    for row in (ROW, replace(ROW, committed=20, records=0)):
+        aged = lag_ages._aged(row, {"orders": None}, {}, {}, was_read=False)
+        assert (aged.state, aged.records) == ("unknown", row.records)
+        assert "retention.ms is not told (needs DescribeConfigs on the topic)" in aged.why
 
 
 def test_what_could_not_be_asked_or_reached_is_unknown() -> None:
     """With the reason; what was reached has its time."""
-    retention = {"orders": WEEK}
-    asked = lag_ages._aged(ROW, retention, {PLACE: Missing("no leader")}, {}, {})
+    retention, wanted = {"orders": WEEK}, {PLACE: (10, 15)}
+    asked = lag_ages._aged(ROW, retention, {PLACE: Missing("no leader")}, {}, was_read=False)
     assert (asked.state, asked.why) == ("unknown", "the age of its unread records is not known: no leader")
-    old = {PLACE: (10, 15)}
-    late = lag_ages._aged(ROW, retention, {PLACE: 15}, old, {})
+    late = lag_ages._aged(ROW, retention, {PLACE: 15}, wanted, was_read=False)
     assert (late.state, late.oldest_unread_ms) == ("unknown", None)
     assert late.why.startswith("how old its first unread record is was not found out")
-    seen = lag_ages._aged(ROW, retention, {PLACE: 15}, old, {(PLACE, (10, 15)): 7_000})
-    assert (seen.state, seen.oldest_unread_ms, seen.retention_left_ms) == ("ok", 7_000, 7_000 + WEEK)
+    first = {(PLACE, (10, 15)): First(12, 7_000)}
+    seen = lag_ages._aged(lag_ages._looked(ROW, wanted, first), retention, {PLACE: 15}, wanted, was_read=True)
+    assert (seen.state, seen.none_until, seen.oldest_unread_ms) == ("ok", 12, 7_000)
+    assert seen.retention_left_ms == 7_000 + WEEK
+
+
+def test_what_has_not_moved_is_looked_at_once_from_where_it_was_looked_at_before() -> None:
+    """The whole of it; what has moved, what is known to hold a record, and what is new are left alone."""
+    before = lag(replace(ROW, last_stable_offset=15, records=5))
+    assert lag_ages._still(lag(ROW), before) == {PLACE: (10, 20)}
+    assert lag_ages._still(lag(replace(ROW, none_until=15)), before) == {PLACE: (15, 20)}
+    assert lag_ages._still(lag(replace(ROW, oldest_unread_ms=1)), before) == {}
+    assert lag_ages._still(lag(replace(ROW, committed=11)), before) == {}
+    assert lag_ages._still(lag(ROW), None) == {}
+
+
+def test_a_range_without_a_record_has_nothing_to_read() -> None:
+    """However many offsets it has; of a part of it that says nothing of the rest."""
+    whole = lag_ages._looked(ROW, {PLACE: (10, 20)}, {(PLACE, (10, 20)): None})
+    assert (whole.records, whole.exact, whole.none_until) == (0, True, 20)
+    part = lag_ages._looked(ROW, {PLACE: (10, 15)}, {(PLACE, (10, 15)): None})
+    assert (part.records, part.exact, part.none_until) == (10, False, 15)
+    assert lag_ages._looked(ROW, {PLACE: (10, 20)}, {}) == ROW
 
 
 def test_only_what_is_older_than_the_first_young_record_is_looked_at() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 
 from kstreams_runbooks.model.lag import LagRole, PartitionLag
 from kstreams_runbooks.model.readable import MOST_AT_ONCE, Readable
+from kstreams_runbooks.observe.first_unread import First
 from kstreams_runbooks.observe.offsets import Place
 from kstreams_runbooks.observe.unread_counts import Ranges, UnreadCounts
 
@@ -26,10 +27,14 @@ class Log:
             for place, (start, end) in ranges.items()
         }
 
-    def first(self, ranges: Ranges) -> Mapping[Place, int | None]:
-        """When the first record of each was written."""
+    def first(self, ranges: Ranges) -> Mapping[Place, First | None]:
+        """The first record of each."""
         self.looked.append(dict(ranges))
-        return {place: None if place[0] in self.aborted else 1 for place in ranges if place[0] not in self.slow}
+        return {
+            place: None if place[0] in self.aborted else First(start, 1)
+            for place, (start, _) in ranges.items()
+            if place[0] not in self.slow
+        }
 
     def counts(self, *, exactly_once: bool = True) -> UnreadCounts:
         """Whoever counts in it."""

@@ -13,6 +13,7 @@ from kstreams_runbooks.model.lag_kept import KeptReading
 from kstreams_runbooks.steps.judging import Judgement, judge_fleet
 
 DAY_MS = 86_400_000
+MINUTE_MS = 60_000
 NOW = 1_790_000_000_000
 ROW = PartitionLag("orders", 0, "source", "ok", topic_id="a", committed=10, last_stable_offset=20, records=10)
 LAG = ApplicationLag("orders", "orders", "classic", "Stable", (ROW,))
@@ -65,14 +66,52 @@ def test_a_reading_of_an_earlier_check_is_not_taken_for_this_one(ledger: Ledger)
 
 
 def test_the_window_is_what_the_ledger_kept(ledger: Ledger) -> None:
-    """The same offset with something to read in as many readings as the setting says."""
+    """The same offset with a record to read in as many readings as the setting says."""
     words = []
     for number in range(3):
-        keep(ledger, NOW + number)
-        words.append(judge(ledger, NOW + number).statuses[0].word)
+        keep(ledger, NOW + number * MINUTE_MS, oldest_unread_ms=NOW)
+        words.append(judge(ledger, NOW + number * MINUTE_MS).statuses[0].word)
     assert words == ["healthy", "healthy", "stalled"]
-    keep(ledger, NOW + 3, committed=5)
-    assert judge(ledger, NOW + 3).statuses[0].word == "rewound"
+    # Also by a check that follows at once.
+    keep(ledger, NOW + 2 * MINUTE_MS + 1_000, committed=5)
+    assert judge(ledger, NOW + 2 * MINUTE_MS + 1_000).statuses[0].word == "rewound"
+
+
+def test_checks_one_right_after_another_count_as_one(ledger: Ledger) -> None:
+    """Three by hand within seconds are not stalled; nor do they hide what is."""
+    for at_ms in (NOW, NOW + 2_000, NOW + 4_000):
+        keep(ledger, at_ms, oldest_unread_ms=NOW)
+    assert judge(ledger, NOW + 4_000).statuses[0].word == "healthy"
+    for at_ms in (NOW + 2 * MINUTE_MS, NOW + 4 * MINUTE_MS, NOW + 4 * MINUTE_MS + 1_000, NOW + 4 * MINUTE_MS + 2_000):
+        keep(ledger, at_ms, oldest_unread_ms=NOW)
+    assert judge(ledger, NOW + 4 * MINUTE_MS + 2_000).statuses[0].word == "stalled"
+
+
+def test_a_clock_that_was_set_back_costs_no_status(ledger: Ledger) -> None:
+    """What was read before it at a later time is left out: it is neither this reading nor the one before."""
+    keep(ledger, NOW + 60 * MINUTE_MS, committed=90)
+    for number in range(3):
+        keep(ledger, NOW + number * MINUTE_MS, committed=11 + number)
+        assert judge(ledger, NOW + number * MINUTE_MS).statuses[0].word == "healthy"
+    assert ledger.lag_readings_after("demo", NOW + 2 * MINUTE_MS) == 1
+    assert ledger.lag_readings_after("far", NOW) == 0
+
+
+def test_another_group_begins_anew(ledger: Ledger) -> None:
+    """The entry names another application id: its offsets are compared with none of the old group."""
+    keep(ledger, NOW, committed=90_000)
+    ledger.keep_lag("demo", {"orders": KeptReading(NOW + MINUTE_MS, replace(LAG, application_id="orders-v2"))})
+    assert judge(ledger, NOW + MINUTE_MS).statuses[0].word == "healthy"
+
+
+def test_a_topic_stays_recreated_however_often_it_is_read(ledger: Ledger) -> None:
+    """By what every reading takes over from the one before it, also from one that is too near to count."""
+    expected = {"orders": "a"}
+    for number in range(9):
+        at_ms = NOW + number * 20_000
+        lag = replace(LAG, partitions=(replace(ROW, topic_id="b", committed=11 + number),))
+        ledger.keep_lag("demo", {"orders": KeptReading(at_ms, lag, expected=expected)})
+        assert judge(ledger, at_ms).statuses[0].word == "recreated"
 
 
 def test_what_is_older_than_it_is_kept_for_goes_with_the_check(ledger: Ledger) -> None:

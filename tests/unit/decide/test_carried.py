@@ -1,0 +1,62 @@
+"""What an earlier look at a log is worth later: a log changes at its ends alone."""
+
+from dataclasses import replace
+
+import pytest
+from kstreams_runbooks.decide.carried import carried
+from kstreams_runbooks.model.lag import PartitionLag
+
+ROW = PartitionLag(
+    "orders",
+    0,
+    "source",
+    "ok",
+    topic_id="a",
+    committed=100,
+    log_start_offset=0,
+    last_stable_offset=101,
+    log_end_offset=101,
+    records=1,
+)
+MARKER = replace(ROW, records=0, exact=True, none_until=101)
+RECORD = replace(ROW, none_until=100, oldest_unread_ms=7)
+
+
+def test_a_marker_that_nobody_commits_is_looked_at_once() -> None:
+    """Nothing is left to read, also of a log that has since lost it to retention."""
+    assert carried(ROW, MARKER) == MARKER
+    emptied = replace(ROW, log_start_offset=101, records=0)
+    assert carried(emptied, MARKER) == replace(emptied, none_until=101, exact=True)
+    assert not carried(emptied, MARKER).lost
+
+
+def test_what_was_written_since_is_not_known_yet() -> None:
+    """Only up to where somebody looked."""
+    more = replace(ROW, last_stable_offset=150, log_end_offset=150, records=50)
+    assert carried(more, MARKER) == replace(more, none_until=101)
+
+
+def test_the_first_unread_record_stays_it_until_it_is_read_or_deleted() -> None:
+    """Deleted unread, it stays lost for as long as the group stands there."""
+    assert carried(ROW, RECORD).oldest_unread_ms == 7
+    behind = replace(ROW, log_start_offset=101, records=0)
+    lost = carried(behind, RECORD)
+    assert (lost.lost, lost.oldest_unread_ms) == (True, None)
+    assert carried(behind, lost).lost
+    assert not carried(replace(behind, committed=101), lost).lost
+    # A record further on, of which only what lies before it was deleted.
+    assert not carried(replace(ROW, log_start_offset=101), replace(RECORD, none_until=101)).lost
+
+
+@pytest.mark.parametrize("changes", [{"committed": 101}, {"topic_id": "b"}, {"role": "repartition"}])
+def test_nothing_of_before_holds_elsewhere(changes: dict[str, object]) -> None:
+    """Where the group has moved, or the topic is another one."""
+    row = replace(ROW, **changes)  # type: ignore[arg-type]  # by name
+    assert carried(row, RECORD) == row
+
+
+def test_without_a_reading_before_the_row_stays_as_it_is() -> None:
+    """So does one that could not be read."""
+    assert carried(ROW, None) == ROW
+    unknown = replace(ROW, state="unknown", records=None)
+    assert carried(unknown, MARKER) == unknown
