@@ -2,14 +2,14 @@
 
 import time
 import uuid
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
-from kstreams_runbooks.decide.lag_status import LagSample, StatusLimits, status
+from kstreams_runbooks.decide.lag_status import LagSample, Status, StatusLimits, status
 from kstreams_runbooks.model.lag import ApplicationLag
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.lag import LagAsked, read_lag
@@ -51,11 +51,20 @@ class World:
         consumer.commit(offsets=[TopicPartition(self.topic, 0, offset)], asynchronous=False)
         consumer.close()
 
-    def read(self, *groups: str) -> list[ApplicationLag]:
+    def read(self, *groups: str, before: Mapping[str, ApplicationLag] | None = None) -> list[ApplicationLag]:
         """What the project reads of these groups, with ages."""
         with ClusterReader(self.config) as reader:
             asked = [LagAsked(group, group, {self.topic: "source"}) for group in groups]
-            return list(with_ages(read_lag(reader, "here", asked), reader, self.config, WITHIN_MS).applications)
+            snapshot = read_lag(reader, "here", asked)
+            return list(with_ages(snapshot, reader, self.config, WITHIN_MS, before).applications)
+
+    def watched(self, times: int = 4) -> list[ApplicationLag]:
+        """The same group read several times, each knowing what the one before found; as if it had members."""
+        found: list[ApplicationLag] = []
+        for _ in range(times):
+            [lag] = self.read(self.topic, before={self.topic: found[-1]} if found else None)
+            found.append(replace(lag, group_state="Stable"))
+        return found
 
     def word(self, lag: ApplicationLag) -> str:
         """How the application stands by this reading."""
@@ -101,6 +110,38 @@ def test_markers_and_aborted_records_do_not_expire(world: World) -> None:
     [lag] = world.read(world.topic)
     assert lag.partitions[0].records == 5
     assert (lag.partitions[0].state, lag.partitions[0].oldest_unread_ms) == ("ok", None)
+
+
+def test_a_marker_that_nobody_commits_is_not_stalled_and_a_record_is(world: World) -> None:
+    """Both are an offset behind the committed one that stands still: the one that has not moved is looked at, once."""
+    world.write(0, records=3, **{"transactional.id": world.topic}).commit_transaction()
+    world.commit(world.topic, 3)
+    lags = world.watched()
+    assert [lag.partitions[0].records for lag in lags] == [1, 0, 0, 0]
+    assert stands(lags).word == "healthy"
+    world.write(0)
+    lags = world.watched()
+    assert [lag.partitions[0].records for lag in lags] == [2, 2, 2, 2]
+    assert [lag.partitions[0].none_until for lag in lags] == [None, 4, 4, 4]
+    assert stands(lags).word == "stalled"
+
+
+def test_a_transaction_that_hangs_is_stalled_although_all_is_read(world: World) -> None:
+    """Its last stable offset stands still, and the sentence says where to look."""
+    world.write(0)
+    world.commit(world.topic, 1)
+    producer = world.write(0, records=2, **{"transactional.id": world.topic})
+    try:
+        found = stands(world.watched())
+    finally:
+        producer.abort_transaction()
+    assert found.word == "stalled"
+    assert f"nothing behind it can be read: {world.topic}-0 (2 offsets); find whose it is:" in found.sentence
+
+
+def stands(lags: list[ApplicationLag]) -> Status:
+    """The status by these readings, a minute apart."""
+    return status(tuple(LagSample(at * 60_000, lag) for at, lag in enumerate(lags)), StatusLimits())
 
 
 @pytest.mark.parametrize(

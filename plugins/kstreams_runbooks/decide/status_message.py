@@ -1,6 +1,7 @@
 """What the owner of an application is told when its status has changed: 15 lines at most, with what to look at."""
 
 import shlex
+import textwrap
 from collections.abc import Mapping, Sequence
 
 from kstreams_runbooks.decide.approval import when
@@ -8,6 +9,10 @@ from kstreams_runbooks.decide.lag import named
 from kstreams_runbooks.decide.notification import MOST_LINES, one_line
 from kstreams_runbooks.model.lag_kept import KeptStatus
 from kstreams_runbooks.model.notification import Kind, Notification
+
+_MOST_NAMED = 10
+# Nothing of a sentence is cut: where it names several topics it takes several lines.
+_WIDTH = 400
 
 
 def status_changed(
@@ -21,7 +26,8 @@ def status_changed(
     alone = len(changes) == 1
     who = first.application if alone else f"{len(changes)} applications"
     was = f" (was {first.told})" if first.told else ""
-    command = shlex.join(["kstreams-runbooks", "lag", *names])
+    # Of so many names that nobody could copy them, the whole fleet is shown.
+    command = shlex.join(["kstreams-runbooks", "lag", *(names if len(names) <= _MOST_NAMED else [])])
     holds = [f"Held by run {held_by[name]}" + ("" if alone else f": {name}") for name in names if name in held_by]
     tail = [
         f"Since: {when(first.since_ms, zone)}",
@@ -51,7 +57,7 @@ def _sentences(changes: Sequence[KeptStatus], room: int) -> list[str]:
     """What was observed, in at most `room` lines."""
     sentences = {one.sentence for one in changes}
     if len(changes) == 1:
-        return [changes[0].sentence]
+        return textwrap.wrap(changes[0].sentence, _WIDTH)[:room]
     if len(sentences) == 1:
         return [f"{named(tuple(one.application for one in changes), most=10)}: {changes[0].sentence}"]
     lines = [f"{one.application}: {one.sentence}" for one in changes]

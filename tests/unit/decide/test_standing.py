@@ -117,3 +117,13 @@ def test_a_message_about_many_applications_stays_short() -> None:
     different = status_changed(own, 5, owner="team", zone="UTC", link="x", held_by=holds)
     assert len(different.lines) <= 15
     assert different.lines[0] == "app-0: own 0"
+
+
+def test_nothing_of_a_message_is_cut() -> None:
+    """Neither a sentence that names several topics, nor the command where a whole cluster changed."""
+    one = standing(None, Judged("demo", "orders", Status("recreated", "a topic " * 90 + "acknowledge: orders"), 1))
+    alone = status_changed((one,), 2, owner="team", zone="UTC", link="", held_by={})
+    assert " ".join(alone.lines).count("a topic") == 90
+    assert alone.lines[-3].endswith("acknowledge: orders")
+    many = [replace(one, application=f"application-{number}") for number in range(300)]
+    assert status_changed(many, 2, owner="team", zone="UTC", link="", held_by={}).command == "kstreams-runbooks lag"
