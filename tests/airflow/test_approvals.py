@@ -85,6 +85,7 @@ def test_mark_failed_on_an_approval_that_waits_ends_the_run(fresh: Stack) -> Non
     ended(trial, state="failed", outcome=NOTHING_CHANGED)
 
 
+@pytest.mark.long
 def test_mark_failed_on_a_run_while_an_approval_waits_frees_its_hold(fresh: Stack) -> None:
     """Airflow then runs nothing more, also not `conclude`: the next run finds the hold free and takes it."""
     first = begun(fresh)
@@ -98,6 +99,7 @@ def test_mark_failed_on_a_run_while_an_approval_waits_frees_its_hold(fresh: Stac
     ended(second, state="failed", outcome=NOTHING_CHANGED)
 
 
+@pytest.mark.long
 def test_the_requester_approves_and_is_asked_again_another_approves(one_bounce: Stack) -> None:
     """Four eyes: the requester's own answer counts for nothing; the run waits on, and goes on with another's."""
     trial = begun(one_bounce)

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from endings import COMPLETED, DRY_RUN, NOTHING_CHANGED, begun, begun_other, ended
 from kstreams_runbooks.properties import dump
 from lab.airflow import APPROVER, REQUESTER
@@ -129,6 +130,7 @@ def test_a_bump_to_a_release_that_changes_more_is_refused(fresh: Stack) -> None:
     assert document["recheck"]["different"] == []
 
 
+@pytest.mark.long
 def test_a_bump_of_what_nobody_declares_says_that_only_descriptions_were_compared(fresh: Stack) -> None:
     """It goes on: the two are the same."""
     with declarations(fresh) as folder:

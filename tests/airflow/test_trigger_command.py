@@ -4,6 +4,7 @@ import json
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,13 +28,14 @@ def fresh(stack: Stack) -> Stack:
 @contextmanager
 def triggered(stack: Stack, run_id: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
     """A trigger command that waits, while the body runs."""
-    process = subprocess.Popen(
-        [str(stack.lab.command), "trigger", DAG, *_ASKED, "--run-id", run_id, "--wait", *arguments],
-        env=stack.environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    with _stderr(stack, run_id).open("w", encoding="utf-8") as stderr:
+        process = subprocess.Popen(
+            [str(stack.lab.command), "trigger", DAG, *_ASKED, "--run-id", run_id, "--wait", *arguments],
+            env=stack.environment(),
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            text=True,
+        )
     try:
         until(lambda: _there(stack, run_id), 60, f"{run_id} is triggered")
         yield process
@@ -41,6 +43,16 @@ def triggered(stack: Stack, run_id: str, *arguments: str) -> Iterator[subprocess
         if process.poll() is None:
             process.kill()
         process.communicate()
+
+
+def said_waits(stack: Stack, run_id: str) -> list[str]:
+    """What the command has said of the approval so far."""
+    lines = _stderr(stack, run_id).read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if line.startswith("waits for approve_plan")]
+
+
+def _stderr(stack: Stack, run_id: str) -> Path:
+    return stack.lab.run_dir / f"{run_id}.stderr"
 
 
 def _there(stack: Stack, run_id: str) -> bool:
@@ -73,13 +85,13 @@ def test_a_wait_says_who_has_to_approve_and_goes_on(fresh: Stack) -> None:
         assert (run["run_id"], run["at"], run["dry_run"]) == ("ci-waits", ["approve_plan"], False)
         (asked,) = run["waits_for"]
         assert (asked["task"], asked["may_answer"]) == ("approve_plan", "approver, admin")
+        until(lambda: bool(said_waits(fresh, "ci-waits")), 30, "the command has seen the question")
         fresh.api(APPROVER).answer(DAG, "ci-waits", "approve_plan", "Reject")
-        out, said = process.communicate(timeout=120)
+        out, _ = process.communicate(timeout=120)
     document = json.loads(out)
     assert process.returncode == document["exit_code"] == 1
     assert "rejected by approver" in document["sentence"]
-    waits = [line for line in said.splitlines() if line.startswith("waits for approve_plan")]
-    (only,) = waits
+    (only,) = said_waits(fresh, "ci-waits")
     assert "may answer: approver, admin; until 20" in only
     assert f"{fresh.lab.airflow_url}/dags/{DAG}/runs/ci-waits/tasks/approve_plan/required_actions" in only
     assert open_runs(fresh) == []
