@@ -108,10 +108,11 @@ def settings(tmp_path: Path) -> Iterator[Settings]:
             time.sleep(0.1)
     yield found
     pids = [one.pid for one in deployer(found).describe() if one.pid]
+    # Told to end it takes a second to hear of it, and would start again what is killed before that.
+    daemon.kill()
+    daemon.wait(20)
     for pid in pids:
         os.kill(pid, 9)
-    daemon.terminate()
-    daemon.wait(20)
 
 
 def deployer(settings: Settings, *, dry_run: bool = False) -> SupervisordDeployer:
