@@ -280,8 +280,8 @@ def trial(request: pytest.FixtureRequest, kafka: Kafka, class_path: str, tmp_pat
         made.clean()
 
 
-# Two tell whether prediction and library agree at all; the others, of other kinds of topics, are `make test-long`'s.
-IN_EVERY_RUN = {"group-by-added-under-static-membership", "foreign-key-join-renamed"}
+# One tells whether prediction and library agree at all; the others, of other kinds of topics, are `make test-long`'s.
+IN_EVERY_RUN = {"group-by-added-under-static-membership"}
 TRIALS = [pytest.param(case, marks=() if case.pair in IN_EVERY_RUN else pytest.mark.long) for case in CASES]
 
 

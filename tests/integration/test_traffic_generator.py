@@ -158,6 +158,7 @@ def free_port() -> int:
         return port
 
 
+@pytest.mark.long
 def test_a_broker_restart_neither_loses_nor_repeats_a_record(own_broker: RestartableBroker) -> None:
     """The generator waits, then catches up with its schedule."""
     prefix = new_topics(own_broker.bootstrap)
