@@ -175,7 +175,7 @@ def test_command_prints_the_document_and_is_inconclusive_where_it_is_blind(
         application=lambda _: SimpleNamespace(cluster="demo"), cluster=lambda _: SimpleNamespace(connection="kafka")
     )
     monkeypatch.setattr("kstreams_runbooks.fleet.load_fleet", lambda: fleet)
-    monkeypatch.setattr("kstreams_runbooks.cli._log_to_stderr", lambda: None)
+    monkeypatch.setattr("kstreams_runbooks.steps.terminal.log_to_stderr", lambda: None)
     monkeypatch.setattr("kstreams_runbooks.steps.connections.kafka_config", lambda _: {})
     monkeypatch.setattr("kstreams_runbooks.observe.ClusterReader", Opened)
     monkeypatch.setattr("kstreams_runbooks.deployers.make_deployer", lambda *_, dry_run: dry_run)
