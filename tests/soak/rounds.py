@@ -27,7 +27,7 @@ from lab.stack import TRAFFIC, Stack
 
 Kind = Literal["plain", "transaction", "restart"]
 
-READINGS, INTERVAL_S = 3, 0.3
+READINGS, INTERVAL_S = 3, 0.5
 # Of a true drain, from the last thing that moved: two seconds, and as many intervals as readings are needed.
 FOUND_S = 2.0 + READINGS * INTERVAL_S
 # Longer than everything that the application does between two records: EOS commits every 0.1 s.
