@@ -37,14 +37,12 @@ def cluster_of(fleet: Fleet, bootstrap: str, name: str | None) -> tuple[str, Mar
     servers, host = _servers(bootstrap), named_after(bootstrap)
     if not _has_clusters(fleet):
         return host, "guessed"
-    found, silent = [], []
+    found, silent = [], {}
     for cluster in sorted(fleet.clusters):
         try:
             known = _servers_of(fleet, cluster)
         except RunbookError as error:
-            if cluster == host:
-                return host, "guessed"
-            silent.append(str(error))
+            silent[cluster] = str(error)
             continue
         if known & servers:
             found.append(cluster)
@@ -52,7 +50,9 @@ def cluster_of(fleet: Fleet, bootstrap: str, name: str | None) -> tuple[str, Mar
         return found[0], "given"
     if found:
         raise BadInput(f"--bootstrap {bootstrap}: {' and '.join(found)} have it; name one with --cluster")
-    why = "".join(f"; {sentence}" for sentence in silent)
+    if host in silent:
+        return host, "guessed"
+    why = "".join(f"; {sentence}" for sentence in silent.values())
     raise BadInput(
         f"--bootstrap {bootstrap}: no cluster of {fleet.directory / 'clusters'} has it{why}; name one with --cluster, "
         "a new name is declared"

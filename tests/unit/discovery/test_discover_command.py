@@ -55,8 +55,10 @@ def test_the_cluster_is_the_one_that_has_one_of_the_servers(tmp_path: Path, monk
         cluster_of(fleet, "c:3, b:2", None)
 
 
-def test_the_first_cluster_of_a_fleet_is_named_after_its_first_server(tmp_path: Path) -> None:
-    """No connection is asked for; it is found by that name again, until somebody has created its connection."""
+def test_the_first_cluster_of_a_fleet_is_named_after_its_first_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No connection is asked for; it is found by that name again, unless one that has the server is there by now."""
     fleet = fleet_of(tmp_path / "applications")
     named = ("kafka-1.example.org", "guessed")
     assert cluster_of(fleet, "kafka-1.example.org:9092,kafka-2:9092", None) == named
@@ -66,6 +68,10 @@ def test_the_first_cluster_of_a_fleet_is_named_after_its_first_server(tmp_path: 
     assert cluster_of(fleet, "kafka-1.example.org:9092", None) == named
     with pytest.raises(BadInput, match="Airflow connection kafka_kafka_1_example_org: not found"):
         cluster_of(fleet, "other:9092", None)
+    (tmp_path / "clusters" / "z.yaml").write_text("connection: z\n", encoding="utf-8")
+    servers = '{"conn_type": "kafka", "extra": {"bootstrap.servers": "kafka-1.example.org:9092"}}'
+    monkeypatch.setenv("AIRFLOW_CONN_Z", servers)
+    assert cluster_of(fleet_of(tmp_path / "applications"), "kafka-1.example.org:9092", None) == ("z", "given")
 
 
 def test_a_cluster_whose_file_is_bad_is_no_new_one(tmp_path: Path) -> None:
