@@ -22,8 +22,8 @@ class CheckSettings(Declaration):
     samples: Count = Field(
         default=3, ge=2, description="readings that a status is judged by; so many without progress are stalled"
     )
-    apart_minutes: Amount = Field(
-        default=1, ge=0, description="minutes between two readings that a status is judged by, at least"
+    apart_seconds: Amount = Field(
+        default=15, ge=0, description="seconds between two readings that a status is judged by, at least"
     )
     behind_records: Count = Field(default=10_000, ge=0, description="records to read above which it is behind")
     expiring_hours: Amount = Field(

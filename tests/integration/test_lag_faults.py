@@ -71,7 +71,7 @@ def watch(orders: Orders, tmp_path_factory: pytest.TempPathFactory) -> Watch:
     """The application from nothing, and a ledger that has never seen it."""
     ledger = Ledger.open(f"sqlite:///{tmp_path_factory.mktemp('ledger') / 'ledger.db'}")
     # Checks follow one another as fast as they can.
-    made = Watch(orders, ledger, CheckSettings(apart_minutes=0))
+    made = Watch(orders, ledger, CheckSettings(apart_seconds=0))
     _write(made)
     until(lambda: _well(made), 60, "the application has read what is there", poll_s=1)
     return made

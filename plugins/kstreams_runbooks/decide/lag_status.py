@@ -44,7 +44,7 @@ class StatusLimits:
     samples: int = 3
     records: int = 10_000
     expiring_ms: int = 6 * 3_600_000
-    apart_ms: int = 60_000
+    apart_ms: int = 15_000
 
 
 @dataclass(frozen=True, slots=True)

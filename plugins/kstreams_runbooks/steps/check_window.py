@@ -8,7 +8,7 @@ from kstreams_runbooks.decide.lag_status import LagSample, StatusLimits
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.lag_kept import KeptReading
 
-_HOUR_MS, _MINUTE_MS = 3_600_000, 60_000
+_HOUR_MS, _SECOND_MS = 3_600_000, 1_000
 
 
 def limits_of(settings: CheckSettings) -> StatusLimits:
@@ -17,7 +17,7 @@ def limits_of(settings: CheckSettings) -> StatusLimits:
         settings.samples,
         settings.behind_records,
         int(settings.expiring_hours * _HOUR_MS),
-        int(settings.apart_minutes * _MINUTE_MS),
+        int(settings.apart_seconds * _SECOND_MS),
     )
 
 
