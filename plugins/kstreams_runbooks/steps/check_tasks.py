@@ -1,18 +1,16 @@
 """The tasks of the scheduled check: they read and tell; nothing of a cluster or an application is changed."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any
 
-from airflow.sdk import DAG, Param, get_current_context, task
+from airflow.sdk import DAG, Param, task
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_fixed
 
 from kstreams_runbooks.check_settings import CheckSettings, check_settings
 from kstreams_runbooks.decide.lag import named
 from kstreams_runbooks.decide.standing import to_tell, together, told
 from kstreams_runbooks.decide.status_message import status_changed
-from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError, Unreachable
+from kstreams_runbooks.errors import BadInput, Inconclusive, Unreachable
 from kstreams_runbooks.fleet import Fleet, load_fleet
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import encode
@@ -20,20 +18,17 @@ from kstreams_runbooks.model.lag_kept import KeptStatus
 from kstreams_runbooks.model.notification import Notification
 from kstreams_runbooks.notification_settings import notification_settings
 from kstreams_runbooks.steps.authorize import is_over
+from kstreams_runbooks.steps.check_answers import ACKNOWLEDGE, ANSWER, answers_of, demand_whole, problems_of, reported
 from kstreams_runbooks.steps.checking import held_applications
 from kstreams_runbooks.steps.checking import read_cluster as read
 from kstreams_runbooks.steps.connections import kafka_config
 from kstreams_runbooks.steps.draining import runs_in_a_drain
 from kstreams_runbooks.steps.judging import judge_fleet
 from kstreams_runbooks.steps.notify import page_of_run, tell
-from kstreams_runbooks.steps.reporting import ended_by, leave
+from kstreams_runbooks.steps.reporting import leave
 from kstreams_runbooks.steps.run import log, now_ms
 from kstreams_runbooks.steps.sweeping import sweep
 
-# The field of the form that ends "recreated".
-_ACKNOWLEDGE = "acknowledge"
-# What each task leaves for the last one, which says how the check ended.
-ANSWER = "answer"
 # A broker that restarts is back within this time; what is away for longer is told, and the next check looks again.
 _AGAIN_S = 5
 _TASK_LIMIT = timedelta(minutes=5)
@@ -56,7 +51,7 @@ def scheduled_check(dag_id: str, *, doc: str) -> DAG:
         max_active_runs=1,
         dagrun_timeout=_RUN_LIMIT,
         params={
-            _ACKNOWLEDGE: Param(
+            ACKNOWLEDGE: Param(
                 [],
                 type="array",
                 items={"type": "string"},
@@ -71,7 +66,7 @@ def scheduled_check(dag_id: str, *, doc: str) -> DAG:
 @task(retries=0)
 def list_clusters() -> list[str]:
     """Name the clusters that applications are declared on."""
-    with _reported("names the clusters of the fleet"):
+    with reported("names the clusters of the fleet"):
         check_settings()
         fleet = load_fleet()
         for sentence in fleet.not_looked_at:
@@ -84,7 +79,7 @@ def list_clusters() -> list[str]:
 @task(retries=0, execution_timeout=_TASK_LIMIT)
 def read_cluster(cluster: str) -> None:
     """Read every application of one cluster and keep it."""
-    with _reported(f"reads every application of {cluster}", {"cluster": cluster}) as context:
+    with reported(f"reads every application of {cluster}", {"cluster": cluster}) as context:
         fleet, ledger, settings = load_fleet(), Ledger.open(), check_settings()
         entries = [entry for entry in fleet.applications.values() if entry.cluster == cluster]
         config = kafka_config(fleet.cluster(cluster).connection)
@@ -94,7 +89,7 @@ def read_cluster(cluster: str) -> None:
             wait=wait_fixed(_AGAIN_S),
             reraise=True,
         )
-        acknowledged = {entry.name for entry in entries} & {*context["params"][_ACKNOWLEDGE]}
+        acknowledged = {entry.name for entry in entries} & {*context["params"][ACKNOWLEDGE]}
         for name in sorted(acknowledged):
             log.info("[%s @ %s] its present topics are taken for the right ones from now on", name, cluster)
         found = retrying(read, ledger, cluster, entries, config, settings, acknowledged)
@@ -105,14 +100,14 @@ def read_cluster(cluster: str) -> None:
 @task(trigger_rule="all_done", retries=0, execution_timeout=_TASK_LIMIT)
 def judge() -> None:
     """Judge every application by its last readings; one whose cluster could not be read is unknown."""
-    with _reported("judges every application by its last readings") as context:
-        answers, settings = _read(context), check_settings()
+    with reported("judges every application by its last readings") as context:
+        answers, settings = answers_of(context), check_settings()
         found = judge_fleet(
             Ledger.open(),
             load_fleet().applications.values(),
             settings,
             read_at_ms={one["cluster"]: one["at_ms"] for one in answers if "at_ms" in one},
-            problems=_problems(answers),
+            problems=problems_of(answers),
             now_ms=now_ms(),
         )
         for one in found.statuses:
@@ -129,7 +124,7 @@ def sweep_holds() -> None:
 
     Fails where it could not look at one of them.
     """
-    with _reported("runs the guards of every application that a run holds") as context:
+    with reported("runs the guards of every application that a run holds") as context:
         ledger = Ledger.open()
         swept = sweep(ledger, "sweep_holds", is_over, log.info)
         draining = [one.sentence(now_ms()) for one in runs_in_a_drain(ledger) if not is_over(one.run_key)]
@@ -147,7 +142,7 @@ def sweep_holds() -> None:
 @task(trigger_rule="all_done", retries=0, execution_timeout=_TASK_LIMIT)
 def notify_changes() -> None:
     """Tell the owners whose application has changed its status, once each; fail where the check was not whole."""
-    with _reported("tells whose application has changed its status") as context:
+    with reported("tells whose application has changed its status") as context:
         ledger, fleet, settings = Ledger.open(), load_fleet(), notification_settings()
         link = page_of_run(context["ti"].dag_id, context["ti"].run_id)
         changes = [
@@ -163,7 +158,7 @@ def notify_changes() -> None:
         ledger.keep_lag_statuses(told(one) for one, _ in changes)
         if not changes:
             log.info("no status has changed")
-        _demand_whole(context, fleet)
+        demand_whole(context, fleet)
 
 
 def _message(
@@ -173,50 +168,3 @@ def _message(
     cluster, entry = group[0].cluster, fleet.applications[group[0].application]
     held_by = {name: run for (of, name), run in held.items() if of == cluster}
     return status_changed(group, now_ms(), owner=entry.owner, zone=entry.zone, link=link, held_by=held_by)
-
-
-def _demand_whole(context: Mapping[str, Any], fleet: Fleet) -> None:
-    """Inconclusive where something was not read, or a task gave no answer: such a check is never green."""
-    answers = _read(context)
-    problems = _problems(answers)
-    unread = [name for name in fleet.used_clusters if name not in {one["cluster"] for one in answers}]
-    said = [
-        *fleet.not_looked_at,
-        *problems.values(),
-        *(f"cluster {name} was not read in this check" for name in unread),
-        *(
-            f"{_ACKNOWLEDGE}: no application of the fleet is called {name}"
-            for name in context["params"][_ACKNOWLEDGE]
-            if name not in fleet.applications
-        ),
-        *(["judge gave no answer"] if context["ti"].xcom_pull(task_ids="judge", key=ANSWER) is None else []),
-    ]
-    if said:
-        raise Inconclusive(f"this check is not whole: {'; '.join(said)}")
-
-
-def _read(context: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What the mapped tasks left, in any order."""
-    found = context["ti"].xcom_pull(task_ids=["read_cluster"], key=ANSWER) or []
-    return [one for one in found if one is not None]
-
-
-def _problems(answers: list[dict[str, Any]]) -> dict[str, str]:
-    return {one["cluster"]: one["problem"] for one in answers if "problem" in one}
-
-
-@contextmanager
-def _reported(what: str, about: Mapping[str, str] | None = None) -> Iterator[Mapping[str, Any]]:
-    """The context of a task; says first what it does, and turns our own errors into one last line.
-
-    With `about` that line is left for the tasks that follow too.
-    """
-    context = get_current_context()
-    log.info("%s: %s", context["ti"].task_id, what)
-    try:
-        yield context
-    except RunbookError as error:
-        log.error("%s", error)
-        if about:
-            leave(context, ANSWER, {**about, "problem": f"cluster {about['cluster']} was not read: {error}"})
-        raise ended_by(context, error) from None
