@@ -114,7 +114,8 @@ def _hanging(transaction: OpenTransaction) -> str:
     return (
         f"a transaction of {_who(transaction)} is {_age(transaction)} ({_limit(transaction)}, and "
         f"{ABORT_DUE_MS // 1000} s more to notice); make sure that its producer is gone, then abort it with "
-        f"kafka-transactions.sh abort --topic {topic} --partition {number} --start-offset {transaction.start_offset}"
+        f"kafka-transactions.sh --bootstrap-server … abort --topic {topic} --partition {number} "
+        f"--start-offset {transaction.start_offset}"
     )
 
 

@@ -193,7 +193,7 @@ def test_a_transaction_that_outlives_its_timeout_hangs(transaction: OpenTransact
     verdict = drained((reading(0, open_transactions=(transaction,)),), QUESTION)
     assert (verdict.outcome, [one.id for one in verdict.findings]) == (Outcome.INCONCLUSIVE, ["transaction-hangs"])
     assert sentence in verdict.reasons[0]
-    assert verdict.reasons[0].endswith("kafka-transactions.sh abort --topic orders --partition 0 --start-offset 8")
+    assert verdict.reasons[0].endswith("abort --topic orders --partition 0 --start-offset 8")
 
 
 @pytest.mark.parametrize(
