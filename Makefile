@@ -1,6 +1,6 @@
 # `make` prints what there is. Everything runs from .venv, which `setup` makes from the hashed locks.
 .DEFAULT_GOAL := help
-.PHONY: help setup lock lint types docs test test-unit test-long test-chaos test-kill soak mutate topologies spark-matrix lag-scenarios build demo demo-down bench bench-lag
+.PHONY: help setup lock lint types docs test test-unit test-long test-chaos test-kill soak mutate topologies spark-matrix lag-scenarios build demo demo-down bench bench-bump bench-lag bench-fleet
 
 PYTHON ?= python3
 VENV := .venv
@@ -10,7 +10,7 @@ LAB := PYTHONPATH=tests $(BIN)/python -m
 
 help: ## This list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | while IFS="$$(printf '\t')" read -r name what; do \
-		printf '  make %-10s %s\n' "$$name" "$$what"; done
+		printf '  make %-14s %s\n' "$$name" "$$what"; done
 
 setup: $(STAMP) ## Make .venv from the locks; nothing happens while it is up to date
 
@@ -83,9 +83,14 @@ demo: setup ## A real library bump under traffic, with its proof; PORT_BASE, RUN
 demo-down: ## Stop what the demo started, and nothing else
 	@if test -x $(BIN)/python; then $(LAB) lab.demo down; fi
 
-bench: setup ## Gap per bounced instance beside the same by hand, of all at once, overhead per task; FORMAT=json
+bench: bench-bump bench-lag bench-fleet ## Everything that is measured beside a floor or a peer; about half an hour
+
+bench-bump: setup ## Gap per bounced instance beside the same by hand, of all at once, overhead per task; FORMAT=json
 	@$(LAB) benchmarks.bump
 
 bench-lag: setup ## Lag of 500 groups beside kafka-consumer-groups, and the Spark lag check beside a bare count; 6 minutes
 	@$(LAB) benchmarks.lag_snapshot
 	@$(LAB) benchmarks.lag_spark
+
+bench-fleet: setup ## One scheduled check of 50 applications and of 500; 2 minutes
+	@$(LAB) benchmarks.fleet_check

@@ -1,4 +1,4 @@
-"""`make bench`: what a library bump costs beside the same by hand, what a stop and restart costs, Airflow's overhead.
+"""`make bench-bump`: a library bump beside the same by hand, a stop and restart, and Airflow's own overhead.
 
 Repeats alternate between the runbook and the hand, each from a fresh application under the same traffic, so that a
 machine whose speed drifts hits both. The gap is the longest time in which a partition of the restarted instance got no

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.fleet_check`: one scheduled check of 50 applications and of 500, on one broker.
+"""`make bench-fleet`: one scheduled check of 50 applications and of 500, on one broker.
 
 What the tasks of `drain_check` call: read_cluster, then judge_fleet, with a ledger of its own. Each application has an
 input and a repartition topic of two partitions each, and a stable group of one plain consumer; a fifth of them have

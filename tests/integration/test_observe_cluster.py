@@ -12,6 +12,7 @@ from kstreams_runbooks.act.groups import GroupWriter
 from kstreams_runbooks.errors import Unreachable, WriteRefused
 from kstreams_runbooks.model.readings import BrokerReading, GroupReading, Missing, PartitionReading
 from kstreams_runbooks.observe import ClusterReader
+from lab.supervise import until
 
 
 class Kafka:
@@ -131,8 +132,13 @@ def test_open_transaction_holds_the_stable_offset(config: dict[str, Any], reader
     held = last_of(reader, topic)
     assert (held.stable, held.end) == (0, 1)
     producer.commit_transaction()
-    free = last_of(reader, topic)
-    assert (free.stable, free.end) == (2, 2), "the record and the transaction's marker"
+
+    def free() -> bool:
+        """The record and the transaction's marker, which the coordinator writes once it has answered."""
+        found = last_of(reader, topic)
+        return (found.stable, found.end) == (2, 2)
+
+    until(free, 10, "the marker is written", poll_s=0.1)
 
 
 def test_topics(reader: ClusterReader, topic: str) -> None:
@@ -143,20 +149,22 @@ def test_topics(reader: ClusterReader, topic: str) -> None:
     assert f"{topic}-not" not in reader.topic_names()
 
 
-def test_many_partitions_in_one_reading(config: dict[str, Any], reader: ClusterReader) -> None:
-    """400 partitions in well under a second: calls are batched."""
+def test_many_partitions_in_one_reading(config: dict[str, Any]) -> None:
+    """As many requests for 400 partitions as for one: calls are batched."""
     admin = AdminClient(config)
     names = [f"many-{uuid.uuid4().hex[:8]}-{number}" for number in range(4)]
     for future in admin.create_topics([NewTopic(name, 100, 1) for name in names]).values():
         future.result()
+
+    def requests(partitions: dict[str, int]) -> int:
+        with ClusterReader(config, counted=True) as reader:
+            readings = reader.partitions("nobody", partitions)
+            assert isinstance(readings, tuple)
+            assert [reading.end for reading in readings] == [0] * sum(partitions.values())
+            return reader.requests()
+
     try:
-        reader.partitions("nobody", dict.fromkeys(names, 100))
-        began = time.monotonic()
-        readings = reader.partitions("nobody", dict.fromkeys(names, 100))
-        assert time.monotonic() - began < 1.0
-        assert isinstance(readings, tuple)
-        assert len(readings) == 400
-        assert {reading.end for reading in readings} == {0}
+        assert requests(dict.fromkeys(names, 100)) <= requests({names[0]: 1}) + 2
     finally:
         for future in admin.delete_topics(names).values():
             future.result()
