@@ -150,7 +150,11 @@ def _still(samples: tuple[LagSample, ...], limits: StatusLimits) -> NoProgress:
 
 
 def _unknown(lag: ApplicationLag) -> tuple[str, ...]:
-    rows = tuple(f"{one.name}: {one.why}" for one in lag.read if one.state in {"missing", "unknown"})
+    rows = tuple(
+        f"{one.name}: {one.why or one.age_why}"
+        for one in lag.read
+        if one.state in {"missing", "unknown"} or one.age_why
+    )
     if lag.unread is None and not (lag.problems or rows):
         return (f"nothing is known of what {lag.application_id} reads",)
     return (*lag.problems, *rows, *(why for one in lag.read if (why := _perhaps_lost(one))))
@@ -158,10 +162,10 @@ def _unknown(lag: ApplicationLag) -> tuple[str, ...]:
 
 def _perhaps_lost(row: PartitionLag) -> str:
     """Offsets that were deleted before anybody had looked whether a record was among them."""
-    start, committed = row.log_start_offset, row.committed
-    if row.lost or committed is None or start is None or start <= max(committed, row.none_until or 0):
+    if row.lost or not row.perhaps_lost:
         return ""
+    deleted = (row.log_start_offset or 0) - (row.committed or 0)
     return (
-        f"{row.name}: {start - committed:,} offsets were deleted before they were read, and whether a record was among "
-        "them is not known (transaction markers have offsets too)"
+        f"{row.name}: {deleted:,} offsets were deleted before they were read, and whether a record was among them is "
+        "not known (transaction markers have offsets too)"
     )

@@ -32,7 +32,8 @@ def no_progress(readings: Mapping[int, ApplicationLag], samples: int) -> NoProgr
         if len(seen) < samples or len({one.committed for one in seen}) > 1:
             continue
         if (waits := all(one.records for one in seen)) and any(map(_has_record, seen)):
-            stuck.append(f"{name} ({row.records:,} to read)")
+            never = ", never committed" if row.committed is None else ""
+            stuck.append(f"{name} ({row.records:,} to read{never})")
         elif all(map(_is_open, seen)) and len({one.last_stable_offset for one in seen}) == 1:
             hanging.append(row)
         elif waits:

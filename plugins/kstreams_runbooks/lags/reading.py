@@ -55,8 +55,14 @@ def of_cluster(
         asked = [question(one, told[one.name]) for one in entries]
         with ThreadPoolExecutor(_THREADS, thread_name_prefix="describe") as pool:
             asked = list(pool.map(lambda one, entry: described(one, entry, deployer_of, names), asked, entries))
+        # What an instance told while it ran is looked after while none does.
+        asked = [replace(one, keeps=one.keeps or _kept(before.get(one.application))) for one in asked]
         snapshot = with_ages(read_lag(reader, cluster, asked), reader, config, expiring_ms, before)
     return ClusterLag(snapshot, {name: one.failed for name, one in told.items()})
+
+
+def _kept(lag: ApplicationLag | None) -> tuple[str, ...]:
+    return () if lag is None else tuple(topic for topic, _ in lag.kept)
 
 
 def of_group(config: Mapping[str, Any], cluster: str, group: str, expiring_ms: int) -> ClusterLag:

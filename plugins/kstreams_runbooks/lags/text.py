@@ -87,8 +87,9 @@ def _remarks(rows: Sequence[PartitionLag], problems: Sequence[str]) -> Iterator[
         yield f"{topic}: nothing of the application reads it any more; what is left in it is in no total"
     if numbers := [one.partition for one in rows if one.open_transaction]:
         yield f"{topic} {_numbers(numbers)}: a transaction is open; what is behind it is not known"
-    for why in dict.fromkeys(one.why for one in rows if one.why and one.why not in problems):
-        numbers = [one.partition for one in rows if one.why == why]
+    every = [(one, why) for one in rows for why in (one.why, one.age_why) if why and why not in problems]
+    for why in dict.fromkeys(why for _, why in every):
+        numbers = [one.partition for one, said in every if said == why]
         place = topic if rows[0].state == "missing" else f"{topic} {_numbers(numbers)}"
         yield f"{place}: {why}"
 

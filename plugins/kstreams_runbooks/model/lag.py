@@ -25,7 +25,8 @@ class PartitionLag:
     aborted records have offsets too; `at_least` where only a part of them was scanned. `oldest_unread_ms` is the
     timestamp of the first record that is not read yet. `none_until` is how far its log was looked at: from where the
     group stands no readable record comes before that offset, and one stands at it where `oldest_unread_ms` is known;
-    None where nobody looked. `lost`: such a record was deleted unread.
+    None where nobody looked. `lost`: such a record was deleted unread; `perhaps_lost`: offsets were that nobody had
+    looked at. `age_why` says why nobody knows when its unread records are deleted.
     """
 
     topic: str
@@ -45,7 +46,9 @@ class PartitionLag:
     retention_ms: int | None = None
     none_until: int | None = None
     lost: bool = False
+    perhaps_lost: bool = False
     why: str = ""
+    age_why: str = ""
 
     @property
     def name(self) -> str:
@@ -102,7 +105,8 @@ class ApplicationLag:
     """One application's group at one time; `problems` are readings that could not be taken, one sentence each.
 
     `group_type` is classic, consumer or streams, None where no broker knows the group. `kept` are its changelogs with
-    their topic ids, None for one that is not there: the group reads none of them, but they hold the state.
+    their topic ids, None for one that is not there: the group reads none of them, but they hold the state. One that is
+    not `exactly_once` processes the records of aborted transactions too.
     """
 
     application: str
@@ -112,6 +116,7 @@ class ApplicationLag:
     partitions: tuple[PartitionLag, ...]
     problems: tuple[str, ...] = ()
     kept: tuple[tuple[str, str | None], ...] = ()
+    exactly_once: bool = True
 
     @property
     def read(self) -> Iterator[PartitionLag]:

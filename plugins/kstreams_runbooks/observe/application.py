@@ -79,6 +79,10 @@ class ObservedApplication(Protocol):
         """Whether its instances set group.instance.id."""
 
     @property
+    def processing_guarantee(self) -> str:
+        """What its instances set, `at_least_once` or one of exactly once."""
+
+    @property
     def deployer(self) -> _Instances:
         """Deployer settings, with the instances."""
 

@@ -1,8 +1,8 @@
-"""The first record that a read_committed consumer would get from a range of offsets: where, and when it was written."""
+"""The first record that a consumer would get from a range of offsets: where, and when it was written."""
 
 import time
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 from uuid import uuid4
 
 from kstreams_runbooks.observe.clients import librdkafka_config
@@ -14,6 +14,9 @@ _POLL_S = 0.2
 _FETCH_BYTES = 65_536
 
 
+Isolation = Literal["read_committed", "read_uncommitted"]
+
+
 class First(NamedTuple):
     """A record's offset, and when it was written (Unix ms)."""
 
@@ -22,7 +25,10 @@ class First(NamedTuple):
 
 
 def first_unread(
-    config: Mapping[str, Any], ranges: Mapping[Place, tuple[int, int]], timeout_s: float
+    config: Mapping[str, Any],
+    ranges: Mapping[Place, tuple[int, int]],
+    timeout_s: float,
+    isolation: Isolation = "read_committed",
 ) -> dict[Place, First | None]:
     """The first readable record in [start, end) of each partition, None where there is none.
 
@@ -38,7 +44,7 @@ def first_unread(
         {
             **librdkafka_config(config),
             "group.id": f"kstreams-runbooks-lag-{uuid4()}",
-            "isolation.level": "read_committed",
+            "isolation.level": isolation,
             "enable.auto.commit": False,
             "auto.offset.reset": "error",
             "max.partition.fetch.bytes": _FETCH_BYTES,

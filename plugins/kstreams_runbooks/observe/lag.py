@@ -22,7 +22,7 @@ class LagAsked:
 
     Without a topology its topics are those that its group has offsets on, and internal ones by their names. `lacking`
     says why not all of them are known; with it any topic that the group has an offset on may be one. `keeps` are names
-    of changelogs that it may have.
+    of changelogs that it may have. One that is not `exactly_once` processes the records of aborted transactions too.
     """
 
     application: str
@@ -30,6 +30,7 @@ class LagAsked:
     reads: Mapping[str, LagRole] | None = None
     lacking: str = ""
     keeps: Collection[str] = ()
+    exactly_once: bool = True
 
 
 def read_lag(reader: ClusterReader, cluster: str, asked: Sequence[LagAsked]) -> LagSnapshot:
@@ -115,7 +116,9 @@ def lag_of(
                 _partition(place, reads[topic], topics[topic].topic_id, offsets.get(place), ends[place], of_group)
             )
     kept = tuple((name, topics[name].topic_id if name in topics else None) for name in sorted(asked.keeps))
-    return ApplicationLag(asked.application, asked.application_id, kind, state, tuple(rows), tuple(problems), kept)
+    return ApplicationLag(
+        asked.application, asked.application_id, kind, state, tuple(rows), tuple(problems), kept, asked.exactly_once
+    )
 
 
 def _absent(topic: str, role: LagRole, hidden: str | None) -> PartitionLag:
@@ -153,15 +156,16 @@ def _partition(
         log_end_offset=end,
         stream_time_ms=None if committed is None else partition_time(committed.metadata),
         records=None if unknown else _between(since, start, stable),
-        why=unknown or _told(offset, start),
+        why=unknown or _told(offset, start, role),
     )
 
 
-def _told(committed: int | None, start: int | None) -> str:
+def _told(committed: int | None, start: int | None, role: LagRole) -> str:
     """What is remarkable about an offset that could be read."""
     if committed is None:
         return "never committed"
-    if start is not None and committed < start:
+    # Of a repartition topic Streams itself deletes what is committed, and may have done so since the offset was read.
+    if start is not None and committed < start and role != "repartition":
         return (
             f"{start - committed:,} offsets were deleted before they were read: retention, or somebody deleted records"
         )

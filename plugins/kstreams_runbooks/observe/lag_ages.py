@@ -18,7 +18,7 @@ from kstreams_runbooks.decide.carried import carried, looked
 from kstreams_runbooks.model.lag import ApplicationLag, LagSnapshot, PartitionLag
 from kstreams_runbooks.model.readings import Missing
 from kstreams_runbooks.observe.cluster import ClusterReader
-from kstreams_runbooks.observe.first_unread import First, first_unread
+from kstreams_runbooks.observe.first_unread import First, Isolation, first_unread
 from kstreams_runbooks.observe.offsets import Place, read_first_since
 
 _RETENTION, _POLICY = "retention.ms", "cleanup.policy"
@@ -41,8 +41,8 @@ def with_ages(
 
     That limit is half of the retention where that is less. `before` is the reading before of each application by name:
     what it found out and still holds is kept, and partitions that have not moved since are looked at too. Where a
-    record may be that old and nobody can say, or retention is not told, the row is unknown. Unreachable where no broker
-    answers.
+    record may be that old and nobody can say, or retention is not told, the row says why (`age_why`). Unreachable where
+    no broker answers.
     """
     lags = [_carried(lag, (before or {}).get(lag.application)) for lag in snapshot.applications]
     settings = reader.settings({row.topic for lag in lags for row in lag.read}, (_RETENTION, _POLICY))
@@ -59,18 +59,26 @@ def with_ages(
     still = [_still(lag, (before or {}).get(lag.application)) for lag in lags]
     # One look at the whole of what stands still says how old its first record is, too.
     wanted = [own | rest for own, rest in zip(old, still, strict=True)]
-    first = _first(config, _in_turn(wanted)[:MOST_READ])
+    first = {
+        once: _first(
+            config,
+            _in_turn(own for lag, own in zip(lags, wanted, strict=True) if lag.exactly_once is once)[:MOST_READ],
+            "read_committed" if once else "read_uncommitted",
+        )
+        for once in (True, False)
+    }
     return replace(
         snapshot,
         applications=tuple(
             replace(
                 lag,
                 partitions=tuple(
-                    _aged(_looked(row, ranges, first), retention, young, own, _was_read(row, ranges, first))
+                    _aged(_looked(row, ranges, seen), retention, young, own, _was_read(row, ranges, seen))
                     for row in lag.partitions
                 ),
             )
             for lag, own, ranges in zip(lags, old, wanted, strict=True)
+            for seen in (first[lag.exactly_once],)
         ),
     )
 
@@ -121,7 +129,10 @@ def _still(lag: ApplicationLag, before: ApplicationLag | None) -> dict[Place, Ra
     found = {}
     for row in _unknown(lag):
         was, since, end = rows.get(_place(row)), _since(row), row.last_stable_offset
-        if was and was.records and was.committed == row.committed and since is not None and end is not None:
+        if was is None or was.committed != row.committed or since is None or end is None:
+            continue
+        # Where somebody has looked, and there was nothing, only what came since is looked at.
+        if was.records or was.none_until is not None:
             found[_place(row)] = (since, end)
     return found
 
@@ -132,7 +143,9 @@ def _in_turn(wanted: Iterable[Mapping[Place, Range]]) -> list[tuple[Place, Range
     return list(dict.fromkeys(item for turn in turns for item in turn if item is not None))
 
 
-def _first(config: Mapping[str, Any], wanted: Sequence[tuple[Place, Range]]) -> dict[tuple[Place, Range], First | None]:
+def _first(
+    config: Mapping[str, Any], wanted: Sequence[tuple[Place, Range]], isolation: Isolation
+) -> dict[tuple[Place, Range], First | None]:
     """The first record of each range; absent where it was not reached in time.
 
     A consumer reads a partition from one place only: where several applications stand in it, one after another.
@@ -141,7 +154,7 @@ def _first(config: Mapping[str, Any], wanted: Sequence[tuple[Place, Range]]) -> 
     left, until = list(wanted), time.monotonic() + _READ_S
     while left and (rest_s := until - time.monotonic()) > 0:
         now = dict(reversed(left))
-        answers = first_unread(config, now, rest_s)
+        answers = first_unread(config, now, rest_s, isolation)
         found |= {(place, now[place]): answer for place, answer in answers.items()}
         left = [(place, bounds) for place, bounds in left if now[place] != bounds]
     return found
@@ -171,19 +184,19 @@ def _aged(
     old: Mapping[Place, Range],
     was_read: bool,
 ) -> PartitionLag:
-    """The row with its retention, unknown where it is not known whether its records are old."""
+    """The row with its retention, or why it is not known whether its records are old."""
     if row.role == "orphaned" or row.state not in {"ok", "never_committed"}:
         return row
     # Also where nothing is unread just now: what is not told does not become known by that.
     if (kept := retention[row.topic]) is None:
         why = f"{_RETENTION} is not told (needs DescribeConfigs on the topic): unread records may expire unseen"
-        return replace(row, state="unknown", why=why)
+        return replace(row, age_why=why)
     row = replace(row, retention_ms=kept)
     if was_read:
         return row
     if isinstance(answer := young.get(_place(row)), Missing):
-        return replace(row, state="unknown", why=f"the age of its unread records is not known: {answer.missing}")
+        return replace(row, age_why=f"the age of its unread records is not known: {answer.missing}")
     if _place(row) in old:
         why = f"how old its first unread record is was not found out ({_READ_S:.0f} s, {MOST_READ} partitions at most)"
-        return replace(row, state="unknown", why=why)
+        return replace(row, age_why=why)
     return row

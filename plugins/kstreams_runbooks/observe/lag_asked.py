@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.lag import LagRole
@@ -41,11 +41,12 @@ class Told:
 
 def question(entry: ObservedApplication, told: Told | None, known: KnownTopology | None = None) -> LagAsked:
     """What is asked about an application: by `known`, a topology that holds, else by what its instances tell now."""
+    asked = LagAsked(entry.name, entry.application_id, exactly_once=entry.processing_guarantee.startswith("exactly"))
     if known is not None:
-        return LagAsked(entry.name, entry.application_id, known.reads, keeps=known.keeps)
+        return replace(asked, reads=known.reads, keeps=known.keeps)
     if told is None:
-        return LagAsked(entry.name, entry.application_id, lacking=NOBODY_TELLS)
-    return LagAsked(entry.name, entry.application_id, told.reads or told.partly or None, told.lacking, told.keeps)
+        return replace(asked, lacking=NOBODY_TELLS)
+    return replace(asked, reads=told.reads or told.partly or None, lacking=told.lacking, keeps=told.keeps)
 
 
 def ask_instances(entries: Sequence[ObservedApplication], names: Collection[str]) -> dict[str, Told]:

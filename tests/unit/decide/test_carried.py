@@ -31,9 +31,23 @@ def test_a_marker_that_nobody_commits_is_looked_at_once() -> None:
 
 
 def test_what_was_written_since_is_not_known_yet() -> None:
-    """Only up to where somebody looked."""
+    """Only up to where somebody looked: what lies before that is nothing to read."""
     more = replace(ROW, last_stable_offset=150, log_end_offset=150, records=50)
-    assert carried(more, MARKER) == replace(more, none_until=101)
+    assert carried(more, MARKER) == replace(more, none_until=101, records=49)
+
+
+def test_what_is_deleted_before_anybody_looked_is_perhaps_lost() -> None:
+    """Where it was there at the reading before, and no longer than the group stands there."""
+    emptied = replace(ROW, log_start_offset=101, records=0)
+    perhaps = carried(emptied, ROW)
+    assert (perhaps.perhaps_lost, perhaps.lost) == (True, False)
+    assert carried(emptied, perhaps).perhaps_lost
+    assert not carried(replace(emptied, committed=101), perhaps).perhaps_lost
+    # Nothing was there.
+    assert not carried(emptied, replace(emptied)).perhaps_lost
+    # Streams deletes what it has committed of its own topics; the offset was read before the log's start.
+    own = {"role": "repartition"}
+    assert not carried(replace(emptied, **own), replace(ROW, **own)).perhaps_lost  # type: ignore[arg-type] # by name
 
 
 def test_the_first_unread_record_stays_it_until_it_is_read_or_deleted() -> None:

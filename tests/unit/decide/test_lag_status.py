@@ -34,8 +34,18 @@ def moving(records: int = 10, **changes: Any) -> tuple[PartitionLag, ...]:
     [
         (samples(*moving()), "healthy", "10 records to read (limit 100)"),
         (samples(replace(ROW, log_start_offset=15, lost=True)), "expiring", "orders-0 (5 offsets are deleted already)"),
-        (samples(replace(ROW, log_start_offset=15)), "unknown", "5 offsets were deleted before they were read, and"),
-        (samples(replace(ROW, log_start_offset=15, none_until=15)), "healthy", "10 records"),
+        (
+            samples(replace(ROW, log_start_offset=15, perhaps_lost=True)),
+            "unknown",
+            "5 offsets were deleted before they were read, and",
+        ),
+        (samples(replace(ROW, log_start_offset=15)), "healthy", "10 records"),
+        (samples(replace(ROW, age_why="nobody tells")), "unknown", "orders-0: nobody tells"),
+        (
+            samples(*(replace(SEEN, committed=None, state="never_committed"),) * 3),
+            "stalled",
+            "to read, never committed",
+        ),
         (samples(*moving(101)), "behind", "101 records to read (limit 100)"),
         (
             samples(SEEN, SEEN, SEEN),

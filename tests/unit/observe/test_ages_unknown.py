@@ -19,25 +19,25 @@ def lag(*rows: PartitionLag) -> ApplicationLag:
     return ApplicationLag("orders", "orders", "classic", "Stable", rows)
 
 
-def test_without_its_retention_a_partition_is_unknown_whether_something_is_unread_or_not() -> None:
-    """What is not told does not become known, and unknown again, with each record."""
+def test_without_its_retention_an_age_is_unknown_whether_something_is_unread_or_not() -> None:
+    """What is not told does not become known, and unknown again, with each record; offsets are what they are."""
     for row in (ROW, replace(ROW, committed=20, records=0)):
         aged = lag_ages._aged(row, {"orders": None}, {}, {}, was_read=False)
-        assert (aged.state, aged.records) == ("unknown", row.records)
-        assert "retention.ms is not told (needs DescribeConfigs on the topic)" in aged.why
+        assert (aged.state, aged.offsets) == ("ok", row.records)
+        assert "retention.ms is not told (needs DescribeConfigs on the topic)" in aged.age_why
 
 
 def test_what_could_not_be_asked_or_reached_is_unknown() -> None:
     """With the reason; what was reached has its time."""
     retention, wanted = {"orders": WEEK}, {PLACE: (10, 15)}
     asked = lag_ages._aged(ROW, retention, {PLACE: Missing("no leader")}, {}, was_read=False)
-    assert (asked.state, asked.why) == ("unknown", "the age of its unread records is not known: no leader")
+    assert asked.age_why == "the age of its unread records is not known: no leader"
     late = lag_ages._aged(ROW, retention, {PLACE: 15}, wanted, was_read=False)
-    assert (late.state, late.oldest_unread_ms) == ("unknown", None)
-    assert late.why.startswith("how old its first unread record is was not found out")
+    assert late.oldest_unread_ms is None
+    assert late.age_why.startswith("how old its first unread record is was not found out")
     first = {(PLACE, (10, 15)): First(12, 7_000)}
     seen = lag_ages._aged(lag_ages._looked(ROW, wanted, first), retention, {PLACE: 15}, wanted, was_read=True)
-    assert (seen.state, seen.none_until, seen.oldest_unread_ms) == ("ok", 12, 7_000)
+    assert (seen.age_why, seen.none_until, seen.oldest_unread_ms) == ("", 12, 7_000)
     assert seen.retention_left_ms == 7_000 + WEEK
 
 
@@ -46,6 +46,10 @@ def test_what_has_not_moved_is_looked_at_once_from_where_it_was_looked_at_before
     before = lag(replace(ROW, last_stable_offset=15, records=5))
     assert lag_ages._still(lag(ROW), before) == {PLACE: (10, 20)}
     assert lag_ages._still(lag(replace(ROW, none_until=15)), before) == {PLACE: (15, 20)}
+    # What came behind markers since somebody looked, and found nothing.
+    nothing = lag(replace(ROW, last_stable_offset=15, records=0, exact=True, none_until=15))
+    assert lag_ages._still(lag(replace(ROW, none_until=15)), nothing) == {PLACE: (15, 20)}
+    assert lag_ages._still(lag(ROW), lag(replace(ROW, last_stable_offset=10, records=0))) == {}
     assert lag_ages._still(lag(replace(ROW, oldest_unread_ms=1)), before) == {}
     assert lag_ages._still(lag(replace(ROW, committed=11)), before) == {}
     assert lag_ages._still(lag(ROW), None) == {}
@@ -56,7 +60,7 @@ def test_a_range_without_a_record_has_nothing_to_read() -> None:
     whole = lag_ages._looked(ROW, {PLACE: (10, 20)}, {(PLACE, (10, 20)): None})
     assert (whole.records, whole.exact, whole.none_until) == (0, True, 20)
     part = lag_ages._looked(ROW, {PLACE: (10, 15)}, {(PLACE, (10, 15)): None})
-    assert (part.records, part.exact, part.none_until) == (10, False, 15)
+    assert (part.records, part.exact, part.none_until) == (5, False, 15)
     assert lag_ages._looked(ROW, {PLACE: (10, 20)}, {}) == ROW
 
 

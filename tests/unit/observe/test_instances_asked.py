@@ -74,7 +74,13 @@ def entry(name: str, *metrics: str) -> Any:
     """An application with instances that serve there."""
     instances = [SimpleNamespace(name=f"{name}-{number}", metrics=url) for number, url in enumerate(metrics, start=1)]
     deployer = SimpleNamespace(instances=instances)
-    return SimpleNamespace(name=name, application_id="orders", inputs=("orders", "customers"), deployer=deployer)
+    return SimpleNamespace(
+        name=name,
+        application_id="orders",
+        inputs=("orders", "customers"),
+        processing_guarantee="at_least_once",
+        deployer=deployer,
+    )
 
 
 def asked_of(one: Any) -> LagAsked:
