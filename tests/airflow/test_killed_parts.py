@@ -1,4 +1,4 @@
-"""Airflow's own parts die at a bad moment: no instance stays down, and every instance is restarted once."""
+"""Airflow's own parts die at a bad moment: no instance stays down, and every instance is restarted once.
 
 import pytest
 from endings import COMPLETED, STOPPED, begun, ended
@@ -37,6 +37,7 @@ def test_the_scheduler_is_killed_while_an_instance_is_down(one_bounce: Stack) ->
     ended(trial, state="success", outcome=COMPLETED, restarted=_EACH_ONCE)
 
 
+@pytest.mark.long
 def test_the_api_server_is_killed_while_an_instance_is_down(one_bounce: Stack) -> None:
     """The task cannot tell anybody how it goes, starts the instance all the same, and is heard later."""
     trial = begun(one_bounce)

@@ -1,15 +1,31 @@
 """What a real broker tells of an open transaction, and how long it allows any."""
 
+import subprocess
 import uuid
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from confluent_kafka import KafkaException, Producer
-from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
+from confluent_kafka.admin import (  # type: ignore[attr-defined]
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    NewTopic,
+    ResourceType,
+)
+from kafka import KafkaAdminClient
+from kafka.protocol.producer import ProduceRequest
+from kafka.record.default_records import DefaultRecordBatchBuilder
+from kstreams_runbooks.decide.drain_findings import drain_findings
+from kstreams_runbooks.model.drain import DrainQuestion, DrainReading
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.transactions import longest_timeout_ms
+from lab.kafka_tools import transactions
 from lab.stack import Stack
+from lab.supervise import until
 
 
 @pytest.fixture
@@ -48,6 +64,76 @@ def test_a_transaction_is_told_with_where_it_begins(config: dict[str, Any], open
     assert (one.timeout_ms, one.why) == (60_000, "")
     assert one.age_ms is not None
     assert one.age_ms < 60_000
+
+
+VERIFIES = "transaction.partition.verification.enable"
+PRODUCER = 424_242
+
+
+def verified(config: dict[str, Any], broker: int, value: str) -> None:
+    """Whether a broker asks a transaction's coordinator before its first record (KIP-890): true unless set."""
+    entry = ConfigEntry(VERIFIES, value, incremental_operation=AlterConfigOpType.SET)
+    resource = ConfigResource(ResourceType.BROKER, str(broker), incremental_configs=[entry])
+    AdminClient(config).incremental_alter_configs([resource])[resource].result()
+
+
+@pytest.fixture
+def hanging(config: dict[str, Any], stack: Stack) -> Iterator[str]:
+    """A topic on whose second record a transaction begins that no coordinator has ever heard of."""
+    name = f"hangs-{uuid.uuid4().hex[:8]}"
+    admin = AdminClient(config)
+    admin.create_topics([NewTopic(name, 1, 1)])[name].result()
+    plain = Producer(config)
+    plain.produce(name, b"before")
+    plain.flush()
+    batch = DefaultRecordBatchBuilder(
+        2, 0, is_transactional=True, producer_id=PRODUCER, producer_epoch=0, base_sequence=0, batch_size=1_000
+    )
+    batch.append(0, None, None, b"within", [])
+    data = ProduceRequest.TopicProduceData
+    partition = data.PartitionProduceData(index=0, records=bytes(batch.build()))
+    request = ProduceRequest(
+        transactional_id=name,
+        acks=-1,
+        timeout_ms=10_000,
+        topic_data=[data(name=name, partition_data=[partition])],
+        min_version=3,
+        max_version=9,
+    )
+    client = KafkaAdminClient(bootstrap_servers=stack.lab.bootstrap)
+    [leader] = [node["broker_id"] for node in client.describe_cluster()["brokers"]]
+
+    async def send() -> Any:
+        return await client._manager.send(request, node_id=leader)
+
+    verified(config, leader, "false")
+    try:
+        answer = client._manager.run(send)
+        assert answer.responses[0].partition_responses[0].error_code == 0
+        yield name
+    finally:
+        verified(config, leader, "true")
+        client.close()
+        admin.delete_topics([name])[name].result()
+
+
+def test_one_that_hangs_is_told_and_its_command_ends_it(config: dict[str, Any], stack: Stack, hanging: str) -> None:
+    """Nobody names it, the broker's longest timeout is its own, and seen past that it is a finding."""
+
+    def found() -> Any:
+        with ClusterReader(config) as reader:
+            return reader.open_transactions([(hanging, 0)], reader.taken().at_ms)
+
+    [one] = found()
+    assert (one.transactional_id, one.producer_id, one.age_ms, one.start_offset) == (None, PRODUCER, None, 1)
+    assert one.timeout_ms == 900_000
+    taken = ClusterReader(config).taken()
+    reading = DrainReading(taken, (), {}, {}, {}, open_transactions=(replace(one, seen_ms=915_001),))
+    [finding] = drain_findings((reading,), DrainQuestion(3, None))
+    words = finding.message.partition("--bootstrap-server … ")[2].split()
+    assert words[0] == "abort"
+    subprocess.run(transactions(stack.lab.bootstrap, *words), check=True, timeout=60)
+    until(lambda: found() == (), 20, "the transaction is over")
 
 
 def test_the_longest_timeout_is_the_brokers_own(config: dict[str, Any]) -> None:

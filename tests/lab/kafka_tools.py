@@ -7,18 +7,29 @@ from collections.abc import Mapping, Sequence
 from lab.settings import CHECKOUT
 
 _BROKER = CHECKOUT / "tests" / "apps" / "broker"
-_MAIN = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
+_GROUPS = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
+_TRANSACTIONS = "org.apache.kafka.tools.TransactionsCommand"
 _TOOL_S = 300
 
 Places = Mapping[tuple[str, str, int], str]
 
 
 def consumer_groups(bootstrap: str, *words: str) -> Sequence[str]:
-    """Command line of `kafka-consumer-groups.sh`, with the heap that its launcher gives it."""
+    """Command line of `kafka-consumer-groups.sh`."""
+    return _command(_GROUPS, bootstrap, words)
+
+
+def transactions(bootstrap: str, *words: str) -> Sequence[str]:
+    """Command line of `kafka-transactions.sh`."""
+    return _command(_TRANSACTIONS, bootstrap, words)
+
+
+def _command(main: str, bootstrap: str, words: Sequence[str]) -> Sequence[str]:
+    """With the heap that the launcher of each tool gives it."""
     home = os.environ.get("JAVA_HOME")
     java = f"{home}/bin/java" if home else "java"
     path = f"{_BROKER / 'config'}:{_BROKER / 'target' / 'libs'}/*"
-    return (java, "-Xmx512M", "-cp", path, _MAIN, "--bootstrap-server", bootstrap, *words)
+    return (java, "-Xmx512M", "-cp", path, main, "--bootstrap-server", bootstrap, *words)
 
 
 def described_lag(bootstrap: str, groups: Sequence[str]) -> Places:
