@@ -1,4 +1,4 @@
-"""Airflow's own parts die at a bad moment: no instance stays down, and every instance is restarted once.
+"""Airflow's own parts die at a bad moment: no instance stays down, and every instance is restarted once."""
 
 import pytest
 from endings import COMPLETED, STOPPED, begun, ended
@@ -15,11 +15,12 @@ from lab.stack import Stack
 from lab.supervise import until
 from runs import DAG, approve, finished, reached
 
+pytestmark = pytest.mark.long
+
 _EACH_ONCE = ((1, "orders-1"), (1, "orders-2"))
 _STOPPED_S = 60
 
 
-@pytest.mark.long
 def test_the_scheduler_is_killed_while_an_instance_is_down(one_bounce: Stack) -> None:
     """The task that it has forked outlives it and starts the instance, but its own end is lost with the scheduler.
 
@@ -37,7 +38,6 @@ def test_the_scheduler_is_killed_while_an_instance_is_down(one_bounce: Stack) ->
     ended(trial, state="success", outcome=COMPLETED, restarted=_EACH_ONCE)
 
 
-@pytest.mark.long
 def test_the_api_server_is_killed_while_an_instance_is_down(one_bounce: Stack) -> None:
     """The task cannot tell anybody how it goes, starts the instance all the same, and is heard later."""
     trial = begun(one_bounce)
@@ -49,7 +49,6 @@ def test_the_api_server_is_killed_while_an_instance_is_down(one_bounce: Stack) -
     ended(trial, state="success", outcome=COMPLETED, restarted=_EACH_ONCE)
 
 
-@pytest.mark.long
 def test_the_triggerer_is_killed_while_it_watches_a_gate(one_bounce: Stack) -> None:
     """The next one takes the watch up; what the first had counted is forgotten, what it had seen is not needed."""
     trial = begun(one_bounce)
