@@ -27,27 +27,32 @@ def nothing_drifted(
     may be one that an instance left behind when it died: it is gone after its session timeout. Instances `in_hand` are
     just being changed for this plan, perhaps by hand and in several edits: their own gate looks at them. Those
     `brought` have passed a gate, and what they ran before is drift.
+
+    What has certainly drifted refuses, whatever else could not be read; without it, what could not be read is
+    inconclusive.
     """
-    if isinstance(reading.topics, Missing):
-        return Verdict(Outcome.INCONCLUSIVE, (f"topics of {plan.application}: {reading.topics.missing}",))
-    if isinstance(reading.group, Missing):
-        return Verdict(Outcome.INCONCLUSIVE, (f"group of {plan.application}: {reading.group.missing}",))
-    if unread := tuple(_unread(reading, name)):
-        return Verdict(Outcome.INCONCLUSIVE, unread)
     drift = (
-        *topic_drift(plan, reading),
+        *(() if isinstance(reading.topics, Missing) else topic_drift(plan, reading)),
         *_group(reading, plan, leaving),
         *_instances(reading, plan, number, in_hand, brought),
     )
     if drift:
         return Verdict(Outcome.REFUSE, drift)
+    if unread := tuple(_unread(reading, name, in_hand)):
+        return Verdict(Outcome.INCONCLUSIVE, unread)
     return Verdict(Outcome.PROCEED, ("topics, group and instances are as planned",))
 
 
-def _unread(reading: ApplicationReading, name: str) -> Iterator[str]:
-    """Instances of which nobody can say what they are deployed as; whoever takes `name` has asked for its own."""
+def _unread(reading: ApplicationReading, name: str, in_hand: tuple[str, ...]) -> Iterator[str]:
+    """What could not be read; whoever takes instance `name` has asked for its own deployment."""
+    if isinstance(reading.topics, Missing):
+        yield f"topics of {reading.application}: {reading.topics.missing}"
+    if isinstance(reading.group, Missing):
+        yield f"group of {reading.application}: {reading.group.missing}"
     for one in reading.instances:
         deployment = one.deployment
+        if one.instance in in_hand:
+            continue
         if isinstance(deployment, Missing):
             if one.instance != name:
                 yield f"{one.instance}: {deployment.missing}"
@@ -75,7 +80,7 @@ def _instances(
     at_start = {standing.instance: standing for standing in plan.facts.at_start}
     for instance in reading.instances:
         one, deployment, streams = instance.instance, instance.deployment, instance.streams
-        if isinstance(deployment, Missing) or one in in_hand:
+        if isinstance(deployment, Missing) or isinstance(deployment.release, Missing) or one in in_hand:
             continue
         bounces = [bounce for bounce in plan.bounces if bounce.takes(one)]
         allowed = [(bounce.release, dict(bounce.settings), bounce.version) for bounce in bounces]

@@ -26,7 +26,7 @@ _ANY_STAGE = 1
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """How many plans have become void, and the held applications whose guards could not be run."""
+    """How many plans have become void, and the held applications of which nobody can say whether theirs still holds."""
 
     void: int
     unknown: tuple[str, ...]
@@ -53,6 +53,8 @@ def sweep(ledger: Ledger, task_id: str, is_over: Callable[[str], bool], say: Cal
             continue
         say(f"{about}: {verdict.sentence}")
         void += verdict.outcome is Outcome.REFUSE
+        if verdict.outcome is Outcome.INCONCLUSIVE:
+            unknown.append(f"{application} @ {cluster}")
     return Swept(void, tuple(unknown))
 
 

@@ -7,7 +7,7 @@ from kstreams_runbooks.decide.bump_plan import bump_plan
 from kstreams_runbooks.decide.guards import nothing_drifted
 from kstreams_runbooks.decide.rolling import beyond, in_place, left_behind, others_unwell
 from kstreams_runbooks.model.readings import Deployment, GroupReading, Missing, Start, Taken, TopicReading
-from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.rules import upgrade_path_rules
 from samples import BOUNCE_1, BOUNCE_2, NEW, applied, declared, down, instance, member, reading
 
@@ -103,6 +103,41 @@ def test_an_instance_whose_release_cannot_be_read_is_no_drift() -> None:
     blind = replace(one, deployment=replace(one.deployment, release=Missing("orders-2: no release key")))
     verdict = nothing_drifted(reading(instance("orders-1"), blind), PLAN, "orders-1", 1)
     assert (verdict.outcome, verdict.reasons) == (Outcome.INCONCLUSIVE, ("orders-2: orders-2: no release key",))
+
+
+def test_certain_drift_refuses_whatever_else_could_not_be_read() -> None:
+    """Drift of a topic, the group or another instance; without any, what is missing is inconclusive, and named."""
+    silent = replace(instance("orders-2"), deployment=Missing("no answer"))
+    nameless = replace(silent, deployment=replace(_deployment("orders-2"), release=Missing("no release key")))
+    recreated = (TopicReading("orders", "id-2", 1),)
+    for unread in (silent, nameless):
+        verdict = nothing_drifted(replace(reading(instance("orders-1"), unread), topics=recreated), PLAN, "orders-1", 1)
+        assert verdict.outcome is Outcome.REFUSE
+        assert verdict.reasons == ("topic orders: recreated (id id-2, in the plan id-1); its records are lost",)
+        other = nothing_drifted(reading(instance("orders-1", release="4.2.0"), unread), PLAN, "orders-2", 1)
+        assert [reason.partition(" with")[0] for reason in other.reasons] == ["orders-1 runs 4.2.0"]
+    members = (member("orders-1"), member("rogue"))
+    joined = reading(instance("orders-1"), silent, group=GroupReading(Taken(1, "t"), "orders", "x", "Stable", members))
+    blind = nothing_drifted(replace(joined, topics=Missing("no answer")), PLAN, "orders-1", 1)
+    assert [reason.partition(";")[0] for reason in blind.reasons] == [
+        "group orders: now a x group (planned classic)",
+        "group orders: member rogue-client-StreamThread-1-consumer on /127.0.0.1 belongs to no declared instance",
+    ]
+    nothing = replace(reading(instance("orders-1"), silent), topics=Missing("no answer"), group=Missing("no answer"))
+    assert nothing_drifted(nothing, PLAN, "orders-1", 1) == Verdict(
+        Outcome.INCONCLUSIVE,
+        ("topics of orders: no answer", "group of orders: no answer", "orders-2: no answer"),
+    )
+    # What is just being changed is left to its own gate, whether or not it can be read.
+    for unread in (silent, nameless):
+        in_hand = nothing_drifted(reading(instance("orders-1"), unread), PLAN, "", 1, in_hand=("orders-2",))
+        assert in_hand.outcome is Outcome.PROCEED
+
+
+def _deployment(name: str) -> Deployment:
+    found = instance(name).deployment
+    assert isinstance(found, Deployment)
+    return found
 
 
 def test_what_a_dead_instance_left_in_the_group_is_no_drift_while_it_leaves() -> None:

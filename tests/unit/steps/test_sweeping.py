@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from kstreams_runbooks.errors import Unreachable
 from kstreams_runbooks.ledger import Ledger
-from kstreams_runbooks.model.readings import ApplicationReading, Deployment, InstanceReading, TopicReading
+from kstreams_runbooks.model.readings import ApplicationReading, Deployment, InstanceReading, Missing, TopicReading
 from kstreams_runbooks.steps import sweeping
 from kstreams_runbooks.steps.gate_trigger import keep_passed
 from kstreams_runbooks.steps.run import Run
@@ -106,6 +106,20 @@ def test_what_cannot_be_looked_at_is_said(run: Run, reads: Callable[..., None]) 
         [f"[orders @ demo] held by {run.key}: its guards could not be run: Kafka at here: no answer"],
     )
     assert voided(run) is None
+
+
+def test_an_instance_that_does_not_answer_is_unknown_and_hides_no_drift(run: Run, reads: Callable[..., None]) -> None:
+    """Nobody can say whether the plan still holds, unless something else has certainly drifted."""
+    silent = reading(instance("orders-1"), replace(instance("orders-2"), deployment=Missing("no answer")))
+    reads(silent)
+    assert sweep(run) == (
+        sweeping.Swept(0, ("orders @ demo",)),
+        [f"[orders @ demo] held by {run.key}: inconclusive: orders-2: no answer"],
+    )
+    assert voided(run) is None
+    reads(*(replace(silent, topics=RECREATED.topics),) * 2)
+    assert swept(run)[0] == 1
+    assert voided(run) is not None
 
 
 def test_the_hold_of_a_run_that_has_ended_is_not_looked_at(run: Run, reads: Callable[..., None]) -> None:
