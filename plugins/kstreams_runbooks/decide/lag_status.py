@@ -19,6 +19,7 @@ _NOT_READY = frozenset({"not_ready", "notready"})
 _EMPTY = frozenset({"empty", "dead"})
 # What an application may be besides: a topic stays recreated until somebody says so, and hides none of them until then.
 _BESIDES = frozenset({"rewound", "failed", "expiring", "stalled", "stopped"})
+_ALSO = "; it is also "
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +63,13 @@ def status(samples: tuple[LagSample, ...], limits: StatusLimits) -> Status:
     worst, *others = _statuses(samples, limits)
     besides = next((one.word for one in others if one.word in _BESIDES), None)
     if worst.word == "recreated" and besides:
-        return replace(worst, sentence=f"{worst.sentence}; it is also {besides}")
+        return replace(worst, sentence=f"{worst.sentence}{_ALSO}{besides}")
     return worst
+
+
+def without_besides(sentence: str) -> str:
+    """A sentence of `status` without what the application is besides: that comes and goes with every reading."""
+    return sentence.partition(_ALSO)[0]
 
 
 def _statuses(samples: tuple[LagSample, ...], limits: StatusLimits) -> Iterator[Status]:

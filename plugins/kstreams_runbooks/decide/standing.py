@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from kstreams_runbooks.decide.lag_status import Status
+from kstreams_runbooks.decide.lag_status import Status, without_besides
 from kstreams_runbooks.model.lag_kept import KeptStatus
 
 _WELL = "healthy"
@@ -47,7 +47,8 @@ def standing(before: KeptStatus | None, judged: Judged) -> KeptStatus:
 
 def _again(before: KeptStatus, now: KeptStatus) -> bool:
     """Whether it is another incident under the same word: topics stay recreated until somebody has looked at them."""
-    return before.word == now.word == "recreated" == before.told and before.sentence != now.sentence
+    another = without_besides(before.sentence) != without_besides(now.sentence)
+    return before.word == now.word == "recreated" == before.told and another
 
 
 def to_tell(statuses: Iterable[KeptStatus]) -> tuple[KeptStatus, ...]:

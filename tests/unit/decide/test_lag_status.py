@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from kstreams_runbooks.decide.expected_topics import expected_ids
-from kstreams_runbooks.decide.lag_status import LagSample, Status, StatusLimits, status
+from kstreams_runbooks.decide.lag_status import LagSample, Status, StatusLimits, status, without_besides
 from kstreams_runbooks.model.lag import ApplicationLag, PartitionLag
 
 ROW = PartitionLag("orders", 0, "source", "ok", topic_id="a", committed=10, last_stable_offset=20, records=10)
@@ -156,6 +156,8 @@ def test_a_topic_that_is_recreated_hides_nothing_else_and_a_second_one_is_told()
     assert first.sentence != second.sentence
     stuck = status(samples(SEEN, SEEN, replace(SEEN, topic_id="b")), LIMITS)
     assert stuck.sentence.endswith("trigger drain_check with acknowledge: orders; it is also stalled")
+    alone = status(samples(ROW, replace(ROW, topic_id="b")), LIMITS)
+    assert without_besides(stuck.sentence) == alone.sentence == without_besides(alone.sentence)
 
 
 def test_what_a_reading_does_not_show_because_it_is_not_whole_stays_expected() -> None:

@@ -67,6 +67,22 @@ def test_another_incident_under_the_same_word_is_told() -> None:
     assert to_tell((standing(stopped, Judged("demo", "orders", Status("stopped", "9 wait"), 2)),)) == ()
 
 
+def test_what_a_recreated_topic_is_besides_is_no_other_incident() -> None:
+    """It comes and goes: one message, as old as the first reading, with the sentence of the last."""
+    stands, messages = None, []
+    for at_ms, also in enumerate(("", "; it is also rewound", "", "; it is also stopped")):
+        stands = standing(stands, Judged("demo", "orders", Status("recreated", f"a topic; acknowledge{also}"), at_ms))
+        for change in to_tell((stands,)):
+            messages.append(change.at_ms)
+            stands = told(change)
+    assert messages == [0]
+    assert stands is not None
+    assert (stands.since_ms, stands.sentence) == (0, "a topic; acknowledge; it is also stopped")
+    # Another topic is, whatever is said besides.
+    more = Status("recreated", "a topic, another; acknowledge; it is also stopped")
+    assert to_tell((standing(stands, Judged("demo", "orders", more, 4)),))
+
+
 def test_a_status_is_as_old_as_its_first_reading() -> None:
     """However its sentence changes."""
     stands = after(after(None, "stopped", 1), "stopped", 2)
