@@ -113,6 +113,8 @@ def judge() -> None:
         for one in found.statuses:
             if one.word != "healthy" or one in found.changes:
                 log.info("[%s @ %s] %s: %s", one.application, one.cluster, one.word, one.sentence)
+        for late in found.too_late:
+            log.info("[%s] declared after its cluster was read; the next check reads it", late)
         log.info("%d applications: %s", len(found.statuses), ", ".join(f"{n} {w}" for w, n in found.words.items()))
         log.info("%d readings older than %g days forgotten", found.forgotten, settings.keep_days)
         leave(context, ANSWER, {"words": found.words, "changes": len(found.changes)})

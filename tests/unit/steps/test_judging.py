@@ -58,11 +58,29 @@ def test_a_cluster_that_cannot_be_read_hides_no_other(ledger: Ledger) -> None:
 
 
 def test_a_reading_of_an_earlier_check_is_not_taken_for_this_one(ledger: Ledger) -> None:
-    """A task that was killed leaves none, and says nothing either."""
+    """A task that was killed says nothing of this one."""
     keep(ledger, NOW - 1)
-    found = judge(ledger, NOW)
+    found = judge_fleet(ledger, FLEET, CheckSettings(), read_at_ms={}, problems={}, now_ms=NOW)
     assert [one.word for one in found.statuses] == ["unknown"] * 3
+    assert found.too_late == ()
     assert found.statuses[0].sentence == "cluster demo was not read in this check; look at the log of its task"
+
+
+def test_an_application_that_was_declared_after_its_cluster_was_read_is_left_to_the_next_check(ledger: Ledger) -> None:
+    """Nobody is told of it, and nothing is kept of how it stands, whatever was read of it before."""
+    late = [SimpleNamespace(name="late", cluster="demo"), FLEET[0]]
+    ledger.keep_lag("demo", {"late": KeptReading(NOW - DAY_MS, LAG)})
+    keep(ledger, NOW)
+    settings = CheckSettings()
+    found = judge_fleet(ledger, late, settings, read_at_ms={"demo": NOW}, problems={}, now_ms=NOW + 1)
+    assert found.too_late == ("late @ demo",)
+    assert [one.application for one in (*found.statuses, *found.changes)] == ["orders"]
+    assert [one.application for one in ledger.lag_statuses()] == ["orders"]
+    # The next check reads it.
+    at_ms = NOW + MINUTE_MS
+    ledger.keep_lag("demo", {"late": KeptReading(at_ms, LAG), "orders": KeptReading(at_ms, LAG)})
+    found = judge_fleet(ledger, late, settings, read_at_ms={"demo": at_ms}, problems={}, now_ms=at_ms + 1)
+    assert (found.too_late, found.words) == ((), {"healthy": 2})
 
 
 def test_the_window_is_what_the_ledger_kept(ledger: Ledger) -> None:
