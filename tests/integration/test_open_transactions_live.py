@@ -74,7 +74,8 @@ def verified(config: dict[str, Any], broker: int, value: str) -> None:
     """Whether a broker asks a transaction's coordinator before its first record (KIP-890): true unless set."""
     entry = ConfigEntry(VERIFIES, value, incremental_operation=AlterConfigOpType.SET)
     resource = ConfigResource(ResourceType.BROKER, str(broker), incremental_configs=[entry])
-    AdminClient(config).incremental_alter_configs([resource])[resource].result()
+    admin = AdminClient(config)
+    admin.incremental_alter_configs([resource])[resource].result()
 
 
 @pytest.fixture
