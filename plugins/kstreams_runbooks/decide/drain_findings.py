@@ -126,9 +126,14 @@ def _stays_gone(name: str, readings: tuple[DrainReading, ...], needed: int) -> b
 
 
 def _deleted(readings: tuple[DrainReading, ...]) -> Iterator[str]:
-    """Partitions that had something to read, whose log begins later now than the group has got."""
+    """Partitions of inputs that had something to read, whose log begins later now than the group has got.
+
+    Repartition topics are kept for ever, and Streams itself deletes what it has committed there (every
+    repartition.purge.interval.ms, Kafka documentation). The offset is read before the log's start, so that a commit and
+    a purge in between look like a loss.
+    """
     for before, after in pairwise(readings):
-        now = {one.name: one for one in after.partitions if one.role != "orphaned"}
+        now = {one.name: one for one in after.partitions if one.role == "source"}
         for one in before.partitions:
             later = now.get(one.name)
             if later is None or not one.records or later.log_start_offset is None or one.log_start_offset is None:

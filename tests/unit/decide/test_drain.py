@@ -146,6 +146,16 @@ def test_an_application_that_does_not_work_only_looks_idle(changes: dict[str, ob
     assert sentence in verdict.reasons[0]
 
 
+def test_what_streams_purges_of_its_repartition_topics_is_not_lost() -> None:
+    """It deletes what it has committed; a commit and a purge between two requests look as if it had not."""
+    working = replace(INNER, committed=1_000, log_start_offset=900, last_stable_offset=1_020, records=20)
+    purged = replace(INNER, committed=2_000, log_start_offset=2_500, last_stable_offset=2_600, records=100)
+    verdict = drained(tuple(reading(at, partitions=(INPUT, one)) for at, one in ((0, working), (5, purged))), QUESTION)
+    assert (verdict.outcome, verdict.findings) == (Outcome.WAIT, ())
+    deleted = tuple(reading(at, partitions=(replace(one, role="source"),)) for at, one in ((0, working), (5, purged)))
+    assert [one.id for one in drained(deleted, QUESTION).findings] == ["deleted-unread"]
+
+
 @pytest.mark.parametrize(
     ("changes", "finding", "sentence"),
     [
