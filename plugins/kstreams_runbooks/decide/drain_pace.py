@@ -33,6 +33,16 @@ def pause_s(readings: tuple[DrainReading, ...], shortest_s: float) -> float:
     return max(shortest_s, min(LONGEST_S, shortest_s * 2.0 ** min(failed, 10))) if failed else shortest_s
 
 
+def enough(readings: tuple[DrainReading, ...], needed: int) -> int:
+    """How many readings, from the first of these on, can prove it where nothing moves: `needed`, or one more.
+
+    Whether anything among many offsets can be read is only looked for once they rest, seen so by a second reading: the
+    first has offsets then, where all that follow have nothing.
+    """
+    first_counts = not readings or readings[0].counted
+    return needed if first_counts or any(one.unread != 0 for one in readings[1:]) else needed + 1
+
+
 def is_final(verdict: Verdict) -> bool:
     """Whether no further reading changes it: it is proven, or a person is needed."""
     return verdict.outcome is Outcome.PROCEED or bool(verdict.findings)

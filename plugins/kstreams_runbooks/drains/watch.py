@@ -8,6 +8,7 @@ from typing import Any
 
 from tenacity import RetryCallState, Retrying
 
+from kstreams_runbooks.decide.drain_pace import enough
 from kstreams_runbooks.model.drain import DrainQuestion, DrainReading
 from kstreams_runbooks.model.verdicts import Verdict
 from kstreams_runbooks.observe.drain import DrainReader
@@ -16,7 +17,7 @@ from kstreams_runbooks.steps.drain_watch import DrainWatch
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """Seconds between two readings, and until it is given up; None: as many readings as would prove it, no more."""
+    """Seconds between two readings, and until it is given up; None: as many readings as can prove it, no more."""
 
     interval_s: float
     ceiling_s: float | None
@@ -46,7 +47,9 @@ class Watch:
         until = None if self._ceiling_s is None else time.monotonic() + self._ceiling_s
 
         def is_over(_: RetryCallState) -> bool:
-            return watch.taken >= watch.question.readings if until is None else time.monotonic() >= until
+            if until is not None:
+                return time.monotonic() >= until
+            return watch.taken >= enough(watch.readings, watch.question.readings)
 
         def look() -> Verdict:
             watch.look()

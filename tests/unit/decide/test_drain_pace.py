@@ -1,6 +1,6 @@
 """When it is worth looking again, and how long the rest takes."""
 
-from kstreams_runbooks.decide.drain_pace import LONGEST_S, eta_ms, is_final, pause_s
+from kstreams_runbooks.decide.drain_pace import LONGEST_S, enough, eta_ms, is_final, pause_s
 from kstreams_runbooks.model.drain import DrainReading
 from kstreams_runbooks.model.lag import PartitionLag
 from kstreams_runbooks.model.readings import Taken
@@ -30,6 +30,21 @@ def test_an_estimate_needs_a_pace() -> None:
     assert eta_ms((left(0, 200), left(10, 200))) is None
     assert eta_ms((left(10, 200), left(0, 100))) is None
     assert eta_ms((left(0, None),)) is None
+
+
+def test_a_first_reading_that_has_offsets_for_nothing_costs_one_more() -> None:
+    """Many offsets are looked through once they rest; a backlog that is none then is proven by those that follow."""
+    many, none = left(0, 20_000), left(5, 0)
+    assert enough((many, none, none), 3) == 4
+    assert enough((many,), 1) == 2
+    assert enough((none, none, none), 3) == enough((), 3) == 3
+
+
+def test_what_still_has_records_is_not_looked_at_longer() -> None:
+    """Neither a backlog, nor what is not known, is proven by one reading more."""
+    many = left(0, 20_000)
+    for rest in (left(5, 20_000), left(5, 7), left(5, None), left(5, 0, "no broker")):
+        assert enough((many, rest, left(10, 0)), 3) == 3
 
 
 def test_what_no_reading_changes_is_final() -> None:
