@@ -109,8 +109,12 @@ def hanging(config: dict[str, Any], stack: Stack) -> Iterator[str]:
 
     verified(config, leader, "false")
     try:
-        answer = client._manager.run(send)
-        assert answer.responses[0].partition_responses[0].error_code == 0
+
+        def taken() -> bool:
+            """The broker takes a moment to hear of its setting."""
+            return int(client._manager.run(send).responses[0].partition_responses[0].error_code) == 0
+
+        until(taken, 20, "a broker takes a record that no coordinator knows of", poll_s=0.5)
         yield name
     finally:
         verified(config, leader, "true")
