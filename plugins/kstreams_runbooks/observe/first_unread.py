@@ -1,10 +1,11 @@
 """The first record that a consumer would get from a range of offsets: where, and when it was written."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 from uuid import uuid4
 
+from kstreams_runbooks.model.readings import Missing
 from kstreams_runbooks.observe.clients import librdkafka_config
 from kstreams_runbooks.observe.offsets import Place
 
@@ -12,7 +13,10 @@ _BATCH = 500
 _POLL_S = 0.2
 # One batch of each partition is all that is wanted.
 _FETCH_BYTES = 65_536
+_REFUSED = "TOPIC_AUTHORIZATION_FAILED"
 
+# No waiting changes it, and it is the same for every partition of the topic.
+NOT_ALLOWED = Missing("its records may not be read (needs Read on the topic)")
 
 Isolation = Literal["read_committed", "read_uncommitted"]
 
@@ -30,16 +34,26 @@ def first_unread(
     timeout_s: float,
     isolation: Isolation = "read_committed",
 ) -> dict[Place, First | None]:
-    """The first readable record in [start, end) of each partition, None where there is none.
+    """As `first_or_missing`, and a partition that may not be read is absent too."""
+    answers = first_or_missing(config, ranges, timeout_s, isolation)
+    return {place: answer for place, answer in answers.items() if not isinstance(answer, Missing)}
+
+
+def first_or_missing(
+    config: Mapping[str, Any],
+    ranges: Mapping[Place, tuple[int, int]],
+    timeout_s: float,
+    isolation: Isolation = "read_committed",
+) -> dict[Place, First | Missing | None]:
+    """The first readable record in [start, end) of each partition, None where there is none, NOT_ALLOWED at once.
 
     A partition that was not reached in time is absent. Nothing is committed, and no group is joined.
     """
-    from confluent_kafka import OFFSET_INVALID, Consumer, TopicPartition
+    from confluent_kafka import Consumer, TopicPartition
 
-    found: dict[Place, First | None] = {}
     left = {place: end for place, (start, end) in ranges.items() if start < end}
     if not left:
-        return found
+        return {}
     consumer = Consumer(
         {
             **librdkafka_config(config),
@@ -52,25 +66,42 @@ def first_unread(
     )
     try:
         consumer.assign([TopicPartition(*place, ranges[place][0]) for place in left])
-        until = time.monotonic() + timeout_s
-        while left and time.monotonic() < until:
-            done: set[Place] = set()
-            for message in consumer.consume(_BATCH, _POLL_S):
-                place = (str(message.topic()), int(message.partition() or 0))
-                if message.error() is None and place in left and place not in done:
-                    _, written_ms = message.timestamp()
-                    offset = message.offset() or 0
-                    found[place] = First(offset, written_ms) if offset < left[place] else None
-                    done.add(place)
-            # Where a range holds markers alone no record comes; the position moves past them.
-            for position in consumer.position([TopicPartition(*place) for place in left if place not in done]):
-                place = (position.topic, position.partition)
-                if position.offset != OFFSET_INVALID and position.offset >= left[place]:
-                    found[place] = None
-                    done.add(place)
-            if done:
-                consumer.pause([TopicPartition(*place) for place in done])
-                left = {place: end for place, end in left.items() if place not in done}
+        return _look(consumer, left, time.monotonic() + timeout_s)
     finally:
         consumer.close()
+
+
+def _look(consumer: Any, left: dict[Place, int], until: float) -> dict[Place, First | Missing | None]:
+    from confluent_kafka import TopicPartition
+
+    found: dict[Place, First | Missing | None] = {}
+    while left and time.monotonic() < until:
+        done = answered(consumer.consume(_BATCH, _POLL_S), left)
+        # Where a range holds markers alone no record comes; the position moves past them.
+        done |= _passed(consumer, {place: end for place, end in left.items() if place not in done})
+        if done:
+            consumer.pause([TopicPartition(*place) for place in done])
+            left = {place: end for place, end in left.items() if place not in done}
+            found |= done
     return found
+
+
+def answered(messages: Iterable[Any], left: Mapping[Place, int]) -> dict[Place, First | Missing | None]:
+    """What a batch of a consumer's messages says of the partitions that are `left`, by the end of each range."""
+    found: dict[Place, First | Missing | None] = {}
+    for message in messages:
+        place, error = (message.topic(), message.partition()), message.error()
+        if error is not None and error.name() == _REFUSED:
+            found |= {one: NOT_ALLOWED for one in left if one[0] == place[0] and one not in found}
+        elif error is None and place in left and place not in found:
+            _, written_ms = message.timestamp()
+            found[place] = First(message.offset(), written_ms) if message.offset() < left[place] else None
+    return found
+
+
+def _passed(consumer: Any, left: Mapping[Place, int]) -> dict[Place, None]:
+    from confluent_kafka import OFFSET_INVALID, TopicPartition
+
+    positions = consumer.position([TopicPartition(*place) for place in left])
+    offsets = {(one.topic, one.partition): one.offset for one in positions if one.offset != OFFSET_INVALID}
+    return {place: None for place, offset in offsets.items() if offset >= left[place]}
