@@ -12,13 +12,13 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
-from typing import Any
+from typing import Any, NamedTuple
 
 from kstreams_runbooks.decide.carried import carried, looked
 from kstreams_runbooks.model.lag import ApplicationLag, LagSnapshot, PartitionLag
 from kstreams_runbooks.model.readings import Missing
 from kstreams_runbooks.observe.cluster import ClusterReader
-from kstreams_runbooks.observe.first_unread import First, Isolation, first_unread
+from kstreams_runbooks.observe.first_unread import First, Isolation, first_or_missing
 from kstreams_runbooks.observe.offsets import Place, read_first_since
 
 _RETENTION, _POLICY = "retention.ms", "cleanup.policy"
@@ -28,6 +28,18 @@ MOST_READ = 1_000
 _READ_S = 20.0
 
 Range = tuple[int, int]
+# The first record of a range, None where there is none, or why nobody can say.
+Firsts = Mapping[tuple[Place, Range], First | Missing | None]
+_NOT_REACHED = Missing(
+    f"how old its first unread record is was not found out ({_READ_S:.0f} s, {MOST_READ} partitions at most)"
+)
+
+
+class Look(NamedTuple):
+    """How far a range was looked at, and its first record; None: there is none."""
+
+    until: int
+    record: First | None
 
 
 def with_ages(
@@ -73,8 +85,9 @@ def with_ages(
             replace(
                 lag,
                 partitions=tuple(
-                    _aged(_looked(row, ranges, seen), retention, young, own, _was_read(row, ranges, seen))
+                    _aged(_looked(row, answer), retention, young, own, answer)
                     for row in lag.partitions
+                    for answer in (_answer(row, ranges, seen),)
                 ),
             )
             for lag, own, ranges in zip(lags, old, wanted, strict=True)
@@ -143,38 +156,37 @@ def _in_turn(wanted: Iterable[Mapping[Place, Range]]) -> list[tuple[Place, Range
     return list(dict.fromkeys(item for turn in turns for item in turn if item is not None))
 
 
-def _first(
-    config: Mapping[str, Any], wanted: Sequence[tuple[Place, Range]], isolation: Isolation
-) -> dict[tuple[Place, Range], First | None]:
+def _first(config: Mapping[str, Any], wanted: Sequence[tuple[Place, Range]], isolation: Isolation) -> Firsts:
     """The first record of each range; absent where it was not reached in time.
 
     A consumer reads a partition from one place only: where several applications stand in it, one after another.
     """
-    found: dict[tuple[Place, Range], First | None] = {}
+    found: dict[tuple[Place, Range], First | Missing | None] = {}
     left, until = list(wanted), time.monotonic() + _READ_S
     while left and (rest_s := until - time.monotonic()) > 0:
         now = dict(reversed(left))
-        answers = first_unread(config, now, rest_s, isolation)
+        answers = first_or_missing(config, now, rest_s, isolation)
         found |= {(place, now[place]): answer for place, answer in answers.items()}
         left = [(place, bounds) for place, bounds in left if now[place] != bounds]
     return found
 
 
-def _looked(
-    row: PartitionLag, wanted: Mapping[Place, Range], first: Mapping[tuple[Place, Range], First | None]
-) -> PartitionLag:
+def _answer(row: PartitionLag, wanted: Mapping[Place, Range], first: Firsts) -> Look | Missing | None:
+    """What was found in the row's range; Missing where it was not reached, None where nobody was to look."""
+    if (place := _place(row)) not in wanted:
+        return None
+    bounds = wanted[place]
+    answer = first.get((place, bounds), _NOT_REACHED)
+    return answer if isinstance(answer, Missing) else Look(bounds[1], answer)
+
+
+def _looked(row: PartitionLag, answer: Look | Missing | None) -> PartitionLag:
     """The row with what was found in its range, where that was reached."""
-    if not _was_read(row, wanted, first):
+    if not isinstance(answer, Look):
         return row
-    bounds = wanted[_place(row)]
-    record = first[_place(row), bounds]
-    return looked(row, bounds[1], None) if record is None else looked(row, record.offset, record.written_ms)
-
-
-def _was_read(
-    row: PartitionLag, wanted: Mapping[Place, Range], first: Mapping[tuple[Place, Range], First | None]
-) -> bool:
-    return _place(row) in wanted and (_place(row), wanted[_place(row)]) in first
+    if answer.record is None:
+        return looked(row, answer.until, None)
+    return looked(row, answer.record.offset, answer.record.written_ms)
 
 
 def _aged(
@@ -182,7 +194,7 @@ def _aged(
     retention: Mapping[str, int | None],
     young: Mapping[Place, int | Missing | None],
     old: Mapping[Place, Range],
-    was_read: bool,
+    answer: Look | Missing | None,
 ) -> PartitionLag:
     """The row with its retention, or why it is not known whether its records are old."""
     if row.role == "orphaned" or row.state not in {"ok", "never_committed"}:
@@ -192,11 +204,11 @@ def _aged(
         why = f"{_RETENTION} is not told (needs DescribeConfigs on the topic): unread records may expire unseen"
         return replace(row, age_why=why)
     row = replace(row, retention_ms=kept)
-    if was_read:
+    if isinstance(answer, Look):
         return row
-    if isinstance(answer := young.get(_place(row)), Missing):
-        return replace(row, age_why=f"the age of its unread records is not known: {answer.missing}")
-    if _place(row) in old:
-        why = f"how old its first unread record is was not found out ({_READ_S:.0f} s, {MOST_READ} partitions at most)"
-        return replace(row, age_why=why)
+    if isinstance(when := young.get(_place(row)), Missing):
+        return replace(row, age_why=f"the age of its unread records is not known: {when.missing}")
+    # Of what only stands still, and was not reached, more is found out at the next check.
+    if isinstance(answer, Missing) and (_place(row) in old or answer is not _NOT_REACHED):
+        return replace(row, age_why=answer.missing)
     return row

@@ -22,7 +22,7 @@ def lag(*rows: PartitionLag) -> ApplicationLag:
 def test_without_its_retention_an_age_is_unknown_whether_something_is_unread_or_not() -> None:
     """What is not told does not become known, and unknown again, with each record; offsets are what they are."""
     for row in (ROW, replace(ROW, committed=20, records=0)):
-        aged = lag_ages._aged(row, {"orders": None}, {}, {}, was_read=False)
+        aged = lag_ages._aged(row, {"orders": None}, {}, {}, None)
         assert (aged.state, aged.offsets) == ("ok", row.records)
         assert "retention.ms is not told (needs DescribeConfigs on the topic)" in aged.age_why
 
@@ -30,13 +30,17 @@ def test_without_its_retention_an_age_is_unknown_whether_something_is_unread_or_
 def test_what_could_not_be_asked_or_reached_is_unknown() -> None:
     """With the reason; what was reached has its time."""
     retention, wanted = {"orders": WEEK}, {PLACE: (10, 15)}
-    asked = lag_ages._aged(ROW, retention, {PLACE: Missing("no leader")}, {}, was_read=False)
+    asked = lag_ages._aged(ROW, retention, {PLACE: Missing("no leader")}, {}, None)
     assert asked.age_why == "the age of its unread records is not known: no leader"
-    late = lag_ages._aged(ROW, retention, {PLACE: 15}, wanted, was_read=False)
+    late = lag_ages._aged(ROW, retention, {PLACE: 15}, wanted, lag_ages._answer(ROW, wanted, {}))
     assert late.oldest_unread_ms is None
     assert late.age_why.startswith("how old its first unread record is was not found out")
-    first = {(PLACE, (10, 15)): First(12, 7_000)}
-    seen = lag_ages._aged(lag_ages._looked(ROW, wanted, first), retention, {PLACE: 15}, wanted, was_read=True)
+    # Also where nothing is near its deletion, and the records of what stands still may not be read.
+    refused = lag_ages._answer(ROW, wanted, {(PLACE, (10, 15)): Missing("needs Read")})
+    assert lag_ages._aged(ROW, retention, {PLACE: 10}, {}, refused).age_why == "needs Read"
+    assert lag_ages._aged(ROW, retention, {PLACE: 10}, {}, lag_ages._answer(ROW, wanted, {})).age_why == ""
+    answer = lag_ages._answer(ROW, wanted, {(PLACE, (10, 15)): First(12, 7_000)})
+    seen = lag_ages._aged(lag_ages._looked(ROW, answer), retention, {PLACE: 15}, wanted, answer)
     assert (seen.age_why, seen.none_until, seen.oldest_unread_ms) == ("", 12, 7_000)
     assert seen.retention_left_ms == 7_000 + WEEK
 
@@ -57,11 +61,11 @@ def test_what_has_not_moved_is_looked_at_once_from_where_it_was_looked_at_before
 
 def test_a_range_without_a_record_has_nothing_to_read() -> None:
     """However many offsets it has; of a part of it that says nothing of the rest."""
-    whole = lag_ages._looked(ROW, {PLACE: (10, 20)}, {(PLACE, (10, 20)): None})
+    whole = lag_ages._looked(ROW, lag_ages.Look(20, None))
     assert (whole.records, whole.exact, whole.none_until) == (0, True, 20)
-    part = lag_ages._looked(ROW, {PLACE: (10, 15)}, {(PLACE, (10, 15)): None})
+    part = lag_ages._looked(ROW, lag_ages.Look(15, None))
     assert (part.records, part.exact, part.none_until) == (5, False, 15)
-    assert lag_ages._looked(ROW, {PLACE: (10, 20)}, {}) == ROW
+    assert lag_ages._looked(ROW, lag_ages._answer(ROW, {PLACE: (10, 20)}, {})) == ROW
 
 
 def test_only_what_is_older_than_the_first_young_record_is_looked_at() -> None:
