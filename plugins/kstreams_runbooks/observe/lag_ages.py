@@ -8,38 +8,19 @@ which tells records from transaction markers; so is what a group has not read si
 at the end of a log is never committed by anybody.
 """
 
-import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import Any
 
-from kstreams_runbooks.decide.carried import carried, looked
+from kstreams_runbooks.decide.carried import carried
 from kstreams_runbooks.model.lag import ApplicationLag, LagSnapshot, PartitionLag
 from kstreams_runbooks.model.readings import Missing
 from kstreams_runbooks.observe.cluster import ClusterReader
-from kstreams_runbooks.observe.first_unread import First, Isolation, first_or_missing
+from kstreams_runbooks.observe.lag_looks import NOT_REACHED, Look, Range, answer_of, look, with_look
 from kstreams_runbooks.observe.offsets import Place, read_first_since
 
 _RETENTION, _POLICY = "retention.ms", "cleanup.policy"
 _FOR_EVER = -1
-# One partition is enough to say that an application loses records, and what was found out is kept; each costs a fetch.
-MOST_READ = 1_000
-_READ_S = 20.0
-
-Range = tuple[int, int]
-# The first record of a range, None where there is none, or why nobody can say.
-Firsts = Mapping[tuple[Place, Range], First | Missing | None]
-_NOT_REACHED = Missing(
-    f"how old its first unread record is was not found out ({_READ_S:.0f} s, {MOST_READ} partitions at most)"
-)
-
-
-class Look(NamedTuple):
-    """How far a range was looked at, and its first record; None: there is none."""
-
-    until: int
-    record: First | None
 
 
 def with_ages(
@@ -71,23 +52,16 @@ def with_ages(
     still = [_still(lag, (before or {}).get(lag.application)) for lag in lags]
     # One look at the whole of what stands still says how old its first record is, too.
     wanted = [own | rest for own, rest in zip(old, still, strict=True)]
-    first = {
-        once: _first(
-            config,
-            _in_turn(own for lag, own in zip(lags, wanted, strict=True) if lag.exactly_once is once)[:MOST_READ],
-            "read_committed" if once else "read_uncommitted",
-        )
-        for once in (True, False)
-    }
+    first = look(config, lags, wanted)
     return replace(
         snapshot,
         applications=tuple(
             replace(
                 lag,
                 partitions=tuple(
-                    _aged(_looked(row, answer), retention, young, own, answer)
+                    _aged(with_look(row, answer), retention, young, own, answer)
                     for row in lag.partitions
-                    for answer in (_answer(row, ranges, seen),)
+                    for answer in (answer_of(row, ranges, seen),)
                 ),
             )
             for lag, own, ranges in zip(lags, old, wanted, strict=True)
@@ -150,45 +124,6 @@ def _still(lag: ApplicationLag, before: ApplicationLag | None) -> dict[Place, Ra
     return found
 
 
-def _in_turn(wanted: Iterable[Mapping[Place, Range]]) -> list[tuple[Place, Range]]:
-    """What to look at: the first partition of each application before the second of any."""
-    turns = zip_longest(*(own.items() for own in wanted))
-    return list(dict.fromkeys(item for turn in turns for item in turn if item is not None))
-
-
-def _first(config: Mapping[str, Any], wanted: Sequence[tuple[Place, Range]], isolation: Isolation) -> Firsts:
-    """The first record of each range; absent where it was not reached in time.
-
-    A consumer reads a partition from one place only: where several applications stand in it, one after another.
-    """
-    found: dict[tuple[Place, Range], First | Missing | None] = {}
-    left, until = list(wanted), time.monotonic() + _READ_S
-    while left and (rest_s := until - time.monotonic()) > 0:
-        now = dict(reversed(left))
-        answers = first_or_missing(config, now, rest_s, isolation)
-        found |= {(place, now[place]): answer for place, answer in answers.items()}
-        left = [(place, bounds) for place, bounds in left if now[place] != bounds]
-    return found
-
-
-def _answer(row: PartitionLag, wanted: Mapping[Place, Range], first: Firsts) -> Look | Missing | None:
-    """What was found in the row's range; Missing where it was not reached, None where nobody was to look."""
-    if (place := _place(row)) not in wanted:
-        return None
-    bounds = wanted[place]
-    answer = first.get((place, bounds), _NOT_REACHED)
-    return answer if isinstance(answer, Missing) else Look(bounds[1], answer)
-
-
-def _looked(row: PartitionLag, answer: Look | Missing | None) -> PartitionLag:
-    """The row with what was found in its range, where that was reached."""
-    if not isinstance(answer, Look):
-        return row
-    if answer.record is None:
-        return looked(row, answer.until, None)
-    return looked(row, answer.record.offset, answer.record.written_ms)
-
-
 def _aged(
     row: PartitionLag,
     retention: Mapping[str, int | None],
@@ -209,6 +144,6 @@ def _aged(
     if isinstance(when := young.get(_place(row)), Missing):
         return replace(row, age_why=f"the age of its unread records is not known: {when.missing}")
     # Of what only stands still, and was not reached, more is found out at the next check.
-    if isinstance(answer, Missing) and (_place(row) in old or answer is not _NOT_REACHED):
+    if isinstance(answer, Missing) and (_place(row) in old or answer is not NOT_REACHED):
         return replace(row, age_why=answer.missing)
     return row

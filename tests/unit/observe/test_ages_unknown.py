@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from kstreams_runbooks.model.lag import ApplicationLag, PartitionLag
 from kstreams_runbooks.model.readings import Missing
-from kstreams_runbooks.observe import lag_ages
+from kstreams_runbooks.observe import lag_ages, lag_looks
 from kstreams_runbooks.observe.first_unread import First
 
 ROW = PartitionLag(
@@ -32,15 +32,15 @@ def test_what_could_not_be_asked_or_reached_is_unknown() -> None:
     retention, wanted = {"orders": WEEK}, {PLACE: (10, 15)}
     asked = lag_ages._aged(ROW, retention, {PLACE: Missing("no leader")}, {}, None)
     assert asked.age_why == "the age of its unread records is not known: no leader"
-    late = lag_ages._aged(ROW, retention, {PLACE: 15}, wanted, lag_ages._answer(ROW, wanted, {}))
+    late = lag_ages._aged(ROW, retention, {PLACE: 15}, wanted, lag_looks.answer_of(ROW, wanted, {}))
     assert late.oldest_unread_ms is None
     assert late.age_why.startswith("how old its first unread record is was not found out")
     # Also where nothing is near its deletion, and the records of what stands still may not be read.
-    refused = lag_ages._answer(ROW, wanted, {(PLACE, (10, 15)): Missing("needs Read")})
+    refused = lag_looks.answer_of(ROW, wanted, {(PLACE, (10, 15)): Missing("needs Read")})
     assert lag_ages._aged(ROW, retention, {PLACE: 10}, {}, refused).age_why == "needs Read"
-    assert lag_ages._aged(ROW, retention, {PLACE: 10}, {}, lag_ages._answer(ROW, wanted, {})).age_why == ""
-    answer = lag_ages._answer(ROW, wanted, {(PLACE, (10, 15)): First(12, 7_000)})
-    seen = lag_ages._aged(lag_ages._looked(ROW, answer), retention, {PLACE: 15}, wanted, answer)
+    assert lag_ages._aged(ROW, retention, {PLACE: 10}, {}, lag_looks.answer_of(ROW, wanted, {})).age_why == ""
+    answer = lag_looks.answer_of(ROW, wanted, {(PLACE, (10, 15)): First(12, 7_000)})
+    seen = lag_ages._aged(lag_looks.with_look(ROW, answer), retention, {PLACE: 15}, wanted, answer)
     assert (seen.age_why, seen.none_until, seen.oldest_unread_ms) == ("", 12, 7_000)
     assert seen.retention_left_ms == 7_000 + WEEK
 
@@ -61,11 +61,11 @@ def test_what_has_not_moved_is_looked_at_once_from_where_it_was_looked_at_before
 
 def test_a_range_without_a_record_has_nothing_to_read() -> None:
     """However many offsets it has; of a part of it that says nothing of the rest."""
-    whole = lag_ages._looked(ROW, lag_ages.Look(20, None))
+    whole = lag_looks.with_look(ROW, lag_looks.Look(20, None))
     assert (whole.records, whole.exact, whole.none_until) == (0, True, 20)
-    part = lag_ages._looked(ROW, lag_ages.Look(15, None))
+    part = lag_looks.with_look(ROW, lag_looks.Look(15, None))
     assert (part.records, part.exact, part.none_until) == (5, False, 15)
-    assert lag_ages._looked(ROW, lag_ages._answer(ROW, {PLACE: (10, 20)}, {})) == ROW
+    assert lag_looks.with_look(ROW, lag_looks.answer_of(ROW, {PLACE: (10, 20)}, {})) == ROW
 
 
 def test_only_what_is_older_than_the_first_young_record_is_looked_at() -> None:
@@ -81,5 +81,5 @@ def test_only_what_is_older_than_the_first_young_record_is_looked_at() -> None:
 def test_each_application_is_looked_at_once_before_any_a_second_time() -> None:
     """There is a limit to how many are read, and one partition is enough to say that records are lost."""
     one, two, three = ("a", 0), ("a", 1), ("b", 0)
-    turns = lag_ages._in_turn([{one: (0, 5), two: (0, 5)}, {three: (1, 5), one: (3, 5)}])
+    turns = lag_looks.in_turn([{one: (0, 5), two: (0, 5)}, {three: (1, 5), one: (3, 5)}])
     assert turns == [(one, (0, 5)), (three, (1, 5)), (two, (0, 5)), (one, (3, 5))]
