@@ -20,6 +20,8 @@ from kstreams_runbooks.observe.read_only import ReadOnly
 
 _NEVER_COMMITTED = -1
 _NO_SUCH_RECORD = -1
+# Partitions in one call: librdkafka takes four times as long for ten thousand at once as in five calls side by side.
+_AT_ONCE = 2_000
 _ATTEMPTS = 4
 # librdkafka calls errors retriable for transactions only, so these are named: a leader is just being chosen or moved.
 _MOVING = frozenset(
@@ -185,7 +187,7 @@ def _ends(
     isolation: Any,
     of: Callable[[Any], int] = _offset,
 ) -> dict[Place, int | Missing]:
-    """One ListOffsets per leader; a partition whose leader has just moved is asked for again.
+    """A ListOffsets per leader, several at once where there are many; one whose leader has just moved is asked again.
 
     Unreachable where no leader at all answers.
     """
@@ -201,11 +203,13 @@ def _ends(
         left = [place for place in specs if not isinstance(found.get(place), int) and place not in silent]
         if not left:
             return False
-        futures = librdkafka.list_offsets(
-            {TopicPartition(*place): specs[place] for place in left},
-            isolation_level=isolation,
-            request_timeout=REQUEST_TIMEOUT_MS / 1000,
-        )
+        futures: dict[Any, Any] = {}
+        for at in range(0, len(left), _AT_ONCE):
+            futures |= librdkafka.list_offsets(
+                {TopicPartition(*place): specs[place] for place in left[at : at + _AT_ONCE]},
+                isolation_level=isolation,
+                request_timeout=REQUEST_TIMEOUT_MS / 1000,
+            )
         again = False
         for partition, future in futures.items():
             place = (partition.topic, partition.partition)
