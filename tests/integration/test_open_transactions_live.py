@@ -35,22 +35,28 @@ def config(stack: Stack) -> dict[str, Any]:
 
 
 @pytest.fixture
-def opened(config: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """A topic, and the transactional id of a transaction that is open on it from its second record on."""
-    name = f"open-{uuid.uuid4().hex[:8]}"
+def topic(config: dict[str, Any]) -> Iterator[str]:
+    """A topic with one record."""
+    name = f"transactions-{uuid.uuid4().hex[:8]}"
     admin = AdminClient(config)
     admin.create_topics([NewTopic(name, 1, 1)])[name].result()
     plain = Producer(config)
     plain.produce(name, b"before")
     plain.flush()
-    producer = Producer({**config, "transactional.id": name, "transaction.timeout.ms": 60_000})
+    yield name
+    admin.delete_topics([name])[name].result()
+
+
+@pytest.fixture
+def opened(config: dict[str, Any], topic: str) -> Iterator[tuple[str, str]]:
+    """A topic, and the transactional id of a transaction that is open on it from its second record on."""
+    producer = Producer({**config, "transactional.id": topic, "transaction.timeout.ms": 60_000})
     producer.init_transactions()
     producer.begin_transaction()
-    producer.produce(name, b"within")
+    producer.produce(topic, b"within")
     producer.flush()
-    yield name, name
+    yield topic, topic
     producer.abort_transaction()
-    admin.delete_topics([name])[name].result()
 
 
 def test_a_transaction_is_told_with_where_it_begins(config: dict[str, Any], opened: tuple[str, str]) -> None:
@@ -79,14 +85,8 @@ def verified(config: dict[str, Any], broker: int, value: str) -> None:
 
 
 @pytest.fixture
-def hanging(config: dict[str, Any], stack: Stack) -> Iterator[str]:
+def hanging(config: dict[str, Any], stack: Stack, topic: str) -> Iterator[str]:
     """A topic on whose second record a transaction begins that no coordinator has ever heard of."""
-    name = f"hangs-{uuid.uuid4().hex[:8]}"
-    admin = AdminClient(config)
-    admin.create_topics([NewTopic(name, 1, 1)])[name].result()
-    plain = Producer(config)
-    plain.produce(name, b"before")
-    plain.flush()
     batch = DefaultRecordBatchBuilder(
         2, 0, is_transactional=True, producer_id=PRODUCER, producer_epoch=0, base_sequence=0, batch_size=1_000
     )
@@ -94,10 +94,10 @@ def hanging(config: dict[str, Any], stack: Stack) -> Iterator[str]:
     data = ProduceRequest.TopicProduceData
     partition = data.PartitionProduceData(index=0, records=bytes(batch.build()))
     request = ProduceRequest(
-        transactional_id=name,
+        transactional_id=topic,
         acks=-1,
         timeout_ms=10_000,
-        topic_data=[data(name=name, partition_data=[partition])],
+        topic_data=[data(name=topic, partition_data=[partition])],
         min_version=3,
         max_version=9,
     )
@@ -115,11 +115,10 @@ def hanging(config: dict[str, Any], stack: Stack) -> Iterator[str]:
             return int(client._manager.run(send).responses[0].partition_responses[0].error_code) == 0
 
         until(taken, 20, "a broker takes a record that no coordinator knows of", poll_s=0.5)
-        yield name
+        yield topic
     finally:
         verified(config, leader, "true")
         client.close()
-        admin.delete_topics([name])[name].result()
 
 
 def test_one_that_hangs_is_told_and_its_command_ends_it(config: dict[str, Any], stack: Stack, hanging: str) -> None:

@@ -227,12 +227,11 @@ class ClusterReader:
         described = self._ask("describe topics", lambda: self.admin.describe_topics(sorted(names)))
         if isinstance(described, Missing):
             return dict.fromkeys(names, described.missing)
+        errors = {topic["name"]: topic["error_code"] for topic in described}
         return {
-            topic[
-                "name"
-            ]: f"whether the topic exists is not told (broker error {topic['error_code']}; needs Describe on it)"
-            for topic in described
-            if topic["error_code"] not in {0, _UNKNOWN_TOPIC}
+            name: f"whether the topic exists is not told (broker error {error}; needs Describe on it)"
+            for name, error in errors.items()
+            if error not in {0, _UNKNOWN_TOPIC}
         }
 
     def _topic_configs(self, names: list[str]) -> dict[str, tuple[tuple[str, str], ...]]:
