@@ -23,7 +23,6 @@ from kstreams_runbooks.model.readable import Readable
 from lab import kafka, spark
 from lab.settings import Lab
 from lab.stack import Parts, stack
-from lab.supervise import until
 
 SCHEMA_VERSION = 1
 RECORDS = 5_000_000
@@ -32,7 +31,6 @@ _PARTITIONS = 8
 _VALUE_BYTES = 92
 _TOPIC, _SMALL = "unread", "a-little"
 _CONNECT = 6
-_READY_S = 120
 
 
 def main() -> None:
@@ -45,14 +43,8 @@ def main() -> None:
         fill(lab.bootstrap, _TOPIC, records)
         fill(lab.bootstrap, _SMALL, 1_000)
         port = lab.ports.base + _CONNECT
-        with (lab.logs / "connect.log").open("wb") as out:
-            server = subprocess.Popen(spark.connect_command(port), stdout=out, stderr=out, env=spark.environment())
-        try:
-            until(lambda: spark.listens(port) or server.poll() is not None, _READY_S, "Connect listens")
-            print(json.dumps(measured(lab.bootstrap, f"sc://127.0.0.1:{port}", records)))
-        finally:
-            server.terminate()
-            server.wait(30)
+        with spark.connect_server(port, lab.logs / "connect.log") as remote:
+            print(json.dumps(measured(lab.bootstrap, remote, records)))
 
 
 def fill(bootstrap: str, topic: str, records: int) -> None:

@@ -3,11 +3,14 @@
 import os
 import socket
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.frames.job import REMOTE
+from kstreams_runbooks.frames.source import STARTED_WITH
 
 from lab.settings import CHECKOUT
 from lab.supervise import Program, Supervisor, until
@@ -60,10 +63,11 @@ def spark_home() -> Path:
     return Path(spec.origin).parent
 
 
-def connect_command(port: int, master: str = "local[2]", **settings: str) -> tuple[str, ...]:
+def connect_command(port: int, master: str = "local[2]", memory: str = "1g", **settings: str) -> tuple[str, ...]:
     """A Connect server in the foreground; its shell becomes the JVM, so that a signal reaches it."""
     given = {
         **LOOPBACK,
+        **STARTED_WITH,
         **settings,
         "spark.jars": jars(),
         "spark.connect.grpc.binding.address": "127.0.0.1",
@@ -71,7 +75,27 @@ def connect_command(port: int, master: str = "local[2]", **settings: str) -> tup
     }
     submit = str(spark_home() / "bin" / "spark-submit")
     words = [word for name, value in given.items() for word in ("--conf", f"{name}={value}")]
-    return (submit, "--master", master, "--driver-memory", "1g", *words, "--class", _SERVER, "spark-internal")
+    return (submit, "--master", master, "--driver-memory", memory, *words, "--class", _SERVER, "spark-internal")
+
+
+@contextmanager
+def connect_server(port: int, log: Path, memory: str = "1g", **settings: str) -> Iterator[str]:
+    """One of its own that listens, as `sc://…`, until the body ends."""
+    with log.open("wb") as out:
+        server = subprocess.Popen(
+            connect_command(port, memory=memory, **settings),
+            stdout=out,
+            stderr=out,
+            stdin=subprocess.DEVNULL,
+            env=environment(),
+        )
+        try:
+            until(lambda: server.poll() is not None or listens(port), _READY_S, f"Connect listens; {log}")
+            assert server.poll() is None, log.read_text(encoding="utf-8")[-3000:]
+            yield f"sc://127.0.0.1:{port}"
+        finally:
+            server.terminate()
+            server.wait(30)
 
 
 def connect_program(port: int) -> Program:

@@ -11,10 +11,7 @@ from kstreams_runbooks.frames.bundle import write_bundle
 from lab import spark
 from lab.settings import CHECKOUT, Lab, Ports
 from lab.stack import Parts, stack
-from lab.supervise import until
 from spark.ports import BROKER, CONNECT, port
-
-_READY_S = 120
 
 
 @pytest.fixture(scope="session")
@@ -56,19 +53,5 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def remote(jars: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:  # noqa: ARG001 - they have to be there
     """Address of a Connect server."""
     log = tmp_path_factory.mktemp("connect") / "server.log"
-    listening = port(CONNECT)
-    with log.open("wb") as out:
-        server = subprocess.Popen(
-            spark.connect_command(listening, **spark.SHORT),
-            stdout=out,
-            stderr=out,
-            stdin=subprocess.DEVNULL,
-            env=spark.environment(),
-        )
-        try:
-            until(lambda: server.poll() is not None or spark.listens(listening), _READY_S, f"Connect listens; {log}")
-            assert server.poll() is None, log.read_text(encoding="utf-8")[-3000:]
-            yield f"sc://127.0.0.1:{listening}"
-        finally:
-            server.terminate()
-            server.wait(30)
+    with spark.connect_server(port(CONNECT), log, **spark.SHORT) as address:
+        yield address

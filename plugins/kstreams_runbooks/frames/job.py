@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from kstreams_runbooks.errors import BadInput, RunbookError
 from kstreams_runbooks.frames.connect import configure, connect_mode, connected, disconnect
+from kstreams_runbooks.frames.source import STARTED_WITH
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -87,7 +88,7 @@ def opened(name: str, remote: str | None) -> Iterator["SparkSession"]:
         return
     from pyspark.sql import SparkSession
 
-    session = SparkSession.builder.appName(name).getOrCreate()
+    session = SparkSession.builder.appName(name).config(map=dict(STARTED_WITH)).getOrCreate()
     try:
         configure(session)
         yield session
