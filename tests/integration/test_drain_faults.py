@@ -7,7 +7,7 @@ tests/airflow/test_certify_drain.py, moments that nobody chose in test_drain_rou
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -78,21 +78,19 @@ class Drain:
 
 
 @pytest.fixture(scope="module")
-def drain(orders: Orders) -> Iterator[Drain]:
+def drain(orders: Orders) -> Drain:
     """The application, with some traffic read."""
-    opened = drain_reader(
+    reader = drain_reader(
         orders.application,
         make_deployer(orders.application, dry_run=True),
         {"bootstrap.servers": orders.stack.lab.bootstrap},
-        print,
     )
-    with opened as reader:
-        made = Drain(orders, reader)
-        orders.stack.start_traffic()
-        time.sleep(2)
-        orders.stack.stop_traffic()
-        assert made.watched(ceiling_s=60).verdict.outcome is Outcome.PROCEED
-        yield made
+    made = Drain(orders, reader)
+    orders.stack.start_traffic()
+    time.sleep(2)
+    orders.stack.stop_traffic()
+    assert made.watched(ceiling_s=60).verdict.outcome is Outcome.PROCEED
+    return made
 
 
 def test_an_instance_that_hangs_is_not_idle(drain: Drain) -> None:

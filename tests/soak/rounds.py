@@ -9,7 +9,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -108,9 +108,7 @@ class Soak:
         self._config = {"bootstrap.servers": stack.lab.bootstrap}
         entry = load_fleet().application("orders")
         self._entry = entry
-        self._closing = ExitStack()
-        opened = drain_reader(entry, make_deployer(entry, dry_run=True), self._config, lambda _: None)
-        self._reader = self._closing.enter_context(opened)
+        self._reader = drain_reader(entry, make_deployer(entry, dry_run=True), self._config)
 
     def begin(self) -> None:
         """Traffic that is paused."""
@@ -122,7 +120,6 @@ class Soak:
 
     def end(self) -> None:
         """Let the generator go on, so that it can be told to stop."""
-        self._closing.close()
         self._signal(signal.SIGCONT)
 
     def round(self, drawn: Drawn) -> Round:

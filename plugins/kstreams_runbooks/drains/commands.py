@@ -66,10 +66,8 @@ def drain_command(
     pause = Pause("declared", _login(), reason.strip()) if reason else None
     question = DrainQuestion(readings or limits.gate_good_readings, pause, entry.punctuators)
     config = kafka_config(fleet.cluster(entry.cluster).connection)
-    opened = drain_reader(
-        entry, make_deployer(entry, dry_run=True), config, lambda sentence: click.echo(sentence, err=True)
-    )
-    with opened as reader, Display(f"{entry.name} @ {entry.cluster}", waits.ceiling_s) as display:
+    reader = drain_reader(entry, make_deployer(entry, dry_run=True), config)
+    with Display(f"{entry.name} @ {entry.cluster}", waits.ceiling_s) as display:
         answer = Watch(reader, config, question, waits).until_answered(display.show)
     click.echo(json.dumps(document(entry, answer), indent=2) if form == "json" else as_text(entry, answer))
     sys.exit(exit_code(answer))

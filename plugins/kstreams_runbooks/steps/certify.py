@@ -79,7 +79,8 @@ def drain_question(run: Run) -> DrainQuestion:
 
 
 def _read(run: Run) -> DrainReading:
-    with ClusterReader(run.kafka) as reader, drain_reader(run.application, run.deployer, run.kafka, run.say) as drain:
+    drain = drain_reader(run.application, run.deployer, run.kafka)
+    with ClusterReader(run.kafka) as reader:
         reading = drain.read(reader)
         # Whether anything among many offsets can be read is only looked for once they rest: seen so a second time.
         return reading if reading.counted else drain.read(reader)

@@ -1,29 +1,22 @@
-"""What reads a drain: a fleet entry, its deployer, what its releases declare, and who counts records."""
+"""What reads a drain: a fleet entry, its deployer, what its releases declare, and what counts records."""
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 
-from kstreams_runbooks.counting.counter import Counter
 from kstreams_runbooks.deployers import Deployer
 from kstreams_runbooks.fleet import Application, release_declaration
 from kstreams_runbooks.model.declaration import Declaration
 from kstreams_runbooks.observe.drain import DrainReader
 from kstreams_runbooks.observe.first_unread import first_unread
+from kstreams_runbooks.observe.readable import count_readable
 
 # How long one reading looks for a record among many offsets: what lies in a transaction that was aborted passes at the
 # pace of the network, some ten million records in this time.
 _LOOK_S = 20.0
 
 
-@contextmanager
-def drain_reader(
-    entry: Application, deployer: Deployer, kafka: Mapping[str, Any], say: Callable[[str], None]
-) -> Iterator[DrainReader]:
-    """A reader that may be asked again and again, of one thread at a time; `kafka` is a librdkafka configuration.
-
-    `say` is told why a count takes long.
-    """
+def drain_reader(entry: Application, deployer: Deployer, kafka: Mapping[str, Any]) -> DrainReader:
+    """A reader that may be asked again and again, of one thread at a time; `kafka` is a librdkafka configuration."""
     known = entry.declared()
 
     def declared(release: str) -> Declaration | None:
@@ -31,12 +24,11 @@ def drain_reader(
             return None
         return release_declaration(entry.name, release, known.library(release))
 
-    with Counter(kafka, say=say) as counter:
-        yield DrainReader(
-            entry,
-            deployer,
-            lambda ranges: counter(ranges).readable,
-            lambda ranges: first_unread(kafka, ranges, _LOOK_S),
-            declared,
-            exactly_once=entry.processing_guarantee.startswith("exactly_once"),
-        )
+    return DrainReader(
+        entry,
+        deployer,
+        lambda ranges: count_readable(kafka, ranges),
+        lambda ranges: first_unread(kafka, ranges, _LOOK_S),
+        declared,
+        exactly_once=entry.processing_guarantee.startswith("exactly_once"),
+    )

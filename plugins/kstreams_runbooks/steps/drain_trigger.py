@@ -1,7 +1,6 @@
 """The wait for a drain: polls one application from the triggerer, holds no worker, keeps what it was judged from."""
 
 import asyncio
-from contextlib import ExitStack
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -36,12 +35,9 @@ class DrainTrigger(WatchTrigger):
         question = decode(DrainQuestion, self.arguments["question"])
         watch = await asyncio.to_thread(_Watch, run, question, self)
         retrying = AsyncRetrying(**watch.until(watch.is_over), retry_error_callback=watch.out_of_time)
-        try:
-            verdict: Verdict = await retrying(asyncio.to_thread, watch.look)
-            await asyncio.to_thread(watch.keep_decision, verdict)
-            return verdict
-        finally:
-            await asyncio.to_thread(watch.close)
+        verdict: Verdict = await retrying(asyncio.to_thread, watch.look)
+        await asyncio.to_thread(watch.keep_decision, verdict)
+        return verdict
 
 
 class _Watch(DrainWatch):
@@ -50,18 +46,12 @@ class _Watch(DrainWatch):
     def __init__(self, run: Run, question: DrainQuestion, trigger: DrainTrigger) -> None:
         self._run = run
         self._ceiling_s: float = trigger.arguments["ceiling_s"]
-        self._closing = ExitStack()
-        opened = drain_reader(run.application, run.deployer, run.kafka, run.say)
-        reader = self._closing.enter_context(opened)
+        reader = drain_reader(run.application, run.deployer, run.kafka)
         self._topics, ceiling = (f"{name}/{trigger.step}/{trigger.try_number}" for name in ("topics", "ceiling"))
         self._first = run.ledger.recall(run.key, self._topics) or {}
         super().__init__(reader, run.kafka, replace(question, topic_ids=self._first), trigger.arguments["interval_s"])
         self._until_ms = int(run.ledger.remember(run.key, ceiling, now_ms() + int(self._ceiling_s * 1000)))
         self._said, self._kept_at_ms = "", 0
-
-    def close(self) -> None:
-        """End what counts."""
-        self._closing.close()
 
     def look(self) -> Verdict:
         """One more reading, said and kept where it says something new."""
