@@ -58,7 +58,7 @@ def applied(one: InstanceReading, value: bool | Missing) -> InstanceReading:
     return replace(one, deployment=replace(one.deployment, applied=value))
 
 
-def down(name: str, *, release: str = OLD) -> InstanceReading:
+def down(name: str, *, release: str | Missing = OLD) -> InstanceReading:
     """One instance whose process is gone."""
     deployment = Deployment(
         Taken(1_000, "test"), name, "stopped", None, None, release, (), applied=Missing("not running")

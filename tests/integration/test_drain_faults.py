@@ -5,6 +5,7 @@ tests/airflow/test_certify_drain.py, moments that nobody chose in test_drain_rou
 """
 
 import os
+import re
 import signal
 import time
 from collections.abc import Callable
@@ -27,6 +28,7 @@ from lab.application import Deployed
 from lab.supervise import until
 
 QUESTION = DrainQuestion(3, Pause("declared", "a test", "there is no generator"))
+CHANGELOG = re.compile(r"orders-.*-changelog")
 REPARTITION = "orders-orders-per-customer-repartition"
 
 
@@ -150,6 +152,23 @@ def test_partitions_that_are_added_begin_the_count_anew(drain: Drain) -> None:
     answer = drain.watched(grow)
     assert answer.verdict.outcome is Outcome.WAIT
     assert answer.verdict.reasons[0] == "reading 2 of 3 in a row with nothing left"
+
+
+def test_a_changelog_that_is_deleted_takes_state_with_it(drain: Drain) -> None:
+    """Nothing reads it and nothing is left to read: what the application knew is gone all the same."""
+    [changelog, *_] = sorted(one for one in drain.admin.list_topics(timeout=10).topics if CHANGELOG.fullmatch(one))
+
+    def delete() -> None:
+        drain.admin.delete_topics([changelog])[changelog].result()
+        until(lambda: changelog not in drain.admin.list_topics(timeout=10).topics, 20, f"{changelog} is gone")
+
+    answer = drain.watched(delete)
+    assert answer.verdict.outcome is Outcome.INCONCLUSIVE
+    assert answer.verdict.reasons[0].startswith(f"{changelog}: this changelog was there, and is not any more")
+    drain.admin.create_topics([NewTopic(changelog, 4, 1)])[changelog].result()
+    answer = drain.watched(lambda: drain.recreate(changelog))
+    assert answer.verdict.outcome is Outcome.INCONCLUSIVE
+    assert [("topic-recreated", changelog)] == [(one.id, one.object) for one in answer.verdict.findings]
 
 
 def test_a_group_that_is_deleted_is_unknown_and_never_at_zero(drain: Drain) -> None:

@@ -8,14 +8,15 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
-from kstreams_runbooks.counting.counter import Counter
 from kstreams_runbooks.model.lag import PartitionLag
-from kstreams_runbooks.model.readable import MOST_AT_ONCE
+from kstreams_runbooks.model.readable import MOST_AT_ONCE, Isolation
 from kstreams_runbooks.observe.first_unread import first_unread
+from kstreams_runbooks.observe.readable import count_readable
 from kstreams_runbooks.observe.unread_counts import UnreadCounts
 from lab.stack import Stack
 
 ABORTED = 20 * MOST_AT_ONCE
+ISOLATIONS: tuple[Isolation, ...] = ("read_committed", "read_uncommitted")
 
 
 @pytest.fixture
@@ -55,14 +56,23 @@ def test_aborted_records_are_nothing_and_one_behind_them_is_something(config: di
     """However many offsets there are, and soon: a reading of a drain waits for it."""
     # Of partition 0 the marker too; of partition 1 the record, and a marker behind each transaction.
     nothing, something = left(topic, 0, ABORTED + 1), left(topic, 1, ABORTED + 3)
-    with Counter(config, remote="") as count:
-        for rows, records in [((nothing,), [0]), ((nothing, something), [0, ABORTED + 3])]:
-            counts = UnreadCounts(
-                lambda ranges: count(ranges).readable,
-                lambda ranges: first_unread(config, ranges, 20),
-                exactly_once=True,
-            )
-            assert counts.of(rows) == rows
-            began = time.monotonic()
-            assert [one.records for one in counts.of(rows)] == records
-            assert time.monotonic() - began < 10
+    for rows, records in [((nothing,), [0]), ((nothing, something), [0, ABORTED + 3])]:
+        counts = UnreadCounts(
+            lambda ranges: count_readable(config, ranges), lambda ranges: first_unread(config, ranges, 20)
+        )
+        assert counts.of(rows) == rows
+        began = time.monotonic()
+        assert [one.records for one in counts.of(rows)] == records
+        assert time.monotonic() - began < 10
+
+
+def test_who_processes_aborted_records_too_has_them_left_and_no_marker(config: dict[str, Any], topic: str) -> None:
+    """At least once, Streams reads uncommitted; a marker is nothing to it either."""
+    tail, marker = {(topic, 0): (ABORTED - 10, ABORTED + 1)}, {(topic, 0): (ABORTED, ABORTED + 1)}
+    found = [
+        count_readable(config, ranges, isolation=isolation)[topic, 0].records
+        for ranges in (tail, marker)
+        for isolation in ISOLATIONS
+    ]
+    assert found == [0, 10, 0, 0]
+    assert first_unread(config, marker, 20, "read_uncommitted") == {(topic, 0): None}

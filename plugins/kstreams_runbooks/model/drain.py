@@ -60,7 +60,8 @@ class DrainReading:
     """One reading: ends of everything, then committed offsets, then the ends again.
 
     `partitions` are those that the application reads, `sinks` the ends of what it writes for others by `topic-number`,
-    and `output_ids` the ids of those topics: without them an end that has not moved says nothing. Stable only where
+    and `other_ids` the ids of those topics and of the changelogs: without them an end that has not moved says nothing,
+    and a state that is gone would not be seen. Stable only where
     `ends_before` and `ends_after` are equal: otherwise somebody wrote in between. `group_state` is the broker's word,
     None where no broker knows the group.
     """
@@ -76,7 +77,7 @@ class DrainReading:
     open_transactions: tuple[OpenTransaction, ...] = ()
     held_back: tuple[HeldBack, ...] = ()
     problems: tuple[str, ...] = ()
-    output_ids: Mapping[str, str] = field(default_factory=dict)
+    other_ids: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def counted(self) -> bool:
@@ -85,9 +86,9 @@ class DrainReading:
 
     @property
     def topic_ids(self) -> dict[str, str]:
-        """Ids of the topics that it reads, and of those that it writes for others, by name."""
+        """Ids of the topics that it reads, that it writes for others, and that hold its state, by name."""
         read = {one.topic: one.topic_id for one in self.partitions if one.topic_id is not None}
-        return {**self.output_ids, **read}
+        return {**self.other_ids, **read}
 
     @property
     def unread(self) -> int | None:

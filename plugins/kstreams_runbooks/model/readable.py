@@ -7,6 +7,9 @@ from typing import Final, Literal
 # Offsets that a consumer counts in a moment; more are worth asking Spark.
 MOST_AT_ONCE: Final = 10_000
 
+# Who processes each record once reads what was committed; whoever else, what was aborted too. Nobody gets a marker.
+Isolation = Literal["read_committed", "read_uncommitted"]
+
 # How records were counted: not at all (nothing to read), by a consumer at once, or by Spark.
 CountedBy = Literal["nothing", "consumer", "spark"]
 

@@ -1,6 +1,7 @@
 """One reading of a drain: ends, then committed offsets, then the ends again, and who may still work."""
 
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from functools import lru_cache, partial
 
 from kstreams_runbooks.decide.held_back import held_back
@@ -9,9 +10,10 @@ from kstreams_runbooks.decide.running_instances import running_instances, strang
 from kstreams_runbooks.decide.tasks import all_tasks, tasks_of
 from kstreams_runbooks.decide.topology_text import parse_topology
 from kstreams_runbooks.deployers.protocol import Deployer
+from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.model.declaration import Declaration
-from kstreams_runbooks.model.drain import DrainReading, HeldBack, OpenTransaction
-from kstreams_runbooks.model.lag import ApplicationLag, LagRole
+from kstreams_runbooks.model.drain import DrainReading, HeldBack, OpenTransaction, RunningInstance
+from kstreams_runbooks.model.lag import ApplicationLag, LagRole, PartitionLag
 from kstreams_runbooks.model.readings import (
     Deployment,
     GroupReading,
@@ -33,11 +35,13 @@ from kstreams_runbooks.observe.topology_topics import TopologyTopics, read_by
 from kstreams_runbooks.observe.transactions import Sightings
 from kstreams_runbooks.observe.unread_counts import Count, FirstOf, UnreadCounts
 
+_STATE_GONE = "this changelog was there, and is not any more: the state that it held is lost; find what deleted it"
+
 
 class DrainReader:
     """Reads one application again and again.
 
-    `count`, `first` and `exactly_once` are of UnreadCounts, `declared` is what a release declares of its windows and
+    `count` and `first` are of UnreadCounts, `declared` is what a release declares of its windows and
     suppressions. Descriptions are asked for once: while everything is down, each is a JVM.
     """
 
@@ -48,14 +52,14 @@ class DrainReader:
         count: Count,
         first: FirstOf,
         declared: Callable[[str], Declaration | None] = lambda _: None,
-        *,
-        exactly_once: bool = True,
     ) -> None:
         self._application = application
         self._deployer = deployer
-        self._unread = UnreadCounts(count, first, exactly_once=exactly_once)
+        self._unread = UnreadCounts(count, first)
+        self._left_over = UnreadCounts(count, first, orphaned=True)
         self._declared = declared
         self._sightings = Sightings()
+        self._changelogs: set[str] = set()
         self._describe = lru_cache(maxsize=4)(deployer.topology)
 
     def read(self, reader: ClusterReader) -> DrainReading:
@@ -79,7 +83,10 @@ class DrainReader:
         # While two topologies run or are set, nothing says whose a task is.
         text = next(iter(texts)) if len(texts) == 1 else None
         outputs = (topology.outputs | set(self._application.outputs)) - topology.sources(names)
-        topics = {topic.name: topic for topic in reader.topics((topology.sources(names) | outputs) & names)}
+        kept = (topology.changelogs - topology.sources(names)) & names
+        self._changelogs |= kept
+        found = {topic.name: topic for topic in reader.topics((topology.sources(names) | outputs | kept) & names)}
+        topics = {name: topic for name, topic in found.items() if name not in kept}
         places = [(topic.name, number) for topic in topics.values() for number in range(topic.partitions)]
         before = read_ends(reader.librdkafka, places)
         lag, after = self._lag(reader, group, topology, topics, places, names)
@@ -88,15 +95,16 @@ class DrainReader:
         counts = {topic.name: topic.partitions for topic in topics.values()}
         reads = {} if text is None else read_by(text, group_id, names)
         held = partial(tasks_of, read_by=reads, partitions=counts)
+        running = running_instances(instances, of_group, held, taken.at_ms)
         return DrainReading(
             taken,
-            self._unread.of(lag.partitions),
+            self._counted(lag.partitions, running),
             _log_ends(before),
             _log_ends(after),
             sinks,
-            output_ids={name: topic.topic_id for name, topic in topics.items() if name in outputs},
+            other_ids={name: topic.topic_id for name, topic in found.items() if name in outputs | kept},
             group_state=lag.group_state,
-            instances=running_instances(instances, of_group, held, taken.at_ms),
+            instances=running,
             all_tasks=all_tasks(reads, counts),
             open_transactions=self._open(reader, after, taken.at_ms),
             held_back=() if text is None else self._held_back(text, instances, reads, lag),
@@ -106,8 +114,22 @@ class DrainReader:
                 *strange_members(instances, of_group),
                 *(f"{place[0]}-{place[1]}: {why}" for place, why in _unread(before | after)),
                 *self._of_outputs(topology, outputs, names),
+                *(f"{name}: {_STATE_GONE}" for name in sorted(self._changelogs - names)),
             ),
         )
+
+    def _counted(
+        self, rows: tuple[PartitionLag, ...], running: tuple[RunningInstance, ...]
+    ) -> tuple[PartitionLag, ...]:
+        """The rows with records for offsets; of what nothing reads any more only where nothing runs that could.
+
+        Then it is a finding, and a marker alone is none. Where those cannot be counted their offsets stay.
+        """
+        counted = self._unread.of(rows)
+        if not running:
+            with suppress(RunbookError):
+                return self._left_over.of(counted)
+        return counted
 
     def _lag(
         self,

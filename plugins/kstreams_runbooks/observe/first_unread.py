@@ -2,9 +2,10 @@
 
 import time
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 from uuid import uuid4
 
+from kstreams_runbooks.model.readable import Isolation
 from kstreams_runbooks.model.readings import Missing
 from kstreams_runbooks.observe.clients import librdkafka_config
 from kstreams_runbooks.observe.offsets import Place
@@ -17,8 +18,6 @@ _REFUSED = "TOPIC_AUTHORIZATION_FAILED"
 
 # No waiting changes it, and it is the same for every partition of the topic.
 NOT_ALLOWED = Missing("its records may not be read (needs Read on the topic)")
-
-Isolation = Literal["read_committed", "read_uncommitted"]
 
 
 class First(NamedTuple):

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 from kstreams_runbooks.decide.carried import looked
 from kstreams_runbooks.model.lag import ApplicationLag, PartitionLag
+from kstreams_runbooks.model.readable import Isolation
 from kstreams_runbooks.model.readings import Missing
-from kstreams_runbooks.observe.first_unread import First, Isolation, first_or_missing
+from kstreams_runbooks.observe.first_unread import First, first_or_missing
 from kstreams_runbooks.observe.offsets import Place
 
 # One partition is enough to say that an application loses records, and what was found out is kept; each costs a fetch.

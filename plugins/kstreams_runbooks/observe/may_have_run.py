@@ -9,11 +9,12 @@ from kstreams_runbooks.model.readings import Deployment, InstanceReading, Missin
 def may_have_run(instances: tuple[InstanceReading, ...], describe: Callable[[str], str]) -> frozenset[str] | Missing:
     """Every topology that runs, and that of each release which is set where nobody runs it: it may have run last.
 
-    Nothing is proven from a release that is only somebody's word, nor past an instance that hides its topology.
+    Nothing is proven from a release that is only somebody's word, nor past an instance that hides its topology, or of
+    which nobody knows what it ran.
     """
     texts, told, silent = set[str](), set[str](), set[str]()
     for one in instances:
-        release = one.deployment.release if isinstance(one.deployment, Deployment) else None
+        release = one.deployment.release if isinstance(one.deployment, Deployment) else one.deployment
         if isinstance(one.streams, StreamsReading):
             if isinstance(one.streams.topology, Missing):
                 return Missing(f"{one.instance}: {one.streams.topology.missing}")
@@ -23,6 +24,9 @@ def may_have_run(instances: tuple[InstanceReading, ...], describe: Callable[[str
             return Missing(f"{one.instance}: its release is somebody's word, and nothing that was observed")
         elif isinstance(release, str):
             silent.add(release)
+        else:
+            why = f"it tells no topology, and which release it ran last is not known ({release.missing})"
+            return Missing(f"{one.instance}: {why}")
     for release in sorted(silent - told):
         try:
             texts.add(describe(release))

@@ -1,6 +1,7 @@
-"""How many records a read_committed consumer gets from a range of offsets, and how old the first of them is.
+"""How many records a consumer gets from a range of offsets, and how old the first of them is.
 
-Offsets are no records: transaction markers, aborted records and compacted gaps have offsets too.
+Offsets are no records: transaction markers and compacted gaps have offsets too, and so have aborted records, which a
+read_committed consumer never gets.
 """
 
 import time
@@ -9,7 +10,7 @@ from typing import Any
 from uuid import uuid4
 
 from kstreams_runbooks.errors import Inconclusive, RunbookError, Unreachable
-from kstreams_runbooks.model.readable import Readable
+from kstreams_runbooks.model.readable import Isolation, Readable
 from kstreams_runbooks.observe.clients import librdkafka_config
 from kstreams_runbooks.observe.offsets import Place
 
@@ -26,7 +27,10 @@ _NOT_A_FAILURE_OF_THE_CLUSTER = {
 
 
 def count_readable(
-    config: Mapping[str, Any], ranges: Mapping[Place, tuple[int, int]], timeout_s: float = 30.0
+    config: Mapping[str, Any],
+    ranges: Mapping[Place, tuple[int, int]],
+    timeout_s: float = 30.0,
+    isolation: Isolation = "read_committed",
 ) -> dict[Place, Readable]:
     """What can be read in [start, end) of each partition, end no further than its last stable offset.
 
@@ -42,7 +46,7 @@ def count_readable(
         {
             **librdkafka_config(config),
             "group.id": f"kstreams-runbooks-lag-{uuid4()}",
-            "isolation.level": "read_committed",
+            "isolation.level": isolation,
             "enable.auto.commit": False,
             "enable.partition.eof": True,
             "auto.offset.reset": "error",

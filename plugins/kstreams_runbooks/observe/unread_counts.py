@@ -19,14 +19,13 @@ class UnreadCounts:
     more `first` is asked, once they rest: one record that can be read is enough for "not yet", and their offsets stay
     the figure; None for each of them is zero. While an application works through a backlog neither is asked.
 
-    Without `exactly_once` offsets stay offsets: such an application processes aborted records too, which whoever counts
-    does not get.
+    With `orphaned` it is about those topics instead that nothing reads any more.
     """
 
-    def __init__(self, count: Count, first: FirstOf, *, exactly_once: bool) -> None:
+    def __init__(self, count: Count, first: FirstOf, *, orphaned: bool = False) -> None:
         self._count = count
         self._first = first
-        self._exactly_once = exactly_once
+        self._orphaned = orphaned
         self._of: object = None
         # The first record, None where there is none, of what was asked of these ranges until now.
         self._found: dict[Place, First | None] = {}
@@ -35,9 +34,7 @@ class UnreadCounts:
 
     def of(self, rows: tuple[PartitionLag, ...]) -> tuple[PartitionLag, ...]:
         """The rows with records where there are any and they were counted to their end."""
-        if not self._exactly_once:
-            return rows
-        unread = [one for one in rows if one.records and one.role != "orphaned"]
+        unread = [one for one in rows if one.records and (one.role == "orphaned") is self._orphaned]
         # The same offsets of a topic that was created again are other records.
         return with_counts(rows, self._readable(unread_ranges(unread), {one.topic: one.topic_id for one in unread}))
 

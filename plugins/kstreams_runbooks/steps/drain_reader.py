@@ -6,6 +6,7 @@ from typing import Any
 from kstreams_runbooks.deployers import Deployer
 from kstreams_runbooks.fleet import Application, release_declaration
 from kstreams_runbooks.model.declaration import Declaration
+from kstreams_runbooks.model.readable import Isolation
 from kstreams_runbooks.observe.drain import DrainReader
 from kstreams_runbooks.observe.first_unread import first_unread
 from kstreams_runbooks.observe.readable import count_readable
@@ -24,11 +25,13 @@ def drain_reader(entry: Application, deployer: Deployer, kafka: Mapping[str, Any
             return None
         return release_declaration(entry.name, release, known.library(release))
 
+    # Where nobody knows which, what was aborted is something to process.
+    once = entry.processing_guarantee.startswith("exactly_once")
+    isolation: Isolation = "read_committed" if once else "read_uncommitted"
     return DrainReader(
         entry,
         deployer,
-        lambda ranges: count_readable(kafka, ranges),
-        lambda ranges: first_unread(kafka, ranges, _LOOK_S),
+        lambda ranges: count_readable(kafka, ranges, isolation=isolation),
+        lambda ranges: first_unread(kafka, ranges, _LOOK_S, isolation),
         declared,
-        exactly_once=entry.processing_guarantee.startswith("exactly_once"),
     )

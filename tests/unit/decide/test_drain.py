@@ -243,7 +243,7 @@ def test_a_topic_is_compared_with_the_first_reading_of_the_wait() -> None:
 
 def test_an_output_that_is_created_again_is_no_end_that_has_not_moved() -> None:
     """It may have as many records as the one before it, or none as before: nobody can say what was written to it."""
-    was, again = {"output_ids": {"counts": "a"}}, {"output_ids": {"counts": "b"}}
+    was, again = {"other_ids": {"counts": "a"}}, {"other_ids": {"counts": "b"}}
     verdict = drained((reading(0, **was), reading(5, **was), reading(10, **again)), QUESTION)
     assert [(one.id, one.object) for one in verdict.findings] == [("topic-recreated", "counts")]
     void = still_drained(reading(10, **was), reading(20, **again))

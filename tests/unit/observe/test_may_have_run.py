@@ -20,6 +20,10 @@ def running(name: str, release: str) -> InstanceReading:
     return instance(name, release=release, topology=describe(release))
 
 
+def unknown(name: str) -> InstanceReading:
+    return InstanceReading(name, Missing("the deployer does not know it"), Missing("connection refused"))
+
+
 def test_what_runs_is_asked_of_nobody_else() -> None:
     """One topology, however many tell it; one that is down and set to the same adds none."""
     assert may_have_run(
@@ -41,6 +45,8 @@ def test_every_release_that_is_set_may_have_run_last() -> None:
     ("instances", "why"),
     [
         ((running("one", "v2"), instance("two", topology=Missing("no description"))), "two: no description"),
+        ((running("one", "v1"), down("two", release=Missing("no release in it"))), "two: it tells no topology, and"),
+        ((down("one", release="v1"), unknown("two")), "is not known (the deployer does not know it)"),
         ((down("one", release="none"),), "no instance tells the topology of none, and describing it failed"),
         ((), "no instance has a release set"),
     ],

@@ -36,9 +36,9 @@ class Log:
             if place[0] not in self.slow
         }
 
-    def counts(self, *, exactly_once: bool = True) -> UnreadCounts:
+    def counts(self, *, orphaned: bool = False) -> UnreadCounts:
         """Whoever counts in it."""
-        return UnreadCounts(self.count, self.first, exactly_once=exactly_once)
+        return UnreadCounts(self.count, self.first, orphaned=orphaned)
 
 
 def left(offsets: int, topic: str = "orders", role: LagRole = "source", topic_id: str = "a") -> PartitionLag:
@@ -55,14 +55,13 @@ def left(offsets: int, topic: str = "orders", role: LagRole = "source", topic_id
     )
 
 
-def test_an_application_that_reads_aborted_records_too_has_offsets_left() -> None:
-    """At least once: a consumer that counts does not get what such an application will process."""
-    log = Log()
-    rows = (left(30),)
-    assert log.counts(exactly_once=False).of(rows) == rows
-    assert log.asked == []
-    [counted] = log.counts().of(rows)
-    assert (counted.records, counted.exact) == (3, True)
+def test_what_nothing_reads_any_more_is_counted_by_itself() -> None:
+    """Where nothing runs it is a finding, and a marker is none."""
+    log = Log(aborted={"old"})
+    rows = (left(30), left(1, "old", "orphaned"))
+    counted = log.counts(orphaned=True).of(rows)
+    assert [(one.records, one.exact) for one in counted] == [(30, False), (0, True)]
+    assert log.asked == [{("old", 0): (100, 101)}]
 
 
 def test_the_same_ranges_are_counted_once() -> None:
