@@ -61,7 +61,8 @@ def ended(
     the undo cards where a restart was broken off. `holds` are the runs that anything is held by, of all runs.
     """
     stack = trial.stack
-    assert stack.api().wait_finished(dag_of(trial.run_id), trial.run_id, _ENDED_S) == state
+    found = stack.api().wait_finished(dag_of(trial.run_id), trial.run_id, _ENDED_S)
+    assert found == state, f"{trial.run_id} is {found}"
     document = evidence(stack, trial.run_id)
     assert document["run"]["outcome"] == outcome
     writes = [write["payload"] for write in document["writes"] if write["name"] == "restart"]

@@ -27,6 +27,14 @@ def carried(row: PartitionLag, before: PartitionLag | None) -> PartitionLag:
     return looked(row, before.none_until, before.oldest_unread_ms)
 
 
+def dated(row: PartitionLag, before: PartitionLag | None, at_ms: int) -> PartitionLag:
+    """The row, read at `at_ms`, with since when its group is known to stand where it stands."""
+    if row.committed is None:
+        return row
+    stood = before is not None and (before.committed, before.topic_id) == (row.committed, row.topic_id)
+    return replace(row, committed_since_ms=(before.committed_since_ms if before and stood else None) or at_ms)
+
+
 def looked(row: PartitionLag, none_until: int, oldest_ms: int | None) -> PartitionLag:
     """The row once its log was looked at: nothing readable before `none_until`; a record there where it has a time.
 

@@ -26,14 +26,15 @@ def no_progress(readings: Mapping[int, ApplicationLag], samples: int) -> NoProgr
     lags = [*readings.values()]
     window, last = lags[-samples:], lags[-1]
     rows = [{one.name: one for one in lag.read} for lag in window]
-    stuck, hanging, unknown = [], [], []
+    stuck: dict[str, str] = {}
+    hanging, unknown = [], []
     for name, row in rows[-1].items():
         seen = [each[name] for each in rows if name in each]
         if len(seen) < samples or len({one.committed for one in seen}) > 1:
             continue
         if (waits := all(one.records for one in seen)) and any(map(_has_record, seen)):
             never = ", never committed" if row.committed is None else ""
-            stuck.append(f"{name} ({row.records:,} to read{never})")
+            stuck[name] = f"{row.records:,} to read{never}"
         elif all(map(_is_open, seen)) and len({one.last_stable_offset for one in seen}) == 1:
             hanging.append(row)
         elif waits:
@@ -45,7 +46,9 @@ def no_progress(readings: Mapping[int, ApplicationLag], samples: int) -> NoProgr
     said = []
     if stuck:
         group = f"while the group is {', '.join(states)}"
-        said.append(f"committed offsets unchanged over {samples} readings {group}: {named(tuple(stuck))}")
+        since = _since([rows[-1][name] for name in stuck])
+        told = tuple(f"{name} ({why})" for name, why in stuck.items())
+        said.append(f"committed offsets unchanged{since} over {samples} readings {group}: {named(told)}")
     if hanging:
         said.append(_of_transactions(hanging, readings, last.application))
     return NoProgress("; ".join(said), tuple(unknown))
@@ -62,6 +65,16 @@ def _is_open(row: PartitionLag) -> bool:
     return bool(row.open_transaction) and stable is not None and (row.committed is None or row.committed <= stable)
 
 
+def _since(rows: list[PartitionLag]) -> str:
+    """Since when all of them stand where they stand, or longer; empty where it is not known of one."""
+    since = [one.committed_since_ms for one in rows if one.committed_since_ms is not None]
+    return f" since {_clock(max(since))} or longer," if len(since) == len(rows) else ""
+
+
+def _clock(at_ms: int) -> str:
+    return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M} UTC"
+
+
 def _of_transactions(rows: list[PartitionLag], readings: Mapping[int, ApplicationLag], application: str) -> str:
     """Which partitions cannot be read on, since when, and how to find whose transaction it is."""
     first = rows[0]
@@ -75,7 +88,7 @@ def _of_transactions(rows: list[PartitionLag], readings: Mapping[int, Applicatio
         f"{one.name} ({(one.log_end_offset or 0) - (one.last_stable_offset or 0):,} offsets)" for one in rows
     )
     return (
-        f"a transaction is open since {datetime.fromtimestamp(since_ms / 1000, UTC):%Y-%m-%d %H:%M} UTC or longer, and "
-        f"nothing behind it can be read: {named(behind)}; find whose it is: kafka-transactions.sh --bootstrap-server … "
+        f"a transaction is open since {_clock(since_ms)} or longer, and nothing "
+        f"behind it can be read: {named(behind)}; find whose it is: kafka-transactions.sh --bootstrap-server … "
         f"find-hanging --topic {first.topic} --partition {first.partition}, or kstreams-runbooks drain {application}"
     )

@@ -20,13 +20,15 @@ LagState = Literal["ok", "never_committed", "missing", "orphaned", "unknown"]
 class PartitionLag:
     """One partition of one group.
 
-    `stream_time_ms` stands in the metadata of the committed offset (None: none there, or of another length or version).
-    `records` are offsets between committed and LSO, or the exact number of readable ones where `exact`: markers and
-    aborted records have offsets too; `at_least` where only a part of them was scanned. `oldest_unread_ms` is the
-    timestamp of the first record that is not read yet. `none_until` is how far its log was looked at: from where the
-    group stands no readable record comes before that offset, and one stands at it where `oldest_unread_ms` is known;
-    None where nobody looked. `lost`: such a record was deleted unread; `perhaps_lost`: offsets were that nobody had
-    looked at. `age_why` says why nobody knows when its unread records are deleted.
+    `committed_since_ms` is when a reading first found the group where it stands: no broker tells the time of a
+    commit, it is at least that old. `stream_time_ms` stands in the metadata of the committed offset (None: none
+    there, or of another length or version). `records` are offsets between committed and LSO, or the exact number of
+    readable ones where `exact`: markers and aborted records have offsets too; `at_least` where only a part of them
+    was scanned. `oldest_unread_ms` is the timestamp of the first record that is not read yet. `none_until` is how far
+    its log was looked at: from where the group stands no readable record comes before that offset, and one stands at
+    it where `oldest_unread_ms` is known; None where nobody looked. `lost`: such a record was deleted unread;
+    `perhaps_lost`: offsets were that nobody had looked at. `age_why` says why nobody knows when its unread records
+    are deleted.
     """
 
     topic: str
@@ -45,6 +47,7 @@ class PartitionLag:
     oldest_unread_ms: int | None = None
     retention_ms: int | None = None
     none_until: int | None = None
+    committed_since_ms: int | None = None
     lost: bool = False
     perhaps_lost: bool = False
     why: str = ""

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from kstreams_runbooks.decide.carried import carried
+from kstreams_runbooks.decide.carried import carried, dated
 from kstreams_runbooks.model.lag import ApplicationLag, LagSnapshot, PartitionLag
 from kstreams_runbooks.model.readings import Missing
 from kstreams_runbooks.observe.cluster import ClusterReader
@@ -37,7 +37,8 @@ def with_ages(
     record may be that old and nobody can say, or retention is not told, the row says why (`age_why`). Unreachable where
     no broker answers.
     """
-    lags = [_carried(lag, (before or {}).get(lag.application)) for lag in snapshot.applications]
+    at_ms = snapshot.taken.at_ms
+    lags = [_carried(lag, (before or {}).get(lag.application), at_ms) for lag in snapshot.applications]
     settings = reader.settings({row.topic for lag in lags for row in lag.read}, (_RETENTION, _POLICY))
     retention = {row.topic: _retention(settings.get(row.topic, {})) for lag in lags for row in lag.read}
     times = {
@@ -45,7 +46,7 @@ def with_ages(
         for row in sorted((row for lag in lags for row in _unknown(lag)), key=_place)
         if (kept := retention[row.topic]) is not None
         and kept != _FOR_EVER
-        and (since_ms := snapshot.taken.at_ms - kept + min(within_ms, kept // 2)) > 0
+        and (since_ms := at_ms - kept + min(within_ms, kept // 2)) > 0
     }
     young = read_first_since(reader.librdkafka, times) if times else {}
     old = [_old(lag, young) for lag in lags]
@@ -74,9 +75,10 @@ def _place(row: PartitionLag) -> Place:
     return row.topic, row.partition
 
 
-def _carried(lag: ApplicationLag, before: ApplicationLag | None) -> ApplicationLag:
-    rows = {_place(row): row for row in (before.partitions if before else ())}
-    return replace(lag, partitions=tuple(carried(row, rows.get(_place(row))) for row in lag.partitions))
+def _carried(lag: ApplicationLag, before: ApplicationLag | None, at_ms: int) -> ApplicationLag:
+    was = {_place(row): row for row in (before.partitions if before else ())}
+    pairs = [(row, was.get(_place(row))) for row in lag.partitions]
+    return replace(lag, partitions=tuple(dated(carried(row, one), one, at_ms) for row, one in pairs))
 
 
 def _unknown(lag: ApplicationLag) -> list[PartitionLag]:

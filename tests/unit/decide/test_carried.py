@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from kstreams_runbooks.decide.carried import carried
+from kstreams_runbooks.decide.carried import carried, dated
 from kstreams_runbooks.model.lag import PartitionLag
 
 ROW = PartitionLag(
@@ -74,3 +74,13 @@ def test_without_a_reading_before_the_row_stays_as_it_is() -> None:
     assert carried(ROW, None) == ROW
     unknown = replace(ROW, state="unknown", records=None)
     assert carried(unknown, MARKER) == unknown
+
+
+def test_since_when_a_group_stands_where_it_stands() -> None:
+    """From the first reading that found it there; one of another topic of that name tells nothing."""
+    first = dated(ROW, None, 1_000)
+    assert first.committed_since_ms == 1_000
+    assert dated(ROW, first, 2_000).committed_since_ms == 1_000
+    assert dated(replace(ROW, committed=101), first, 2_000).committed_since_ms == 2_000
+    assert dated(replace(ROW, topic_id="b"), first, 2_000).committed_since_ms == 2_000
+    assert dated(replace(ROW, committed=None), first, 2_000).committed_since_ms is None
