@@ -229,6 +229,14 @@ def empty(log: Log) -> None:
     log.commit(0)
 
 
+def partly_deleted(log: Log) -> None:
+    """Five records, of which the first three are not there any more."""
+    log.write(5)
+    admin = AdminClient(log.config)
+    for future in admin.delete_records([TopicPartition(log.topic, 0, 3)]).values():
+        future.result(_CALL_S)
+
+
 def never_committed(log: Log) -> None:
     """Never committed: the group has an offset on another topic alone."""
     log.write(5)

@@ -10,7 +10,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from eos import Log
+from eos import Log, logs, partly_deleted
+from given import Kafka
+from kstreams_runbooks.counting import counter
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.ledger import RunRecord
@@ -104,17 +106,62 @@ def test_without_a_connection_a_consumer_counts_all_and_it_says_so(
     assert kept(ledger)["counted_by"] == "consumer"
 
 
-def test_a_cluster_that_runs_the_driver_is_refused(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize(
+    ("connection", "jobs", "why"),
+    [
+        # It would look for this worker's files on another machine.
+        (
+            {"host": "spark://h", "port": 7077, "extra": {"deploy-mode": "cluster"}},
+            None,
+            "Airflow connection spark_default: deploy-mode cluster (expected client)",
+        ),
+        ({"host": "local[2]"}, "empty", "no jars in"),
+        ({"host": "nowhere"}, None, "spark-submit ended without an answer"),
+    ],
+)
+def test_where_no_job_counts_a_consumer_does_and_it_says_so(
+    ledger: Ledger,
+    made: list[Log],
+    jars: str,
+    connection: dict[str, Any],
+    jobs: str | None,
+    why: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """It would look for this worker's files on another machine."""
-    elsewhere = {"conn_type": "spark", "host": "spark://h", "port": 7077, "extra": {"deploy-mode": "cluster"}}
-    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(elsewhere))
+    """A figure that comes later is better than none."""
+    assert jars
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps({"conn_type": "spark", **connection}))
+    if jobs is not None:
+        monkeypatch.setenv("KSTREAMS_RUNBOOKS_SPARK_JOBS", str(tmp_path / jobs))
     monkeypatch.setattr(step, "MOST_AT_ONCE", 10)
+    monkeypatch.setattr(counter, "MOST_AT_ONCE", 10)
     with caplog.at_level("INFO", logger="kstreams_runbooks.run"):
-        assert count_unread().execute(context()) is None
-    assert "not counted: Airflow connection spark_default" in caplog.text
-    assert "deploy-mode cluster (expected client)" in caplog.text
+        found = count_unread().execute(context())
+    direct = counted_directly(made, unread(made))
+    assert found is not None
+    assert (found["counted_by"], found["records"]) == ("consumer", sum(one.records for one in direct.values()))
+    assert kept(ledger)["counted_by"] == "consumer"
+    assert f"a consumer counts, no Spark job: {why}" in caplog.text
+    assert "offsets are counted without Spark, which takes about" in caplog.text
+
+
+def test_an_offset_that_is_gone_is_not_counted_by_either(
+    ledger: Ledger, kafka: Kafka, jars: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The job says so, the consumer that is asked then as well, and no smaller number is kept."""
+    assert jars
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps({"conn_type": "spark", "host": "local[2]"}))
+    monkeypatch.setattr(step, "MOST_AT_ONCE", 1)
+    with logs(kafka.bootstrap, [partly_deleted]) as [log]:
+        # As it was before the records were deleted.
+        payload = encode(reading(partitions=(PartitionReading(*log.place, 1, 0, 5, 5),)))
+        ledger.record(RUN, "observe", 2, "reading", "application", payload, time.time_ns() // 1_000_000)
+        with caplog.at_level("INFO", logger="kstreams_runbooks.run"):
+            assert count_unread(conf={**spark.LOOPBACK, **spark.SHORT}).execute(context()) is None
+    assert "a consumer counts, no Spark job: an offset of the ranges is not there" in caplog.text
+    assert f"not counted: {log.topic}-0: an offset of the range is not there" in caplog.text
     assert not ledger.evidence(RUN, kind="reading", task_id="count_unread")
 
 

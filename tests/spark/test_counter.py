@@ -2,11 +2,11 @@
 
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
+import grpc  # type: ignore[import-untyped]
 import pytest
-from confluent_kafka import TopicPartition
-from confluent_kafka.admin import AdminClient
-from eos import SCENARIOS, Log, empty, logs, open_transaction
+from eos import SCENARIOS, Log, empty, logs, open_transaction, partly_deleted
 from given import Kafka
 from kstreams_runbooks.counting import counter
 from kstreams_runbooks.counting.counter import Counter
@@ -54,6 +54,22 @@ def test_without_spark_all_is_counted_directly_and_it_says_so(
     assert "hush" not in said[0]
 
 
+def test_what_fails_instead_of_being_silent_stops_no_count(kafka: Kafka, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A gRPC server of something else is on the port: it answers, and counts nothing."""
+    monkeypatch.setattr(counter, "MOST_AT_ONCE", 10)
+    with ThreadPoolExecutor(1) as threads, logs(kafka.bootstrap, [ninety]) as [log]:
+        other = grpc.server(threads)
+        taken = other.add_insecure_port("127.0.0.1:0")
+        other.start()
+        try:
+            with Counter(log.config, f"sc://127.0.0.1:{taken}") as count:
+                counted = count(unread([log]))
+        finally:
+            other.stop(None).wait()
+    assert (counted.by, counted.records) == ("consumer", 90)
+    assert "(Spark could not count: " in counted.remarks[0]
+
+
 def test_a_server_that_goes_between_two_counts_costs_seconds(
     kafka: Kafka, remote: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,14 +107,6 @@ def past_open_transaction(log: Log) -> None:
     open_transaction(log)
 
 
-def partly_deleted(log: Log) -> None:
-    """The first records of the range are not there any more."""
-    log.write(5)
-    admin = AdminClient(log.config)
-    for future in admin.delete_records([TopicPartition(log.topic, 0, 3)]).values():
-        future.result()
-
-
 @pytest.mark.parametrize(
     ("scenario", "said"),
     [(past_open_transaction, "past an open transaction"), (partly_deleted, "an offset of the range is not there")],
@@ -107,3 +115,16 @@ def test_a_consumer_never_says_a_smaller_number(kafka: Kafka, scenario: Callable
     """What Spark calls inconclusive is so for a consumer."""
     with logs(kafka.bootstrap, [scenario]) as [log], pytest.raises(Inconclusive, match=said):
         Counter(log.config, "")({log.place: (1, 5)})
+
+
+def test_an_offset_that_is_gone_is_so_for_both(kafka: Kafka, remote: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where Spark does not find it, the consumer that is asked then does not either."""
+    monkeypatch.setattr(counter, "MOST_AT_ONCE", 1)
+    said: list[str] = []
+    with (
+        logs(kafka.bootstrap, [partly_deleted]) as [log],
+        Counter(log.config, remote, say=said.append) as count,
+        pytest.raises(Inconclusive, match="an offset of the range is not there"),
+    ):
+        count({log.place: (1, 5)})
+    assert "an offset of the ranges is not there" in said[0]

@@ -1,6 +1,6 @@
 """One counter for every size: a consumer up to MOST_AT_ONCE offsets, Spark over Connect beyond, else the consumer.
 
-Where Spark cannot be asked (none is configured, it does not answer, it has no Kafka connector), the consumer counts all
+Where Spark does not count (none is configured, it does not answer, it fails in whatever way), the consumer counts all
 of it and says so: slower, the same figures.
 """
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, Self
 
 from kstreams_runbooks.counting.java_client import java_settings
-from kstreams_runbooks.errors import BadInput, Unreachable
+from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.frames.counting import ConnectCounter
 from kstreams_runbooks.frames.job import REMOTE
 from kstreams_runbooks.frames.ranges import MAX_SCAN_RECORDS, OffsetRange, cut
@@ -81,7 +81,9 @@ class Counter:
         if self._spark is not None:
             try:
                 return Counted(self._spark.count(java_settings(self._config), ranges), "spark")
-            except (BadInput, Unreachable) as error:
+            except RunbookError as error:
+                # Inconclusive too: what Spark lacks itself the consumer does not need, and an offset that is gone it
+                # finds gone as well.
                 why = str(error)
         slower = f"{offsets:,} offsets are counted without Spark, which takes about {_takes(offsets)} ({why})"
         return self._by_consumer(ranges, self._remarks(slower))

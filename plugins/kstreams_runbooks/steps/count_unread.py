@@ -1,7 +1,7 @@
 """How many records are left to read, as a step: at once where they are few, by a submitted Spark job where not.
 
-Over Connect (SPARK_REMOTE) no job is submitted; without Connect and without the Airflow connection a consumer counts
-all of it, slower. docs/spark.md says what each needs.
+Over Connect (SPARK_REMOTE) no job is submitted; without Connect and without the Airflow connection, and where the job
+fails, a consumer counts all of it, slower. docs/spark.md says what each needs.
 """
 
 import json
@@ -65,11 +65,7 @@ class CountUnread(SparkSubmitOperator):
     def _count(self, run: Run) -> dict[str, Any]:
         ranges = unread_ranges(run.observed())
         offsets = sum(end - start for start, end in ranges.values())
-        if offsets > MOST_AT_ONCE and not os.environ.get(REMOTE) and self._is_connected(run):
-            run.say(f"{offsets:,} offsets are more than are counted at once (limit {MOST_AT_ONCE:,}): to Spark")
-            document = self._submitted(run.kafka, ranges)
-        else:
-            document = _counted(run, ranges)
+        document = self._by_job(run, ranges, offsets) or _counted(run, ranges)
         run.keep("reading", "readable_records", document)
         found = {
             "records": sum(row["readable_records"] for row in document["partitions"]),
@@ -79,6 +75,22 @@ class CountUnread(SparkSubmitOperator):
         least = "at least " if found["at_least"] else ""
         run.say(f"{least}{found['records']:,} records to read of {offsets:,} offsets")
         return found
+
+    def _by_job(self, run: Run, ranges: Ranges, offsets: int) -> dict[str, Any] | None:
+        """What a submitted job counts; None where none is needed or can be had, and where it fails, which is said.
+
+        What keeps any reader from counting, such as an offset that is gone, a consumer finds again.
+        """
+        if offsets <= MOST_AT_ONCE or os.environ.get(REMOTE):
+            return None
+        try:
+            if not self._is_connected(run):
+                return None
+            run.say(f"{offsets:,} offsets are more than are counted at once (limit {MOST_AT_ONCE:,}): to Spark")
+            return self._submitted(run.kafka, ranges)
+        except RunbookError as error:
+            run.say(f"a consumer counts, no Spark job: {error}")
+            return None
 
     def _is_connected(self, run: Run) -> bool:
         """Whether there is somewhere to submit to; the hook would try YARN where there is no connection."""
