@@ -102,12 +102,15 @@ def test_exit_codes(rows: tuple[PartitionLag, ...], code: int) -> None:
 def test_a_value_that_is_not_known_is_null() -> None:
     """Never 0; records are told where they were counted, offsets where they are known."""
     missing = PartitionLag("nowhere", 0, "source", "missing")
+    uncounted, empty = behind("customers", 0, 9), row("customers", 1)
     counted = replace(behind("orders", 0, 9), records=4, exact=True, oldest_unread_ms=AT_MS)
-    [application] = document([answer(missing, counted)])["applications"]
+    [application] = document([answer(missing, counted, uncounted, empty)])["applications"]
     assert application["application_id"] == "orders"
     assert (application["group_type"], application["status"]) == ("classic", "unknown")
-    nowhere, orders = application["partitions"]
+    nowhere, orders, *others = application["partitions"]
     known = {name for name, value in nowhere.items() if value is not None}
     assert known == {"topic", "partition", "role", "state", "at_least"}
     assert (orders["readable_records"], orders["unread_offsets"], orders["oldest_unread_ms"]) == (4, 9, AT_MS)
     assert orders["open_transaction"] is False
+    # Where there is no offset to read, there is no record either, whether or not somebody counted.
+    assert [(one["readable_records"], one["unread_offsets"]) for one in others] == [(None, 9), (0, 0)]

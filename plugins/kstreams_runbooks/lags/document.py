@@ -52,7 +52,8 @@ def _partition(one: PartitionLag) -> dict[str, Any]:
         "last_stable_offset": one.last_stable_offset,
         "log_end_offset": one.log_end_offset,
         "unread_offsets": one.offsets,
-        "readable_records": one.records if one.exact else None,
+        # A range without an offset has no record, counted or not.
+        "readable_records": one.records if one.exact or one.records == 0 else None,
         "at_least": one.at_least,
         "oldest_unread_ms": one.oldest_unread_ms,
         "stream_time_ms": one.stream_time_ms,
