@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kstreams_runbooks.counting.counter import Counter
+from kstreams_runbooks.decide.internal_names import internal_by_id
 from kstreams_runbooks.deployers import Deployer
 from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.fleet import Application
@@ -14,7 +15,7 @@ from kstreams_runbooks.model.readable import Readable
 from kstreams_runbooks.model.readings import InstanceReading, Missing, Taken
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.application import read_topology
-from kstreams_runbooks.observe.lag import LagAsked, read_lag
+from kstreams_runbooks.observe.lag import LagAsked, read_lag, topics_read
 from kstreams_runbooks.observe.lag_ages import with_ages
 from kstreams_runbooks.observe.lag_asked import ask_instances, question
 from kstreams_runbooks.observe.offsets import Place
@@ -66,9 +67,34 @@ def _kept(lag: ApplicationLag | None) -> tuple[str, ...]:
 
 
 def of_group(config: Mapping[str, Any], cluster: str, group: str, expiring_ms: int) -> ClusterLag:
-    """The lag of a group that no fleet declares: what it has offsets on, and internal topics by their names."""
+    """The lag of a group that no fleet declares.
+
+    Its topics are those that it has offsets on, those that its members are assigned, and internal ones by their names.
+    """
     with ClusterReader(config) as reader:
-        return ClusterLag(with_ages(read_lag(reader, cluster, [LagAsked(group, group)]), reader, config, expiring_ms))
+        asked = _undeclared(reader, group)
+        return ClusterLag(with_ages(read_lag(reader, cluster, [asked]), reader, config, expiring_ms))
+
+
+def _undeclared(reader: ClusterReader, group: str) -> LagAsked:
+    """The question about it; where its members or its offsets cannot be read, it says so."""
+    asked = LagAsked(group, group)
+    groups = {name: kind for name, kind, _ in reader.groups()}
+    if group not in groups:
+        return asked
+    found = reader.group_of(group, groups[group])
+    if isinstance(found, Missing):
+        return replace(asked, lacking=f"{found.missing}: a topic that it never committed on is not seen")
+    assigned = {place.rpartition("-")[0] for one in found.members for place in one.partitions}
+    if not assigned:
+        return asked
+    # Read after the members, so that what one of them commits on meanwhile is among the assigned ones at least.
+    offsets = reader.committed([group])[group]
+    if isinstance(offsets, Missing):
+        return replace(asked, lacking=offsets.missing)
+    internal = internal_by_id(reader.topic_names(), set(groups)).get(group, ())
+    reads: dict[str, LagRole] = dict.fromkeys(sorted(assigned), "source")
+    return replace(asked, reads=reads | topics_read(asked, offsets, internal))
 
 
 def not_read(cluster: str, entries: Sequence[Application], at_ms: int, why: str) -> ClusterLag:
