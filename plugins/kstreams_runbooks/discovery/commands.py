@@ -33,7 +33,11 @@ _LONGEST = 250
     help="Properties of a Java client: how to log in, as Kafka's own tools take it.",
 )
 @click.option(
-    "--out", type=click.Path(path_type=Path), help="Folder of declarations.  [default: applications of the fleet]"
+    "--out",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Folder `applications` of a fleet, which may be new; one of another name gets an `applications` and a "
+    "`clusters` of its own, to be moved into a fleet.  [default: applications of the fleet]",
 )
 @click.option(
     "--cluster",
@@ -75,14 +79,15 @@ def discover_command(
     broker does not answer, and nothing was written.
     """
     from kstreams_runbooks.discovery.report import as_text, document, told
-    from kstreams_runbooks.discovery.where import cluster_of, fleet_of
+    from kstreams_runbooks.discovery.where import cluster_of, fleet_of, unread_by
     from kstreams_runbooks.fleet import fleet_dir
     from kstreams_runbooks.model.discovery import Given
     from kstreams_runbooks.rules import upgrade_path_rules
 
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, force=True)
     config = _config(bootstrap, command_config)
-    fleet = fleet_of((out or fleet_dir() / "applications").absolute())
+    folder = (out or fleet_dir() / "applications").absolute()
+    fleet = fleet_of(folder)
     newest = str(upgrade_path_rules().releases[-1])
     name, mark = cluster_of(fleet, config["bootstrap.servers"], cluster)
     if mark == "guessed":
@@ -90,6 +95,8 @@ def discover_command(
     report = _discovered(config, fleet, Given(name, newest, ports, owner, operators, approvers, mark))
     for line in told(report):
         click.echo(line, err=True)
+    if report.applications and (what_to_do := unread_by(fleet, folder)):
+        click.echo(what_to_do, err=True)
     click.echo(json.dumps(document(report), indent=2) if form == "json" else "\n".join(as_text(report)))
     sys.exit(report.exit_code)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from kstreams_runbooks.discovery.declaration_text import cluster_text
 from kstreams_runbooks.discovery.new_file import create
 from kstreams_runbooks.errors import BadInput, RunbookError
-from kstreams_runbooks.fleet import Fleet, load_fleet
+from kstreams_runbooks.fleet import Fleet, fleet_dir, load_fleet
 from kstreams_runbooks.model.discovery import Mark
 
 _FOLDER = "applications"
@@ -16,12 +16,24 @@ _NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]*")
 
 
 def fleet_of(out: Path) -> Fleet:
-    """The fleet that `out` belongs to; BadInput where it is no fleet's folder of applications."""
-    if out.name != _FOLDER:
-        raise BadInput(
-            f"--out {out}: is no folder of declarations; give the folder {_FOLDER} of a fleet (it may be new)"
-        )
-    return load_fleet(out.parent)
+    """The fleet whose folder of applications `out` is; one of another name is the folder of a fleet itself.
+
+    BadInput where it is a file.
+    """
+    if out.exists() and not out.is_dir():
+        raise BadInput(f"--out {out}: is a file (expected a folder of declarations); give a folder, it may be new")
+    return load_fleet(out.parent if out.name == _FOLDER else out)
+
+
+def unread_by(fleet: Fleet, out: Path) -> str:
+    """What to do with declarations that no fleet loads where they are written, empty where one does."""
+    used = fleet_dir().absolute()
+    if out.name == _FOLDER or fleet.directory == used:
+        return ""
+    return (
+        f"{out}: is not called {_FOLDER}, so the declarations are in {out / _FOLDER}, and no fleet loads them there; "
+        f"move them to {used / _FOLDER}, and the files of {out / 'clusters'} to {used / 'clusters'}"
+    )
 
 
 def cluster_of(fleet: Fleet, bootstrap: str, name: str | None) -> tuple[str, Mark]:

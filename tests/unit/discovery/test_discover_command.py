@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner, Result
 from kstreams_runbooks.cli import cli
 from kstreams_runbooks.discovery.commands import declared_in
-from kstreams_runbooks.discovery.where import cluster_of, declare_cluster, fleet_of, named_after
+from kstreams_runbooks.discovery.where import cluster_of, declare_cluster, fleet_of, named_after, unread_by
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.discovery import Found, Given, Signs
 from kstreams_runbooks.model.readings import GroupReading, Taken
@@ -23,7 +23,7 @@ def run(*arguments: str | Path) -> Result:
     ("arguments", "sentence"),
     [
         ((), "no bootstrap.servers; give --bootstrap"),
-        (("--bootstrap", "b:9", "--out", "somewhere"), "--out somewhere"),
+        (("--bootstrap", "b:9", "--out", __file__), "test_discover_command.py: is a file (expected a folder"),
         (("--command-config", "nowhere.properties"), "--command-config nowhere.properties: cannot be read"),
     ],
 )
@@ -34,7 +34,7 @@ def test_bad_input_is_one_sentence(
     monkeypatch.chdir(tmp_path)
     result = run(*arguments)
     assert isinstance(result.exception, BadInput)
-    assert sentence.format(here=tmp_path) in str(result.exception).replace(f"{tmp_path}/somewhere", "somewhere")
+    assert sentence in str(result.exception)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -111,6 +111,21 @@ def test_an_application_id_on_a_second_cluster_has_a_file_of_its_own(tmp_path: P
     assert [one.cluster for one in fleet_of(folder).applications.values()] == ["west", "east"]
     (folder / "orders-west.yaml").write_text("inputs: []\n", encoding="utf-8")
     assert written("west") == ("orders-west.yaml", "left alone")
+
+
+def test_a_folder_of_another_name_is_a_fleet_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is written there loads as it stands, and is said to be read by nobody until it is moved."""
+    monkeypatch.setenv("KSTREAMS_RUNBOOKS_CONFIG", str(tmp_path / "config"))
+    found = tmp_path / "found"
+    declare_cluster(fleet_of(found), "east")
+    one = declared_in(FOUND, fleet_of(found), Given("east", "4.3.1", approvers=("ada",)))
+    assert (one.file, one.written) == (found / "applications" / "orders.yaml", "written")
+    fleet = fleet_of(found)
+    assert (list(fleet.applications), list(fleet.clusters), fleet.problems) == (["orders"], ["east"], ())
+    assert f"move them to {tmp_path}/config/applications" in unread_by(fleet, found)
+    assert f"the files of {found}/clusters to {tmp_path}/config/clusters" in unread_by(fleet, found)
+    for read in (tmp_path / "config", tmp_path / "config" / "applications", tmp_path / "new" / "applications"):
+        assert not unread_by(fleet_of(read), read)
 
 
 def test_a_new_cluster_is_declared_once(tmp_path: Path) -> None:
