@@ -65,6 +65,19 @@ orders @ demo: 12,350 unread offsets; BEHIND
     )
 
 
+def test_how_long_a_group_stands_still_is_told_where_it_has_something_to_read() -> None:
+    """Of its slowest partition, and no shorter than it is."""
+    rows = (
+        behind("orders", 0, 5, committed_since_ms=AT_MS - 840_000),
+        behind("orders", 1, 5, committed_since_ms=AT_MS),
+        row("customers", 0, committed_since_ms=AT_MS - 9_000_000),
+    )
+    text = as_text([answer(*rows)])
+    assert "partitions  not committed for" in text
+    assert "  orders     source      10  offsets  2 of 2      ≥ 14 min" in text
+    assert "2 h" not in text
+
+
 def test_what_is_not_known_is_no_sum() -> None:
     """A part of the inputs is told as a part; a reason that all share is told once."""
     why = "group orders is known to no broker"

@@ -63,6 +63,16 @@ _ROWS: tuple[tuple[str, type[RunbookError], str], ...] = (
         "the brokers cannot be reached under the names that they advertise",
     ),
     (
+        r"OutOfMemoryError",
+        Unreachable,
+        "Spark ran out of memory; give it more, or start its server with the settings of docs/spark.md, and repeat",
+    ),
+    (
+        r"UNIMPLEMENTED",
+        Unreachable,
+        "what answers at the address is no Spark Connect server; look at SPARK_REMOTE",
+    ),
+    (
         r"UNAVAILABLE|failed to connect to all addresses|Connection refused",
         Unreachable,
         "Spark does not answer any more; read its log, and repeat",

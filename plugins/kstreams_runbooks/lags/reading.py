@@ -10,6 +10,7 @@ from kstreams_runbooks.decide.internal_names import internal_by_id
 from kstreams_runbooks.deployers import Deployer
 from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.fleet import Application
+from kstreams_runbooks.lags.silent import with_silent
 from kstreams_runbooks.model.lag import ApplicationLag, LagRole, LagSnapshot, unread_ranges, with_counts
 from kstreams_runbooks.model.readable import Readable
 from kstreams_runbooks.model.readings import InstanceReading, Missing, Taken
@@ -55,7 +56,12 @@ def of_cluster(
         told = ask_instances(entries, names)
         asked = [question(one, told[one.name]) for one in entries]
         with ThreadPoolExecutor(_THREADS, thread_name_prefix="describe") as pool:
-            asked = list(pool.map(lambda one, entry: described(one, entry, deployer_of, names), asked, entries))
+            silent = [told[one.name].silent for one in entries]
+            asked = list(
+                pool.map(
+                    lambda one, entry, quiet: described(one, entry, quiet, deployer_of, names), asked, entries, silent
+                )
+            )
         # What an instance told while it ran is looked after while none does.
         asked = [replace(one, keeps=one.keeps or _kept(before.get(one.application))) for one in asked]
         snapshot = with_ages(read_lag(reader, cluster, asked), reader, config, expiring_ms, before)
@@ -103,10 +109,12 @@ def not_read(cluster: str, entries: Sequence[Application], at_ms: int, why: str)
     return ClusterLag(LagSnapshot(Taken(at_ms, cluster), cluster, tuple(lags)))
 
 
-def described(asked: LagAsked, entry: Application, deployer_of: DeployerOf, names: Collection[str]) -> LagAsked:
-    """The question with the topics of the description, where no instance told its topology."""
+def described(
+    asked: LagAsked, entry: Application, silent: Collection[str], deployer_of: DeployerOf, names: Collection[str]
+) -> LagAsked:
+    """The question with the topics of descriptions, of what the `silent` instances that tell none are set to."""
     if asked.reads is not None:
-        return asked
+        return with_silent(asked, silent, lambda: deployer_of(entry), names) if silent else asked
     try:
         deployer = deployer_of(entry)
         instances = [InstanceReading(one.instance, one, _SILENT) for one in deployer.describe()]

@@ -10,7 +10,7 @@ from kstreams_runbooks.model.lag import ApplicationLag, PartitionLag
 _SECONDS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 # The words whose sentence says more than the lines below do.
 _TOLD = frozenset({"expiring", "failed", "recreated", "rewound", "stalled", "stopped"})
-_HEADS = ("topic", "role", "unread", "", "partitions", "oldest unread")
+_HEADS = ("topic", "role", "unread", "", "partitions", "oldest unread", "not committed for")
 
 
 def as_text(answers: Sequence[Answer]) -> str:
@@ -58,6 +58,8 @@ def _topic(rows: Sequence[PartitionLag], at_ms: int) -> tuple[str, ...]:
     some = sum(1 for one in rows if one.records)
     oldest = min((one.oldest_unread_ms for one in rows if one.oldest_unread_ms is not None), default=None)
     at_least = "≥ " if any(one.at_least for one in rows) else ""
+    # Where an earlier reading found a group at the same place, and there is something to read.
+    stands = max((at_ms - (one.committed_since_ms or at_ms) for one in rows if one.records), default=0)
     return (
         rows[0].topic,
         rows[0].role,
@@ -65,6 +67,7 @@ def _topic(rows: Sequence[PartitionLag], at_ms: int) -> tuple[str, ...]:
         _unit(rows),
         f"{some} of {len(rows)}" if some else f"{len(rows)}",
         "" if oldest is None else _ago(at_ms - oldest),
+        "" if not stands else f"≥ {_span(stands)}",
     )
 
 
@@ -107,10 +110,15 @@ def _numbers(numbers: Sequence[int]) -> str:
 
 
 def _ago(ms: int) -> str:
-    """`14 min ago`: the largest unit that it has one of."""
+    """`14 min ago`."""
+    return f"{_span(ms)} ago"
+
+
+def _span(ms: int) -> str:
+    """`14 min`: the largest unit that it has one of."""
     seconds = max(0, ms // 1000)
     size, unit = next((row for row in _SECONDS if seconds >= row[0]), _SECONDS[-1])
-    return f"{seconds // size} {unit} ago"
+    return f"{seconds // size} {unit}"
 
 
 def _clock(at_ms: int) -> str:

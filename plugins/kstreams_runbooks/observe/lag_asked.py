@@ -28,7 +28,7 @@ class Told:
 
     `reads` are topics by role, `keeps` changelogs that it may have, `failed` instances that are in ERROR. Where `reads`
     is None, `lacking` says why, and `partly` has the topics that are known all the same. `heard`: some instance told a
-    topology, so that what was told before may not be so any more.
+    topology, so that what was told before may not be so any more; `silent` are those that told none.
     """
 
     reads: Mapping[str, LagRole] | None
@@ -37,6 +37,7 @@ class Told:
     lacking: str = ""
     partly: Mapping[str, LagRole] = field(default_factory=dict)
     heard: bool = False
+    silent: tuple[str, ...] = ()
 
 
 def question(entry: ObservedApplication, told: Told | None, known: KnownTopology | None = None) -> LagAsked:
@@ -58,6 +59,7 @@ def ask_instances(entries: Sequence[ObservedApplication], names: Collection[str]
     texts: dict[str, set[str]] = {entry.name: set() for entry in entries}
     failed: dict[str, list[str]] = {entry.name: [] for entry in entries}
     unclear: dict[str, list[str]] = {entry.name: [] for entry in entries}
+    silent: dict[str, list[str]] = {entry.name: [] for entry in entries}
     with ThreadPoolExecutor(max_workers=min(_THREADS, len(instances) + 1), thread_name_prefix="topology") as pool:
         readings = [
             (entry.name, one.name, pool.submit(read_streams, one.metrics, application_id=entry.application_id))
@@ -67,11 +69,18 @@ def ask_instances(entries: Sequence[ObservedApplication], names: Collection[str]
             found = future.result()
             if isinstance(found, StreamsReading) and isinstance(found.topology, str):
                 texts[name].add(found.topology)
-            elif isinstance(found, Missing) and found.start is not None:
-                unclear[name].append(f"{instance}: {found.missing}")
+            else:
+                silent[name].append(instance)
+                if isinstance(found, Missing) and found.start is not None:
+                    unclear[name].append(f"{instance}: {found.missing}")
             if why := _failed(found):
                 failed[name].append(f"{instance} ({why})")
-    return {one.name: _told(one, texts[one.name], failed[one.name], unclear[one.name], names) for one in entries}
+    return {
+        one.name: replace(
+            _told(one, texts[one.name], failed[one.name], unclear[one.name], names), silent=tuple(silent[one.name])
+        )
+        for one in entries
+    }
 
 
 def _failed(found: StreamsReading | Missing) -> str:

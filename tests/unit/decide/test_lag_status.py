@@ -55,6 +55,11 @@ def moving(records: int = 10, **changes: Any) -> tuple[PartitionLag, ...]:
         (samples(*(replace(ROW, records=0),) * 3), "healthy", "0 records"),
         (samples(ROW, ROW, SEEN), "stalled", "over 3 readings"),
         (samples(ROW, ROW, ROW), "unknown", "whether a record is among the 10 offsets behind it was not found out yet"),
+        (
+            samples(*(replace(SEEN, committed_since_ms=60_000),) * 3),
+            "stalled",
+            "since 1970-01-01 00:01 UTC or longer, ",
+        ),
         (samples(SEEN, SEEN), "healthy", "10 records"),
         (samples(SEEN, SEEN, SEEN, group_state="PreparingRebalance"), "stalled", "the group is PreparingRebalance: "),
         (samples(SEEN, SEEN, SEEN, group_state=None), "stalled", "while the group is in a state that is not told"),
