@@ -91,8 +91,17 @@ def mark_task(stack: Stack, run_id: str, task_id: str, state: str) -> None:
 
 
 def mark_run(stack: Stack, run_id: str, state: str) -> None:
-    """The same on the whole run."""
-    stack.api().call("PATCH", f"/dags/{dag_of(run_id)}/dagRuns/{run_id}", {"state": state})
+    """The same on the whole run, until it stays so: the scheduler may write what it saw of the run just before."""
+    api, path = stack.api(), f"/dags/{dag_of(run_id)}/dagRuns/{run_id}"
+    looks: list[str] = []
+
+    def stays() -> bool:
+        looks.append(api.run(dag_of(run_id), run_id)["state"])
+        if looks[-1] != state:
+            api.call("PATCH", path, {"state": state})
+        return looks[-2:] == [state] * 2
+
+    until(stays, 30, f"{run_id} stays {state}", poll_s=1)
 
 
 def reached(stack: Stack, run_id: str, task_id: str, state: str) -> None:

@@ -194,6 +194,8 @@ def test_a_result_that_cannot_be_written_is_told_before_anything_is_read(
         ("ConfigException: No resolvable bootstrap urls given in bootstrap.servers", 2, "bootstrap servers b:1"),
         ("TimeoutException: Cannot fetch record for offset 7 in 5000 milliseconds", 3, "that they advertise"),
         ("OffsetOutOfRangeException: … with no configured reset policy for partitions: {o-0=0}", 3, "(o-0=0)"),
+        ("java.lang.OutOfMemoryError: Java heap space", 4, "settings of docs/spark.md"),
+        ("status = StatusCode.UNIMPLEMENTED", 4, "is no Spark Connect server"),
         ("status = StatusCode.UNAVAILABLE", 4, "Spark does not answer any more"),
     ],
 )
