@@ -125,7 +125,7 @@ def test_running_without_progress_is_stalled(watch: Watch) -> None:
         for pid in pids:
             os.kill(pid, signal.SIGCONT)
     assert words[-1] == "stalled"
-    assert "committed offsets unchanged over 3 readings while the group is Stable: " in stands.sentence
+    assert " UTC or longer, over 3 readings while the group is Stable: " in stands.sentence
     until(lambda: _well(watch), 60, "it goes on", poll_s=1)
 
 
