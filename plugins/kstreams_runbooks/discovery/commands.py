@@ -102,13 +102,16 @@ def discover_command(
 
 
 def _config(bootstrap: str | None, command_config: Path | None) -> dict[str, Any]:
+    from kstreams_runbooks.model.address import kafka_servers
     from kstreams_runbooks.observe.command_config import read_command_config
 
     config: dict[str, Any] = {} if command_config is None else read_command_config(command_config)
-    if bootstrap:
+    if bootstrap is not None:
         config["bootstrap.servers"] = bootstrap
     if not config.get("bootstrap.servers"):
         raise BadInput("no bootstrap.servers; give --bootstrap, or set it in the file of --command-config")
+    where = f"--command-config {command_config}: bootstrap.servers" if bootstrap is None else "--bootstrap"
+    kafka_servers(config["bootstrap.servers"], where)
     return config
 
 

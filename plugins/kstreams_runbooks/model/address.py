@@ -1,6 +1,47 @@
-"""Addresses: how they may be printed, never with the credentials that a URL can carry, and where metrics are."""
+"""Addresses: which are some, how they may be printed, never with credentials, and where metrics are."""
 
+import re
+from ipaddress import IPv6Address
+from typing import Final
 from urllib.parse import urlsplit, urlunsplit
+
+from kstreams_runbooks.errors import BadInput
+
+# As both Kafka clients read it; without a port it is Kafka's 9092.
+_SERVER: Final = re.compile(
+    r"(?:(?:SASL_)?(?:PLAINTEXT|SSL)://)?"
+    r"(?:\[(?P<v6>[^\[\]]+)\]|[^\s:/@\[\]'\"]+)"
+    r"(?::(?P<port>[0-9]{1,5}))?",
+    re.IGNORECASE,
+)
+_LAST_PORT: Final = 65_535
+
+
+def kafka_servers(given: object, what: str) -> tuple[str, ...]:
+    """Each of the bootstrap servers that stand in one text, with commas between; BadInput, by `what`, for a bad one.
+
+    The clients would say it with a traceback, or not at all and wait for an answer.
+    """
+    servers = tuple(server for part in str(given).split(",") if (server := part.strip()))
+    if not servers:
+        raise BadInput(f"{what}: names no bootstrap server (expected HOST:PORT, with commas between several); give one")
+    for server in servers:
+        if not _is_server(server):
+            raise BadInput(
+                f"{what}: {server.rpartition('@')[2]!r} is no bootstrap server (expected HOST:PORT with a port from 1 "
+                f"to {_LAST_PORT}, an IPv6 address as in [::1]:9092); correct it"
+            )
+    return servers
+
+
+def _is_server(text: str) -> bool:
+    found = _SERVER.fullmatch(text)
+    if found is None or not 1 <= int(found["port"] or 1) <= _LAST_PORT:
+        return False
+    try:
+        return found["v6"] is None or bool(IPv6Address(found["v6"]))
+    except ValueError:
+        return False
 
 
 def printable(url: str) -> str:

@@ -1,11 +1,14 @@
 """The two Kafka clients behind one configuration: librdkafka's names are the ones that people write."""
 
 import logging
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
 from kstreams_runbooks.errors import BadInput, Unreachable
+from kstreams_runbooks.model.address import kafka_servers
 from kstreams_runbooks.observe.read_only import ReadOnly
 
 # Long enough for a broker that has just become leader, short enough for a person who waits.
@@ -55,14 +58,16 @@ LIBRDKAFKA_READS = frozenset({"describe_consumer_groups", "list_offsets", "poll"
 logging.getLogger("kafka").setLevel(logging.WARNING)
 
 _SECURITY = ("sasl.", "ssl.", "security.", "enable.ssl.", "https.")
+# Whose values no sentence may have in it, whoever has put it together.
+_SECRET = re.compile(r"password|secret|token|jaas|oauthbearer|\.pem$")
 
 
 def bootstrap(config: Mapping[str, Any]) -> str:
-    """Bootstrap servers of a librdkafka configuration; BadInput where there are none."""
+    """Bootstrap servers of a librdkafka configuration; BadInput where there are none, or one is no address."""
     servers = config.get("bootstrap.servers") or config.get("metadata.broker.list")
     if not servers:
         raise BadInput("Kafka configuration: no bootstrap.servers; set it in the cluster's connection")
-    return str(servers)
+    return ",".join(kafka_servers(servers, "Kafka configuration: bootstrap.servers"))
 
 
 def python_config(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -72,7 +77,7 @@ def python_config(config: Mapping[str, Any]) -> dict[str, Any]:
     equal for: to leave it out would be to connect in another way than the person asked for.
     """
     translated: dict[str, Any] = {
-        "bootstrap_servers": [server.strip() for server in bootstrap(config).split(",")],
+        "bootstrap_servers": bootstrap(config).split(","),
         "bootstrap_timeout_ms": CONNECT_TIMEOUT_MS,
         "request_timeout_ms": REQUEST_TIMEOUT_MS,
     }
@@ -99,8 +104,12 @@ def librdkafka_config(config: Mapping[str, Any]) -> dict[str, Any]:
     (allow.auto.create.topics). None was in a trial on a broker that allows it; but a look at the offsets of a deleted
     topic must never bring it back, empty, so it is said rather than left to a default.
     """
-    bootstrap(config)
-    return {**config, "allow.auto.create.topics": False, "socket.timeout.ms": REQUEST_TIMEOUT_MS}
+    return {
+        **config,
+        "bootstrap.servers": bootstrap(config),
+        "allow.auto.create.topics": False,
+        "socket.timeout.ms": REQUEST_TIMEOUT_MS,
+    }
 
 
 def import_clients() -> None:
@@ -113,15 +122,18 @@ def import_clients() -> None:
 def connect_python(config: Mapping[str, Any], *, writable: bool = False) -> Any:
     """A connected kafka-python admin client that reads; all of it for a writer in `act` alone (`writable`).
 
-    Unreachable where no broker answers within CONNECT_TIMEOUT_MS.
+    Unreachable where no broker answers within CONNECT_TIMEOUT_MS; BadInput for a configuration that it does not take.
+    Much of that it takes for a broker that does not answer: `connect_librdkafka` is the one to be asked first.
     """
-    from kafka.errors import KafkaError
+    from kafka.errors import KafkaConfigurationError, KafkaError
 
     from kstreams_runbooks.observe.admin_client import AdminClient
 
     settings = python_config(config)
     try:
         client = AdminClient(**settings)
+    except (KafkaConfigurationError, AssertionError, TypeError, ValueError) as error:
+        raise _refused(config, "kafka-python", str(error) or type(error).__name__) from None
     except (KafkaError, OSError) as error:
         raise unreachable(config, error) from None
     return client if writable else ReadOnly(client, PYTHON_READS)
@@ -130,13 +142,47 @@ def connect_python(config: Mapping[str, Any], *, writable: bool = False) -> Any:
 def connect_librdkafka(config: Mapping[str, Any], **settings: Any) -> ReadOnly:
     """A librdkafka admin client that reads; it connects when it is first used, and logs to Python's logging.
 
-    `settings` go over what is made of `config`.
+    `settings` go over what is made of `config`. BadInput at once for a configuration that it does not take.
     """
     from confluent_kafka.admin import AdminClient
 
     made = librdkafka_config(config) | settings
-    client = AdminClient(made, logger=logging.getLogger("kstreams_runbooks.librdkafka"))
+    with _taken_by_librdkafka(config):
+        client = AdminClient(made, logger=logging.getLogger("kstreams_runbooks.librdkafka"))
     return ReadOnly(client, LIBRDKAFKA_READS)
+
+
+def open_consumer(config: Mapping[str, Any], settings: Mapping[str, Any]) -> Any:
+    """A consumer of librdkafka, `settings` over what is made of `config`; BadInput for what it does not take.
+
+    It compares settings that are nothing to the admin client, such as max.poll.interval.ms and session.timeout.ms.
+    """
+    from confluent_kafka import Consumer
+
+    with _taken_by_librdkafka(config):
+        return Consumer(librdkafka_config(config) | dict(settings))
+
+
+@contextmanager
+def _taken_by_librdkafka(config: Mapping[str, Any]) -> Iterator[None]:
+    from confluent_kafka import KafkaException
+
+    try:
+        yield
+    except KafkaException as error:
+        raise _refused(config, "librdkafka", error.args[0].str()) from None
+    except (TypeError, ValueError) as error:
+        raise _refused(config, "librdkafka", str(error)) from None
+
+
+def _refused(config: Mapping[str, Any], client: str, reason: str) -> BadInput:
+    """What a client says against its configuration, unless a secret stands in it."""
+    secrets = (str(value) for name, value in config.items() if value and _SECRET.search(name))
+    why = "its reason is not shown: a secret stands in it" if any(one in reason for one in secrets) else reason.strip()
+    return BadInput(
+        f"Kafka configuration: {client} does not take it ({why}); correct it in the cluster's connection, or in the "
+        "file of --command-config"
+    )
 
 
 def unreachable(config: Mapping[str, Any], error: object) -> Unreachable:

@@ -66,7 +66,8 @@ class ListedGroup(NamedTuple):
 class ClusterReader:
     """Reads one cluster; a context manager. `config` is a librdkafka configuration and is never printed.
 
-    Unreachable on entry where no broker answers within 8 s. With `counted` it can say how many requests it took.
+    Unreachable on entry where no broker answers within 8 s, BadInput for a configuration that no client
+    takes. With `counted` it can say how many requests it took.
     """
 
     def __init__(self, config: KafkaAddress, *, counted: bool = False) -> None:
@@ -77,10 +78,11 @@ class ClusterReader:
         self._offsets: ReadOnly | None = None
 
     def __enter__(self) -> Self:
+        # First: what it does not take kafka-python would take for a broker that does not answer.
+        offsets = connect_librdkafka(self._config, **(self._statistics.settings() if self._statistics else {}))
         client: ReadOnly = connect_python(self._config)
         self._closing.callback(client.close)
-        self._admin = client
-        self._offsets = connect_librdkafka(self._config, **(self._statistics.settings() if self._statistics else {}))
+        self._admin, self._offsets = client, offsets
         return self
 
     def __exit__(self, *_: object) -> None:

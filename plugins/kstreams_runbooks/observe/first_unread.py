@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from kstreams_runbooks.model.readable import Isolation
 from kstreams_runbooks.model.readings import Missing
-from kstreams_runbooks.observe.clients import librdkafka_config
+from kstreams_runbooks.observe.clients import open_consumer
 from kstreams_runbooks.observe.offsets import Place
 
 _BATCH = 500
@@ -48,20 +48,20 @@ def first_or_missing(
 
     A partition that was not reached in time is absent. Nothing is committed, and no group is joined.
     """
-    from confluent_kafka import Consumer, TopicPartition
+    from confluent_kafka import TopicPartition
 
     left = {place: end for place, (start, end) in ranges.items() if start < end}
     if not left:
         return {}
-    consumer = Consumer(
+    consumer = open_consumer(
+        config,
         {
-            **librdkafka_config(config),
             "group.id": f"kstreams-runbooks-lag-{uuid4()}",
             "isolation.level": isolation,
             "enable.auto.commit": False,
             "auto.offset.reset": "error",
             "max.partition.fetch.bytes": _FETCH_BYTES,
-        }
+        },
     )
     try:
         consumer.assign([TopicPartition(*place, ranges[place][0]) for place in left])

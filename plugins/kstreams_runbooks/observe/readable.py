@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from kstreams_runbooks.errors import Inconclusive, RunbookError, Unreachable
 from kstreams_runbooks.model.readable import Isolation, Readable
-from kstreams_runbooks.observe.clients import librdkafka_config
+from kstreams_runbooks.observe.clients import open_consumer
 from kstreams_runbooks.observe.offsets import Place
 
 _BATCH = 10_000
@@ -37,20 +37,20 @@ def count_readable(
     Nothing is committed, and no group is joined. Unreachable where the ends are not reached in time, Inconclusive where
     an offset is gone or past an open transaction: never a smaller number.
     """
-    from confluent_kafka import Consumer, TopicPartition
+    from confluent_kafka import TopicPartition
 
     left = {place: end for place, (start, end) in ranges.items() if start < end}
     if not left:
         return {place: Readable() for place in ranges}
-    consumer = Consumer(
+    consumer = open_consumer(
+        config,
         {
-            **librdkafka_config(config),
             "group.id": f"kstreams-runbooks-lag-{uuid4()}",
             "isolation.level": isolation,
             "enable.auto.commit": False,
             "enable.partition.eof": True,
             "auto.offset.reset": "error",
-        }
+        },
     )
     try:
         consumer.assign([TopicPartition(*place, ranges[place][0]) for place in left])

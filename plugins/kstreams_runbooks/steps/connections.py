@@ -7,12 +7,13 @@ from airflow.sdk.bases.hook import BaseHook
 from airflow.sdk.exceptions import AirflowNotFoundException, AirflowRuntimeError
 
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.model.address import kafka_servers
 
 
 def kafka_config(connection_id: str) -> dict[str, Any]:
     """Librdkafka settings of an Airflow connection of type kafka (its extra field, as the provider's form writes it).
 
-    BadInput where the connection is absent, of another type, or names no bootstrap servers.
+    BadInput where the connection is absent, of another type, or names no bootstrap servers that are some.
     """
     try:
         connection = BaseHook.get_connection(connection_id)
@@ -23,11 +24,14 @@ def kafka_config(connection_id: str) -> dict[str, Any]:
     if connection.conn_type != "kafka":
         raise BadInput(f"Airflow connection {connection_id}: type {connection.conn_type} (expected kafka)")
     try:
-        config: dict[str, Any] = json.loads(connection.extra or "{}")
+        config: Any = json.loads(connection.extra or "{}")
     except ValueError as error:
         raise BadInput(
             f"Airflow connection {connection_id}: its extra field is no JSON ({error}); correct it"
         ) from None
+    if not isinstance(config, dict):
+        raise BadInput(f"Airflow connection {connection_id}: its extra field is no JSON object; correct it")
     if not config.get("bootstrap.servers"):
         raise BadInput(f"Airflow connection {connection_id}: no bootstrap.servers in its extra field; set it")
+    kafka_servers(config["bootstrap.servers"], f"Airflow connection {connection_id}: bootstrap.servers")
     return config

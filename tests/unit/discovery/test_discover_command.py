@@ -24,6 +24,9 @@ def run(*arguments: str | Path) -> Result:
     [
         ((), "no bootstrap.servers; give --bootstrap"),
         (("--bootstrap", "b:9", "--out", __file__), "test_discover_command.py: is a file (expected a folder"),
+        (("--bootstrap", "foo:bar"), "--bootstrap: 'foo:bar' is no bootstrap server"),
+        (("--bootstrap", "[::1"), "--bootstrap: '[::1' is no bootstrap server"),
+        (("--bootstrap", " "), "--bootstrap: names no bootstrap server"),
         (("--command-config", "nowhere.properties"), "--command-config nowhere.properties: cannot be read"),
     ],
 )

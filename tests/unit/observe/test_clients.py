@@ -1,21 +1,26 @@
 """One librdkafka configuration opens both clients, and neither can write."""
 
 import ast
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import kstreams_runbooks
 import pytest
+from kafka.errors import KafkaConfigurationError
 from kstreams_runbooks.errors import BadInput, WriteRefused
 from kstreams_runbooks.model.address import printable
 from kstreams_runbooks.observe.clients import (
+    CONNECT_TIMEOUT_MS,
     PYTHON_READS,
     connect_librdkafka,
     connect_python,
     librdkafka_config,
+    open_consumer,
     python_config,
 )
+from kstreams_runbooks.observe.cluster import ClusterReader
 from kstreams_runbooks.observe.read_only import ReadOnly
 
 
@@ -109,6 +114,56 @@ def test_client_of_librdkafka_refuses_a_write(method: str) -> None:
     with pytest.raises(WriteRefused, match=method):
         getattr(client, method)
     assert callable(client.list_offsets)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"no.such": "x"}, 'No such configuration property: "no.such"'),
+        ({"debug": True}, 'Invalid value "True" for configuration property "debug"'),
+        ({"security.protocol": "FOO"}, 'Invalid value "FOO" for configuration property "security.protocol"'),
+        ({"security.protocol": "SSL", "ssl.ca.location": "/nowhere.pem"}, "ssl.ca.location failed"),
+        ({"security.protocol": "SASL_SSL", "sasl.mechanism": "FOO"}, "Unsupported SASL mechanism: FOO"),
+        ({"statistics.interval.ms": -5}, "value -5 is outside allowed range 0..86400000)"),
+        ({"error_cb": "x"}, "expected error_cb property as a callable function"),
+        ({"bootstrap.servers": "b:x"}, "'b:x' is no bootstrap server"),
+    ],
+)
+def test_a_configuration_that_no_client_takes_is_bad_input_at_once(wrong: dict[str, Any], said: str) -> None:
+    """kafka-python would take some of it for a broker that does not answer, and wait."""
+    began = time.monotonic()
+    with pytest.raises(BadInput, match="Kafka configuration: ") as told, ClusterReader(ANYWHERE | wrong):
+        pass
+    assert said in str(told.value)
+    assert time.monotonic() - began < CONNECT_TIMEOUT_MS / 2000
+
+
+def test_what_only_a_consumer_compares_is_bad_input_too() -> None:
+    """The admin client takes it."""
+    wrong = ANYWHERE | {"max.poll.interval.ms": 1000}
+    connect_librdkafka(wrong)
+    with pytest.raises(BadInput, match=r"`max\.poll\.interval\.ms`must be >= `session\.timeout\.ms`"):
+        open_consumer(wrong, {"group.id": "any"})
+
+
+def test_a_secret_is_in_no_sentence_of_a_client() -> None:
+    """Not even where the client's own has it, because it stands in a second place."""
+    wrong = ANYWHERE | {"sasl.password": "hunter2", "security.protocol": "hunter2"}
+    with pytest.raises(BadInput, match="a secret stands in it") as told:
+        connect_librdkafka(wrong)
+    assert "hunter2" not in str(told.value)
+
+
+def test_what_kafka_python_does_not_take_is_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It looks at some settings only when it connects."""
+    for error in (ValueError("no number"), KafkaConfigurationError("no number"), AssertionError("no number")):
+
+        def refuse(error: Exception = error, **_: object) -> None:
+            raise error
+
+        monkeypatch.setattr("kstreams_runbooks.observe.admin_client.AdminClient", refuse)
+        with pytest.raises(BadInput, match=r"kafka-python does not take it \(.*no number\)"):
+            connect_python(ANYWHERE)
 
 
 def test_every_reading_method_exists() -> None:
