@@ -3,13 +3,16 @@
 import json
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from kstreams_runbooks.errors import RunbookError
+
 if TYPE_CHECKING:
     from kstreams_runbooks.discovery.readiness_report import ApplicationReadiness
-    from kstreams_runbooks.fleet import Application
+    from kstreams_runbooks.fleet import Application, Fleet
+    from kstreams_runbooks.observe import KafkaAddress
 
 # Each application is a handful of requests, and a deployer that may be slow.
 _THREADS = 8
@@ -25,18 +28,19 @@ def readiness_command(applications: tuple[str, ...], form: str) -> None:
     said and does not count as missing.
 
     Exit codes: 0 everything is ready, 1 something is missing, 2 bad input, 3 something is not known, 4 a cluster does
-    not answer.
+    not answer. What could be read is printed all the same, and of several codes the largest counts.
     """
     from kstreams_runbooks.discovery.readiness_report import as_text, document, exit_code
     from kstreams_runbooks.fleet import load_fleet
     from kstreams_runbooks.rules import procedures
-    from kstreams_runbooks.steps.connections import kafka_config
     from kstreams_runbooks.steps.terminal import log_to_stderr
 
     log_to_stderr()
     fleet = load_fleet()
     entries = [fleet.application(name) for name in applications or sorted(fleet.applications)]
-    kafka = {name: kafka_config(fleet.cluster(name).connection) for name in {one.cluster for one in entries}}
+    if not entries and not fleet.disabled:
+        raise fleet.empty
+    kafka = {name: _address(fleet, name) for name in {one.cluster for one in entries}}
     with ThreadPoolExecutor(max_workers=_THREADS, thread_name_prefix="readiness") as pool:
         found = list(pool.map(lambda one: _ready(one, kafka[one.cluster]), entries))
     for problems in () if applications else fleet.disabled.values():
@@ -46,13 +50,23 @@ def readiness_command(applications: tuple[str, ...], form: str) -> None:
     sys.exit(exit_code(found) or (1 if fleet.disabled and not applications else 0))
 
 
-def _ready(entry: "Application", kafka: dict[str, Any]) -> "ApplicationReadiness":
+def _address(fleet: "Fleet", cluster: str) -> "KafkaAddress | RunbookError":
+    """Where it is, or why nobody knows: the applications of the other clusters are read all the same."""
+    from kstreams_runbooks.steps.connections import kafka_config
+
+    try:
+        return kafka_config(fleet.cluster(cluster).connection)
+    except RunbookError as error:
+        return error
+
+
+def _ready(entry: "Application", kafka: "KafkaAddress | RunbookError") -> "ApplicationReadiness":
     from kstreams_runbooks.decide.readiness import readiness
     from kstreams_runbooks.decide.readiness_facts import readiness_facts
     from kstreams_runbooks.discovery.readiness_reading import read_readiness
     from kstreams_runbooks.discovery.readiness_report import ApplicationReadiness
     from kstreams_runbooks.rules import readiness_rules
 
-    reading, unreachable = read_readiness(entry, kafka)
+    reading, error = read_readiness(entry, kafka)
     answers = readiness(readiness_facts(reading), readiness_rules())
-    return ApplicationReadiness(entry.name, entry.cluster, answers, str(unreachable) if unreachable else "")
+    return ApplicationReadiness(entry.name, entry.cluster, answers, error)

@@ -1,19 +1,26 @@
 """What the readiness of a declared application is decided from: what is read of it, and what its entry allows."""
 
 from kstreams_runbooks.deployers import make_deployer
-from kstreams_runbooks.errors import BadInput, Unreachable
+from kstreams_runbooks.errors import BadInput, RunbookError
 from kstreams_runbooks.fleet import Application, CommandSettings, ManualSettings, release_declaration
 from kstreams_runbooks.model.readiness import DeclaredNames, ReadinessReading
 from kstreams_runbooks.model.readings import ApplicationReading, Missing
 from kstreams_runbooks.observe import ClusterReader, KafkaAddress, read_application, unread
 
 
-def read_readiness(entry: Application, kafka: KafkaAddress) -> tuple[ReadinessReading, Unreachable | None]:
-    """Everything that the facts are made from; with the error where no broker answers, and nothing read then."""
+def read_readiness(
+    entry: Application, kafka: KafkaAddress | RunbookError
+) -> tuple[ReadinessReading, RunbookError | None]:
+    """Everything that the facts are made from; with the error where all of it failed, and nothing read then.
+
+    `kafka` may be the error that there is in place of an address.
+    """
     try:
+        if isinstance(kafka, RunbookError):
+            raise kafka
         with ClusterReader(kafka) as reader:
             reading = read_application(entry, reader, make_deployer(entry, dry_run=True))
-    except Unreachable as error:
+    except RunbookError as error:
         return _with_entry(entry, unread(entry, str(error))), error
     return _with_entry(entry, reading), None
 

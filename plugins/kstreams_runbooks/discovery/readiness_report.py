@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from kstreams_runbooks.errors import RunbookError, Unreachable
 from kstreams_runbooks.model.readiness import Readiness
 
 SCHEMA_VERSION: Final = 1
@@ -11,12 +12,12 @@ SCHEMA_VERSION: Final = 1
 
 @dataclass(frozen=True)
 class ApplicationReadiness:
-    """One application; `unreachable` says which system did not answer, empty where all did."""
+    """One application; `error` says why nothing of it could be read, None where something was."""
 
     application: str
     cluster: str
     runbooks: tuple[Readiness, ...]
-    unreachable: str = ""
+    error: RunbookError | None = None
 
 
 def document(found: Sequence[ApplicationReadiness], by_hand: frozenset[str]) -> dict[str, Any]:
@@ -27,7 +28,8 @@ def document(found: Sequence[ApplicationReadiness], by_hand: frozenset[str]) -> 
             {
                 "application": one.application,
                 "cluster": one.cluster,
-                "unreachable": one.unreachable or None,
+                "unreachable": str(one.error) if isinstance(one.error, Unreachable) else None,
+                "not_read": str(one.error) if one.error else None,
                 "runbooks": [
                     {
                         "runbook": each.runbook,
@@ -49,8 +51,8 @@ def as_text(found: Sequence[ApplicationReadiness], by_hand: frozenset[str]) -> I
     """One line for each runbook, and what it lacks."""
     for one in found:
         yield f"{one.application} @ {one.cluster}"
-        if one.unreachable:
-            yield f"  {one.unreachable}"
+        if one.error:
+            yield f"  {one.error}"
             continue
         # What is not known of several runbooks is one reading that failed: it is said once.
         said: dict[str, int] = {}
@@ -63,12 +65,16 @@ def as_text(found: Sequence[ApplicationReadiness], by_hand: frozenset[str]) -> I
 
 
 def exit_code(found: Sequence[ApplicationReadiness]) -> int:
-    """0 everything is ready, 1 something is missing, 3 something is not known, 4 a system did not answer."""
-    if any(one.unreachable for one in found):
-        return 4
-    standings = {each.standing for one in found for each in one.runbooks}
-    unknown = any(each.unknown for one in found for each in one.runbooks)
-    return 3 if unknown else 1 if "missing" in standings else 0
+    """0 everything is ready, 1 something is missing, 3 something is not known, or what an error says; the largest."""
+    return max(map(_code, found), default=0)
+
+
+def _code(one: ApplicationReadiness) -> int:
+    if one.error:
+        return one.error.exit_code
+    if any(each.unknown for each in one.runbooks):
+        return 3
+    return int(any(each.standing == "missing" for each in one.runbooks))
 
 
 def _lacks(each: Readiness, said: dict[str, int]) -> str:

@@ -44,6 +44,11 @@ class Fleet:
             for name, problems in self.disabled.items()
         )
 
+    @property
+    def empty(self) -> BadInput:
+        """What is said where there is nothing to look at."""
+        return BadInput(f"fleet: {self.directory / 'applications'} declares no application; declare or discover one")
+
     def application(self, name: str) -> Application:
         """The application of that name; BadInput where it is unknown or disabled."""
         if name in self.applications:

@@ -32,7 +32,7 @@ def of_fleet(names: Sequence[str], count: Say | None) -> Answers:
     entries = [fleet.application(name) for name in dict.fromkeys(names or sorted(fleet.applications))]
     bad = [] if names else [Inconclusive(sentence) for sentence in fleet.not_looked_at]
     if not entries and not bad:
-        raise BadInput(f"fleet: {fleet.directory / 'applications'} declares no application; declare or discover one")
+        raise fleet.empty
     parts = [
         _of_part(fleet, cluster, [entry for entry in entries if entry.cluster == cluster], count)
         for cluster in dict.fromkeys(entry.cluster for entry in entries)

@@ -7,8 +7,10 @@ import pytest
 from kstreams_runbooks.decide.draft import draft
 from kstreams_runbooks.discovery.readiness_report import ApplicationReadiness
 from kstreams_runbooks.discovery.readiness_report import as_text as readiness_text
+from kstreams_runbooks.discovery.readiness_report import document as readiness_document
 from kstreams_runbooks.discovery.readiness_report import exit_code as readiness_code
 from kstreams_runbooks.discovery.report import Declared, Report, as_text, document, told
+from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError, Unreachable
 from kstreams_runbooks.model.discovery import Found, Given, Kind, Sighting, Signs
 from kstreams_runbooks.model.readiness import Readiness
 from kstreams_runbooks.model.readings import GroupReading, Missing, Taken
@@ -63,8 +65,13 @@ def test_each_application_with_its_marks() -> None:
     assert list(as_text(Report("demo", (), ()))) == ["no Kafka Streams application found on demo"]
 
 
-def ready(*runbooks: Readiness, unreachable: str = "") -> ApplicationReadiness:
-    return ApplicationReadiness("orders", "demo", runbooks, unreachable)
+AWAY = Unreachable("Kafka at b:1: no answer")
+# What is said of each runbook where nothing could be read; the error says why.
+UNREAD = Readiness("undo", "not known", (), ("y",))
+
+
+def ready(*runbooks: Readiness, error: RunbookError | None = None) -> ApplicationReadiness:
+    return ApplicationReadiness("orders", "demo", runbooks, error)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +81,11 @@ def ready(*runbooks: Readiness, unreachable: str = "") -> ApplicationReadiness:
         ([ready(Readiness("undo", "missing", ("x",)))], 1),
         ([ready(Readiness("undo", "missing", ("x",), ("y",)))], 3),
         ([ready(Readiness("undo", "not known", (), ("y",)))], 3),
-        ([ready(Readiness("undo", "ready")), ready(unreachable="Kafka at b:1: no answer")], 4),
+        ([ready(Readiness("undo", "ready")), ready(UNREAD, error=AWAY)], 4),
+        ([ready(UNREAD, error=AWAY), ready(UNREAD, error=BadInput("no connection"))], 4),
+        ([ready(UNREAD, error=BadInput("no connection")), ready(Readiness("undo", "missing", ("x",)))], 2),
+        ([ready(UNREAD, error=BadInput("no connection")), ready(UNREAD)], 3),
+        ([ready(UNREAD, error=Inconclusive("not allowed")), ready(Readiness("undo", "ready"))], 3),
     ],
 )
 def test_readiness_ends_with_the_worst(found: list[ApplicationReadiness], code: int) -> None:
@@ -91,7 +102,8 @@ def test_readiness_has_a_line_for_each_runbook() -> None:
             Readiness("plan_change", "not known", (), ("group unknown: hidden",)),
             Readiness("suppress_removal", "not needed", better=("has no suppression",)),
         ),
-        ready(unreachable="Kafka at b:1: no answer"),
+        ready(error=AWAY),
+        ready(UNREAD, error=BadInput("no connection")),
     ]
     assert list(readiness_text(found, frozenset({"suppress_removal"}))) == [
         "orders @ demo",
@@ -102,5 +114,18 @@ def test_readiness_has_a_line_for_each_runbook() -> None:
         "  [1] group unknown: hidden",
         "orders @ demo",
         "  Kafka at b:1: no answer",
+        "orders @ demo",
+        "  no connection",
         "* a procedure for a person: kstreams-runbooks plan prints its steps",
+    ]
+
+
+def test_the_document_says_what_was_not_read_and_which_system_is_away() -> None:
+    """A connection that is not there is no system that does not answer."""
+    found = [ready(UNREAD, error=AWAY), ready(UNREAD, error=BadInput("no connection")), ready(UNREAD)]
+    rows = readiness_document(found, frozenset())["applications"]
+    assert [(one["unreachable"], one["not_read"]) for one in rows] == [
+        ("Kafka at b:1: no answer", "Kafka at b:1: no answer"),
+        (None, "no connection"),
+        (None, None),
     ]
