@@ -51,13 +51,17 @@ def run_job(name: str, work: Callable[[], Mapping[str, Any]], result: str | None
 
 
 def result_path(uri: str) -> Path:
-    """A path or `file:` of this machine; BadInput for another scheme, or where its directory is not there."""
+    """A path or `file:` of this machine; BadInput for another scheme, for a directory, and for what is in none."""
+    if not uri.strip():
+        raise BadInput("--result: is empty (expected a path, or file:/path); give one, or leave it out")
     scheme, colon, rest = uri.partition(":")
     if colon and scheme.isalnum() and scheme != "file":
         raise BadInput(f"--result {uri}: {scheme} is not supported; give a path, or file:/path")
     path = Path("/" + rest.lstrip("/") if colon and scheme == "file" else uri)
     if not path.parent.is_dir():
         raise BadInput(f"--result {uri}: {path.parent} is no directory here; make it, or give another path")
+    if path.is_dir():
+        raise BadInput(f"--result {uri}: is a directory; give the path of a file")
     return path
 
 
