@@ -11,6 +11,7 @@ PACKAGE = CHECKOUT / "plugins" / "kstreams_runbooks"
 # layer: the layers of the package that it may import
 MAY_IMPORT = {
     "errors": set(),
+    "finite": set(),
     "properties": set(),
     "model": {"errors"},
     "rules": {"errors", "model"},
@@ -21,7 +22,7 @@ MAY_IMPORT = {
     # Of what decides it reads with what names and descriptions mean, which is pure.
     "observe": {"decide", "errors", "model", "fleet", "deployers", "properties"},
     "act": {"errors", "model", "fleet", "deployers", "observe"},
-    "traffic": {"errors", "model", "observe"},
+    "traffic": {"errors", "finite", "model", "observe"},
     "notification_settings": {"errors", "fleet", "model"},
     "check_settings": {"errors", "fleet"},
     "steps": {
@@ -41,7 +42,7 @@ MAY_IMPORT = {
         "notification_settings",
         "topologies",
     },
-    "airflow_api": {"errors", "fleet"},
+    "airflow_api": {"errors", "finite", "fleet"},
     "evidence": {"decide", "errors", "ledger", "model"},
     "environment": set(),
     "local_settings": {"act", "decide", "deployers", "fleet", "ledger", "observe"},
@@ -61,7 +62,7 @@ MAY_IMPORT = {
         "observe",
         "steps",
     },
-    "drains": {"decide", "deployers", "errors", "fleet", "model", "observe", "steps"},
+    "drains": {"decide", "deployers", "errors", "finite", "fleet", "model", "observe", "steps"},
     "discovery": {"decide", "deployers", "errors", "fleet", "model", "observe", "rules", "steps"},
     "cli": {
         "airflow_api",

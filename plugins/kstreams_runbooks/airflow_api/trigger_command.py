@@ -10,6 +10,7 @@ import click
 
 from kstreams_runbooks.airflow_api.login import airflow_at, airflow_options
 from kstreams_runbooks.errors import BadInput, Refused
+from kstreams_runbooks.finite import FiniteRange
 
 if TYPE_CHECKING:
     from kstreams_runbooks.airflow_api.client import AirflowApi
@@ -27,7 +28,7 @@ RUNBOOK_TAG = "runbook"
 @click.option("--reason", metavar="TEXT", help="Reason or ticket: stands in approval, evidence and note.")
 @click.option("--run-id", metavar="ID", help="Default: APPLICATION.RUNBOOK.UTC; one that is there already is refused.")
 @click.option("--wait/--no-wait", "waits", default=False, help="Wait for the end; the exit code is the outcome's.")
-@click.option("--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="How long to wait at most.")
+@click.option("--timeout", type=FiniteRange(min=0), metavar="SECONDS", help="How long to wait at most.")
 @click.option("--format", "form", type=click.Choice(["json", "text"]), default="text", show_default=True)
 @airflow_options
 def trigger(

@@ -8,6 +8,7 @@ import sys
 import click
 
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.finite import FiniteRange
 
 
 @click.command("drain", epilog='Example: kstreams-runbooks drain orders --watch --inputs-paused "copier stopped"')
@@ -20,11 +21,9 @@ from kstreams_runbooks.errors import BadInput
     help="Who or what keeps new records away; without it nothing is drained.",
 )
 @click.option("--readings", type=click.IntRange(min=1), help="Readings in a row that prove it [default: the fleet's].")
+@click.option("--interval", "interval_s", type=FiniteRange(min=0.1), help="Seconds between two [default: the fleet's].")
 @click.option(
-    "--interval", "interval_s", type=click.FloatRange(min=0.1), help="Seconds between two [default: the fleet's]."
-)
-@click.option(
-    "--ceiling", "ceiling_s", type=click.FloatRange(min=1), help="Seconds after which --watch ends [default: as above]."
+    "--ceiling", "ceiling_s", type=FiniteRange(min=1), help="Seconds after which --watch ends [default: as above]."
 )
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def drain_command(
@@ -56,6 +55,8 @@ def drain_command(
     log_to_stderr()
     if reason is not None and not reason.strip():
         raise BadInput("--inputs-paused: is empty (expected who or what keeps new records away); say it")
+    if ceiling_s is not None and not watch:
+        raise BadInput("--ceiling: says when --watch ends; give both, or none")
     fleet = load_fleet()
     entry = fleet.application(application)
     limits = entry.limits

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import click
 
+from kstreams_runbooks.finite import FiniteRange
 from kstreams_runbooks.traffic.figures import KINDS, OutputVerdict
 from kstreams_runbooks.traffic.schedule import Schedule
 from kstreams_runbooks.traffic.topics import Role, topic_names
@@ -38,11 +39,9 @@ def _common(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--format", "form", type=click.Choice(["json", "text"]), default="text", show_default=True)
 @click.option("--window-size-ms", type=click.IntRange(min=1), default=10_000, show_default=True)
 @click.option("--grace-ms", type=click.IntRange(min=0), default=120_000, show_default=True)
+@click.option("--settle", type=FiniteRange(min=0), default=5.0, show_default=True, help="Seconds without a moving end.")
 @click.option(
-    "--settle", type=click.FloatRange(min=0), default=5.0, show_default=True, help="Seconds without a moving end."
-)
-@click.option(
-    "--timeout", type=click.FloatRange(min=1), default=300.0, show_default=True, help="Seconds of reading at most."
+    "--timeout", type=FiniteRange(min=1), default=300.0, show_default=True, help="Seconds of reading at most."
 )
 def verify_traffic(
     bootstrap: str,
@@ -91,12 +90,14 @@ def verify_traffic(
 
 @click.command("generate-traffic")
 @_common
-@click.option("--rate", type=float, default=400.0, show_default=True, help="Events per second.")
+@click.option(
+    "--rate", type=FiniteRange(min=0, min_open=True), default=400.0, show_default=True, help="Events per second."
+)
 @click.option("--seed", type=int, default=7, show_default=True)
 @click.option("--customers", type=int, default=100, show_default=True, help="Number of customers.")
 @click.option("--disorder-ms", type=int, default=2_000, show_default=True, help="Largest jitter of event times.")
 @click.option("--start-ms", type=int, help="Event time of the first event, ms since the epoch.  [default: now]")
-@click.option("--seconds", type=click.FloatRange(min=0), help="Stop after so many seconds.")
+@click.option("--seconds", type=FiniteRange(min=0), help="Stop after so many seconds.")
 @click.option("--records", type=click.IntRange(min=0), help="Stop after so many events.")
 def generate_traffic(
     bootstrap: str,
