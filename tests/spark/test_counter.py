@@ -67,7 +67,7 @@ def test_what_fails_instead_of_being_silent_stops_no_count(kafka: Kafka, monkeyp
         finally:
             other.stop(None).wait()
     assert (counted.by, counted.records) == ("consumer", 90)
-    assert "(Spark could not count: " in counted.remarks[0]
+    assert "(what answers at the address is no Spark Connect server; look at SPARK_REMOTE)" in counted.remarks[0]
 
 
 def test_a_server_that_goes_between_two_counts_costs_seconds(
