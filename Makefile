@@ -67,7 +67,7 @@ mutate: setup ## Drop and negate every change rule in turn: each has to fail a t
 topologies: ## Describe the topologies of tests/apps/topologies with the real library again, and compare
 	tests/apps/topologies/regenerate --check 3.4.1 4.3.1
 
-spark-matrix: setup ## The Spark jobs on local[2], local[*], Spark Connect and a standalone cluster of their own; 6 minutes
+spark-matrix: setup ## The Spark jobs on local[2], local[*], Spark Connect and a standalone cluster of their own; 5 minutes
 	$(BIN)/python -m pytest tests/spark -o python_files='test_*.py matrix_*.py'
 
 lag-scenarios: setup ## Measure docs/lag_scenarios.md again: what Kafka's tool says of lag, what this says, and the truth
