@@ -6,6 +6,7 @@ The name keeps it out of the other runs: it writes two million records.
 import uuid
 from pathlib import Path
 
+import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 from given import Kafka
@@ -21,7 +22,8 @@ _COUNTS = 6
 _HEAP = "512m"
 
 
-def test_a_count_leaves_nothing_in_the_server_s_memory(kafka: Kafka, jars: str, tmp_path: Path) -> None:  # noqa: ARG001
+@pytest.mark.usefixtures("jars")
+def test_a_count_leaves_nothing_in_the_server_s_memory(kafka: Kafka, tmp_path: Path) -> None:
     """Six counts of two million records; with Spark's own settings the caches outgrow the heap."""
     topic = f"many-{uuid.uuid4().hex[:8]}"
     admin = AdminClient({"bootstrap.servers": kafka.bootstrap})

@@ -14,10 +14,10 @@ from sides import COUNTS
 ASKED = LagAsked("orders", "orders", {"payments": "source"})
 
 
-def deployed(name: str, release: str | Missing, *, stated: bool = False) -> Deployment:
+def deployed(name: str, release: str | Missing, *, stated: bool = False, applied: bool = True) -> Deployment:
     deployment = down(name, release=release).deployment
     assert isinstance(deployment, Deployment)
-    return replace(deployment, stated=stated)
+    return replace(deployment, stated=stated, applied=applied)
 
 
 class Deployer:
@@ -48,9 +48,10 @@ def test_the_same_release_reads_the_same() -> None:
     assert asked_of(deployed("one", "v1"), deployed("two", "v1")) == ASKED
 
 
-def test_what_only_the_silent_release_reads_is_read_too() -> None:
-    """In the middle of a roll, where the topic exists."""
-    found = asked_of(deployed("one", "v2"), deployed("two", "v1"))
+@pytest.mark.parametrize("one", [deployed("one", "v2"), deployed("one", "v1", applied=False)])
+def test_what_only_the_silent_release_reads_is_read_too(one: Deployment) -> None:
+    """In the middle of a roll, where the topic exists; what another is set to and has not started, nobody tells."""
+    found = asked_of(one, deployed("two", "v1"))
     assert found.reads == {"orders": "source", "payments": "source"}
     assert not found.lacking
 

@@ -27,15 +27,20 @@ def with_silent(
             # What only that release reads may never have been made.
             reads = _roles(topics.sources(names) & set(names), topics.internal) | reads
             if why:
-                return replace(asked, reads=reads, lacking=why)
+                return _lacking(replace(asked, reads=reads), why)
     except RunbookError as error:
-        return replace(asked, lacking="; ".join(filter(None, (asked.lacking, str(error)))))
+        return _lacking(asked, str(error))
     return replace(asked, reads=reads)
+
+
+def _lacking(asked: LagAsked, why: str) -> LagAsked:
+    return replace(asked, lacking="; ".join(filter(None, (asked.lacking, why))))
 
 
 def releases_of(silent: Collection[str], deployments: Mapping[str, Deployment]) -> set[str]:
     """Releases of silent instances that no other instance has told; RunbookError where one has none that is known."""
-    told = {one.release for name, one in deployments.items() if name not in silent}
+    # What is set and was not started yet, nobody tells.
+    told = {one.release for name, one in deployments.items() if name not in silent and one.applied is True}
     found = set()
     for name in silent:
         one = deployments.get(name)
@@ -43,7 +48,10 @@ def releases_of(silent: Collection[str], deployments: Mapping[str, Deployment]) 
         if one is not None and one.stated and release not in told:
             release = Missing("its release is somebody's word")
         if isinstance(release, Missing):
-            raise Inconclusive(f"{name} does not answer, and what it reads is not known ({release.missing})")
+            raise Inconclusive(
+                f"{name} does not answer, and what it reads is not known ({release.missing}); start it, or make its "
+                "deployer tell its release"
+            )
         found.add(release)
     return found - told
 

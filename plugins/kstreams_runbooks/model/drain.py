@@ -61,9 +61,8 @@ class DrainReading:
 
     `partitions` are those that the application reads, `sinks` the ends of what it writes for others by `topic-number`,
     and `other_ids` the ids of those topics and of the changelogs: without them an end that has not moved says nothing,
-    and a state that is gone would not be seen. Stable only where
-    `ends_before` and `ends_after` are equal: otherwise somebody wrote in between. `group_state` is the broker's word,
-    None where no broker knows the group.
+    and a state that is gone would not be seen. Stable only where `ends_before` and `ends_after` are equal: otherwise
+    somebody wrote in between. `group_state` is the broker's word, None where no broker knows the group.
     """
 
     taken: Taken

@@ -19,14 +19,16 @@ def may_have_run(instances: tuple[InstanceReading, ...], describe: Callable[[str
             if isinstance(one.streams.topology, Missing):
                 return Missing(f"{one.instance}: {one.streams.topology.missing}")
             texts.add(one.streams.topology)
-            told |= {release} if isinstance(release, str) else set()
+            # What is set and was not started yet, nobody tells.
+            sure = isinstance(one.deployment, Deployment) and one.deployment.applied is True
+            told |= {release} if sure and isinstance(release, str) else set()
         elif isinstance(one.deployment, Deployment) and one.deployment.stated:
             return Missing(f"{one.instance}: its release is somebody's word, and nothing that was observed")
         elif isinstance(release, str):
             silent.add(release)
         else:
             why = f"it tells no topology, and which release it ran last is not known ({release.missing})"
-            return Missing(f"{one.instance}: {why}")
+            return Missing(f"{one.instance}: {why}; make its deployer tell it, or take it out of the declaration")
     for release in sorted(silent - told):
         try:
             texts.add(describe(release))

@@ -41,6 +41,14 @@ def test_every_release_that_is_set_may_have_run_last() -> None:
     )
 
 
+def test_a_release_that_is_set_and_not_started_is_told_by_nobody() -> None:
+    """One instance still runs what it was started with: what the stopped one is set to may have run as well."""
+    one = running("one", "v1")
+    assert isinstance(one.deployment, Deployment)
+    waits = replace(one, deployment=replace(one.deployment, release="v2", applied=False))
+    assert may_have_run((waits, down("two", release="v2")), describe) == frozenset({"topology of v1", "topology of v2"})
+
+
 @pytest.mark.parametrize(
     ("instances", "why"),
     [
