@@ -1,0 +1,159 @@
+"""Text that others wrote, made safe to print: in a sentence, in Markdown, in a command for pasting.
+
+`outside` is one line of bounded length without a character that steers a terminal or hides; the rest build on it.
+Names, ids, reasons, answers of agents and output of scripts go through one of these where they enter a sentence.
+"""
+
+import re
+import shlex
+import unicodedata
+from collections.abc import Iterable, Iterator
+
+# Long enough for the message of a library, short enough for a line of a log.
+LONGEST = 500
+LONGEST_REASON = 500
+# A whole sentence of ours, with what it quotes.
+LONGEST_SENTENCE = 4000
+# Longer than this nobody pastes; a shell of a terminal takes at least 4,096 bytes a line.
+LONGEST_COMMAND = 4000
+_FEWEST_LETTERS = 3
+# Text beyond this many times the limit is not looked at: a flood costs what a long line costs.
+_LOOKED_AT = 4
+# Printable by their category, and yet invisible: joiners, fillers, variation selectors, the empty Braille cell.
+_INVISIBLE = frozenset(
+    map(chr, (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), 0x2800, 0x3164, 0xFFA0))
+) | frozenset(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
+# Accents on one letter; more of them paint over the lines above and below.
+_MOST_MARKS = 4
+_MARKS = frozenset({"Mn", "Me"})
+# How Python keeps bytes of an argument that are not UTF-8.
+_ARGUMENT_BYTES = range(0xDC80, 0xDD00)
+_SURROGATES = range(0xD800, 0xE000)
+_SPECIAL = re.compile(r"[\\`*_\[\]<>|~&$]")
+# What begins a heading, a list, a rule or a definition at the start of a line.
+_AT_START = re.compile(r"^(\d*)([-+=#.:)])")
+# What GitHub, Airflow and chat tools make a link or a mention of, although nothing marks it as one.
+_LINKED = re.compile(r"://|@|(?i:www\.|mailto:|xmpp:)|[^\W\d_]\.[^\W\d_]{2}")
+_MARKED = re.compile(r"\\([!-/:-@\[-`{-~])|(`+)( ?)(.+?)\3\2(?!`)|\*\*")
+
+
+def outside(text: object, limit: int = LONGEST) -> str:
+    r"""One line: white space is one blank, unprintable characters are shown as `\x1b`; cut with "…" at `limit`."""
+    whole = str(text)
+    begin = whole[: _LOOKED_AT * limit]
+    line = "".join(_visible(" ".join(begin.split())))
+    if len(line) <= limit and len(begin) == len(whole):
+        return line
+    return f"{line[: limit - 1]}…"
+
+
+def sentence(text: object) -> str:
+    """A sentence of ours with what it quotes: one line, long enough for every name in it."""
+    return outside(text, LONGEST_SENTENCE)
+
+
+def markdown(text: object, limit: int = LONGEST) -> str:
+    """The same as text of Markdown: no row, link, image, heading, HTML or emphasis comes of it."""
+    line = " ".join(_word(word) for word in outside(text, limit).split(" "))
+    return _AT_START.sub(r"\1\\\2", line)
+
+
+def cell(text: object, limit: int = LONGEST) -> str:
+    """The same for a row of a Markdown table, where an empty cell keeps its place."""
+    return markdown(text, limit) or " "
+
+
+def code(text: object, limit: int = LONGEST) -> str:
+    """Inline code that no backtick leaves; a text with `|` stays plain, since a row would end there."""
+    line = outside(text, limit)
+    return markdown(line, limit) if "|" in line or not line else _fenced(line)
+
+
+def unmarked(text: str) -> str:
+    """Markdown of ours as plain text: without the escapes, the bold, and the backticks of code."""
+    return _MARKED.sub(lambda found: found[1] or found[4] or "", text)
+
+
+def pasted(words: Iterable[str]) -> str:
+    """A command that a shell splits into exactly `words`; a comment where no shell could, or where it is too long.
+
+    Characters that do not print are written as `$'…'`, which bash, zsh and ksh read.
+    """
+    words = list(words)
+    if wrong := next((word for word in words if not _can_be_typed(word)), None):
+        return f"# no command: {outside(wrong, 80)} has a character that cannot be typed"
+    line = " ".join(map(_quoted, words))
+    if len(line) > LONGEST_COMMAND:
+        return f"# no command: it has {len(line):,} characters (limit {LONGEST_COMMAND:,})"
+    return line
+
+
+def is_reason(text: object) -> bool:
+    """Whether a person gave a reason: one line of text with letters, see `why_no_reason`."""
+    return not why_no_reason(text)
+
+
+def why_no_reason(text: object) -> str:
+    """What is wrong with a reason, as the end of a sentence about it; empty where nothing is."""
+    if not isinstance(text, str):
+        return f"is not text ({outside(text, 40)}); write it in words"
+    if len(text) > LONGEST_REASON:
+        return f"has {len(text):,} characters (limit {LONGEST_REASON}); shorten it"
+    # White space that Python does not print, such as a no-break space, is pasted by accident and harmless.
+    if any(not (one.isprintable() or unicodedata.category(one) == "Zs") or one in _INVISIBLE for one in text.strip()):
+        return f"has a line break or a character that does not print ({outside(text, 80)}); write it in one line"
+    if len([one for one in text if one.isalpha()]) < _FEWEST_LETTERS:
+        return f"is {outside(text, 40) or 'empty'}, without {_FEWEST_LETTERS} letters; write why, or the ticket"
+    return ""
+
+
+def _visible(line: str) -> Iterator[str]:
+    marks = 0
+    for one in line:
+        if one.isascii() and one.isprintable():
+            marks = 0
+            yield one
+        elif not one.isprintable() or one in _INVISIBLE:
+            yield _escaped(ord(one))
+        else:
+            marks = marks + 1 if unicodedata.category(one) in _MARKS else 0
+            if marks <= _MOST_MARKS:
+                yield one
+
+
+def _escaped(point: int) -> str:
+    if point <= 0xFF:  # noqa: PLR2004 - Python's own border between \x and \u
+        return f"\\x{point:02x}"
+    return f"\\u{point:04x}" if point <= 0xFFFF else f"\\U{point:08x}"  # noqa: PLR2004 - and between \u and \U
+
+
+def _word(word: str) -> str:
+    """One word of Markdown: as code where something would make a link of it, whatever is escaped in it."""
+    if _LINKED.search(word):
+        return "\\|".join(_fenced(part) if part else "" for part in word.split("|"))
+    return _SPECIAL.sub(r"\\\g<0>", word)
+
+
+def _fenced(line: str) -> str:
+    fence = "`" * (max((len(run) for run in re.findall("`+", line)), default=0) + 1)
+    blank = " " if "`" in {line[0], line[-1]} else ""
+    return f"{fence}{blank}{line}{blank}{fence}"
+
+
+def _can_be_typed(word: str) -> bool:
+    return all(one != "\0" and (ord(one) not in _SURROGATES or ord(one) in _ARGUMENT_BYTES) for one in word)
+
+
+def _quoted(word: str) -> str:
+    if all(one.isprintable() and one not in _INVISIBLE for one in word):
+        # zsh takes a word that begins so for the path of a command.
+        return f"'{word}'" if word.startswith("=") and shlex.quote(word) == word else shlex.quote(word)
+    return f"$'{''.join(map(_typed, word))}'"
+
+
+def _typed(one: str) -> str:
+    if one in "\\'":
+        return f"\\{one}"
+    if one != "!" and one.isprintable() and one not in _INVISIBLE:
+        return one
+    return "".join(f"\\{byte:03o}" for byte in one.encode("utf-8", "surrogateescape"))
