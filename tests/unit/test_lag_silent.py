@@ -8,6 +8,7 @@ from kstreams_runbooks.errors import Inconclusive
 from kstreams_runbooks.lags.silent import releases_of, with_silent
 from kstreams_runbooks.model.readings import Deployment, Missing
 from kstreams_runbooks.observe.lag import LagAsked
+from kstreams_runbooks.observe.topic_names import TopicNames
 from samples import down
 from sides import COUNTS
 
@@ -40,7 +41,7 @@ class Deployer:
 
 def asked_of(*deployments: Deployment) -> LagAsked:
     deployer: Any = Deployer(*deployments)
-    return with_silent(ASKED, ("two",), lambda: deployer, {"orders", "payments"})
+    return with_silent(ASKED, ("two",), lambda: deployer, TopicNames.of({"orders", "payments"}))
 
 
 def test_the_same_release_reads_the_same() -> None:

@@ -22,11 +22,11 @@ def expected_ids(before: Mapping[str, str], lag: ApplicationLag) -> dict[str, st
     """Topic ids to compare with from now on: those of `before` (empty: nothing is expected yet), and new topics.
 
     A topic that the application does not name any more is expected no longer; while something of the reading is
-    missing, its silence says nothing.
+    missing, or a changelog is not visible, its silence says nothing.
     """
     now = _ids(lag)
     seen = {topic: topic_id for topic, topic_id in now.items() if topic_id is not None}
-    return seen | {topic: topic_id for topic, topic_id in before.items() if topic in now or lag.problems}
+    return seen | {topic: topic_id for topic, topic_id in before.items() if topic in now or lag.problems or lag.unseen}
 
 
 def replaced(expected: Mapping[str, str], lag: ApplicationLag, before: ApplicationLag | None) -> Replaced:

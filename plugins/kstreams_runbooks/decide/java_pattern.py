@@ -24,7 +24,7 @@ _PART = re.compile(
 )
 # What no consumer gets by a pattern (its setting exclude.internal.topics, Topic.INTERNAL_TOPICS in Kafka 4.3). Other
 # names that begin with two underscores are anybody's.
-_KAFKAS_OWN = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
+KAFKAS_OWN = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
 
 
 @lru_cache(maxsize=256)
@@ -43,7 +43,7 @@ def matcher(pattern: str) -> re.Pattern[str]:
 
 def matched(pattern: str, name: str) -> bool:
     """Whether a client that subscribes by this pattern reads the topic; BadInput as `matcher`."""
-    return name not in _KAFKAS_OWN and matcher(pattern).fullmatch(name) is not None
+    return name not in KAFKAS_OWN and matcher(pattern).fullmatch(name) is not None
 
 
 def _python(part: re.Match[str]) -> str:

@@ -163,7 +163,7 @@ def _unknown(lag: ApplicationLag) -> tuple[str, ...]:
     )
     if lag.unread is None and not (lag.problems or rows):
         return (f"nothing is known of what {lag.application_id} reads",)
-    return (*lag.problems, *rows, *(why for one in lag.read if (why := _perhaps_lost(one))))
+    return (*lag.problems, *lag.unseen, *rows, *(why for one in lag.read if (why := _perhaps_lost(one))))
 
 
 def _perhaps_lost(row: PartitionLag) -> str:

@@ -61,6 +61,8 @@ def _with_members(signs: Signs, group: GroupReading) -> tuple[Kind, str]:
         return "application", f"client ids of stream threads, and {left}"
     if threads or left:
         return "perhaps", f"{left or 'client ids of stream threads'}, and no more than that ({group.state})"
+    if signs.unseen:
+        return "unknown", f"nothing is visible that Kafka Streams leaves behind ({group.state}), but {signs.unseen}"
     return "other", f"nothing that Kafka Streams leaves behind ({group.state})"
 
 
@@ -69,6 +71,8 @@ def _stopped(signs: Signs, topics: int) -> tuple[Kind, str]:
         return "application", f"no member runs, and it has {_left(signs)}"
     if signs.internal and not topics:
         return "application", f"no member runs, and it has {_left(signs)}"
+    if signs.unseen:
+        return "unknown", f"no member runs, and {signs.unseen}"
     if signs.internal:
         return "perhaps", f"no member runs, and it has {_left(signs)}, but none of its offsets is stamped by Streams"
     return "other", "no member runs, and nothing that Kafka Streams leaves behind"

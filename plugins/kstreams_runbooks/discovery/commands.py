@@ -75,8 +75,8 @@ def discover_command(
     field of a declaration is marked observed, guessed or unknown; docs/discover.md says how each is found.
 
     Exit codes: 0 every application found has a declaration that loads; 1 a person has to look (a group that is perhaps
-    an application, a file that was left alone or lacks something); 2 bad input; 3 a group could not be read; 4 the
-    broker does not answer, and nothing was written.
+    an application, a file that was left alone or lacks something); 2 bad input; 3 a group could not be read, or this
+    login may not see every group; 4 the broker does not answer, and nothing was written.
     """
     from kstreams_runbooks.discovery.report import as_text, document, told
     from kstreams_runbooks.discovery.where import cluster_of, fleet_of, unread_by
@@ -121,17 +121,17 @@ def _discovered(config: dict[str, Any], fleet: "Fleet", given: "Given") -> "Repo
     from kstreams_runbooks.discovery.report import Report
     from kstreams_runbooks.discovery.where import declare_cluster
     from kstreams_runbooks.observe import ClusterReader
-    from kstreams_runbooks.observe.discovered import read_found, read_signs
+    from kstreams_runbooks.observe.discovered import read_found, read_not_seen, read_signs
 
     with ClusterReader(config) as reader:
+        not_seen = read_not_seen(reader)
         sightings = [sighted(one) for one in read_signs(reader)]
         found = read_found(reader, [one.signs for one in sightings if one.kind == "application"], given.ports)
     if new := declare_cluster(fleet, given.cluster) if found else None:
         click.echo(f"{new}: written; create the Airflow connection that it names", err=True)
     declared = tuple(declared_in(one, fleet, given) for one in found)
-    return Report(
-        given.cluster, _checked(declared, fleet), tuple(one for one in sightings if one.kind != "application")
-    )
+    others = tuple(one for one in sightings if one.kind != "application")
+    return Report(given.cluster, _checked(declared, fleet), others, not_seen)
 
 
 def declared_in(found: "Found", fleet: "Fleet", given: "Given") -> "Declared":

@@ -26,16 +26,17 @@ class Declared:
 
 @dataclass(frozen=True)
 class Report:
-    """One look at one cluster."""
+    """One look at one cluster; `not_seen` is what was not visible to the login, one sentence each."""
 
     cluster: str
     applications: tuple[Declared, ...]
     others: tuple[Sighting, ...]
+    not_seen: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> int:
-        """0 every application has a declaration that loads, 1 a person has to look, 3 a group could not be read."""
-        if any(one.kind == "unknown" for one in self.others):
+        """0 every application has a declaration that loads, 1 a person has to look, 3 not all groups could be read."""
+        if self.not_seen or any(one.kind == "unknown" for one in self.others):
             return 3
         open_ends = any(one.written == "left alone" or one.problems for one in self.applications)
         return 1 if open_ends or any(one.kind == "perhaps" for one in self.others) else 0
@@ -50,13 +51,16 @@ def document(report: Report) -> dict[str, Any]:
         "perhaps": _others(report, "perhaps"),
         "left_out": _others(report, "other"),
         "not_readable": _others(report, "unknown"),
+        "not_seen": list(report.not_seen),
     }
 
 
 def as_text(report: Report) -> Iterator[str]:
     """One paragraph for each application."""
     if not report.applications:
-        yield f"no Kafka Streams application found on {report.cluster}"
+        whole = not report.not_seen and all(one.kind != "unknown" for one in report.others)
+        among = "" if whole else " among what this login may see: whether there is one is not known"
+        yield f"no Kafka Streams application found on {report.cluster}{among}"
     for one in report.applications:
         signs = one.found.signs
         yield f"{signs.group_id} @ {report.cluster}: {signs.type} group, {signs.state}, {_running(one.found)}"
@@ -67,6 +71,7 @@ def as_text(report: Report) -> Iterator[str]:
 
 def told(report: Report) -> Iterator[str]:
     """What is no answer but has to be said: groups that were left out, and what is wrong with a file."""
+    yield from report.not_seen
     words = {"perhaps": "perhaps an application, not declared", "other": "left out", "unknown": "not readable"}
     for one in report.others:
         yield f"group {one.signs.group_id}: {words[one.kind]}: {one.why}"

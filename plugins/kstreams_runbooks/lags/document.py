@@ -23,6 +23,7 @@ def document(answers: Sequence[Answer]) -> dict[str, Any]:
                 "group_state": one.lag.group_state,
                 "status": one.status.word,
                 "problems": list(one.lag.problems),
+                "unseen_changelogs": list(one.lag.unseen),
                 "partitions": [_partition(row) for row in one.lag.partitions],
             }
             for one in answers
@@ -59,4 +60,5 @@ def _partition(one: PartitionLag) -> dict[str, Any]:
         "stream_time_ms": one.stream_time_ms,
         "open_transaction": one.open_transaction,
         "state": one.state,
+        "why": one.why or None,
     }

@@ -7,6 +7,7 @@ from typing import Any
 
 from kstreams_runbooks.counting.counter import Counter
 from kstreams_runbooks.decide.internal_names import internal_by_id
+from kstreams_runbooks.decide.lag import named
 from kstreams_runbooks.deployers import Deployer
 from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.fleet import Application
@@ -20,6 +21,7 @@ from kstreams_runbooks.observe.lag import LagAsked, read_lag, topics_read
 from kstreams_runbooks.observe.lag_ages import with_ages
 from kstreams_runbooks.observe.lag_asked import ask_instances, question
 from kstreams_runbooks.observe.offsets import Place
+from kstreams_runbooks.observe.topic_names import TopicNames
 
 # Each description is the start of a program.
 _THREADS = 4
@@ -52,7 +54,7 @@ def of_cluster(
     records is looked at where they may be deleted within `expiring_ms`, or stand where they stood `before`.
     """
     with ClusterReader(config) as reader:
-        names = reader.topic_names()
+        names = reader.names()
         told = ask_instances(entries, names)
         asked = [question(one, told[one.name]) for one in entries]
         with ThreadPoolExecutor(_THREADS, thread_name_prefix="describe") as pool:
@@ -83,7 +85,7 @@ def of_group(config: Mapping[str, Any], cluster: str, group: str, expiring_ms: i
 
 
 def _undeclared(reader: ClusterReader, group: str) -> LagAsked:
-    """The question about it; where its members or its offsets cannot be read, it says so."""
+    """The question about it; where its members, its offsets or a topic cannot be seen, it says so."""
     asked = LagAsked(group, group)
     groups = {name: kind for name, kind, _ in reader.groups()}
     if group not in groups:
@@ -91,16 +93,36 @@ def _undeclared(reader: ClusterReader, group: str) -> LagAsked:
     found = reader.group_of(group, groups[group])
     if isinstance(found, Missing):
         return replace(asked, lacking=f"{found.missing}: a topic that it never committed on is not seen")
+    names = reader.names()
     assigned = {place.rpartition("-")[0] for one in found.members for place in one.partitions}
+    # In a rebalance, and of a streams group, the members do not show all that the group reads.
+    lacking = "" if assigned and found.state.lower() == "stable" else _perhaps_hidden(group, names)
     if not assigned:
-        return asked
+        return replace(asked, lacking=lacking)
     # Read after the members, so that what one of them commits on meanwhile is among the assigned ones at least.
     offsets = reader.committed([group])[group]
     if isinstance(offsets, Missing):
         return replace(asked, lacking=offsets.missing)
-    internal = internal_by_id(reader.topic_names(), set(groups)).get(group, ())
+    internal = internal_by_id(names.visible, set(groups)).get(group, ())
     reads: dict[str, LagRole] = dict.fromkeys(sorted(assigned), "source")
-    return replace(asked, reads=reads | topics_read(asked, offsets, internal))
+    return replace(asked, reads=reads | topics_read(asked, offsets, internal), lacking=lacking)
+
+
+def _perhaps_hidden(group: str, names: TopicNames) -> str:
+    """Why the offsets that a broker shows of a group may not be all, empty where no topic at all is hidden."""
+    if isinstance(names.hidden, Missing):
+        return (
+            f"whether group {group} has offsets on topics that are not visible to this login is not known: a broker "
+            f"leaves them out; {names.hidden.missing}"
+        )
+    if not names.hidden:
+        return ""
+    count = len(names.hidden)
+    are = "topic is" if count == 1 else "topics are"
+    return (
+        f"{count:,} {are} not visible to this login, and a broker leaves out the offsets that group {group} may have "
+        f"there: {named(tuple(sorted(names.hidden)))}; grant it Describe on them"
+    )
 
 
 def not_read(cluster: str, entries: Sequence[Application], at_ms: int, why: str) -> ClusterLag:
@@ -110,7 +132,7 @@ def not_read(cluster: str, entries: Sequence[Application], at_ms: int, why: str)
 
 
 def described(
-    asked: LagAsked, entry: Application, silent: Collection[str], deployer_of: DeployerOf, names: Collection[str]
+    asked: LagAsked, entry: Application, silent: Collection[str], deployer_of: DeployerOf, names: TopicNames
 ) -> LagAsked:
     """The question with the topics of descriptions, of what the `silent` instances that tell none are set to."""
     if asked.reads is not None:
@@ -118,14 +140,15 @@ def described(
     try:
         deployer = deployer_of(entry)
         instances = [InstanceReading(one.instance, one, _SILENT) for one in deployer.describe()]
-        topology = read_topology(instances, deployer.topology, entry.application_id, frozenset(names))
+        topology = read_topology(instances, deployer.topology, entry.application_id, names)
     except RunbookError as error:
         topology = Missing(f"no running instance tells its topology, and its deployer does not either: {error}")
     if isinstance(topology, Missing):
         return replace(asked, lacking=f"{topology.missing}: a topic that was never committed is not seen")
-    reads: dict[str, LagRole] = dict.fromkeys(topology.sources(names), "source")
+    found, unproven = topology.read_on(names)
+    reads: dict[str, LagRole] = dict.fromkeys(found, "source")
     reads |= dict.fromkeys(topology.internal, "repartition")
-    return replace(asked, reads=reads, lacking="") if reads else asked
+    return replace(asked, reads=reads, lacking=unproven) if reads else replace(asked, lacking=unproven or asked.lacking)
 
 
 def exact(read: ClusterLag, config: Mapping[str, Any], say: Callable[[str], None]) -> ClusterLag:

@@ -8,11 +8,12 @@ from kstreams_runbooks.errors import Inconclusive, RunbookError
 from kstreams_runbooks.model.lag import LagRole
 from kstreams_runbooks.model.readings import Deployment, Missing
 from kstreams_runbooks.observe.lag import LagAsked
+from kstreams_runbooks.observe.topic_names import TopicNames
 from kstreams_runbooks.observe.topology_topics import readable_topics
 
 
 def with_silent(
-    asked: LagAsked, silent: Collection[str], deployer_of: Callable[[], Deployer], names: Collection[str]
+    asked: LagAsked, silent: Collection[str], deployer_of: Callable[[], Deployer], names: TopicNames
 ) -> LagAsked:
     """The question with the topics of every release that only silent instances are set to.
 
@@ -24,10 +25,12 @@ def with_silent(
         reads = dict(asked.reads or {})
         for release in sorted(releases_of(silent, deployments)):
             topics, why = readable_topics(deployer.topology(release), asked.application_id, names)
-            # What only that release reads may never have been made.
-            reads = _roles(topics.sources(names) & set(names), topics.internal) | reads
-            if why:
-                return _lacking(replace(asked, reads=reads), why)
+            found, unproven = topics.read_on(names)
+            # What only that release reads may never have been made; one that is hidden may have been.
+            there = (found & names.visible) | names.unseen(found).keys()
+            reads = _roles(there, topics.internal) | reads
+            if said := "; ".join(filter(None, (why, unproven))):
+                return _lacking(replace(asked, reads=reads), said)
     except RunbookError as error:
         return _lacking(asked, str(error))
     return replace(asked, reads=reads)

@@ -29,7 +29,7 @@ def _application(answer: Answer) -> Iterator[str]:
         yield ""
         yield from _table([_HEADS, *(_topic(rows, at_ms) for rows in topics)])
     told = (found.sentence,) if found.word in _TOLD else ()
-    remarks = [*told, *lag.problems, *(line for rows in topics for line in _remarks(rows, lag.problems))]
+    remarks = [*told, *lag.problems, *lag.unseen, *(line for rows in topics for line in _remarks(rows, lag.problems))]
     if remarks:
         yield ""
         yield from (f"  ! {line}" for line in dict.fromkeys(remarks))

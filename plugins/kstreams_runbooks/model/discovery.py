@@ -16,7 +16,8 @@ class Signs:
     """What was seen of one group.
 
     `committed` is the number of partitions with an offset, by topic, and `stamped` how many of them have the metadata
-    that Kafka Streams leaves. `internal` are topics whose names say that they are this group's.
+    that Kafka Streams leaves. `internal` are topics whose names say that they are this group's. `unseen` says why there
+    may be more of either, empty where no topic is hidden from this login.
     """
 
     group_id: str
@@ -27,6 +28,7 @@ class Signs:
     committed: Mapping[str, int] | Missing
     stamped: int
     internal: tuple[str, ...]
+    unseen: str = ""
 
 
 @dataclass(frozen=True, slots=True)

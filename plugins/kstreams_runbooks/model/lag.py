@@ -109,7 +109,8 @@ class ApplicationLag:
 
     `group_type` is classic, consumer or streams, None where no broker knows the group. `kept` are its changelogs with
     their topic ids, None for one that is not there: the group reads none of them, but they hold the state. One that is
-    not `exactly_once` processes the records of aborted transactions too.
+    not `exactly_once` processes the records of aborted transactions too. `unseen` has a sentence for each changelog
+    that is not visible to the login that read: it is not among `kept`, and whether it is there is not known.
     """
 
     application: str
@@ -120,6 +121,7 @@ class ApplicationLag:
     problems: tuple[str, ...] = ()
     kept: tuple[tuple[str, str | None], ...] = ()
     exactly_once: bool = True
+    unseen: tuple[str, ...] = ()
 
     @property
     def read(self) -> Iterator[PartitionLag]:

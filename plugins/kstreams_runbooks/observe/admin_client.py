@@ -1,4 +1,4 @@
-"""kafka-python's admin client with the one read it lacks: streams groups (KIP-1071).
+"""kafka-python's admin client with the two reads it lacks: streams groups (KIP-1071), and all log directories.
 
 Imported only where a client is opened: it loads kafka-python.
 """
@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from kafka.admin import KafkaAdminClient
+from kafka.errors import KafkaError
 from kafka.metrics.measurable_stat import AbstractMeasurableStat
+from kafka.protocol.admin import DescribeLogDirsRequest
 from kafka.protocol.api_message import ApiMessage
 
 from kstreams_runbooks.observe import messages
@@ -61,6 +63,30 @@ class AdminClient(KafkaAdminClient):  # type: ignore[misc]
             response = await self._manager.send(request, node_id=coordinator)
             described.update({group["group_id"]: group for group in response.to_dict()["groups"]})
         return described
+
+    def describe_every_log_dir(self, brokers: Sequence[int]) -> list[dict[str, Any]]:
+        """Log directories of each broker with all that is in them: `broker`, `error_code`, `log_dirs`, `failure`.
+
+        kafka-python's own call asks for the topics of the metadata only, and drops the error code. `failure` is why a
+        broker gave no answer, empty where it gave one.
+        """
+        described: list[dict[str, Any]] = self._manager.run(self._describe_every_log_dir, list(brokers))
+        return described
+
+    async def _describe_every_log_dir(self, brokers: list[int]) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        for broker in brokers:
+            try:
+                answer = await self._manager.send(DescribeLogDirsRequest(topics=None), node_id=broker)
+            except (KafkaError, OSError) as error:
+                # The first one that is silent decides: nothing is known then, however many others there are.
+                failure = type(error).__name__
+                return [*found, {"broker": broker, "error_code": 0, "log_dirs": [], "failure": failure}]
+            document = answer.to_dict()
+            # Versions before 3 have no error code of their own.
+            code = document.get("error_code") or 0
+            found.append({"broker": broker, "error_code": code, "log_dirs": document["results"], "failure": ""})
+        return found
 
     def forget_coordinators(self) -> None:
         """Ask for every group's coordinator again: it moves when a broker goes, and the client caches it."""

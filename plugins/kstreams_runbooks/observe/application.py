@@ -20,6 +20,7 @@ from kstreams_runbooks.model.readings import (
 )
 from kstreams_runbooks.observe.cluster import ClusterReader
 from kstreams_runbooks.observe.metrics import read_streams
+from kstreams_runbooks.observe.topic_names import TopicNames
 from kstreams_runbooks.observe.topology_topics import TopologyTopics, topology_topics
 
 # More at once gain nothing: an answer takes some 10 ms, and a dead host costs one timeout whatever the number.
@@ -107,7 +108,7 @@ def read_application(
     with reading_instances(application, deployer) as instances_read:
         broker = reader.broker()
         group = reader.group(application.application_id)
-        names = reader.topic_names()
+        names = reader.names()
         instances = instances_read()
     named = read_topology(instances, deployer.topology, application.application_id, names)
     topics = _topics(application, reader, named, names, also)
@@ -183,7 +184,7 @@ def read_topology(
     instances: Iterable[InstanceReading],
     describe: Callable[[str], str],
     application_id: str,
-    names: frozenset[str],
+    names: TopicNames,
 ) -> TopologyTopics | Missing:
     """Topics of every topology that runs; where none runs, of every release that is set.
 
@@ -193,7 +194,7 @@ def read_topology(
     return texts if isinstance(texts, Missing) else topics_of(texts, application_id, names)
 
 
-def topics_of(texts: Iterable[str], application_id: str, names: frozenset[str]) -> TopologyTopics | Missing:
+def topics_of(texts: Iterable[str], application_id: str, names: TopicNames) -> TopologyTopics | Missing:
     """Topics of all of these descriptions."""
     try:
         found = [topology_topics(text, application_id, names) for text in sorted(texts)]
@@ -232,17 +233,20 @@ def _topics(
     application: ObservedApplication,
     reader: ClusterReader,
     named: TopologyTopics | Missing,
-    names: frozenset[str],
+    names: TopicNames,
     also: Collection[str],
 ) -> tuple[TopicReading, ...] | Missing:
     wanted = {*application.inputs, *application.outputs, *application.control, *also}
     if isinstance(named, TopologyTopics):
-        wanted |= named.sources(names) | named.changelogs
+        wanted |= named.sources(names.visible) | named.changelogs
     else:
         # Without a topology the prefix is all there is. It may fit a neighbour's topics too: it only ever shows them.
-        wanted |= {name for name in names if name.startswith(f"{application.application_id}-")}
+        wanted |= {name for name in names.visible if name.startswith(f"{application.application_id}-")}
+    # A topic that is left out is taken for one that is gone.
+    if hidden := names.unseen(wanted):
+        return Missing("; ".join(hidden.values()))
     try:
-        return reader.topics(wanted & names)
+        return reader.topics(wanted & names.visible)
     except Inconclusive as error:
         return Missing(str(error))
 
@@ -252,14 +256,19 @@ def _partitions(
     reader: ClusterReader,
     named: TopologyTopics | Missing,
     topics: tuple[TopicReading, ...] | Missing,
-    names: frozenset[str],
+    names: TopicNames,
 ) -> tuple[PartitionReading, ...] | Missing:
     """Offsets on topology times cluster, never on what the group happens to have committed."""
     if isinstance(named, Missing):
         return named
     if isinstance(topics, Missing):
         return topics
-    if not named.sources(names):
+    sources, unproven = named.read_on(names)
+    if unproven:
+        return Missing(unproven)
+    if not sources:
         return Missing("the topology description names no source topic; is it the one of this application?")
+    if hidden := names.unseen(sources):
+        return Missing("; ".join(hidden.values()))
     counts = {topic.name: topic.partitions for topic in topics}
-    return reader.partitions(group_id, {name: counts.get(name, 0) for name in named.sources(names)})
+    return reader.partitions(group_id, {name: counts.get(name, 0) for name in sources})

@@ -36,6 +36,7 @@ PYTHON_READS = frozenset(
         "close",
         "describe_cluster",
         "describe_configs",
+        "describe_every_log_dir",
         "describe_features",
         "describe_groups",
         "describe_log_dirs",

@@ -28,7 +28,8 @@ from kstreams_runbooks.observe.clients import (
     connect_python,
     unreachable,
 )
-from kstreams_runbooks.observe.groups import classic_group, consumer_group, streams_group
+from kstreams_runbooks.observe.groups import classic_group, consumer_group, hidden_group, streams_group
+from kstreams_runbooks.observe.log_dirs import read_every_topic
 from kstreams_runbooks.observe.offsets import (
     GroupOffsets,
     HeldPartition,
@@ -39,6 +40,7 @@ from kstreams_runbooks.observe.offsets import (
 )
 from kstreams_runbooks.observe.read_only import ReadOnly
 from kstreams_runbooks.observe.requests import Statistics
+from kstreams_runbooks.observe.topic_names import TopicNames
 from kstreams_runbooks.observe.transactions import read_open
 
 KafkaAddress = Mapping[str, Any]
@@ -171,20 +173,56 @@ class ClusterReader:
         except Inconclusive as error:
             return Missing(str(error))
         if kind is None:
-            return Missing(f"group {group_id} is known to no broker: it never had a member, or its offsets expired")
+            return Missing(self.unlisted([group_id])[group_id])
         return self.group_of(group_id, kind)
+
+    def unlisted(self, group_ids: Collection[str]) -> dict[str, str]:
+        """Why each of these groups is not in `listed`: this login may not see it, or no broker knows it."""
+        if not group_ids:
+            return {}
+        # With Describe on Cluster the list has every group, whatever the ACLs on groups are.
+        if self.lists_every_group() is True:
+            return {group: _unknown_group(group) for group in group_ids}
+        every = self._may_describe(list(group_ids))
+        if every is True:
+            return {group: _unknown_group(group) for group in group_ids}
+        return {group: self._why_unlisted(group) for group in group_ids}
+
+    def _why_unlisted(self, group_id: str) -> str:
+        answer = self._may_describe([group_id])
+        if isinstance(answer, Missing):
+            return f"group {group_id}: whether it exists is not known ({answer.missing})"
+        return _unknown_group(group_id) if answer else hidden_group(group_id)
+
+    def lists_every_group(self) -> bool | Missing:
+        """Whether `listed` has every group of the cluster: this login may Describe the cluster."""
+        return self._ask(
+            "describe cluster", lambda: "DESCRIBE" in (self.admin.describe_cluster().get("authorized_operations") or ())
+        )
+
+    def _may_describe(self, group_ids: list[str]) -> bool | Missing:
+        from kafka.errors import GroupAuthorizationFailedError
+
+        def ask() -> bool:
+            try:
+                described = self.admin.describe_groups(group_ids)
+            except GroupAuthorizationFailedError:
+                return False
+            return not any("Authorization" in (group["error"] or "") for group in described.values())
+
+        return self._ask("describe groups", ask)
 
     def group_of(self, group_id: str, kind: str) -> GroupReading | Missing:
         """One group whose type is known from `listed`, with its members; Missing where they cannot be read."""
         taken = self.taken()
         if kind == "streams":
-            described = self._ask(group_id, lambda: self.admin.describe_streams_groups([group_id])[group_id])
+            described = self._of_group(group_id, lambda: self.admin.describe_streams_groups([group_id])[group_id])
             return described if isinstance(described, Missing) else streams_group(described, taken)
         if kind == "consumer":
             future = self._ask(group_id, lambda: self.librdkafka.describe_consumer_groups([group_id])[group_id])
             return future if isinstance(future, Missing) else consumer_group(group_id, future, taken)
         if kind in {"classic", "unknown"}:
-            described = self._ask(group_id, lambda: self.admin.describe_groups([group_id])[group_id])
+            described = self._of_group(group_id, lambda: self.admin.describe_groups([group_id])[group_id])
             return described if isinstance(described, Missing) else classic_group(described, taken)
         return Missing(f"group {group_id} is a {kind} group: its members are not read")
 
@@ -218,23 +256,26 @@ class ClusterReader:
             for topic in sorted(found, key=lambda topic: str(topic["name"]))
         )
 
-    def hidden(self, names: Collection[str]) -> dict[str, str]:
-        """Of topics that are not in `topic_names`, those that may exist all the same, each with why nobody can say.
+    def names(self) -> TopicNames:
+        """Names of topics: those that this login may see, and on demand whether there are others."""
+        visible = self.topic_names()
+        return TopicNames(visible, lambda: self._hidden(visible), self._refused)
 
-        A broker leaves what a reader may not see out of the list without a word; asked by name, it says so of a topic
-        whether or not it exists. Nothing is asked where `names` is empty, and no topic is created by asking.
-        """
-        if not names:
-            return {}
+    def _hidden(self, visible: frozenset[str]) -> frozenset[str] | Missing:
+        every = self._ask("log directories", lambda: read_every_topic(self.admin))
+        if isinstance(every, Missing) or not every - visible:
+            return every if isinstance(every, Missing) else frozenset()
+        # A topic that was created or deleted meanwhile is not hidden.
+        refused = self._refused(every - visible)
+        return refused if isinstance(refused, Missing) else frozenset(refused)
+
+    def _refused(self, names: Collection[str]) -> dict[str, int] | Missing:
+        """Of these names those that a broker neither describes nor calls unknown; no topic is created by asking."""
         described = self._ask("describe topics", lambda: self.admin.describe_topics(sorted(names)))
         if isinstance(described, Missing):
-            return dict.fromkeys(names, described.missing)
-        errors = {topic["name"]: topic["error_code"] for topic in described}
-        return {
-            name: f"whether the topic exists is not told (broker error {error}; needs Describe on it)"
-            for name, error in errors.items()
-            if error not in {0, _UNKNOWN_TOPIC}
-        }
+            return described
+        errors = {str(topic["name"]): int(topic["error_code"]) for topic in described}
+        return {name: error for name, error in errors.items() if error not in {0, _UNKNOWN_TOPIC}}
 
     def _topic_configs(self, names: list[str]) -> dict[str, tuple[tuple[str, str], ...]]:
         from kafka.admin import ConfigResource, ConfigResourceType
@@ -283,7 +324,7 @@ class ClusterReader:
             return dict(every)
         found: dict[str, GroupOffsets | Missing] = {}
         for group in group_ids:
-            alone = self._ask(f"offsets of {group}", partial(read_committed, self.admin, [group]))
+            alone = self._of_group(group, partial(read_committed, self.admin, [group]))
             found[group] = alone if isinstance(alone, Missing) else alone[group]
         return found
 
@@ -321,6 +362,18 @@ class ClusterReader:
         """What every partition of `topics` (partition count by name) still holds, and from when."""
         return self._ask("offsets of inputs", lambda: read_held(self.librdkafka, topics))
 
+    def _of_group(self, group_id: str, call: Callable[[], _T]) -> _T | Missing:
+        """Answer of `call` on one group; Missing with the right that it takes where this login may not see it."""
+        from kafka.errors import GroupAuthorizationFailedError
+
+        def ask() -> _T | Missing:
+            try:
+                return call()
+            except GroupAuthorizationFailedError:
+                return Missing(hidden_group(group_id))
+
+        return self._ask(f"group {group_id}", ask)
+
     def _answered(self, what: str, call: Callable[[], Any]) -> Any:
         answer = self._ask(what, call)
         if isinstance(answer, Missing):
@@ -345,6 +398,10 @@ class ClusterReader:
             return Missing(f"{what}: the broker answered {type(error).__name__} ({error.description})")
         except (KafkaError, OSError) as error:
             raise unreachable(self._config, error) from None
+
+
+def _unknown_group(group_id: str) -> str:
+    return f"group {group_id} is known to no broker: it never had a member, or its offsets expired"
 
 
 def _finalized(features: Mapping[str, Mapping[str, Any]]) -> tuple[tuple[str, int], ...]:

@@ -7,6 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from kstreams_runbooks.decide.compared import Version
 from kstreams_runbooks.decide.found_instances import found_instances
 from kstreams_runbooks.decide.internal_names import internal_by_id
+from kstreams_runbooks.decide.java_pattern import KAFKAS_OWN
+from kstreams_runbooks.decide.lag import named
 from kstreams_runbooks.decide.library_change import aggregates_tables, joins_by_foreign_key
 from kstreams_runbooks.decide.topology_text import parse_topology
 from kstreams_runbooks.errors import BadInput
@@ -18,6 +20,7 @@ from kstreams_runbooks.observe.cluster import ClusterReader, ListedGroup
 from kstreams_runbooks.observe.metrics import read_streams
 from kstreams_runbooks.observe.offsets import GroupOffsets
 from kstreams_runbooks.observe.partition_time import left_by_streams
+from kstreams_runbooks.observe.topic_names import TopicNames
 from kstreams_runbooks.observe.topology_topics import readable_topics
 
 # Most of the time is waiting for hosts on which nobody listens.
@@ -31,32 +34,71 @@ def read_signs(reader: ClusterReader) -> tuple[Signs, ...]:
     listed = reader.listed()
     asked = [one for one in listed if one.protocol_type in _READS_TOPICS and one.type != "share"]
     committed = reader.committed([one.group_id for one in asked])
-    internal = internal_by_id(reader.topic_names(), {one.group_id for one in listed})
+    names = reader.names()
+    internal = internal_by_id(names.visible, {one.group_id for one in listed})
+    unseen = _unseen(names)
     return tuple(
         _signs(
             one,
             reader.group_of(one.group_id, one.type) if one in asked else Missing("not asked"),
             committed.get(one.group_id, {}),
             internal.get(one.group_id, ()),
+            unseen,
         )
         for one in listed
     )
 
 
+def read_not_seen(reader: ClusterReader) -> tuple[str, ...]:
+    """What of the cluster is not visible to this login, with the right that shows it: groups, and topics."""
+    every = reader.lists_every_group()
+    if isinstance(every, Missing):
+        return (f"whether the list has every group is not known ({every.missing})",)
+    if not every:
+        return (
+            "groups that are not visible to this login are not in the list; grant it Describe on Cluster, which lists "
+            "every group",
+        )
+    return ()
+
+
+def _unseen(names: TopicNames) -> str:
+    """Why a group may have offsets and internal topics that nobody sees here, empty where it has none.
+
+    Kafka's own topics count for nothing: no application of Kafka Streams reads them.
+    """
+    if isinstance(names.hidden, Missing):
+        return (
+            "it may have offsets and internal topics that are not visible to this login, which is not known; "
+            f"{names.hidden.missing}"
+        )
+    if not (hidden := tuple(sorted(names.hidden - KAFKAS_OWN))):
+        return ""
+    are = "topic is" if len(hidden) == 1 else "topics are"
+    return (
+        f"{len(hidden):,} {are} not visible to this login, and it may have offsets there: {named(hidden)}; grant this "
+        "login Describe on them"
+    )
+
+
 def _signs(
-    one: ListedGroup, group: GroupReading | Missing, committed: GroupOffsets | Missing, internal: tuple[str, ...]
+    one: ListedGroup,
+    group: GroupReading | Missing,
+    committed: GroupOffsets | Missing,
+    internal: tuple[str, ...],
+    unseen: str,
 ) -> Signs:
     state = one.state if isinstance(group, Missing) else group.state
     if isinstance(committed, Missing):
-        return Signs(one.group_id, one.type, state, one.protocol_type, group, committed, 0, internal)
+        return Signs(one.group_id, one.type, state, one.protocol_type, group, committed, 0, internal, unseen)
     topics = Counter(topic for topic, _ in committed)
     stamped = sum(left_by_streams(each.metadata) for each in committed.values())
-    return Signs(one.group_id, one.type, state, one.protocol_type, group, dict(topics), stamped, internal)
+    return Signs(one.group_id, one.type, state, one.protocol_type, group, dict(topics), stamped, internal, unseen)
 
 
 def read_found(reader: ClusterReader, signs: Sequence[Signs], ports: Sequence[int]) -> tuple[Found, ...]:
     """What the instances of each application say: Jolokia is tried on the hosts of its members, at each of `ports`."""
-    names = reader.topic_names()
+    names = reader.names()
     ids = reader.transactional_ids()
     answers = jolokia_answers(signs, ports)
     found = []
@@ -96,21 +138,22 @@ def jolokia_answers(signs: Sequence[Signs], ports: Sequence[int]) -> dict[str, d
     return found
 
 
-def found_topology(text: str, application_id: str, names: Collection[str]) -> FoundTopology | None:
+def found_topology(text: str, application_id: str, names: TopicNames) -> FoundTopology | None:
     """What a description says, None for one that cannot be read; `names` are the cluster's topics."""
     try:
         topology = parse_topology(text)
         topics, unreadable = readable_topics(text, application_id, names)
+        sources, unproven = topics.read_on(names)
     except BadInput:
         return None
     sinks = [node for _, node in topology.nodes() if isinstance(node, Sink)]
     return FoundTopology(
-        inputs=tuple(sorted(topics.sources(names) - topics.internal)),
+        inputs=tuple(sorted(sources - topics.internal)),
         outputs=tuple(sorted(_written(sinks, topics.internal, application_id))),
         open_sinks=tuple(sorted(sink.name for sink in sinks if sink.topic is None)),
         table_aggregations=aggregates_tables(Version(topology)),
         foreign_key_joins=joins_by_foreign_key(Version(topology)),
-        unreadable=unreadable,
+        unreadable="; ".join(filter(None, (unreadable, unproven))),
     )
 
 

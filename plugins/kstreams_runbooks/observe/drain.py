@@ -1,6 +1,6 @@
 """One reading of a drain: ends, then committed offsets, then the ends again, and who may still work."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from functools import lru_cache, partial
 
@@ -31,6 +31,7 @@ from kstreams_runbooks.observe.failures import spoken_errors
 from kstreams_runbooks.observe.lag import LagAsked, lag_of
 from kstreams_runbooks.observe.may_have_run import may_have_run
 from kstreams_runbooks.observe.offsets import Ends, Place, read_ends
+from kstreams_runbooks.observe.topic_names import TopicNames, not_visible
 from kstreams_runbooks.observe.topology_topics import TopologyTopics, read_by
 from kstreams_runbooks.observe.transactions import Sightings
 from kstreams_runbooks.observe.unread_counts import Count, FirstOf, UnreadCounts
@@ -73,7 +74,7 @@ class DrainReader:
     def _reading(self, reader: ClusterReader) -> DrainReading:
         taken, group_id = reader.taken(), self._application.application_id
         with reading_instances(self._application, self._deployer) as instances_read:
-            group, names = reader.group(group_id), reader.topic_names()
+            group, names = reader.group(group_id), reader.names()
             instances = instances_read()
         texts = may_have_run(instances, self._describe)
         topology = texts if isinstance(texts, Missing) else topics_of(texts, group_id, names)
@@ -82,20 +83,26 @@ class DrainReader:
             return DrainReading(taken, (), {}, {}, {}, problems=(why.missing,) if isinstance(why, Missing) else ())
         # While two topologies run or are set, nothing says whose a task is.
         text = next(iter(texts)) if len(texts) == 1 else None
-        outputs = (topology.outputs | set(self._application.outputs)) - topology.sources(names)
-        kept = (topology.changelogs - topology.sources(names)) & names
+        sources, unproven = topology.read_on(names)
+        outputs = (topology.outputs | set(self._application.outputs)) - sources
+        changelogs = topology.changelogs - sources
+        kept = changelogs & names.visible
         self._changelogs |= kept
-        found = {topic.name: topic for topic in reader.topics((topology.sources(names) | outputs | kept) & names)}
+        found = {topic.name: topic for topic in reader.topics((sources | outputs | kept) & names.visible)}
+        hidden = names.unseen((sources | outputs | changelogs | self._changelogs) - found.keys())
         topics = {name: topic for name, topic in found.items() if name not in kept}
         places = [(topic.name, number) for topic in topics.values() for number in range(topic.partitions)]
         before = read_ends(reader.librdkafka, places)
-        lag, after = self._lag(reader, group, topology, topics, places, names)
+        asked = LagAsked(self._application.name, group_id, self._roles(sources, topology), unproven)
+        lag, after = self._lag(reader, group, asked, topics, places, names, hidden)
         sinks = {name: end for name, end in _log_ends(after).items() if name.rpartition("-")[0] in outputs}
         of_group = None if isinstance(group, Missing) else group
         counts = {topic.name: topic.partitions for topic in topics.values()}
         reads = {} if text is None else read_by(text, group_id, names)
         held = partial(tasks_of, read_by=reads, partitions=counts)
         running = running_instances(instances, of_group, held, taken.at_ms)
+        assigned = self._assigned(of_group, sources, names)
+        left_over = "" if running else self._left_over_hidden(reader, sources, names)
         return DrainReading(
             taken,
             self._counted(lag.partitions, running),
@@ -113,10 +120,36 @@ class DrainReader:
                 *(problem for problem in lag.problems if not isinstance(group, Missing)),
                 *strange_members(instances, of_group),
                 *(f"{place[0]}-{place[1]}: {why}" for place, why in _unread(before | after)),
-                *self._of_outputs(topology, outputs, names),
-                *(f"{name}: {_STATE_GONE}" for name in sorted(self._changelogs - names)),
+                *self._of_outputs(topology, outputs, names, hidden),
+                *(hidden[name] for name in sorted(changelogs & hidden.keys())),
+                *(f"{name}: {_STATE_GONE}" for name in sorted(self._changelogs - names.visible - hidden.keys())),
+                *assigned,
+                *filter(None, [left_over]),
             ),
         )
+
+    def _roles(self, sources: Collection[str], topology: TopologyTopics) -> dict[str, LagRole]:
+        roles: dict[str, LagRole] = dict.fromkeys(sources, "source")
+        return roles | dict.fromkeys(topology.internal, "repartition")
+
+    def _assigned(self, group: GroupReading | None, sources: Collection[str], names: TopicNames) -> Iterable[str]:
+        """Topics that a member reads now and that are hidden, whatever the topology says."""
+        members = () if group is None else group.members
+        assigned = {place.rpartition("-")[0] for one in members for place in one.partitions}
+        return [f"a member of the group reads it: {why}" for why in names.unseen(assigned - set(sources)).values()]
+
+    def _left_over_hidden(self, reader: ClusterReader, sources: Collection[str], names: TopicNames) -> str:
+        """While nothing runs: internal topics that a release which ran before may have left, with records in them."""
+        group_id = self._application.application_id
+        if isinstance(names.hidden, Missing):
+            return (
+                f"whether internal topics of {group_id} that are not visible to this login are left from another "
+                f"release is not known; {names.hidden.missing}"
+            )
+        if not names.hidden:
+            return ""
+        left = internal_by_id(names.hidden, {group_id, *(group for group, *_ in reader.groups())}).get(group_id, ())
+        return "; ".join(not_visible(name) for name in left if not is_changelog(name) and name not in sources)
 
     def _counted(
         self, rows: tuple[PartitionLag, ...], running: tuple[RunningInstance, ...]
@@ -135,29 +168,28 @@ class DrainReader:
         self,
         reader: ClusterReader,
         group: GroupReading | Missing,
-        topology: TopologyTopics,
+        asked: LagAsked,
         topics: Mapping[str, TopicReading],
         places: list[Place],
-        names: frozenset[str],
+        names: TopicNames,
+        hidden: Mapping[str, str],
     ) -> tuple[ApplicationLag, dict[Place, Ends]]:
         """Committed offsets, and after them the ends of everything."""
-        group_id = self._application.application_id
-        roles: dict[str, LagRole] = dict.fromkeys(topology.sources(topics), "source")
-        roles |= dict.fromkeys(topology.internal, "repartition")
+        group_id, roles = asked.application_id, dict(asked.reads or {})
         committed = reader.committed([group_id])
         offsets = committed[group_id]
         # Topics that nothing reads any more are told, and in no total: by offsets, and internal ones by their names.
         left = set() if isinstance(offsets, Missing) else {topic for topic, _ in offsets}
-        internal = internal_by_id(names, {group_id, *(name for name, *_ in reader.groups())})
+        internal = internal_by_id(names.visible, {group_id, *(name for name, *_ in reader.groups())})
         left |= {name for name in internal.get(group_id, ()) if not is_changelog(name)}
         left -= roles.keys() | topics.keys()
         orphaned = {topic.name: topic for topic in reader.topics(left)}
         places = [*places, *((one.name, number) for one in orphaned.values() for number in range(one.partitions))]
         after = read_ends(reader.librdkafka, places)
         known = {} if isinstance(group, Missing) else {group_id: (group.type, group.state)}
-        asked = LagAsked(self._application.name, group_id, roles)
+        unlisted = {group_id: group.missing} if isinstance(group, Missing) else {}
         reads: dict[str, LagRole] = {**dict.fromkeys(orphaned, "orphaned"), **roles}
-        lag = lag_of(asked, known, committed, reads, {**topics, **orphaned}, after)
+        lag = lag_of(asked, known, committed, reads, {**topics, **orphaned}, after, hidden, unlisted)
         return lag, {place: ends for place, ends in after.items() if place[0] in topics}
 
     def _open(self, reader: ClusterReader, ends: Mapping[Place, Ends], at_ms: int) -> tuple[OpenTransaction, ...]:
@@ -185,12 +217,17 @@ class DrainReader:
         known = [self._declared(release) for release in releases if isinstance(release, str)]
         return held_back(parse_topology(text), known[0] if len(known) == 1 else None, times)
 
-    def _of_outputs(self, topology: TopologyTopics, outputs: Collection[str], names: frozenset[str]) -> list[str]:
+    def _of_outputs(
+        self, topology: TopologyTopics, outputs: Collection[str], names: TopicNames, hidden: Mapping[str, str]
+    ) -> list[str]:
         """Why its outputs are not known: nothing may be taken for unchanged that nobody looked at."""
         if topology.extractors and not self._application.outputs:
             [first, *_] = sorted(topology.extractors)
             return [f"sink {first} writes to topics that its records name; declare them as outputs"]
-        return [f"output {name}: the topic does not exist on the cluster" for name in sorted(set(outputs) - names)]
+        return [
+            f"output {name}: {hidden.get(name, 'the topic does not exist on the cluster')}"
+            for name in sorted(set(outputs) - names.visible)
+        ]
 
 
 def _log_ends(ends: Mapping[Place, Ends]) -> dict[str, int]:

@@ -9,6 +9,22 @@ from typing import Any
 
 from kstreams_runbooks.model.readings import GroupReading, MemberReading, Missing, Taken
 
+_GROUP_REFUSED, _TOPIC_REFUSED = 30, 29
+
+
+def hidden_group(group_id: str) -> str:
+    """A group that this login may not Describe."""
+    return f"group {group_id} is not visible to this login; grant it Describe on Group {group_id}"
+
+
+def _refused(group_id: str, code: int, why: str) -> Missing:
+    """What a broker answers instead of a description."""
+    if code == _GROUP_REFUSED:
+        return Missing(hidden_group(group_id))
+    if code == _TOPIC_REFUSED:
+        return Missing(f"group {group_id} reads topics that are not visible to this login; grant it Describe on them")
+    return Missing(f"group {group_id}: {why}")
+
 
 def classic_group(described: Mapping[str, Any], taken: Taken) -> GroupReading | Missing:
     """A classic group from kafka-python's description."""
@@ -30,8 +46,8 @@ def classic_group(described: Mapping[str, Any], taken: Taken) -> GroupReading | 
 
 def streams_group(described: Mapping[str, Any], taken: Taken) -> GroupReading | Missing:
     """A streams group (KIP-1071) from its protocol answer."""
-    if described["error_code"]:
-        return Missing(f"group {described['group_id']}: {described['error_message'] or described['error_code']}")
+    if code := described["error_code"]:
+        return _refused(described["group_id"], code, described["error_message"] or str(code))
     members = tuple(
         MemberReading(
             member_id=member["member_id"],
@@ -59,7 +75,7 @@ def consumer_group(group_id: str, future: Any, taken: Taken) -> GroupReading | M
     try:
         described = future.result()
     except KafkaException as error:
-        return Missing(f"group {group_id}: {error.args[0].str()}")
+        return _refused(group_id, error.args[0].code(), error.args[0].str())
     members = tuple(
         MemberReading(
             member_id=member.member_id,

@@ -39,26 +39,29 @@ def read_lag(reader: ClusterReader, cluster: str, asked: Sequence[LagAsked]) -> 
     groups = {group: (kind, state) for group, kind, state in reader.groups()}
     ids = [one.application_id for one in asked]
     committed = reader.committed([one for one in ids if one in groups])
-    names = reader.topic_names()
+    unlisted = reader.unlisted([one for one in ids if one not in groups])
+    names = reader.names()
     # Of a neighbour whose id begins with one of these, too: its topics are its own.
-    internal = internal_by_id(names, {*ids, *groups})
+    internal = internal_by_id(names.visible, {*ids, *groups})
     reads = {
         one.application_id: topics_read(
             one, committed.get(one.application_id, {}), internal.get(one.application_id, ())
         )
         for one in asked
     }
-    read = {name for each in reads.values() for name in each} & names
-    kept = {name for one in asked for name in one.keeps} & names
-    topics = {topic.name: topic for topic in reader.topics(read | kept)}
+    read = {name for each in reads.values() for name in each}
+    kept = {name for one in asked for name in one.keeps}
+    topics = {topic.name: topic for topic in reader.topics((read | kept) & names.visible)}
     places = [(name, number) for name in sorted(read & topics.keys()) for number in range(topics[name].partitions)]
     ends = read_ends(reader.librdkafka, places)
-    absent = {name for each in reads.values() for name in each} - topics.keys()
-    hidden = reader.hidden(absent)
+    # Changelogs among them: one that is not visible is no reason to say that it is gone.
+    hidden = names.unseen((read | kept) - topics.keys())
     return LagSnapshot(
         taken,
         cluster,
-        tuple(lag_of(one, groups, committed, reads[one.application_id], topics, ends, hidden) for one in asked),
+        tuple(
+            lag_of(one, groups, committed, reads[one.application_id], topics, ends, hidden, unlisted) for one in asked
+        ),
     )
 
 
@@ -84,16 +87,19 @@ def lag_of(
     topics: Mapping[str, TopicReading],
     ends: Mapping[Place, Ends],
     hidden: Mapping[str, str] = MappingProxyType({}),
+    unlisted: Mapping[str, str] = MappingProxyType({}),
 ) -> ApplicationLag:
-    """One application's lag from what was read: groups by id (type, state), offsets, topics that exist, and ends.
+    """One application's lag from what was read: groups by id (type, state), offsets, topics that are seen, and ends.
 
-    `hidden` are topics that may exist, each with why nobody can say.
+    `hidden` are topics that exist, or may exist, and are not visible to this login, `unlisted` groups that are not
+    among `groups`, each with a sentence.
     """
     offsets = committed.get(asked.application_id, {})
     problems = []
     if asked.application_id not in groups:
         problems.append(
-            f"group {asked.application_id} is known to no broker: it never had a member, or its offsets expired"
+            unlisted.get(asked.application_id)
+            or f"group {asked.application_id} is known to no broker: it never had a member, or its offsets expired"
         )
     if isinstance(offsets, Missing):
         problems.append(offsets.missing)
@@ -115,9 +121,17 @@ def lag_of(
             rows.append(
                 _partition(place, reads[topic], topics[topic].topic_id, offsets.get(place), ends[place], of_group)
             )
-    kept = tuple((name, topics[name].topic_id if name in topics else None) for name in sorted(asked.keeps))
+    seen = [name for name in sorted(asked.keeps) if name not in hidden]
     return ApplicationLag(
-        asked.application, asked.application_id, kind, state, tuple(rows), tuple(problems), kept, asked.exactly_once
+        asked.application,
+        asked.application_id,
+        kind,
+        state,
+        tuple(rows),
+        tuple(problems),
+        tuple((name, topics[name].topic_id if name in topics else None) for name in seen),
+        asked.exactly_once,
+        unseen=tuple(hidden[name] for name in sorted(asked.keeps) if name in hidden),
     )
 
 

@@ -11,6 +11,7 @@ from kstreams_runbooks.model.readings import Missing, NoClient, StreamsReading
 from kstreams_runbooks.observe.application import ObservedApplication
 from kstreams_runbooks.observe.lag import LagAsked
 from kstreams_runbooks.observe.metrics import read_streams
+from kstreams_runbooks.observe.topic_names import TopicNames
 from kstreams_runbooks.observe.topology_topics import readable_topics
 
 # Most of the time is waiting for hosts that are down: one timeout, whatever their number.
@@ -50,10 +51,11 @@ def question(entry: ObservedApplication, told: Told | None, known: KnownTopology
     return replace(asked, reads=told.reads or told.partly or None, lacking=told.lacking, keeps=told.keeps)
 
 
-def ask_instances(entries: Sequence[ObservedApplication], names: Collection[str]) -> dict[str, Told]:
+def ask_instances(entries: Sequence[ObservedApplication], names: TopicNames) -> dict[str, Told]:
     """What the instances of each application say, by its name; all of them are asked at once, over Jolokia.
 
-    In the middle of a roll two topologies may run: what either reads is read. `names` are the cluster's topics.
+    In the middle of a roll two topologies may run: what either reads is read. `names` are the cluster's topics: as long
+    as a pattern may match a hidden one, not all that it reads is known.
     """
     instances = [(entry, one) for entry in entries for one in entry.deployer.instances]
     texts: dict[str, set[str]] = {entry.name: set() for entry in entries}
@@ -101,7 +103,7 @@ def _told(
     texts: Collection[str],
     failed: Sequence[str],
     unclear: Sequence[str],
-    names: Collection[str],
+    names: TopicNames,
 ) -> Told:
     reads: dict[str, LagRole] = {}
     keeps: set[str] = set()
@@ -117,8 +119,13 @@ def _told(
         if why:
             lacking.append(why)
             # What it is declared to read is looked at, whether or not the pattern that nobody can read here matches it.
-            partly = dict.fromkeys(entry.inputs, "source")
-        reads |= {topic: "repartition" if topic in topics.internal else "source" for topic in topics.sources(names)}
+            partly |= dict.fromkeys(entry.inputs, "source")
+        found, unproven = topics.read_on(names)
+        if unproven:
+            lacking.append(unproven)
+            # What the pattern matches as far as it is seen is looked at as well.
+            partly |= dict.fromkeys(found, "source")
+        reads |= {topic: "repartition" if topic in topics.internal else "source" for topic in found}
         keeps |= topics.changelogs
     kept = tuple(sorted(keeps))
     if reads and not lacking:

@@ -12,11 +12,14 @@ the names on the cluster are given, the one that exists decides.
 import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from typing import Final
 
 from kstreams_runbooks.decide.java_pattern import matched, matcher
 from kstreams_runbooks.decide.topology_text import parse_topology
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.model.readings import Missing
 from kstreams_runbooks.model.topology import Sink, Topology
+from kstreams_runbooks.observe.topic_names import TopicNames
 
 _INTERNAL = re.compile(r".*-repartition|.*subscription-(registration|response)(-\d{10})?-topic", re.IGNORECASE)
 
@@ -42,22 +45,42 @@ class TopologyTopics:
         found = {name for name in cluster for pattern in self.patterns if matched(pattern, name)}
         return self.external | self.internal | found
 
+    def read_on(self, names: TopicNames) -> tuple[frozenset[str], str]:
+        """The same on a cluster, hidden topics that a pattern matches included, and why these may not be all of them.
 
-def topology_topics(text: str, application_id: str, cluster: Collection[str] = ()) -> TopologyTopics:
+        The sentence is empty where it is proven that they are, and where there is no pattern: then nothing is asked.
+        """
+        if not self.patterns:
+            return self.sources(), ""
+        found = self.sources(names.every())
+        if not isinstance(names.hidden, Missing):
+            return found, ""
+        pattern, *others = sorted(self.patterns)
+        more = f" (and {len(others)} more)" if others else ""
+        return found, (
+            f"source pattern {pattern}{more}: whether it matches a topic that is not visible to this login is not "
+            f"known; {names.hidden.missing}"
+        )
+
+
+_NONE: Final = TopicNames.of(())
+
+
+def topology_topics(text: str, application_id: str, names: TopicNames = _NONE) -> TopologyTopics:
     """Topics named in a topology description (`Topology#describe`); BadInput where it is none.
 
     BadInput also for a source pattern that cannot be read here: what it matches is not known. A global store's source
     is not among them: no group commits it.
     """
-    topics = _topics(text, application_id, cluster)
+    topics = _topics(text, application_id, names)
     for pattern in sorted(topics.patterns):
         matcher(pattern)
     return topics
 
 
-def readable_topics(text: str, application_id: str, cluster: Collection[str] = ()) -> tuple[TopologyTopics, str]:
+def readable_topics(text: str, application_id: str, names: TopicNames = _NONE) -> tuple[TopologyTopics, str]:
     """The same without the source patterns that cannot be read here, and what is to be said of them, empty for none."""
-    topics, refused = _topics(text, application_id, cluster), {}
+    topics, refused = _topics(text, application_id, names), {}
     for pattern in sorted(topics.patterns):
         try:
             matcher(pattern)
@@ -66,10 +89,10 @@ def readable_topics(text: str, application_id: str, cluster: Collection[str] = (
     return replace(topics, patterns=topics.patterns - refused.keys()), "; ".join(refused.values())
 
 
-def _topics(text: str, application_id: str, cluster: Collection[str]) -> TopologyTopics:
+def _topics(text: str, application_id: str, names: TopicNames) -> TopologyTopics:
     topology = parse_topology(text)
     sources, patterns, sinks, stores = _named(topology)
-    internal = {name for name in sources if _is_internal(name, sinks, application_id, cluster)}
+    internal = {name for name in sources if _is_internal(name, sinks, application_id, names)}
     return TopologyTopics(
         outputs=frozenset(sinks - internal),
         extractors=frozenset(
@@ -82,14 +105,16 @@ def _topics(text: str, application_id: str, cluster: Collection[str]) -> Topolog
     )
 
 
-def read_by(text: str, application_id: str, cluster: Collection[str] = ()) -> dict[str, str]:
+def read_by(text: str, application_id: str, names: TopicNames = _NONE) -> dict[str, str]:
     """Which subtopology reads each source topic, full names; BadInput as `topology_topics`.
 
     A topic is read by one subtopology: its tasks are one for each partition number that any of its topics has.
     """
     topology = parse_topology(text)
-    sources, _, sinks, _ = _named(topology)
-    internal = {name for name in sources if _is_internal(name, sinks, application_id, cluster)}
+    sources, patterns, sinks, _ = _named(topology)
+    # Only a pattern needs the names of what is hidden.
+    cluster = names.every() if patterns else names.visible
+    internal = {name for name in sources if _is_internal(name, sinks, application_id, names)}
     found: dict[str, str] = {}
     for sub in topology.subtopologies:
         if sub.is_global:
@@ -118,8 +143,12 @@ def _named(topology: Topology) -> tuple[set[str], set[str], set[str], set[str]]:
     return sources, patterns, sinks, stores
 
 
-def _is_internal(name: str, sinks: set[str], application_id: str, cluster: Collection[str]) -> bool:
+def _is_internal(name: str, sinks: set[str], application_id: str, names: TopicNames) -> bool:
     if name not in sinks or not _INTERNAL.fullmatch(name):
         return False
+    own = f"{application_id}-{name}"
     # Before the first start neither name exists: then the naming rule alone decides.
-    return f"{application_id}-{name}" in cluster or name not in cluster
+    if own in names.visible or name not in names.visible:
+        return True
+    # The user's topic, unless the internal one is hidden.
+    return isinstance(names.hidden, Missing) or own in names.hidden

@@ -76,8 +76,8 @@ def read_cluster(
     last = {name: readings[-1] for name, readings in earlier.items() if readings}
     limits = limits_of(settings)
     with ClusterReader(config, counted=True) as reader:
-        names = reader.topic_names()
-        why = _whom_to_ask(ledger, cluster, entries, earlier, names, settings)
+        names = reader.names()
+        why = _whom_to_ask(ledger, cluster, entries, earlier, names.visible, settings)
         told = ask_instances([entry for entry in entries if entry.name in why], names)
         at_ms = reader.taken().at_ms
         topologies = {

@@ -100,6 +100,8 @@ def left_unread(run: Run, before: ApplicationReading) -> Verdict:
     if isinstance(topics, Missing):
         return run.decide(nothing_left, left=topics)
     with ClusterReader(run.kafka) as reader:
+        if hidden := reader.names().unseen(topics):
+            return run.decide(nothing_left, left=Missing("; ".join(hidden.values())))
         counts = {topic.name: topic.partitions for topic in reader.topics(topics)}
         return run.decide(nothing_left, left=reader.partitions(group_id, counts) if counts else ())
 

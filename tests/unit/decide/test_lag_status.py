@@ -170,6 +170,7 @@ def test_what_a_reading_does_not_show_because_it_is_not_whole_stays_expected() -
     nothing = replace(LAG, partitions=())
     assert expected_ids({"orders": "a"}, replace(nothing, problems=("no answer",))) == {"orders": "a"}
     assert expected_ids({"orders": "a"}, nothing) == {}
+    assert expected_ids({"orders": "a"}, replace(nothing, unseen=("hidden",))) == {"orders": "a"}
     assert expected_ids({"orders": "a"}, replace(LAG, partitions=(replace(ROW, topic_id="b"),))) == {"orders": "a"}
     # Acknowledged: nothing is expected but what is there.
     assert expected_ids({}, replace(LAG, partitions=(replace(ROW, topic_id="b"),))) == {"orders": "b"}

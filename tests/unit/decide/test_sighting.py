@@ -105,3 +105,25 @@ def test_of_ids_that_begin_each_other_the_longer_has_its_own() -> None:
         ),
         "orders-v2": ("orders-v2-by-key-repartition", "orders-v2-store-changelog"),
     }
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        signs(state="Empty"),
+        signs(state="Empty", internal=("orders-store-changelog",)),
+        signs("reader-1", state="PreparingRebalance"),
+    ],
+)
+def test_what_left_nothing_behind_may_have_left_it_where_it_is_hidden(found: Signs) -> None:
+    """Offsets on hidden topics are left out: never "nothing that Kafka Streams leaves behind"."""
+    sighting = sighted(replace(found, unseen="2 topics are hidden"))
+    assert (sighting.kind, "2 topics are hidden" in sighting.why) == ("unknown", True)
+
+
+@pytest.mark.parametrize(
+    "found", [signs("reader-1", protocol="range"), signs(THREAD, protocol="stream"), signs(state="Empty", stamped=4)]
+)
+def test_what_is_seen_is_enough_where_it_decides(found: Signs) -> None:
+    """An assignor, and a partition time, need no other topic."""
+    assert sighted(replace(found, unseen="2 topics are hidden")).kind == sighted(found).kind

@@ -39,6 +39,8 @@ def other(kind: Kind) -> Sighting:
         (Report("demo", (declared(problems=("inputs is empty",)),), ()), 1),
         (Report("demo", (), (other("perhaps"),)), 1),
         (Report("demo", (declared(written="left alone"),), (other("unknown"),)), 3),
+        (Report("demo", (), (), ("groups are hidden",)), 3),
+        (Report("demo", (declared(written="left alone"),), (), ("groups are hidden",)), 3),
     ],
 )
 def test_the_exit_code_says_who_is_needed(report: Report, code: int) -> None:
@@ -63,6 +65,18 @@ def test_each_application_with_its_marks() -> None:
     assert list(told(report)) == ["group orders: perhaps an application, not declared: because"]
     assert document(report)["perhaps"] == [{"group": "orders", "why": "because"}]
     assert list(as_text(Report("demo", (), ()))) == ["no Kafka Streams application found on demo"]
+
+
+@pytest.mark.parametrize(
+    "report", [Report("demo", (), (), ("groups are hidden",)), Report("demo", (), (other("unknown"),))]
+)
+def test_nothing_is_found_only_where_all_is_seen(report: Report) -> None:
+    """What was not to be seen is said, and is in the document."""
+    assert list(as_text(report)) == [
+        "no Kafka Streams application found on demo among what this login may see: whether there is one is not known"
+    ]
+    assert document(report)["not_seen"] == list(report.not_seen)
+    assert list(told(report))[: len(report.not_seen)] == list(report.not_seen)
 
 
 AWAY = Unreachable("Kafka at b:1: no answer")

@@ -13,12 +13,13 @@ from kstreams_runbooks.model.readings import TopicReading
 from kstreams_runbooks.observe.lag import LagAsked, lag_of, topics_read
 from kstreams_runbooks.observe.lag_asked import NOBODY_TELLS, ask_instances, question
 from kstreams_runbooks.observe.offsets import Committed, Ends
+from kstreams_runbooks.observe.topic_names import TopicNames
 
 SAMPLES = Path(__file__).parent / "samples"
 _UNREADABLE, _PATTERN = "_unreadable", "_pattern"
 _TWICE, _ELSE, _YOUNG = "_twice", "_else", "_young"
 _START_MS = 1_795_235_973_344
-NAMES = frozenset({"orders", "customers", "orders-by-customer-repartition"})
+NAMES = TopicNames.of({"orders", "customers", "orders-by-customer-repartition"})
 
 
 class _Agent(BaseHTTPRequestHandler):

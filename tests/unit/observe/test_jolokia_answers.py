@@ -10,6 +10,7 @@ import pytest
 from kstreams_runbooks.model.discovery import Signs
 from kstreams_runbooks.model.readings import GroupReading, MemberReading, Missing, Taken
 from kstreams_runbooks.observe.discovered import found_topology, jolokia_answers
+from kstreams_runbooks.observe.topic_names import TopicNames
 
 SAMPLE = Path(__file__).parent / "samples" / "jolokia_4.3.1.json"
 HOST = "127.0.0.1"
@@ -106,7 +107,7 @@ def test_what_a_topology_tells() -> None:
     Sink: any (extractor class: Chooses)
       <-- in
 """
-    names = {"clicks", "eu-1", "eu-2", "us-1", "counts", "orders-by-key-repartition"}
+    names = TopicNames.of({"clicks", "eu-1", "eu-2", "us-1", "counts", "orders-by-key-repartition"})
     found = found_topology(text, "orders", names)
     assert found is not None
     assert (found.inputs, found.outputs, found.open_sinks) == (("clicks", "eu-1", "eu-2"), ("counts",), ("any",))
@@ -120,7 +121,7 @@ def test_a_pattern_that_cannot_be_read_is_said_of_a_topology() -> None:
         "Topologies:\n  Sub-topology: 0\n    Source: s (topics: [clicks])\n      --> k\n"
         "    Source: p (topics: \\p{Lower}+-in)\n      --> k\n    Sink: k (topic: out)\n      <-- s, p\n"
     )
-    found = found_topology(text, "orders", {"clicks", "a-in"})
+    found = found_topology(text, "orders", TopicNames.of({"clicks", "a-in"}))
     assert found is not None
     assert (found.inputs, found.outputs) == (("clicks",), ("out",))
     assert found.unreadable.startswith(r"source pattern \p{Lower}+-in: cannot be read here")

@@ -10,6 +10,7 @@ from kstreams_runbooks.model.lag import LagRole
 from kstreams_runbooks.model.readings import Taken, TopicReading
 from kstreams_runbooks.observe.lag import LagAsked, lag_of, read_lag
 from kstreams_runbooks.observe.offsets import Committed, Ends, Place
+from kstreams_runbooks.observe.topic_names import TopicNames
 
 IDS = ("orders", "orders-v2", "billing")
 
@@ -69,14 +70,14 @@ class _Cluster:
     def committed(self, ids: list[str]) -> dict[str, dict[Place, Committed]]:
         return {one: self.offsets[one] for one in ids}
 
-    def topic_names(self) -> frozenset[str]:
-        return frozenset(self.records)
+    def names(self) -> TopicNames:
+        return TopicNames.of(self.records, self.unseen)
+
+    def unlisted(self, ids: list[str]) -> dict[str, str]:
+        return {one: f"group {one} is not there" for one in ids}
 
     def topics(self, names: Collection[str]) -> tuple[TopicReading, ...]:
         return tuple(TopicReading(name, "id", 1) for name in names)
-
-    def hidden(self, names: Collection[str]) -> dict[str, str]:
-        return {name: "needs Describe" for name in names if name in self.unseen}
 
     def list_offsets(self, specs: Any, **_: Any) -> Any:
         return {each: _Answer(self.records[each.topic]) for each in specs}

@@ -8,6 +8,7 @@ import pytest
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.readings import Missing
 from kstreams_runbooks.observe.application import read_topology
+from kstreams_runbooks.observe.topic_names import TopicNames
 from kstreams_runbooks.observe.topology_topics import TopologyTopics, read_by, readable_topics, topology_topics
 from samples import down, instance
 
@@ -48,7 +49,7 @@ GENERATED = """Topologies:
 
 def source_topics(text: str, application_id: str, cluster: Collection[str] = ()) -> frozenset[str]:
     """Source and repartition topics whose offsets the group commits."""
-    return topology_topics(text, application_id, cluster).sources(cluster)
+    return topology_topics(text, application_id, TopicNames.of(cluster)).sources(cluster)
 
 
 def running() -> str:
@@ -119,7 +120,7 @@ def test_topic_written_and_read_by_the_user() -> None:
 def test_a_description_that_cannot_be_read_is_missing() -> None:
     """What an instance tells is never half read: nobody may plan on the topics that happened to be understood."""
     cut = GENERATED.partition("      --> KTABLE-0000000011")[0]
-    found = read_topology((instance("orders-1", topology=cut),), str, "app", frozenset())
+    found = read_topology((instance("orders-1", topology=cut),), str, "app", TopicNames.of(()))
     assert isinstance(found, Missing)
     assert found.missing.startswith("the topology description cannot be read: line 13: no `-->` of KTABLE-SOURCE-000")
 
@@ -135,12 +136,12 @@ def test_stopped_in_the_middle_of_a_roll_every_release_that_is_set_counts() -> N
             raise BadInput("release v3: not declared")
         return f"Topologies:\n  Sub-topology: 0\n    Source: s (topics: [in, only-{release}])\n      --> none\n"
 
-    found = read_topology(stopped, describe, "app", frozenset())
+    found = read_topology(stopped, describe, "app", TopicNames.of(()))
     assert isinstance(found, TopologyTopics)
     assert found.sources() == {"in", "only-v1", "only-v2"}
     assert asked == ["v1", "v2"]
     assert isinstance(
-        read_topology((*stopped, down("four", release="v3")), describe, "app", frozenset()),
+        read_topology((*stopped, down("four", release="v3")), describe, "app", TopicNames.of(())),
         Missing,
     )
 
@@ -154,7 +155,12 @@ def test_each_topic_is_read_by_one_subtopology() -> None:
         "    Sink: x (extractor class: A$$Lambda)\n      <-- t\n"
         "  Sub-topology: 2 for global store (will not generate tasks)\n    Source: g (topics: [all])\n      --> none\n"
     )
-    assert read_by(text, "app", {"in-1", "in-2"}) == {"a": "0", "app-b-repartition": "1", "in-1": "1", "in-2": "1"}
+    assert read_by(text, "app", TopicNames.of({"in-1", "in-2"})) == {
+        "a": "0",
+        "app-b-repartition": "1",
+        "in-1": "1",
+        "in-2": "1",
+    }
     found = topology_topics(text, "app")
     assert found.outputs == {"out"}
     assert found.extractors == {"x"}
@@ -166,8 +172,8 @@ def test_a_pattern_that_cannot_be_read_leaves_no_topic_out_silently() -> None:
     with pytest.raises(BadInput, match=r"source pattern \\p\{Lower\}\+-audit: cannot be read here"):
         topology_topics(text, "app")
     with pytest.raises(BadInput, match="cannot be read here"):
-        read_by(text, "app", {"a-audit"})
-    found = read_topology((instance("orders-1", topology=text),), str, "app", frozenset({"a-audit"}))
+        read_by(text, "app", TopicNames.of({"a-audit"}))
+    found = read_topology((instance("orders-1", topology=text),), str, "app", TopicNames.of({"a-audit"}))
     assert isinstance(found, Missing)
     assert "source pattern" in found.missing
     topics, why = readable_topics(text, "app")

@@ -1,0 +1,258 @@
+"""Topics and groups that a login may not see: no reading command takes them for none, and each says what would show it.
+
+An application reads by the pattern `zones-.*`. `zones-a` is read to its end, `zones-b` has six unread records and is
+hidden. The group and the broker are real; who runs the application is a fake agent and a fake deployer.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
+from confluent_kafka.admin import AclOperation, NewTopic  # type: ignore[attr-defined]
+from kstreams_runbooks.cli import cli
+from kstreams_runbooks.observe import ClusterReader
+from lab.fake_streams import FakeStreams
+from lab.secured import CLUSTER, CLUSTER_NAME, GROUP, TOPIC, Login, Secured
+from lab.supervise import until
+
+GROUP_ID, SEEN, HIDDEN, OUT, ASIDE = "zones-app", "zones-a", "zones-b", "zones_out", "aside"
+UNREAD = 6
+PATTERN = r"zones-.*"
+TOPOLOGY = (
+    "Topologies:\n  Sub-topology: 0\n"
+    f"    Source: s (topics: {PATTERN})\n      --> k\n    Sink: k (topic: {OUT})\n      <-- s\n"
+)
+NAMED = f"topic {HIDDEN} is not visible to this login; grant it Describe on Topic {HIDDEN}"
+RIGHT = "grant this login Describe on Cluster"
+DRAIN = ("drain", GROUP_ID, "--inputs-paused", "the test writes nothing", "--readings", "2", "--interval", "0.2")
+COMMANDS = {"lag": ("lag", GROUP_ID), "exact": ("lag", GROUP_ID, "--exact"), "drain": DRAIN}
+
+
+@pytest.fixture(scope="module")
+def application(secured: Secured, tmp_path_factory: pytest.TempPathFactory) -> FakeStreams:
+    """Topics with records, a group that has read the visible one, and a fleet that declares the application."""
+    admin = secured.admin()
+    for future in admin.create_topics([NewTopic(name, 1) for name in (SEEN, HIDDEN, OUT, ASIDE)]).values():
+        future.result()
+    producer = Producer(secured.settings(secured.admin_login))
+    for topic, count in ((SEEN, 3), (HIDDEN, UNREAD)):
+        for number in range(count):
+            producer.produce(topic, str(number))
+    producer.flush(10)
+    commit(secured, {SEEN: 3})
+    made = FakeStreams(tmp_path_factory.mktemp("fleet"), GROUP_ID, TOPOLOGY, inputs=(SEEN,), outputs=(OUT,))
+    made.declare()
+    return made
+
+
+def commit(secured: Secured, offsets: dict[str, int]) -> None:
+    """As the application would have."""
+    settings = secured.settings(secured.admin_login)
+    consumer = Consumer({**settings, "group.id": GROUP_ID, "enable.auto.commit": False})
+    consumer.commit(offsets=[TopicPartition(name, 0, offset) for name, offset in offsets.items()], asynchronous=False)
+    consumer.close()
+
+
+@pytest.fixture
+def login(secured: Secured, application: FakeStreams, monkeypatch: pytest.MonkeyPatch) -> Iterator[Login]:
+    """What reads: it may see the group, the visible input and the output, and nothing else yet."""
+    made = secured.login("looker")
+    secured.revoke(made)
+    for topic in (SEEN, OUT):
+        secured.grant(made, TOPIC, topic, AclOperation.DESCRIBE, AclOperation.READ, AclOperation.DESCRIBE_CONFIGS)
+    secured.grant(made, GROUP, GROUP_ID, AclOperation.DESCRIBE)
+    monkeypatch.setenv("KSTREAMS_RUNBOOKS_CONFIG", str(application.directory))
+    monkeypatch.setenv("KSTREAMS_RUNBOOKS_LEDGER", f"sqlite:///{application.directory / 'ledger.db'}")
+    connection = {"conn_type": "kafka", "extra": secured.settings(made)}
+    monkeypatch.setenv("AIRFLOW_CONN_KAFKA_SECURED", json.dumps(connection))
+    yield made
+    secured.revoke(made)
+
+
+def run(*words: str) -> tuple[int, dict[str, Any], str]:
+    """Exit code, document, and all that is printed."""
+    result = CliRunner().invoke(cli, [*words, "--format", "json"])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.exit_code, json.loads(result.stdout), result.output
+
+
+@contextmanager
+def member(secured: Secured, application: FakeStreams, *topics: str) -> Iterator[None]:
+    """A real member of the group, with the application's own login, that is assigned these topics."""
+    consumer = Consumer(
+        {
+            **secured.settings(secured.admin_login),
+            "group.id": GROUP_ID,
+            "client.id": application.client_id,
+            "enable.auto.commit": False,
+        }
+    )
+    consumer.subscribe(list(topics))
+
+    def assigned() -> bool:
+        consumer.poll(0.1)
+        return {one.topic for one in consumer.assignment()} == set(topics)
+
+    try:
+        until(assigned, 30, f"{GROUP_ID} has its partitions", poll_s=0)
+        yield
+    finally:
+        consumer.close()
+
+
+@contextmanager
+def in_state(state: str, secured: Secured, application: FakeStreams, *topics: str) -> Iterator[None]:
+    """Stopped, or running with a member that has these topics."""
+    if state == "stopped":
+        yield
+    else:
+        with application.running(), member(secured, application, *topics):
+            yield
+
+
+@pytest.mark.parametrize("state", ["stopped", "running"])
+def test_a_hidden_topic_that_a_pattern_matches_is_never_nothing(
+    secured: Secured, application: FakeStreams, login: Login, state: str
+) -> None:
+    """Running, its member has not found the new topic yet: an assignment proves nothing.
+
+    With Describe on Cluster the topic is named, without it the right.
+    """
+    with in_state(state, secured, application, SEEN):
+        for words in COMMANDS.values():
+            code, document, printed = run(*words)
+            assert code == 3, printed
+            assert RIGHT in printed
+            assert document.get("verdict", "inconclusive") == "inconclusive"
+        secured.grant(login, CLUSTER, CLUSTER_NAME, AclOperation.DESCRIBE)
+        for words in COMMANDS.values():
+            code, document, printed = run(*words)
+            assert code == 3, printed
+            assert NAMED in printed
+            assert "does not exist" not in printed
+            assert document.get("verdict", "inconclusive") == "inconclusive"
+
+
+@pytest.mark.usefixtures("login")
+def test_what_a_member_is_assigned_is_named_without_describe_on_cluster(
+    secured: Secured, application: FakeStreams
+) -> None:
+    """The member reads the hidden topic: that much is known."""
+    with in_state("running", secured, application, SEEN, HIDDEN):
+        code, _, printed = run(*DRAIN)
+        assert (code, f"topic {HIDDEN} is not visible to this login" in printed) == (3, True), printed
+        code, document, printed = run("lag", "--group", GROUP_ID, "--cluster", "secured")
+        rows = {row["topic"]: row["state"] for row in document["applications"][0]["partitions"]}
+        assert (code, rows) == (3, {SEEN: "ok", HIDDEN: "unknown"}), printed
+
+
+@pytest.mark.parametrize("state", ["stopped", "running"])
+def test_with_everything_visible_the_answer_is_as_before(
+    secured: Secured, application: FakeStreams, login: Login, state: str
+) -> None:
+    """Six records are six; once they are read it is drained, and nothing is left."""
+    secured.grant(login, TOPIC, "zones-", AclOperation.DESCRIBE, AclOperation.READ, prefixed=True)
+    secured.grant(login, TOPIC, "zones-", AclOperation.DESCRIBE_CONFIGS, prefixed=True)
+    secured.grant(login, CLUSTER, CLUSTER_NAME, AclOperation.DESCRIBE, AclOperation.DESCRIBE_CONFIGS)
+    admin = secured.admin()
+    with in_state(state, secured, application, SEEN, HIDDEN):
+        assert [run(*words)[0] for words in COMMANDS.values()] == [1, 1, 1]
+    commit(secured, {SEEN: 3, HIDDEN: UNREAD})
+    try:
+        with in_state(state, secured, application, SEEN, HIDDEN):
+            found = {name: run(*words) for name, words in COMMANDS.items()}
+        assert {name: code for name, (code, *_) in found.items()} == dict.fromkeys(COMMANDS, 0), found
+        assert found["drain"][1]["verdict"] == "drained"
+    finally:
+        # As it was: never committed.
+        offsets = [ConsumerGroupTopicPartitions(GROUP_ID, [TopicPartition(HIDDEN, 0, 0)])]
+        for future in admin.alter_consumer_group_offsets(offsets).values():
+            future.result()
+
+
+def test_a_group_without_members_is_known_only_where_no_topic_is_hidden(secured: Secured, login: Login) -> None:
+    """A broker leaves out the offsets on hidden topics, and what is left looks read."""
+    group = ("lag", "--group", GROUP_ID, "--cluster", "secured")
+    code, document, printed = run(*group)
+    assert (code, document["applications"][0]["status"] == "healthy") == (3, False), printed
+    assert RIGHT in printed
+    secured.grant(login, CLUSTER, CLUSTER_NAME, AclOperation.DESCRIBE)
+    code, _, printed = run(*group)
+    assert code == 3
+    assert re.search(r"topics are not visible to this login.*aside", printed), printed
+    secured.grant(login, TOPIC, "*", AclOperation.DESCRIBE, AclOperation.DESCRIBE_CONFIGS)
+    code, document, printed = run(*group)
+    assert (code in {0, 1}, document["applications"][0]["problems"]) == (True, []), printed
+
+
+def test_a_hidden_group_is_never_expired(secured: Secured, login: Login) -> None:
+    """It may be there; with Describe on Cluster, which lists every group, a group that is not listed is none."""
+    secured.revoke(login, GROUP)
+    sentence = f"group {GROUP_ID} is not visible to this login; grant it Describe on Group {GROUP_ID}"
+    for words in (COMMANDS["lag"], DRAIN, ("lag", "--group", GROUP_ID, "--cluster", "secured")):
+        code, _, printed = run(*words)
+        assert (code, sentence in printed, "expired" in printed) == (3, True, False), printed
+    secured.grant(login, CLUSTER, CLUSTER_NAME, AclOperation.DESCRIBE)
+    code, _, printed = run("lag", "--group", "nobody", "--cluster", "secured")
+    assert (code, "known to no broker" in printed) == (3, True)
+
+
+def test_named_topics_that_are_hidden_and_that_do_not_exist(secured: Secured, login: Login) -> None:
+    """A broker refuses both by name; only the log directories tell them apart."""
+    with ClusterReader(secured.settings(login)) as reader:
+        unknown = reader.names().unseen([HIDDEN, "zones-none", SEEN])
+        assert set(unknown) == {HIDDEN, "zones-none"}
+        assert all("whether it exists is not known" in why for why in unknown.values())
+    secured.grant(login, CLUSTER, CLUSTER_NAME, AclOperation.DESCRIBE)
+    with ClusterReader(secured.settings(login)) as reader:
+        names = reader.names()
+        assert names.unseen([HIDDEN, "zones-none", SEEN]) == {HIDDEN: NAMED}
+        assert {HIDDEN, ASIDE} <= set(names.hidden if isinstance(names.hidden, frozenset) else ())
+
+
+@pytest.mark.parametrize(
+    ("rights", "why"),
+    [
+        ((), "groups that are not visible to this login are not in the list; grant it Describe on Cluster"),
+        (("group",), "groups that are not visible to this login are not in the list"),
+        (("cluster",), f"group {GROUP_ID} is not visible to this login"),
+        (("cluster", "group"), "topics are not visible to this login"),
+    ],
+)
+def test_discover_says_what_it_could_not_see(
+    secured: Secured, login: Login, tmp_path: Path, rights: tuple[str, ...], why: str
+) -> None:
+    """With no right there is no group to see, which is not the same as no application."""
+    secured.revoke(login)
+    if "group" in rights:
+        secured.grant(login, GROUP, GROUP_ID, AclOperation.DESCRIBE)
+    if "cluster" in rights:
+        secured.grant(login, CLUSTER, CLUSTER_NAME, AclOperation.DESCRIBE)
+    config = str(secured.command_config(login))
+    words = ("discover", "--bootstrap", secured.bootstrap, "--command-config", config, "--cluster", "secured")
+    result = CliRunner().invoke(cli, [*words, "--out", str(tmp_path / "applications")])
+    assert (result.exit_code, why in result.output) == (3, True), result.output
+    assert "whether there is one is not known" in result.output
+    assert not list(tmp_path.rglob("*.yaml"))
+
+
+def test_discover_finds_nothing_where_all_is_seen_and_nothing_is_there(
+    secured: Secured, login: Login, tmp_path: Path
+) -> None:
+    """Exit code 0, as before: the group is a plain consumer's."""
+    secured.grant(login, CLUSTER, CLUSTER_NAME, AclOperation.DESCRIBE)
+    secured.grant(login, TOPIC, "*", AclOperation.DESCRIBE)
+    secured.grant(login, GROUP, "*", AclOperation.DESCRIBE)
+    config = str(secured.command_config(login))
+    words = ("discover", "--bootstrap", secured.bootstrap, "--command-config", config, "--cluster", "secured")
+    result = CliRunner().invoke(cli, [*words, "--out", str(tmp_path / "applications")])
+    assert result.exit_code == 0, result.output
+    assert "no Kafka Streams application found on secured\n" in result.output
+    assert list(tmp_path.iterdir()) == []
