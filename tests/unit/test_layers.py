@@ -17,14 +17,15 @@ MAY_IMPORT = {
     "finite": set(),
     "properties": set(),
     "wording": set(),
+    "wire": {"model", "wording"},
     "model": {"errors"},
     "rules": {"errors", "model"},
     "decide": {"errors", "model"},
     "fleet": {"errors", "model"},
     "ledger": {"errors", "model"},
-    "deployers": {"errors", "model", "fleet", "properties"},
+    "deployers": {"errors", "model", "fleet", "properties", "wire"},
     # Of what decides it reads with what names and descriptions mean, which is pure.
-    "observe": {"decide", "errors", "model", "fleet", "deployers", "properties"},
+    "observe": {"decide", "errors", "model", "fleet", "deployers", "properties", "wire"},
     "act": {"errors", "model", "fleet", "deployers", "observe"},
     "traffic": {"errors", "finite", "model", "observe"},
     "notification_settings": {"errors", "fleet", "model"},
@@ -95,7 +96,8 @@ ONLY_IN = {
     "pyspark": {"frames"},
     "confluent_kafka": {"observe", "act", "traffic"},
     "kafka": {"observe", "act", "traffic"},
-    "httpx": {"airflow_api", "observe"},
+    "httpx": {"airflow_api"},
+    "httpcore": {"wire"},
 }
 
 

@@ -45,8 +45,14 @@ def _is_server(text: str) -> bool:
 
 
 def printable(url: str) -> str:
-    """`url` without user, password, query and fragment; a text that is no URL comes back as it is."""
-    parts = urlsplit(url)
+    """`url` without user, password, query and fragment; a text that is not a URL comes back as it is.
+
+    What cannot even be taken apart may hold a login at any place: nothing of it is printed.
+    """
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "(a URL that cannot be read)"
     if not parts.scheme or not parts.netloc:
         return url
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))

@@ -39,6 +39,11 @@ class NoClient(Missing):
 
 
 @dataclass(frozen=True, slots=True)
+class NotListening(Missing):
+    """No process listens where the instance would answer: as of one that is stopped."""
+
+
+@dataclass(frozen=True, slots=True)
 class Taken:
     """When a reading was taken, and from where (an address, never a secret)."""
 

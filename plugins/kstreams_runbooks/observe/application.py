@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from typing import Protocol
 
 from kstreams_runbooks.deployers.protocol import Deployer
@@ -18,13 +19,14 @@ from kstreams_runbooks.model.readings import (
     Taken,
     TopicReading,
 )
+from kstreams_runbooks.observe.asking import ask_all
 from kstreams_runbooks.observe.cluster import ClusterReader
 from kstreams_runbooks.observe.metrics import read_streams
 from kstreams_runbooks.observe.topic_names import TopicNames
 from kstreams_runbooks.observe.topology_topics import TopologyTopics, topology_topics
 
-# More at once gain nothing: an answer takes some 10 ms, and a dead host costs one timeout whatever the number.
-_THREADS = 16
+# More at once gain nothing: an answer takes some 10 ms, and 16 dead hosts cost one timeout.
+_AT_ONCE = 16
 
 
 class ObservedInstance(Protocol):
@@ -130,12 +132,10 @@ def reading_instances(
 ) -> Iterator[Callable[[], tuple[InstanceReading, ...]]]:
     """Every declared instance, read in threads while the body asks the brokers; what it yields waits for them."""
     declared = application.deployer.instances
-    with ThreadPoolExecutor(max_workers=min(_THREADS, len(declared) + 1), thread_name_prefix="metrics") as pool:
+    calls = [partial(read_streams, one.metrics, application_id=application.application_id) for one in declared]
+    with ThreadPoolExecutor(max_workers=2, thread_name_prefix="metrics") as pool:
         deployments = pool.submit(_deployments, deployer)
-        metrics = {
-            instance.name: pool.submit(read_streams, instance.metrics, application_id=application.application_id)
-            for instance in declared
-        }
+        metrics = pool.submit(ask_all, {application.name: calls}, Missing, of_one=_AT_ONCE)
 
         def read() -> tuple[InstanceReading, ...]:
             found = deployments.result()
@@ -143,10 +143,10 @@ def reading_instances(
                 InstanceReading(
                     instance.name,
                     _deployment(found, instance.name),
-                    metrics[instance.name].result(),
+                    streams,
                     (instance.group_instance_id or instance.name) if application.static_membership else "",
                 )
-                for instance in declared
+                for instance, streams in zip(declared, metrics.result()[application.name], strict=True)
             )
 
         yield read

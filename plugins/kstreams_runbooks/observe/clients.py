@@ -116,7 +116,7 @@ def librdkafka_config(config: Mapping[str, Any]) -> dict[str, Any]:
 def import_clients() -> None:
     """Import what the first connections would, in a process that others are forked from; connects to nothing."""
     import_module("confluent_kafka.admin")
-    import_module("httpx")
+    import_module("kstreams_runbooks.wire.http")
     import_module("kstreams_runbooks.observe.admin_client")
 
 

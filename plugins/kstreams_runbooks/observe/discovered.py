@@ -22,10 +22,11 @@ from kstreams_runbooks.observe.offsets import GroupOffsets
 from kstreams_runbooks.observe.partition_time import left_by_streams
 from kstreams_runbooks.observe.topic_names import TopicNames
 from kstreams_runbooks.observe.topology_topics import readable_topics
+from kstreams_runbooks.wire.limits import Limits
 
 # Most of the time is waiting for hosts on which nobody listens.
 _THREADS = 32
-_TIMEOUT_S = 2.0
+_LIMITS = Limits(connect_s=2.0, silence_s=2.0)
 _READS_TOPICS = frozenset({"consumer", "streams", ""})
 
 
@@ -119,11 +120,11 @@ def jolokia_answers(signs: Sequence[Signs], ports: Sequence[int]) -> dict[str, d
     hosts = {one.group_id: _hosts(one.group) for one in signs}
     urls = sorted({(host, url) for each in hosts.values() for host in each for url in _urls(host, ports)})
     with ThreadPoolExecutor(max_workers=_THREADS, thread_name_prefix="discover") as pool:
-        asked = {url: pool.submit(read_streams, url, timeout_s=_TIMEOUT_S) for _, url in urls}
+        asked = {url: pool.submit(read_streams, url, limits=_LIMITS) for _, url in urls}
         first = {url: future.result() for url, future in asked.items()}
         # A JVM with several clients says nothing of any until it is asked for one.
         again = {
-            (group_id, host, url): pool.submit(read_streams, url, application_id=group_id, timeout_s=_TIMEOUT_S)
+            (group_id, host, url): pool.submit(read_streams, url, application_id=group_id, limits=_LIMITS)
             for group_id, each in hosts.items()
             for host, url in urls
             if host in each and isinstance(first[url], Missing) and first[url].start is not None

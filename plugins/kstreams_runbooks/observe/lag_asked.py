@@ -1,21 +1,22 @@
 """Which topics each application reads, from the topologies that run: what a lag reading is asked about."""
 
 from collections.abc import Collection, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.lag import LagRole
 from kstreams_runbooks.model.lag_kept import KnownTopology
-from kstreams_runbooks.model.readings import Missing, NoClient, StreamsReading
+from kstreams_runbooks.model.readings import Missing, NoClient, NotListening, StreamsReading
 from kstreams_runbooks.observe.application import ObservedApplication
+from kstreams_runbooks.observe.asking import ask_all
 from kstreams_runbooks.observe.lag import LagAsked
 from kstreams_runbooks.observe.metrics import read_streams
 from kstreams_runbooks.observe.topic_names import TopicNames
 from kstreams_runbooks.observe.topology_topics import readable_topics
 
-# Most of the time is waiting for hosts that are down: one timeout, whatever their number.
-_THREADS = 32
+# Instances whose answers one sentence repeats.
+_SHOWN = 3
 # Streams makes its client within seconds of the JVM's start; a JVM that is older and has none has lost it.
 _MADE_MS = 60_000
 _IN_ERROR = frozenset({"ERROR", "PENDING_ERROR"})
@@ -52,31 +53,35 @@ def question(entry: ObservedApplication, told: Told | None, known: KnownTopology
 
 
 def ask_instances(entries: Sequence[ObservedApplication], names: TopicNames) -> dict[str, Told]:
-    """What the instances of each application say, by its name; all of them are asked at once, over Jolokia.
+    """What the instances of each application say, by its name; slow ones of one cost no other its turn.
 
     In the middle of a roll two topologies may run: what either reads is read. `names` are the cluster's topics: as long
     as a pattern may match a hidden one, not all that it reads is known.
     """
-    instances = [(entry, one) for entry in entries for one in entry.deployer.instances]
     texts: dict[str, set[str]] = {entry.name: set() for entry in entries}
     failed: dict[str, list[str]] = {entry.name: [] for entry in entries}
     unclear: dict[str, list[str]] = {entry.name: [] for entry in entries}
     silent: dict[str, list[str]] = {entry.name: [] for entry in entries}
-    with ThreadPoolExecutor(max_workers=min(_THREADS, len(instances) + 1), thread_name_prefix="topology") as pool:
-        readings = [
-            (entry.name, one.name, pool.submit(read_streams, one.metrics, application_id=entry.application_id))
-            for entry, one in instances
-        ]
-        for name, instance, future in readings:
-            found = future.result()
+    answers = ask_all(
+        {
+            entry.name: [
+                partial(read_streams, one.metrics, application_id=entry.application_id)
+                for one in entry.deployer.instances
+            ]
+            for entry in entries
+        },
+        Missing,
+    )
+    for entry in entries:
+        for one, found in zip(entry.deployer.instances, answers[entry.name], strict=True):
             if isinstance(found, StreamsReading) and isinstance(found.topology, str):
-                texts[name].add(found.topology)
+                texts[entry.name].add(found.topology)
             else:
-                silent[name].append(instance)
-                if isinstance(found, Missing) and found.start is not None:
-                    unclear[name].append(f"{instance}: {found.missing}")
+                silent[entry.name].append(one.name)
+                if isinstance(found, Missing) and not isinstance(found, NotListening):
+                    unclear[entry.name].append(f"{one.name}: {found.missing}")
             if why := _failed(found):
-                failed[name].append(f"{instance} ({why})")
+                failed[entry.name].append(f"{one.name} ({why})")
     return {
         one.name: replace(
             _told(one, texts[one.name], failed[one.name], unclear[one.name], names), silent=tuple(silent[one.name])
@@ -130,5 +135,6 @@ def _told(
     kept = tuple(sorted(keeps))
     if reads and not lacking:
         return Told(reads, kept, tuple(failed), heard=True)
-    said = "; ".join(dict.fromkeys(lacking or [NOBODY_TELLS, *unclear]))
+    more = [f"and {len(unclear) - _SHOWN} more instances"] if len(unclear) > _SHOWN else []
+    said = "; ".join(dict.fromkeys(lacking or [NOBODY_TELLS, *unclear[:_SHOWN], *more]))
     return Told(None, kept, tuple(failed), said, {**partly, **reads} if partly else {}, heard=bool(texts))

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from kstreams_runbooks.model.readings import Missing, Start, StreamsReading, Taken
 from kstreams_runbooks.observe.metrics import read_streams, streams_from
+from kstreams_runbooks.wire.limits import Limits
 
 SAMPLES = Path(__file__).parent / "samples"
 TAKEN = Taken(1_795_234_925_000, "jolokia http://127.0.0.1:1/jolokia")
@@ -151,7 +152,7 @@ def test_one_request_reads_a_client(agent: str) -> None:
 )
 def test_agent_that_does_not_answer_is_missing_with_the_reason(agent: str, path: str, why: str) -> None:
     """A timeout, a refusal and a stranger are different things to a person."""
-    reading = read_streams(f"http://user:secret@{agent}{path}", timeout_s=0.3)
+    reading = read_streams(f"http://user:secret@{agent}{path}", limits=Limits(silence_s=0.3))
     assert isinstance(reading, Missing)
     assert why in reading.missing
     assert "secret" not in reading.missing

@@ -1,0 +1,82 @@
+"""Which text is the address of an agent, a supervisor or Airflow, taken apart once and checked before it is used."""
+
+import re
+from dataclasses import dataclass, field
+from ipaddress import IPv6Address
+from typing import Final
+from urllib.parse import SplitResult, unquote, urlsplit
+
+_LONGEST: Final = 2_000
+_LAST_PORT: Final = 65_535
+_PORTS: Final = {"http": 80, "https": 443}
+_LABEL: Final = r"[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
+_HOST: Final = re.compile(rf"(?=.{{1,253}}\Z){_LABEL}(?:\.{_LABEL})*\.?")
+# Printable ASCII without what no URL holds unescaped, so that nothing in it can end a header, a line or a quotation.
+_TEXT: Final = re.compile(r"[!#-;=?-\[\]_a-z~%]+")
+
+
+@dataclass(frozen=True, slots=True)
+class WebAddress:
+    """An http or https address; `socket` is the path of a unix socket, empty for TCP. The login is never printed."""
+
+    scheme: str
+    host: str
+    port: int
+    path: str
+    socket: str = ""
+    user: str | None = field(default=None, repr=False)
+    password: str = field(default="", repr=False)
+
+
+def web_address(url: str, *, unix: bool = False) -> WebAddress:
+    """The parts of `http(s)://[user:password@]host[:port][/path]`, and of `unix:///path` where `unix` allows it.
+
+    ValueError, with a reason that does not repeat the text (it may hold a password), for anything else.
+    """
+    parts, port = _split(url)
+    if parts.scheme == "unix" and unix:
+        if parts.netloc or not parts.path.strip("/"):
+            raise ValueError("names no socket; expected unix:///path/to/socket")
+        return WebAddress("http", "localhost", 80, "", socket=parts.path)
+    if parts.scheme not in _PORTS:
+        raise ValueError(f"must begin with http:// or https://{' or unix://' if unix else ''}")
+    if parts.query or parts.fragment:
+        raise ValueError("must not have a query or a fragment")
+    host = parts.hostname or ""
+    if not _is_host(host):
+        raise ValueError("names no host" if not host else "has a host that is neither a name nor an address")
+    if port == 0:
+        raise ValueError(f"has port 0 (ports are 1 to {_LAST_PORT})")
+    user = None if parts.username is None else unquote(parts.username)
+    return WebAddress(
+        parts.scheme,
+        host,
+        port or _PORTS[parts.scheme],
+        parts.path,
+        user=user,
+        password=unquote(parts.password or ""),
+    )
+
+
+def _split(url: str) -> tuple[SplitResult, int | None]:
+    if len(url) > _LONGEST:
+        raise ValueError(f"is longer than {_LONGEST:,} characters")
+    if not url.isascii():
+        raise ValueError("has characters outside ASCII; write an international host name in its xn-- form")
+    if not _TEXT.fullmatch(url):
+        raise ValueError("has a space, a control character or another character that no URL holds")
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        raise ValueError(f"has a host or a port that cannot be read (ports are 1 to {_LAST_PORT})") from None
+    return parts, port
+
+
+def _is_host(host: str) -> bool:
+    if ":" not in host:
+        return _HOST.fullmatch(host) is not None
+    try:
+        return bool(IPv6Address(host)) and "%" not in host
+    except ValueError:
+        return False

@@ -1,0 +1,273 @@
+"""One HTTP exchange that costs a stated time and size, whatever the other side sends or does not send.
+
+Every read from the socket is given what is left of one deadline, so that neither a body nor a header that arrives byte
+by byte goes on for longer. Nothing is unpacked: identity is asked for, and another encoding is not read. Redirects are
+not followed, proxies of the environment are not used, and the connection is closed after the one answer.
+"""
+
+import base64
+import queue
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+import httpcore
+
+from kstreams_runbooks.model.web_address import WebAddress
+from kstreams_runbooks.wire.limits import MIB, Limits
+
+# Header lines and the sizes of chunks come on top of the body.
+_FRAMING = MIB
+# A name with more addresses than this is not tried to its end: each may take the time of a connection.
+_ADDRESSES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came: status and body, nothing else of it is looked at."""
+
+    status: int
+    body: bytes
+
+
+class NoAnswer(Exception):
+    """There is no answer within the limits; the text says why, without the address."""
+
+    def __init__(self, reason: str, *, listening: bool = True) -> None:
+        super().__init__(reason)
+        self.listening = listening
+
+
+def post(address: WebAddress, path: str, body: bytes, content_type: str, limits: Limits) -> Answer:
+    """The answer to one POST; NoAnswer where there is none within the limits, or where it is encoded."""
+    budget = _Budget(limits)
+    headers = {
+        "Host": _host_header(address),
+        "Content-Type": content_type,
+        "Content-Length": str(len(body)),
+        "Accept-Encoding": "identity",
+        "Connection": "close",
+        **_authorization(address),
+    }
+    origin = httpcore.Origin(address.scheme.encode(), address.host.encode(), address.port)
+    connection = httpcore.HTTPConnection(
+        origin,
+        # Loading certificates takes longer than the whole request: only where there is TLS to verify.
+        ssl_context=httpcore.default_ssl_context() if address.scheme == "https" else None,
+        uds=address.socket or None,
+        network_backend=_Backend(budget),
+    )
+    try:
+        with (
+            connection,
+            connection.stream(
+                "POST",
+                httpcore.URL(
+                    scheme=address.scheme.encode(),
+                    host=address.host.encode(),
+                    port=address.port,
+                    target=path.encode(),
+                ),
+                headers=list(headers.items()),
+                content=body,
+            ) as answer,
+        ):
+            return Answer(answer.status, _body(answer, budget))
+    except httpcore.TimeoutException:
+        raise NoAnswer(f"no answer within {limits.silence_s:g} s") from None
+    except (httpcore.NetworkError, httpcore.ProtocolError) as error:
+        raise NoAnswer(f"connection lost ({type(error).__name__})") from None
+
+
+def _body(answer: httpcore.Response, budget: "_Budget") -> bytes:
+    for name, value in answer.headers:
+        if name.lower() == b"content-encoding" and value.strip().lower() not in {b"", b"identity"}:
+            raise NoAnswer("the answer is compressed although it was asked for uncompressed; it is not unpacked")
+        if name.lower() == b"content-length" and value.isdigit():
+            budget.fits(int(value[:20]))
+    chunks, size = [], 0
+    for chunk in answer.iter_stream():
+        size += len(chunk)
+        budget.fits(size)
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def _host_header(address: WebAddress) -> str:
+    host = f"[{address.host}]" if ":" in address.host else address.host
+    return host if address.port == {"http": 80, "https": 443}[address.scheme] else f"{host}:{address.port}"
+
+
+def _authorization(address: WebAddress) -> Mapping[str, str]:
+    if address.user is None:
+        return {}
+    login = f"{address.user}:{address.password}".encode()
+    return {"Authorization": f"Basic {base64.b64encode(login).decode()}"}
+
+
+class _Budget:
+    """What is left of the limits."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.heard = False
+        self._until = time.monotonic() + limits.answer_s
+        self._bytes = limits.body_bytes + _FRAMING
+
+    def seconds(self, most: float) -> float:
+        left = self._until - time.monotonic()
+        if left <= 0:
+            raise NoAnswer(f"the answer did not end within {self.limits.answer_s:g} s")
+        return min(left, most)
+
+    def fits(self, size: int) -> None:
+        if size > self.limits.body_bytes:
+            raise NoAnswer(f"the answer is larger than {self.limits.body_bytes / MIB:g} MiB")
+
+    def took(self, size: int) -> None:
+        self.heard = self.heard or size > 0
+        self._bytes -= size
+        if self._bytes < 0:
+            raise NoAnswer(f"the answer is larger than {self.limits.body_bytes / MIB:g} MiB")
+
+
+class _Stream(httpcore.NetworkStream):
+    """A connection whose reads and writes are given what is left of the time."""
+
+    def __init__(self, stream: httpcore.NetworkStream, budget: _Budget) -> None:
+        self._stream = stream
+        self._budget = budget
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        del timeout
+        budget = self._budget
+        try:
+            data = self._stream.read(max_bytes, budget.seconds(budget.limits.silence_s))
+        except httpcore.ReadTimeout:
+            budget.seconds(budget.limits.silence_s)
+            silent = f"{budget.limits.silence_s:g} s"
+            raise NoAnswer(
+                f"the answer broke off: nothing more came for {silent}"
+                if budget.heard
+                else f"no answer within {silent}; the process is there but does not answer"
+            ) from None
+        budget.took(len(data))
+        return data
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        del timeout
+        self._stream.write(buffer, self._budget.seconds(self._budget.limits.silence_s))
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore.NetworkStream:
+        del timeout
+        seconds = self._budget.seconds(self._budget.limits.connect_s)
+        try:
+            return _Stream(self._stream.start_tls(ssl_context, server_hostname, seconds), self._budget)
+        except httpcore.TimeoutException:
+            raise NoAnswer(f"no TLS connection within {seconds:.1f} s") from None
+        except httpcore.ConnectError as error:
+            raise NoAnswer(f"no TLS connection: {_why(error)}") from None
+
+    def get_extra_info(self, info: str) -> object:
+        return self._stream.get_extra_info(info)
+
+
+class _Backend(httpcore.NetworkBackend):
+    """Connects within the budget; the resolver, which knows no time limit, is left behind where it takes longer."""
+
+    def __init__(self, budget: _Budget) -> None:
+        self._budget = budget
+        self._system = httpcore.SyncBackend()
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.NetworkStream:
+        del timeout
+        limit = self._budget.limits.connect_s
+        until = time.monotonic() + self._budget.seconds(limit)
+        why = NoAnswer(f"no connection within {limit:g} s", listening=False)
+        for address in _resolved(host, port, limit)[:_ADDRESSES]:
+            left = until - time.monotonic()
+            if left <= 0:
+                break
+            found = self._connected_or_why(
+                lambda where, seconds: self._system.connect_tcp(where, port, seconds, local_address, socket_options),
+                address,
+                left,
+            )
+            if isinstance(found, _Stream):
+                return found
+            why = found
+        raise why
+
+    def connect_unix_socket(
+        self,
+        path: str,
+        timeout: float | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.NetworkStream:
+        del timeout
+        found = self._connected_or_why(
+            lambda where, seconds: self._system.connect_unix_socket(where, seconds, socket_options),
+            path,
+            self._budget.seconds(self._budget.limits.connect_s),
+        )
+        if isinstance(found, _Stream):
+            return found
+        raise found
+
+    def _connected_or_why(
+        self, connect: Callable[[str, float], httpcore.NetworkStream], where: str, seconds: float
+    ) -> "_Stream | NoAnswer":
+        try:
+            return _Stream(connect(where, seconds), self._budget)
+        except httpcore.ConnectTimeout:
+            return NoAnswer(f"no connection within {self._budget.limits.connect_s:g} s", listening=False)
+        except httpcore.ConnectError as error:
+            return NoAnswer(_why(error), listening=False)
+
+
+def _why(error: Exception) -> str:
+    match error.__cause__ or error.__context__:
+        case ConnectionRefusedError() | FileNotFoundError():
+            return "connection refused; no process listens there"
+        case ssl.SSLCertVerificationError(verify_message=said):
+            return f"its certificate is not accepted ({said})"
+        case ssl.SSLError():
+            return "it does not speak TLS as expected"
+        case OSError(strerror=str(said)):
+            return f"it cannot be reached ({said})"
+    return f"it cannot be reached ({type(error).__name__})"
+
+
+def _resolved(host: str, port: int, limit_s: float) -> list[str]:
+    found: queue.SimpleQueue[list[str] | OSError | UnicodeError] = queue.SimpleQueue()
+
+    def resolve() -> None:
+        try:
+            entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            found.put(list(dict.fromkeys(str(entry[4][0]) for entry in entries)))
+        except (OSError, UnicodeError) as error:
+            found.put(error)
+
+    threading.Thread(target=resolve, name=f"resolve-{host}", daemon=True).start()
+    try:
+        addresses = found.get(timeout=limit_s)
+    except queue.Empty:
+        raise NoAnswer(f"its host name was not resolved within {limit_s:g} s", listening=False) from None
+    if isinstance(addresses, Exception):
+        raise NoAnswer("its host name cannot be resolved", listening=False)
+    return addresses
