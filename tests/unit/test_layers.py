@@ -17,7 +17,7 @@ MAY_IMPORT = {
     "finite": set(),
     "properties": set(),
     "wording": set(),
-    "wire": {"model", "wording"},
+    "wire": {"model"},
     "model": {"errors"},
     "rules": {"errors", "model"},
     "decide": {"errors", "model"},

@@ -29,6 +29,9 @@ _NOBODY = "none"
 _COMMA = ", "
 # One text with more than one is refused whatever their number; a text made to have many must not cost more.
 _MOST_READINGS = 64
+_MOST_COMMAS = 30
+# A topology of a thousand nodes has some 150,000 characters; a text made to be slow costs two seconds at most.
+_MOST_TEXT = 2**20
 _SHOWN = 60
 
 
@@ -51,6 +54,8 @@ class _Group:
     is_global: bool
     topology: str
     drafts: dict[str, _Draft] = field(default_factory=dict)
+    # Whether a name holds a comma, so that the names in a list are not plain to see.
+    commas: bool = False
 
 
 def parse_topology(text: str) -> Topology:
@@ -93,6 +98,8 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
     if "\x00" in text:
         raise BadInput("topology description: has NUL bytes (expected the text of Topology#describe); give that text")
     # Windows editors put a mark before the first line.
+    if len(text) > _MOST_TEXT:
+        raise BadInput(f"topology description: has {len(text):,} characters (limit {_MOST_TEXT:,}); give that text")
     for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
         if stripped := line.strip():
             yield number, stripped
@@ -131,6 +138,7 @@ def _add(group: _Group, number: int, line: str) -> None:
     """Take a node, or an arrow of the node before it."""
     if node := _node(line):
         group.drafts[node.name] = _draft(group, number, node)
+        group.commas = group.commas or _COMMA.strip() in node.name
         return
     draft = next(reversed(group.drafts.values()), None)
     if draft is None or not _arrow(draft, line):
@@ -140,12 +148,15 @@ def _add(group: _Group, number: int, line: str) -> None:
 
 def _node(line: str) -> Node | None:
     nobody: frozenset[str] = frozenset()
+    # Each pattern ends so. One that does not would be looked for from every bracket on, to the end of the line.
+    if not line.endswith(")"):
+        return None
     if found := _SOURCE.fullmatch(line):
         topics = _TOPICS.fullmatch(found["topics"])
         if topics:
             return Source(found["name"], _names(topics["topics"] or ""), None, nobody)
         return Source(found["name"], nobody, found["topics"], nobody)
-    if found := _PROCESSOR.fullmatch(line):
+    if line.endswith("])") and (found := _PROCESSOR.fullmatch(line)):
         return Processor(found["name"], _names(found["stores"]), nobody)
     if found := _SINK.fullmatch(line):
         return Sink(found["name"], found["topic"], None)
@@ -211,8 +222,13 @@ def _meant(group: _Group, draft: _Draft, text: str, arrow: str) -> frozenset[str
     A name that is no node is given back as it stands, for `_fits` to say.
     """
     plain = tuple(_names(text))
-    if not any(_COMMA.strip() in known for known in group.drafts):
+    if not group.commas:
         return frozenset(plain)
+    if text.count(_COMMA) > _MOST_COMMAS:
+        raise BadInput(
+            f"line {draft.line}: {arrow} of {_cut(draft.node.name)} has more than {_MOST_COMMAS} names, and a name of "
+            "a node here holds a comma, so they cannot be told apart; give that node another name"
+        )
     name, readings = draft.node.name, list(islice(_readings(text.strip(), group.drafts), _MOST_READINGS)) or [plain]
     # `a, b` may be two nodes or one: the one that leads back is meant.
     fitting = {frozenset(one) for one in readings if all(_leads_back(group, other, name, arrow) for other in one)}
@@ -225,17 +241,25 @@ def _meant(group: _Group, draft: _Draft, text: str, arrow: str) -> frozenset[str
 
 
 def _readings(text: str, names: Collection[str]) -> Iterator[tuple[str, ...]]:
-    """Every way to read a list of names as names of nodes."""
+    """Every way to read a list of names as names of nodes.
+
+    Found from the end, so that a beginning which leads nowhere is looked at once and not once for each way to it.
+    """
     if text in {_NOBODY, ""}:
         yield ()
         return
-    if text in names:
-        yield (text,)
-    at = text.find(_COMMA)
-    while at >= 0:
-        if text[:at] in names:
-            yield from ((text[:at], *rest) for rest in _readings(text[at + len(_COMMA) :], names) if rest)
-        at = text.find(_COMMA, at + 1)
+    parts = text.split(_COMMA)
+    nexts: dict[int, list[tuple[str, int]]] = {}
+    for begin in reversed(range(len(parts))):
+        spans = ((_COMMA.join(parts[begin:end]), end) for end in range(begin + 1, len(parts) + 1))
+        nexts[begin] = [(name, end) for name, end in spans if name in names and (end == len(parts) or nexts[end])]
+    ways: list[tuple[tuple[str, ...], int]] = [((), 0)]
+    while ways:
+        read, at = ways.pop()
+        if at == len(parts):
+            yield read
+        else:
+            ways += [((*read, name), end) for name, end in nexts[at]]
 
 
 def _leads_back(group: _Group, other: str, name: str, arrow: str) -> bool:

@@ -11,9 +11,10 @@ from kstreams_runbooks.model.readings import Missing, NoClient, NotListening, St
 from kstreams_runbooks.observe.application import ObservedApplication
 from kstreams_runbooks.observe.asking import ask_all
 from kstreams_runbooks.observe.lag import LagAsked
-from kstreams_runbooks.observe.metrics import read_streams
+from kstreams_runbooks.observe.metrics import LIMITS, read_streams
 from kstreams_runbooks.observe.topic_names import TopicNames
 from kstreams_runbooks.observe.topology_topics import readable_topics
+from kstreams_runbooks.wire.limits import Limits
 
 # Instances whose answers one sentence repeats.
 _SHOWN = 3
@@ -52,7 +53,9 @@ def question(entry: ObservedApplication, told: Told | None, known: KnownTopology
     return replace(asked, reads=told.reads or told.partly or None, lacking=told.lacking, keeps=told.keeps)
 
 
-def ask_instances(entries: Sequence[ObservedApplication], names: TopicNames) -> dict[str, Told]:
+def ask_instances(
+    entries: Sequence[ObservedApplication], names: TopicNames, limits: Limits = LIMITS
+) -> dict[str, Told]:
     """What the instances of each application say, by its name; slow ones of one cost no other its turn.
 
     In the middle of a roll two topologies may run: what either reads is read. `names` are the cluster's topics: as long
@@ -65,7 +68,7 @@ def ask_instances(entries: Sequence[ObservedApplication], names: TopicNames) -> 
     answers = ask_all(
         {
             entry.name: [
-                partial(read_streams, one.metrics, application_id=entry.application_id)
+                partial(read_streams, one.metrics, application_id=entry.application_id, limits=limits)
                 for one in entry.deployer.instances
             ]
             for entry in entries

@@ -56,13 +56,13 @@ _REQUEST = [
     {"type": "read", "mbean": _TASKS, "attribute": [_REMAINING]},
 ]
 _PID = re.compile(r"[0-9]{1,9}")
-_LIMITS = Limits()
+LIMITS = Limits()
 # Application ids that one sentence names.
 _SHOWN = 5
 
 
 def read_streams(
-    metrics_url: str, *, application_id: str | None = None, limits: Limits = _LIMITS
+    metrics_url: str, *, application_id: str | None = None, limits: Limits = LIMITS
 ) -> StreamsReading | Missing:
     """The Streams client behind a Jolokia base URL (`http://host:port/jolokia`).
 
@@ -215,11 +215,11 @@ def _remaining(part: Mapping[str, Any] | None, client_id: str, restoring: int | 
     A task that is done keeps the transaction markers at the end of its changelog as "remaining" (1 or 2 records,
     seen in 4.3.1 under exactly_once_v2), so the figure means nothing once no task restores.
     """
+    values = _figures(part, _TASKS, client_id, _REMAINING, lowest=-1)
     if isinstance(restoring, Missing):
         return Missing(f"{_REMAINING}: {restoring.missing}")
     if restoring == 0:
         return 0
-    values = _figures(part, _TASKS, client_id, _REMAINING, lowest=-1)
     if not values:
         return Missing(f"{_REMAINING}: no task has reported it yet")
     return -1 if min(values) < 0 else sum(values)

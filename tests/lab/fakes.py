@@ -1,0 +1,136 @@
+"""Fake agents and fake supervisors: real sockets on the loopback that answer whatever a test gives them.
+
+They stand for what this project does not control: the programs behind a Jolokia URL or a supervisord URL.
+"""
+
+import gzip
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Self
+
+Reply = Callable[[socket.socket], None]
+
+
+class _FakeServer:
+    """Listens on a port of its own, reads each request to its end and lets `reply` do what it likes with the socket."""
+
+    path = ""
+
+    def __init__(self, reply: Reply) -> None:
+        self.reply = reply
+        self.requests: list[bytes] = []
+        self.most_at_once = 0
+        self._at_once = 0
+        self._lock = threading.Lock()
+        self._socket = socket.create_server(("127.0.0.1", 0), backlog=128)
+        self.port: int = self._socket.getsockname()[1]
+        self._open: set[socket.socket] = set()
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        """As a fleet entry names it."""
+        return f"http://127.0.0.1:{self.port}{self.path}"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+        for connection in tuple(self._open):
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+
+    def _serve(self) -> None:
+        with suppress(OSError):
+            while True:
+                connection, _ = self._socket.accept()
+                threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
+
+    def _answer(self, connection: socket.socket) -> None:
+        with self._lock:
+            self._open.add(connection)
+            self._at_once += 1
+            self.most_at_once = max(self.most_at_once, self._at_once)
+        with connection, suppress(OSError, ValueError):
+            self.requests.append(_request(connection))
+            self.reply(connection)
+        with self._lock:
+            self._open.discard(connection)
+            self._at_once -= 1
+
+
+class FakeAgent(_FakeServer):
+    """Where a Jolokia agent would answer."""
+
+    path = "/jolokia"
+
+
+class FakeSupervisor(_FakeServer):
+    """Where supervisord's XML-RPC would answer."""
+
+
+def _request(connection: socket.socket) -> bytes:
+    data = b""
+    while b"\r\n\r\n" not in data:
+        data += connection.recv(65_536)
+    head, _, body = data.partition(b"\r\n\r\n")
+    length = next(
+        (int(line.partition(b":")[2]) for line in head.splitlines() if line.lower().startswith(b"content-length")), 0
+    )
+    while len(body) < length:
+        body += connection.recv(65_536)
+    return head + b"\r\n\r\n" + body
+
+
+def answer(body: bytes, status: str = "200 OK", headers: Iterable[str] = ()) -> Reply:
+    """A whole answer, at once."""
+    lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", *headers]
+    return sends("\r\n".join(lines).encode() + b"\r\n\r\n" + body)
+
+
+def sends(data: bytes) -> Reply:
+    """These bytes and then the end of the connection."""
+    return lambda connection: connection.sendall(data)
+
+
+def drips(data: bytes, every_s: float) -> Reply:
+    """One byte after another."""
+
+    def reply(connection: socket.socket) -> None:
+        for byte in data:
+            connection.sendall(bytes([byte]))
+            time.sleep(every_s)
+
+    return reply
+
+
+def falls_silent(data: bytes = b"") -> Reply:
+    """These bytes, then nothing, and the connection stays open."""
+
+    def reply(connection: socket.socket) -> None:
+        connection.sendall(data)
+        connection.recv(1)
+
+    return reply
+
+
+def floods(head: bytes, chunk: bytes) -> Reply:
+    """The same bytes for ever, as fast as they are taken."""
+
+    def reply(connection: socket.socket) -> None:
+        connection.sendall(head)
+        while True:
+            connection.sendall(chunk)
+
+    return reply
+
+
+def zeros(mebibytes: int) -> bytes:
+    """So many MiB of zeros, packed by gzip to a thousandth."""
+    return gzip.compress(bytes(2**20), 9) * mebibytes
