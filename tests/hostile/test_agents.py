@@ -23,6 +23,7 @@ from kstreams_runbooks.observe.asking import ask_all
 from kstreams_runbooks.observe.jolokia import parts_of
 from kstreams_runbooks.observe.lag_asked import ask_instances, question
 from kstreams_runbooks.observe.metrics import read_streams, streams_from
+from kstreams_runbooks.observe.topic_names import TopicNames
 from kstreams_runbooks.observe.topology_topics import readable_topics
 from kstreams_runbooks.wire.limits import MIB, Limits
 from kstreams_runbooks.wire.strict_json import parsed
@@ -30,7 +31,7 @@ from lab.fakes import FakeAgent, Reply, answer, drips, falls_silent, floods, sen
 
 SAMPLE = Path(__file__).parents[1] / "unit" / "observe" / "samples" / "jolokia_4.3.1.json"
 WELL: list[dict[str, Any]] = json.loads(SAMPLE.read_text())
-NAMES = frozenset({"orders", "customers"})
+NAMES = TopicNames.of({"orders", "customers"})
 # The same as the real ones in everything but the time, so that the cases are quick.
 QUICK = Limits(connect_s=0.3, silence_s=0.3, answer_s=0.6)
 _OVER_S = 1.0
