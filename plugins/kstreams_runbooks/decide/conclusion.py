@@ -30,7 +30,8 @@ class RunFacts:
     `verified` is the verdict of `verify` if it was reached after the last write, None where it was not; `last` the last
     verdict of any step; `failures` the sentences of the step that ended the run (a step that failed and ran again is
     not it), `inconclusive` whether it failed for a reading that is missing; `reached` the last step that began;
-    `touched` the instances that cards name. `reading` is None where nobody had to look.
+    `touched` the instances that cards name; `saw` what a wait of that step saw last. `reading` is None where nobody had
+    to look.
     """
 
     dry_run: bool
@@ -42,6 +43,7 @@ class RunFacts:
     reached: str = ""
     touched: tuple[str, ...] = ()
     reading: ApplicationReading | Missing | None = None
+    saw: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,8 @@ def _why(facts: RunFacts) -> str:
     if facts.failures:
         return facts.failures[-1]
     if facts.reached:
-        return f"{facts.reached} began and gave no answer (killed, marked by hand, or an error that its log shows)"
+        why = f"{facts.reached} began and gave no answer (killed, marked by hand, or an error that its log shows)"
+        return f"{why}; the last that it saw: {facts.saw}" if facts.saw else why
     return facts.last.sentence if facts.last else "no step was reached"
 
 

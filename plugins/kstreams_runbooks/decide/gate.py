@@ -25,6 +25,9 @@ from kstreams_runbooks.model.versions import Release
 # Kafka Streams does not leave these states by itself (KafkaStreams.State, Javadoc).
 _DEAD_STATES = frozenset({"ERROR", "PENDING_ERROR", "NOT_RUNNING"})
 
+# What stands in an outcome's sentence; the rest is in the evidence.
+_MOST = 4
+
 # From here on the state updater restores beside the threads, and says how far it is (KIP-869); before it the threads
 # restore themselves, and RUNNING says that they are done.
 _FIRST_WITH_STATE_UPDATER = Release("3.8")
@@ -41,10 +44,10 @@ def gate(samples: tuple[ApplicationReading, ...], expected: Expectation) -> Verd
         return Verdict(Outcome.WAIT, ("no reading yet",))
     last = samples[-1]
     if fatal := tuple(_never(samples, expected)):
-        return Verdict(Outcome.REFUSE, fatal)
+        return Verdict(Outcome.REFUSE, (*fatal, *_seen_as_well(samples, expected)))
     missing = tuple(_unread(last, expected))
     if missing:
-        return Verdict(Outcome.INCONCLUSIVE, missing)
+        return Verdict(Outcome.INCONCLUSIVE, (*missing, *_seen_as_well(samples, expected, missing)))
     if troubles := _troubles_at(samples, len(samples) - 1, expected):
         return Verdict(Outcome.WAIT, troubles)
     good = 0
@@ -94,6 +97,29 @@ def _never(samples: tuple[ApplicationReading, ...], expected: Expectation) -> It
                 f"{name}: no Streams client of this application {age / 1000:.0f} s after its process started (limit "
                 f"{CLIENT_DUE_MS / 1000:.0f} s); {streams.missing}"
             )
+
+
+def _seen_as_well(
+    samples: tuple[ApplicationReading, ...], expected: Expectation, said: tuple[str, ...] = ()
+) -> Iterator[str]:
+    """What else the newest reading that shows anything saw, apart from what is `said`.
+
+    An instance that died takes the cause with it: it stands in what was read of topics, group and offsets, perhaps one
+    reading before. That the dead instance itself cannot be read explains nothing.
+    """
+    own = f"{expected.instance}: "
+    for index in range(len(samples) - 1, -1, -1):
+        found = [
+            *(reason for reason in _unread(samples[index], expected) if not reason.startswith(own)),
+            *(_troubles(samples[: index + 1], expected) if index else ()),
+        ]
+        # That nothing moves follows from the rest; a first reading shows no progress.
+        if also := [reason for reason in dict.fromkeys(found) if reason not in said]:
+            age_s = (samples[-1].taken.at_ms - samples[index].taken.at_ms) / 1000
+            when = f" {age_s:.0f} s before" if index < len(samples) - 1 else ""
+            more = f"; and {len(also) - _MOST} more" if len(also) > _MOST else ""
+            yield f"the gate saw{when}: {'; '.join(also[:_MOST])}{more}"
+            return
 
 
 def _client_start(sample: ApplicationReading, name: str) -> Start | None:

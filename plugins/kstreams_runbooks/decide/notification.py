@@ -130,10 +130,21 @@ def ended(
         kind,
         about.occasion,
         f"{about.record.dag_id} {conclusion.outcome}",
-        (conclusion.sentence, *emergencies, *(way_back if stopped else ())),
+        (*_lines(conclusion.sentence), *emergencies, *(way_back if stopped else ())),
         command=_next(about, kind, conclusion),
         at_ms=at_ms,
     )
+
+
+def _lines(sentence: str) -> list[str]:
+    """A sentence that is too long for a line, broken between its parts: none of its reasons is cut off."""
+    lines: list[str] = []
+    for part in sentence.split("; "):
+        if lines and len(lines[-1]) + len(part) + 2 < _LONGEST_LINE:
+            lines[-1] += f"; {part}"
+        else:
+            lines.append(part)
+    return lines
 
 
 def _next(about: About, kind: Kind, conclusion: Conclusion) -> str:

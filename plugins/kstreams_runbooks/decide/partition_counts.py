@@ -55,6 +55,11 @@ def task_counts(topology: Topology, counts: Mapping[str, int]) -> dict[str, int]
     }
 
 
+def joined_topics(topology: Topology) -> list[set[str]]:
+    """Groups of topics that are joined, as `partition_counts` takes it; names as printed, a pattern as `<pattern>*`."""
+    return _joined([sub for sub in topology.subtopologies if not sub.is_global])
+
+
 def _as_written(tasks: list[Subtopology], internal: frozenset[str], counts: Mapping[str, int]) -> dict[str, int]:
     """Repartition topics as if none was joined: each gets the most of what is counted when its turn comes.
 

@@ -18,6 +18,7 @@ from kstreams_runbooks.decide.left_unread import nothing_left
 from kstreams_runbooks.decide.members import every_member_runs
 from kstreams_runbooks.decide.restart_plan import restart_plan
 from kstreams_runbooks.decide.roll_preflight import may_be_rolled
+from kstreams_runbooks.decide.topics_fit import topics_fit
 from kstreams_runbooks.decide.undo_plan import undo_plan
 from kstreams_runbooks.decide.verification import change_verified, undo_verified
 
@@ -28,6 +29,7 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         ready_for_change,
         described_change,
         may_be_rolled,
+        topics_fit,
         bump_plan,
         restart_plan,
         undo_plan,

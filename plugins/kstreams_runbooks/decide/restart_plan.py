@@ -50,8 +50,8 @@ def restart_plan(
     kept = kept_settings(reading, frozenset({UPGRADE_FROM, *settings}))
     wanted = kept | {key: value for key, value in settings.items() if value is not None}
     _no_upgrade_from(found)
-    if settings and not at_once:
-        findings += (_settings_may_change_it(declared),)
+    if settings:
+        findings += (_settings_may_change_it(declared, at_once=at_once),)
     bounce = Bounce(1, target, tuple(sorted(wanted.items())), other_library(target, declared.library(target)))
     changed = [one for one in found.at_start if (one.release, one.settings) != (bounce.release, bounce.settings)]
     if not changed and not at_once:
@@ -101,13 +101,18 @@ def _no_upgrade_from(found: PlanFacts) -> None:
             )
 
 
-def _settings_may_change_it(declared: DeclaredApplication) -> Finding:
+def _settings_may_change_it(declared: DeclaredApplication, *, at_once: bool) -> Finding:
+    answer = (
+        "if they do, look yourself whether the topics that it then reads and writes exist: the release was compared "
+        "with the cluster without them"
+        if at_once
+        else "if they do, this needs stop_and_restart"
+    )
     return Finding(
         "settings-may-change-the-topology",
         "info",
         declared.name,
-        "whether the settings change what the application reads is not known here; if they do, this needs "
-        "stop_and_restart",
+        f"whether the settings change what the application reads is not known here; {answer}",
         _SOURCE,
     )
 

@@ -146,6 +146,8 @@ class Application(Declaration):
             # Always floats: the plan's digest is taken over their JSON, and 10 and 10.0 are not the same text.
             limits=tuple((name, float(value)) for name, value in self._limits(overrides or {})),
             processing_guarantee=self.processing_guarantee,
+            outputs=self.outputs,
+            control=self.control,
             libraries=tuple(sorted(self.libraries.items())),
         )
 

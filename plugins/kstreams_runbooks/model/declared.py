@@ -23,6 +23,8 @@ class DeclaredApplication:
     limits: tuple[tuple[str, float], ...]
     libraries: tuple[tuple[str, str], ...] = ()
     processing_guarantee: str = "unknown"
+    outputs: tuple[str, ...] = ()
+    control: tuple[str, ...] = ()
 
     def library(self, release: str) -> str:
         """The Kafka Streams release inside a declared release, which is its name where nothing else is declared."""

@@ -15,7 +15,7 @@ from kstreams_runbooks.decide.emptiness import group_is_empty
 from kstreams_runbooks.decide.notification import needs_you
 from kstreams_runbooks.decide.rolling import in_place
 from kstreams_runbooks.deployers import Deployer, make_deployer
-from kstreams_runbooks.errors import Inconclusive, Refused
+from kstreams_runbooks.errors import Inconclusive, Refused, RunbookError
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.plan import Bounce
 from kstreams_runbooks.model.readings import (
@@ -30,6 +30,7 @@ from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.steps.bring import known, require_as_planned
 from kstreams_runbooks.steps.cards import last_card, members_in_group, write_card
+from kstreams_runbooks.steps.fitting import require_topics_still
 from kstreams_runbooks.steps.notify import notify
 from kstreams_runbooks.steps.run import Run, now_ms
 
@@ -54,6 +55,7 @@ def stop_all(run: Run, bounce: Bounce) -> None:
         run.say("all instances were stopped and the group was EMPTY; this run has begun to start them: nothing to stop")
         return
     _guard(run, reading, bounce)
+    require_topics_still(run, reading, "nothing is stopped")
     members: dict[str, MemberReading] = {}
     for instance in going:
         own = members_in_group(run, reading, instance)
@@ -85,6 +87,7 @@ def start_all(run: Run, bounce: Bounce) -> None:
     if not waiting:
         run.say("every instance has been started by this run already")
         return
+    require_topics_still(run, reading, f"{', '.join(one.instance for one in waiting)} not started", down=True)
     names = [one.instance for one in waiting]
     if not run.deployer.acts:
         cleared = [run.deployer.request("clear_state", name) for name in names] if bounce.clear_state else []
@@ -212,6 +215,10 @@ def _in_threads(run: Run, names: list[str], do: Callable[[Deployer, str], _T]) -
 
 
 def _raise_first(ended: dict[str, Future[_T]]) -> None:
-    """Raise what the first instance that failed, failed with."""
-    for future in ended.values():
-        future.result()
+    """Raise what the first instance that failed, failed with, and say of each other one that failed too."""
+    failed = {name: error for name, future in ended.items() if (error := future.exception()) is not None}
+    for first in failed.values():
+        others = [f"{name}: {error}" for name, error in failed.items() if error is not first]
+        if others and isinstance(first, RunbookError):
+            raise type(first)(f"{first}; {'; '.join(others)}") from first
+        raise first

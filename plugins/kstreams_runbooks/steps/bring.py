@@ -5,7 +5,7 @@ import time
 from kstreams_runbooks.act.groups import GroupWriter
 from kstreams_runbooks.act.instance import restart
 from kstreams_runbooks.decide.guards import nothing_drifted
-from kstreams_runbooks.decide.rolling import in_place, left_behind, others_unwell
+from kstreams_runbooks.decide.rolling import in_place, is_down, left_behind, others_unwell
 from kstreams_runbooks.errors import Drifted, Inconclusive, Refused
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.plan import Bounce
@@ -20,6 +20,7 @@ from kstreams_runbooks.model.readings import (
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe import read_streams
 from kstreams_runbooks.steps.cards import members_in_group, write_card
+from kstreams_runbooks.steps.fitting import require_topics_still
 from kstreams_runbooks.steps.run import Run, now_ms
 
 # Parking a task costs Airflow about as much processor time as a small instance needs to start: not at the same moment.
@@ -71,6 +72,8 @@ def guard(run: Run, bounce: Bounce, reading: ApplicationReading, name: str) -> N
     if why := left_behind(reading, name, bounce, run.plan()):
         raise Refused(why)
     require_as_planned(run, bounce, reading, name, f"{name} is not touched")
+    own = reading.instance(name)
+    require_topics_still(run, reading, f"{name} is not touched", down=not isinstance(own, Missing) and is_down(own))
 
 
 def require_as_planned(run: Run, bounce: Bounce, reading: ApplicationReading, name: str, untouched: str) -> None:

@@ -22,6 +22,7 @@ from kstreams_runbooks.observe.change_figures import read_change_figures
 from kstreams_runbooks.rules import procedures, topology_change_rules, upgrade_path_rules
 from kstreams_runbooks.steps.authorize import approved
 from kstreams_runbooks.steps.code import code_digest
+from kstreams_runbooks.steps.fitting import demand_topics
 from kstreams_runbooks.steps.planned import refuse_drift, require_fresh
 from kstreams_runbooks.steps.run import Run
 from kstreams_runbooks.steps.runbook import given_limits
@@ -75,6 +76,7 @@ def plan_of_change() -> Any:
         )
         _store(run, change, figures, before, after)
         _demand(change)
+        demand_topics(run, reading, (after,))
 
     return plan()
 

@@ -16,6 +16,7 @@ from kstreams_runbooks.steps.notify import emergencies, notify
 from kstreams_runbooks.steps.reporting import BEGUN, StepFailed, leave, reported
 from kstreams_runbooks.steps.run import Run, now_ms
 from kstreams_runbooks.steps.void import voided
+from kstreams_runbooks.steps.watch_trigger import SAW
 
 _NOBODY_CAN_SAY = {Inconclusive.exit_code, Unreachable.exit_code}
 _VERIFIED = ("change_verified", "undo_verified", "change_answered", "certified", "rehearsed")
@@ -93,6 +94,7 @@ def facts_of(run: Run) -> RunFacts:
         inconclusive=bool(failures) and failures[-1].payload["exit_code"] in _NOBODY_CAN_SAY,
         reached=begun[-1].task_id if begun else "",
         touched=tuple(dict.fromkeys(card.object for card in cards)),
+        saw=next((piece.payload["sentence"] for piece in reversed(kept) if piece.name == SAW and piece.id > since), ""),
     )
 
 

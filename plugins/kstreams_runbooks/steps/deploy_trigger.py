@@ -34,7 +34,7 @@ class DeployTrigger(WatchTrigger):
             if verdict.sentence != said or over:
                 said = verdict.sentence
                 await asyncio.to_thread(run.decide, deployed, reading=reading, awaited=awaited)
-                run.say(f"{awaited.instance}: {said}")
+                await asyncio.to_thread(self.tell, run, f"{awaited.instance}: {said}")
             if verdict.outcome is Outcome.PROCEED:
                 return verdict
             if awaited.members and old_start_gone(reading, awaited):

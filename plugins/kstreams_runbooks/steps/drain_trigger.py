@@ -44,7 +44,7 @@ class _Watch(DrainWatch):
     """A wait that outlives its triggerer: what it has to know again then stands in the ledger; every method blocks."""
 
     def __init__(self, run: Run, question: DrainQuestion, trigger: DrainTrigger) -> None:
-        self._run = run
+        self._run, self._tell = run, trigger.tell
         self._ceiling_s: float = trigger.arguments["ceiling_s"]
         reader = drain_reader(run.application, run.deployer, run.kafka)
         self._topics, ceiling = (f"{name}/{trigger.step}/{trigger.try_number}" for name in ("topics", "ceiling"))
@@ -60,7 +60,7 @@ class _Watch(DrainWatch):
             self._first = self._run.ledger.remember(self._run.key, self._topics, dict(self.question.topic_ids))
         if verdict.sentence != self._said or now_ms() - self._kept_at_ms >= _KEPT_EVERY_MS:
             self._said, self._kept_at_ms = verdict.sentence, now_ms()
-            self._run.say(verdict.sentence)
+            self._tell(self._run, verdict.sentence)
             self._run.keep("reading", PROGRESS, self.readings[-1])
         return verdict
 

@@ -67,7 +67,7 @@ class GateTrigger(WatchTrigger):
             verdict = gate(tuple(samples), expected)
             if verdict.sentence != said:
                 said = verdict.sentence
-                run.say(f"{expected.instance}: {said}")
+                await asyncio.to_thread(self.tell, run, f"{expected.instance}: {said}")
             if verdict.outcome is Outcome.REFUSE:
                 return await asyncio.to_thread(run.decide, gate, samples=tuple(samples), expected=expected)
             if bake.begins(verdict):

@@ -13,6 +13,7 @@ from kstreams_runbooks.model.readings import ApplicationReading
 from kstreams_runbooks.model.verdicts import Finding
 from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
 from kstreams_runbooks.steps.code import code_digest
+from kstreams_runbooks.steps.fitting import require_topics
 from kstreams_runbooks.steps.run import Run
 from kstreams_runbooks.steps.sides import before_a_roll, known_of
 
@@ -64,9 +65,11 @@ def _restart(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...
 def _with_what_it_changes(run: Run, reading: ApplicationReading, made: Plan) -> Plan:
     """The plan with what follows from the topology of its release; Refused or Inconclusive where it may not be rolled.
 
-    Settings are in no description, and where every instance has that release already nothing in it changes. What is
-    added explains the plan to a person and is no part of its digest.
+    That is where the cluster lacks a topic, or has one that the release cannot work with, and where the topology
+    changes more than a roll may. Settings are in no description, and where every instance has that release already
+    nothing in it changes. What is added explains the plan to a person and is no part of its digest.
     """
+    made = replace(made, findings=(*made.findings, *require_topics(run, reading, made.bounces)))
     release = made.bounces[-1].release
     if {one.release for one in made.facts.at_start} == {release}:
         return made

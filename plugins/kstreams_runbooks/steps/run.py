@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
 
+from kstreams_runbooks.decide.topics_needed import NeededTopics
 from kstreams_runbooks.deployers import Deployer, make_deployer
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
 from kstreams_runbooks.fleet import Application, Cluster, load_fleet
@@ -16,8 +17,10 @@ from kstreams_runbooks.model.declared import DeclaredApplication
 from kstreams_runbooks.model.ledger import RunRecord
 from kstreams_runbooks.model.plan import Plan
 from kstreams_runbooks.model.readings import ApplicationReading
+from kstreams_runbooks.model.topics_seen import TopicsSeen
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe import ClusterReader, read_application
+from kstreams_runbooks.observe.topics_seen import read_topics_seen
 from kstreams_runbooks.steps.connections import kafka_config
 from kstreams_runbooks.steps.runbook import given_limits
 
@@ -119,6 +122,11 @@ class Run:
         planned = [name for name, *_ in plan["facts"]["topics"]] if plan and "facts" in plan else []
         with ClusterReader(self.kafka) as reader:
             return read_application(self.application, reader, self.deployer, also=planned)
+
+    def topics_seen(self, needed: NeededTopics) -> TopicsSeen:
+        """The topics that a topology needs, as the cluster has them now."""
+        with ClusterReader(self.kafka) as reader:
+            return read_topics_seen(reader, needed)
 
     def line(self, message: str) -> str:
         """A line for a person, beginning with whom it is about."""

@@ -24,8 +24,13 @@ def running(run: Run, version: RunningVersion) -> Described:
     """A version that runs, as its instances describe it; while none of them does, as its release would."""
     if version.text is None:
         return deployable(run, version.release)
-    library, declared = _known_of(run, version.release)
-    return Described(version.release, library, ", ".join(version.instances), version.text, declared)
+    return told_by(run, version.release, ", ".join(version.instances), version.text)
+
+
+def told_by(run: Run, release: str, instances: str, text: str) -> Described:
+    """A release with the description that `instances` give of themselves."""
+    library, declared = _known_of(run, release)
+    return Described(release, library, instances, text, declared)
 
 
 def deployable(run: Run, release: str) -> Described:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from kstreams_runbooks.decide.approval import may_request
@@ -23,6 +24,7 @@ from kstreams_runbooks.steps.authorize import authorize, take_hold
 from kstreams_runbooks.steps.cards import bytes_to_restore
 from kstreams_runbooks.steps.code import code_digest
 from kstreams_runbooks.steps.described import described
+from kstreams_runbooks.steps.fitting import require_topics
 from kstreams_runbooks.steps.observing import left_unread, rehearsed, watch
 from kstreams_runbooks.steps.planned import require_fresh, store
 from kstreams_runbooks.steps.reporting import reported
@@ -75,7 +77,8 @@ def plan_undo() -> Any:
                     run.deployer.check_apply(name, bounce.release, dict(bounce.settings))
                     if bounce.clear_state:
                         run.deployer.check_clear_state(name)
-        store(run, made)
+        findings = require_topics(run, reading, made.bounces)
+        store(run, replace(made, findings=(*made.findings, *findings)))
 
     return plan()
 

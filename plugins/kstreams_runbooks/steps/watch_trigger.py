@@ -12,6 +12,9 @@ from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe import unread
 from kstreams_runbooks.steps.run import Run, log
 
+# What a wait saw last, each time that it was something new.
+SAW = "a wait saw"
+
 
 class WatchTrigger(BaseTrigger):
     """Watches the application for one task of a run; `arguments` are what a subclass watches for, as JSON.
@@ -26,11 +29,21 @@ class WatchTrigger(BaseTrigger):
         self.step = task_id
         self.try_number = try_number
         self.arguments = arguments
+        self.saw = ""
 
     def serialize(self) -> tuple[str, dict[str, Any]]:
         """Class path and arguments; no secret among them."""
         run = {"run_key": self.run_key, "task_id": self.step, "try_number": self.try_number}
         return f"{type(self).__module__}.{type(self).__qualname__}", {**run, **self.arguments}
+
+    def tell(self, run: Run, sentence: str) -> None:
+        """Say what was seen, and keep it: a wait that breaks or is killed must not take that with it. Blocks."""
+        self.saw = sentence
+        run.say(sentence)
+        run.keep("note", SAW, {"sentence": sentence})
+
+    def _broken(self, error: str) -> tuple[str, ...]:
+        return (error, f"the last that was seen before: {self.saw}") if self.saw else (error,)
 
     async def watch(self, run: Run) -> Verdict:
         """Read, judge, wait, until there is an answer; every blocking call is in a thread: librdkafka blocks."""
@@ -48,12 +61,12 @@ class WatchTrigger(BaseTrigger):
             verdict = await self.watch(run)
             ended = verdict.outcome is Outcome.PROCEED and await asyncio.to_thread(self.ends_the_task, run)
         except Drifted as error:
-            drifted, verdict = True, Verdict(Outcome.REFUSE, (str(error),))
+            drifted, verdict = True, Verdict(Outcome.REFUSE, self._broken(str(error)))
         except RunbookError as error:
-            verdict = Verdict(Outcome.INCONCLUSIVE, (str(error),))
+            verdict = Verdict(Outcome.INCONCLUSIVE, self._broken(str(error)))
         except Exception as error:  # noqa: BLE001 - whatever it is, a person gets a sentence, and the log its trace
             log.exception("the watch of %s for %s broke", self.step, self.run_key)
-            verdict = Verdict(Outcome.INCONCLUSIVE, (f"the watch broke: {type(error).__name__}: {error}",))
+            verdict = Verdict(Outcome.INCONCLUSIVE, self._broken(f"the watch broke: {type(error).__name__}: {error}"))
         if ended:
             yield TaskSuccessEvent()
         else:

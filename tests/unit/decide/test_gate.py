@@ -10,6 +10,7 @@ from kstreams_runbooks.model.readings import (
     GroupReading,
     InstanceReading,
     Missing,
+    PartitionReading,
     Start,
     StreamsReading,
     Taken,
@@ -242,3 +243,47 @@ def test_a_member_of_nobody_keeps_it_shut() -> None:
     verdict = gate(tuple(sample(second, group=group) for second in range(1, 6)), expectation())
     assert verdict.outcome is Outcome.WAIT
     assert "gone-client-StreamThread-1-consumer on /127.0.0.1 is of no declared instance" in verdict.reasons[0]
+
+
+def test_what_the_gate_saw_stands_beside_what_ended_it() -> None:
+    """A process that failed says nothing itself: the topic that it lacked was read beside it."""
+    lost = (
+        PartitionReading("zones", 0, Missing("x"), Missing("x"), Missing("topic zones does not exist"), Missing("x")),
+    )
+    dead = replace(sample(5), instances=(down("orders-1"), instance("orders-2")), partitions=lost)
+    verdict = gate((*good(4), dead), expectation())
+    assert verdict.outcome is Outcome.REFUSE
+    assert verdict.reasons[0] == "orders-1: its process is stopped (expected running); read its log"
+    assert "the gate saw: zones-0: last stable offset topic zones does not exist" in verdict.reasons[1]
+
+
+def test_what_the_gate_saw_before_the_last_reading_is_not_lost() -> None:
+    """The last reading shows the dead process alone, the one before it why."""
+    quiet = replace(sample(6), instances=(down("orders-1"), instance("orders-2")))
+    lost = replace(sample(5), partitions=Missing("topic zones does not exist"))
+    verdict = gate((*good(4), lost, quiet), expectation())
+    assert "the gate saw 1 s before: offsets of orders: topic zones does not exist" in verdict.sentence
+
+
+def test_many_reasons_are_counted() -> None:
+    """A sentence has room for a few."""
+    lost = tuple(
+        PartitionReading("zones", number, Missing("x"), Missing("x"), Missing("gone"), Missing("x"))
+        for number in range(9)
+    )
+    dead = replace(sample(5), instances=(down("orders-1"), instance("orders-2")), partitions=lost)
+    assert "; and 5 more" in gate((dead,), expectation()).sentence
+
+
+def test_a_reading_that_is_missing_does_not_hide_what_was_read() -> None:
+    """Offsets that cannot be read, and a group that rebalances: both are said."""
+    assert isinstance(sample(5).group, GroupReading)
+    odd = replace(
+        sample(5),
+        partitions=Missing("broker busy"),
+        group=replace(sample(5).group, state="PreparingRebalance"),  # type: ignore[type-var] # a GroupReading
+    )
+    verdict = gate((*good(4), odd), expectation())
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert verdict.reasons[0] == "offsets of orders: broker busy"
+    assert "group orders: PreparingRebalance (expected Stable)" in verdict.sentence

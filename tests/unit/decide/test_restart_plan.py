@@ -93,4 +93,6 @@ def test_the_digest_binds_settings_and_not_the_words() -> None:
 def test_settings_may_change_a_topology() -> None:
     """No description knows them: whoever approves a roll is told."""
     assert [finding.id for finding in plan_of({"a": "1"}).findings] == ["settings-may-change-the-topology"]
-    assert plan_of({"a": "1"}, at_once=True).findings == ()
+    (finding,) = plan_of({"a": "1"}, at_once=True).findings
+    assert "compared with the cluster without them" in finding.message
+    assert plan_of({}, at_once=True).findings == ()

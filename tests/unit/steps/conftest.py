@@ -13,6 +13,7 @@ from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.ledger import RunRecord
 from kstreams_runbooks.model.plan import Plan
+from kstreams_runbooks.model.topics_seen import TopicsSeen
 from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.steps.code import code_digest
 from kstreams_runbooks.steps.run import Run, now_ms
@@ -58,6 +59,14 @@ def told(config: Path, tmp_path: Path, run: Run) -> Callable[[], list[dict[str, 
     (config / "notifications.yaml").write_text(yaml.safe_dump({"notifiers": {"file": notifier}}), encoding="utf-8")
     owned(run)
     return lambda: [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+
+
+@pytest.fixture(autouse=True)
+def topics(monkeypatch: pytest.MonkeyPatch) -> TopicsSeen:
+    """What the cluster has of topics: nothing, until a test puts it there."""
+    seen = TopicsSeen({}, {}, {})
+    monkeypatch.setattr(Run, "topics_seen", lambda *_: seen)
+    return seen
 
 
 def owned(run: Run) -> None:
