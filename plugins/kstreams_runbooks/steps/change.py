@@ -22,7 +22,7 @@ from kstreams_runbooks.observe.change_figures import read_change_figures
 from kstreams_runbooks.rules import procedures, topology_change_rules, upgrade_path_rules
 from kstreams_runbooks.steps.authorize import approved
 from kstreams_runbooks.steps.code import code_digest
-from kstreams_runbooks.steps.fitting import demand_topics
+from kstreams_runbooks.steps.fitting import judged_topics
 from kstreams_runbooks.steps.planned import refuse_drift, require_fresh
 from kstreams_runbooks.steps.run import Run
 from kstreams_runbooks.steps.runbook import given_limits
@@ -75,8 +75,7 @@ def plan_of_change() -> Any:
             versions=upgrade_path_rules(),
         )
         _store(run, change, figures, before, after)
-        _demand(change)
-        demand_topics(run, reading, (after,))
+        _demand(change, judged_topics(run, reading, (after,)))
 
     return plan()
 
@@ -113,15 +112,20 @@ def _digest(made: Mapping[str, Any], before: Described, after: Described) -> str
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _demand(change: ChangeReading) -> None:
-    """Refused or Inconclusive where there is nothing to choose from."""
+def _demand(change: ChangeReading, topics: Verdict) -> None:
+    """Refused or Inconclusive where there is nothing to choose from, or the cluster's topics do not fit the release."""
     reasons = change.plan.reasons
     more = f"; and {len(reasons) - _MOST} more in the log of plan" if len(reasons) > _MOST else ""
     said = f"{'; '.join(reasons[:_MOST])}{more}"
+    against = list(topics.reasons) if topics.outcome is not Outcome.PROCEED else []
     if change.plan.verdict is Outcome.INCONCLUSIVE:
-        raise Inconclusive(f"{len(reasons)} things are not declared, and the runbook hangs on them: {said}")
-    if change.plan.verdict is not Outcome.PROCEED:
-        raise Refused(f"no runbook makes this safe: {said}")
+        against.append(f"{len(reasons)} things are not declared, and the runbook hangs on them: {said}")
+    elif change.plan.verdict is not Outcome.PROCEED:
+        against.append(f"no runbook makes this safe: {said}")
+    if not against:
+        return
+    certain = Outcome.REFUSE in {topics.outcome, change.plan.verdict}
+    raise Refused("; ".join(against)) if certain else Inconclusive("; ".join(against))
 
 
 def sides_of(run: Run) -> tuple[Described, Described]:

@@ -1,7 +1,8 @@
 """The topics of the cluster against the topology of what a plan brings: at the plan, and right before each stop."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+from kstreams_runbooks.decide.planning import UPGRADE_FROM
 from kstreams_runbooks.decide.topics_fit import topics_fit
 from kstreams_runbooks.decide.topics_needed import topics_needed
 from kstreams_runbooks.errors import Drifted, Inconclusive, RunbookError
@@ -18,16 +19,17 @@ _Wanted = tuple[Described | Missing, ...]
 
 def require_topics(run: Run, reading: ApplicationReading, bounces: Iterable[Bounce]) -> tuple[Finding, ...]:
     """What a person has to weigh of the topics of every release that is brought; Refused or Inconclusive as decided."""
-    return demand_topics(run, reading, _wanted(run, reading, bounces))
+    verdict = judged_topics(run, reading, _wanted(run, reading, bounces))
+    run.demand(verdict)
+    return verdict.findings
 
 
-def demand_topics(run: Run, reading: ApplicationReading, wanted: _Wanted) -> tuple[Finding, ...]:
-    """The same for versions that are described already."""
+def judged_topics(run: Run, reading: ApplicationReading, wanted: _Wanted) -> Verdict:
+    """The decision for these versions, with its findings said."""
     verdict = _judged(run, reading, wanted)
     for finding in verdict.findings:
         run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
-    run.demand(verdict)
-    return verdict.findings
+    return verdict
 
 
 def require_topics_still(run: Run, now: ApplicationReading, untouched: str, *, down: bool = False) -> None:
@@ -61,18 +63,25 @@ def _judged(run: Run, reading: ApplicationReading, wanted: _Wanted) -> Verdict:
 
 
 def _wanted(run: Run, reading: ApplicationReading, bounces: Iterable[Bounce]) -> _Wanted:
-    """Each release that is brought: as an instance that runs it describes itself, else as its deployer prints it."""
-    return tuple(_described(run, reading, release) for release in dict.fromkeys(bounce.release for bounce in bounces))
+    different = {(one.release, str(_settings(dict(one.settings)))): one for one in bounces}
+    return tuple(_described(run, reading, bounce) for bounce in different.values())
 
 
-def _described(run: Run, reading: ApplicationReading, release: str) -> Described | Missing:
-    for instance in reading.instances:
-        if text := _own_text(instance, release):
-            return told_by(run, release, instance.instance, text)
-    try:
-        return deployable(run, release)
-    except RunbookError as error:
-        return Missing(f"release {release}: {error}")
+def _described(run: Run, reading: ApplicationReading, bounce: Bounce) -> Described | Missing:
+    """A release as an instance that runs it with the same settings says, else its deployer, else with other settings.
+
+    Settings can change a topology, and a description that is printed has those of the release alone.
+    """
+    telling = [one for one in reading.instances if _own_text(one, bounce.release)]
+    same = [one for one in telling if _settings(dict(bounce.settings)) == _settings(_deployed(one))]
+    if not same:
+        try:
+            return deployable(run, bounce.release)
+        except RunbookError as error:
+            if not telling:
+                return Missing(f"release {bounce.release}: {error}")
+    first = (same or telling)[0]
+    return told_by(run, bounce.release, first.instance, _own_text(first, bounce.release))
 
 
 def _own_text(instance: InstanceReading, release: str) -> str:
@@ -81,3 +90,12 @@ def _own_text(instance: InstanceReading, release: str) -> str:
     if not isinstance(deployment, Deployment) or deployment.release != release or deployment.applied is not True:
         return ""
     return streams.topology if isinstance(streams, StreamsReading) and isinstance(streams.topology, str) else ""
+
+
+def _deployed(instance: InstanceReading) -> dict[str, str]:
+    return dict(instance.deployment.settings) if isinstance(instance.deployment, Deployment) else {}
+
+
+def _settings(settings: Mapping[str, str]) -> dict[str, str]:
+    """Settings without the one that no topology depends on."""
+    return {key: value for key, value in settings.items() if key != UPGRADE_FROM}

@@ -37,6 +37,8 @@ def test_a_step_that_was_killed_is_the_reason_not_the_last_verdict() -> None:
         "changed so far: orders-1: bounce 1"
     )
     assert conclusion(replace(HALF, failures=("rejected by x",))).sentence.startswith("rejected by x; changed")
+    seen = conclusion(replace(HALF, saw="orders-1: wait: topic zones does not exist"))
+    assert "); the last that it saw: orders-1: wait: topic zones does not exist; changed" in seen.sentence
 
 
 @pytest.mark.parametrize(

@@ -277,12 +277,10 @@ def test_many_reasons_are_counted() -> None:
 
 def test_a_reading_that_is_missing_does_not_hide_what_was_read() -> None:
     """Offsets that cannot be read, and a group that rebalances: both are said."""
-    assert isinstance(sample(5).group, GroupReading)
-    odd = replace(
-        sample(5),
-        partitions=Missing("broker busy"),
-        group=replace(sample(5).group, state="PreparingRebalance"),  # type: ignore[type-var] # a GroupReading
-    )
+    group = sample(5).group
+    assert isinstance(group, GroupReading)
+    moving = replace(group, state="PreparingRebalance")
+    odd = replace(sample(5), partitions=Missing("broker busy"), group=moving)
     verdict = gate((*good(4), odd), expectation())
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert verdict.reasons[0] == "offsets of orders: broker busy"

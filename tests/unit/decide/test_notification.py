@@ -163,3 +163,12 @@ def test_a_pasted_text_comes_from_a_file_again() -> None:
         "kstreams-runbooks trigger plan_change --application orders "
         '--param "topology_text=$(cat topology_text.txt)" --execute'
     )
+
+
+def test_a_long_sentence_loses_none_of_its_reasons() -> None:
+    """It takes several lines."""
+    sentence = "; ".join(f"topic zones-{number} does not exist: create it, then trigger again" for number in range(20))
+    ending = Conclusion(RunOutcome.NOTHING_CHANGED, sentence)
+    message = ended(ABOUT, AT, conclusion=ending, drifted=False, way_back=(), emergencies=())
+    assert all(f"zones-{number} " in " ".join(message.lines) for number in range(20))
+    assert len(message.lines) <= 15

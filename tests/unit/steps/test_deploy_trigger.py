@@ -7,12 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from kstreams_runbooks.errors import Drifted
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.gates import Awaited
 from kstreams_runbooks.model.readings import ApplicationReading, Missing, Start
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.steps.deploy_trigger import DeployTrigger
 from kstreams_runbooks.steps.run import Run
+from kstreams_runbooks.steps.watch_trigger import SAW
 from samples import BOUNCE_1, NEW, down, instance, member, reading
 
 BEFORE = Start(500, 41)
@@ -107,3 +109,25 @@ def test_a_wait_that_breaks_is_a_sentence(run: Run, monkeypatch: pytest.MonkeyPa
 
     payload = asyncio.run(first())
     assert payload == {"outcome": "inconclusive", "reasons": ["the watch broke: KeyError: 'bug'"], "drifted": False}
+
+
+def test_what_was_seen_before_a_wait_broke_is_told_with_it(
+    run: Run, wait: Wait, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An error explains itself, and takes nothing of what was seen before with it."""
+    looks: list[int] = []
+
+    def once(*_: object) -> bool:
+        looks.append(1)
+        if len(looks) > 1:
+            raise Drifted("topic orders is gone")
+        return False
+
+    monkeypatch.setattr("kstreams_runbooks.steps.deploy_trigger.old_start_gone", once)
+    unseen = replace(instance("orders-1"), deployment=Missing("describe is away"))
+    event = wait(reading(unseen, instance("orders-2")), members=(member("orders-1"),))
+    assert (event["outcome"], event["drifted"]) == (Outcome.REFUSE, True)
+    assert event["reasons"][0] == "topic orders is gone"
+    assert event["reasons"][1].startswith("the last that was seen before: orders-1: inconclusive: ")
+    (kept,) = run.ledger.evidence(run.key, kind="note", name=SAW)
+    assert "describe is away" in kept.payload["sentence"]

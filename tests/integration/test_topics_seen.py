@@ -1,0 +1,79 @@
+"""The topics that a release needs, read from a real broker, and what follows from them."""
+
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+from given import Kafka
+from kstreams_runbooks.decide.topics_fit import topics_fit
+from kstreams_runbooks.decide.topics_needed import topics_needed
+from kstreams_runbooks.model.described import Described
+from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.observe import ClusterReader
+from kstreams_runbooks.observe.topics_seen import read_topics_seen
+from samples import NEW, declared, reading
+from sides import COUNTS
+
+Topics = Callable[..., str]
+
+
+@pytest.fixture
+def made(kafka: Kafka) -> Iterator[Topics]:
+    """Makes topics of a test's own, named after the description's, and answers their prefix."""
+    admin, prefix = AdminClient({"bootstrap.servers": kafka.bootstrap}), f"fit{time.time_ns()}-"
+    names: list[str] = []
+
+    def make(**counts: int) -> str:
+        new = [NewTopic(prefix + name.replace("_", "-"), count, 1) for name, count in counts.items()]
+        for done in admin.create_topics(new).values():
+            done.result()
+        names.extend(one.topic for one in new)
+        return prefix
+
+    yield make
+    for done in admin.delete_topics(names).values():
+        done.result()
+
+
+def judged(kafka: Kafka, prefix: str, text: str = COUNTS) -> Verdict:
+    """The verdict on a release that reads and writes topics of this prefix; its application.id is the prefix's too."""
+    own = text.replace("[orders]", f"[{prefix}orders]").replace("topic: counted", f"topic: {prefix}counted")
+    wanted = (Described(NEW, NEW, "test", own),)
+    entry = declared(application_id=prefix.rstrip("-"))
+    with ClusterReader({"bootstrap.servers": kafka.bootstrap}) as reader:
+        seen = read_topics_seen(reader, topics_needed(wanted, entry))
+    return topics_fit(wanted, seen, reading(), entry)
+
+
+def test_topics_that_exist_fit(kafka: Kafka, made: Topics) -> None:
+    """Before the first start, and with the library's own topics as they should be."""
+    assert judged(kafka, made(orders=4, counted=1)).outcome is Outcome.PROCEED
+    assert judged(kafka, made(by_customer_repartition=4, counts_changelog=4)).outcome is Outcome.PROCEED
+
+
+def test_a_topic_that_is_not_there_is_named(kafka: Kafka, made: Topics) -> None:
+    """And is not made by asking for it."""
+    prefix = made(orders=4)
+    for _ in range(2):
+        found = judged(kafka, prefix)
+        assert found.outcome is Outcome.REFUSE
+        assert f"topic {prefix}counted does not exist (release {NEW} writes to it)" in found.sentence
+
+
+def test_internal_topics_of_another_count_are_named(kafka: Kafka, made: Topics) -> None:
+    """As the library finds them when it starts: too late."""
+    prefix = made(orders=4, counted=1, counts_changelog=2)
+    found = judged(kafka, prefix)
+    assert found.outcome is Outcome.REFUSE
+    assert f"topic {prefix}counts-changelog has 2 partitions and release {NEW} needs 4" in found.sentence
+
+
+def test_a_pattern_is_resolved_by_the_cluster(kafka: Kafka, made: Topics) -> None:
+    """One that matches nothing ends an application in ERROR where a repartition topic follows."""
+    prefix = made(counted=1)
+    text = COUNTS.replace("(topics: [orders])", f"(topics: {prefix}in-.*)")
+    assert judged(kafka, prefix, text).outcome is Outcome.REFUSE
+    made(in_eu=2)
+    assert judged(kafka, prefix, text).outcome is Outcome.PROCEED
