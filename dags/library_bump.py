@@ -3,6 +3,7 @@ This Airflow DAG takes an application to another Kafka Streams release, in one o
 
 1. **observe, check**: versions, broker, every instance RUNNING, the group stable. Nothing is changed.
 2. **plan, approve_plan**: the path, what each bounce costs, how to go back.
+   Refused where the cluster lacks a topic that the release needs, or has it with partitions that do not fit.
 3. **bounce 1** sets `upgrade.from` where the path needs it: one instance first, a bake time, then the rest.
 4. **prove_every_member, approve_bounce_2**: every member of the group runs the new release. After this there is no
    plain way back.

@@ -5,6 +5,7 @@ instance after another. Another library is `library_bump`; another set of intern
 
 1. **observe, check**: every instance RUNNING, the group stable, every reading there. Nothing is changed.
 2. **plan, approve_plan**: what each instance will run, what its restart costs, how to go back.
+   Refused where the cluster lacks a topic that the release needs, or has it with partitions that do not fit.
 3. **bounce 1**: one instance first, a bake time, then the rest.
 4. **verify, conclude**: what was planned is what runs; one outcome, with the evidence.
 

@@ -6,6 +6,7 @@ minute and ends in ERROR. It is also the cure for an application that is in that
 
 1. **observe, check**: every reading that is needed is there; instances that are not well are shown. Nothing is changed.
 2. **plan, approve_plan**: what every instance will run, what the pause costs, how to go back.
+   Refused where the cluster lacks a topic that the release needs, or has it with partitions that do not fit.
 3. **stop_application**: all at once; their members are removed until the group is EMPTY.
 4. **start_application**: all at once. **wait_caught_up**: every instance through its gate.
 5. **verify, conclude**: what was planned is what runs; one outcome, with the evidence.

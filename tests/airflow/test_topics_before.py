@@ -16,7 +16,7 @@ from runs import approve, log_of, question
 
 pytestmark = pytest.mark.long
 
-_RELEASE = "with-zones"
+_RELEASE = "3.4.1.9"
 _MORE = """
   Sub-topology: 9
     Source: zones-source (topics: [zones])

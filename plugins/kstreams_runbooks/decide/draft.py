@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from kstreams_runbooks.decide.draft_deployer import draft_deployer, name_of
 from kstreams_runbooks.decide.found_instances import membership
-from kstreams_runbooks.model.discovery import Draft, Field, Found, FoundTopology, Given
+from kstreams_runbooks.model.discovery import Draft, Field, Found, FoundTopology, Given, Mark
 from kstreams_runbooks.model.readings import Missing
 
 # `<application.id>-<process UUID>-<thread>`: one producer for each thread (KIP-447). Before it, one for each task.
@@ -99,9 +99,9 @@ def _format(topologies: Iterable[FoundTopology], name: str) -> Field:
     said = {getattr(each, name) for each in topologies}
     for answer in ("yes", "unknown", "no"):
         if answer in said:
-            mark = "unknown" if answer == "unknown" else "observed"
+            mark: Mark = "unknown" if answer == "unknown" else "observed"
             note = "names hide it from the topology; counts as yes" if mark == "unknown" else "the topology that runs"
-            return Field(answer, mark, note)  # type: ignore[arg-type]
+            return Field(answer, mark, note)
     return Field("unknown", "unknown", "no instance told its topology; counts as yes")
 
 

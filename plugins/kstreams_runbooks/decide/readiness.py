@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from kstreams_runbooks.model.readiness import Facts, Readiness, ReadinessRule
+from kstreams_runbooks.model.readiness import Facts, Readiness, ReadinessRule, Standing
 
 
 def readiness(facts: Facts, rules: Iterable[ReadinessRule]) -> tuple[Readiness, ...]:
@@ -17,10 +17,10 @@ def _ready(facts: Facts, rule: ReadinessRule) -> Readiness:
     missing = tuple(_of(facts, asked, holds=False))
     unknown = tuple(_of(facts, asked, holds=None))
     # What is certain comes first: filling it in is the next action, whatever else turns out.
-    standing = "missing" if missing else "not known" if unknown else "ready"
+    standing: Standing = "missing" if missing else "not known" if unknown else "ready"
     return Readiness(
         rule.runbook,
-        standing,  # type: ignore[arg-type]
+        standing,
         missing,
         unknown,
         (*_of(facts, rule.wants, holds=False), *_of(facts, rule.wants, holds=None)),

@@ -7,7 +7,7 @@ from kstreams_runbooks.decide.compared import Compared, Version, topics_of
 from kstreams_runbooks.decide.config_subjects import uses_streams_group
 from kstreams_runbooks.decide.declared_facts import either, sides
 from kstreams_runbooks.decide.topology_graph import Role, topic_roles
-from kstreams_runbooks.model.topology import Topology
+from kstreams_runbooks.model.topology import Processor, Topology
 from kstreams_runbooks.model.topology_change import Fact, Missing, Subject
 
 
@@ -57,11 +57,8 @@ def _other_stores(compared: Compared) -> bool:
 
 
 def _buffers(version: Version) -> set[str]:
-    return {
-        store
-        for name in version.declared.suppressions
-        for store in getattr(version.nodes.get(name), "stores", frozenset())
-    }
+    nodes = (version.nodes.get(name) for name in version.declared.suppressions)
+    return {store for node in nodes if isinstance(node, Processor) for store in node.stores}
 
 
 def _places(topology: Topology) -> dict[frozenset[str], str]:

@@ -87,8 +87,8 @@ class ManualDeployer:
         self, instance: str, release: str, settings: Mapping[str, str], *, clear_state: bool = False
     ) -> list[str]:
         """The requests, as comments: there is no command that this program knows."""
-        stopped = ("stop", "clear_state") if clear_state else ()
-        wanted = [self.request(wish, instance) for wish in stopped]  # type: ignore[arg-type]
+        stopped: tuple[Wish, ...] = ("stop", "clear_state") if clear_state else ()
+        wanted = [self.request(wish, instance) for wish in stopped]
         refuse_others(instance, settings, self._settable)
         return [f"# {sentence}" for sentence in (*wanted, self.request("deploy", instance, release, settings))]
 

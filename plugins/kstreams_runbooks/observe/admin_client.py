@@ -15,15 +15,15 @@ from kafka.protocol.api_message import ApiMessage
 from kstreams_runbooks.observe import messages
 
 
-class StreamsGroupDescribeRequest(ApiMessage, load_json=messages):  # type: ignore[misc, call-arg]
+class StreamsGroupDescribeRequest(ApiMessage, load_json=messages):  # type: ignore[misc, call-arg] # kafka-python has no types
     """Describe streams groups, API key 89."""
 
 
-class StreamsGroupDescribeResponse(ApiMessage, load_json=messages):  # type: ignore[misc, call-arg]
+class StreamsGroupDescribeResponse(ApiMessage, load_json=messages):  # type: ignore[misc, call-arg] # kafka-python has no types
     """The answer; it registers itself as the response class of API key 89."""
 
 
-class _Answers(AbstractMeasurableStat):  # type: ignore[misc]
+class _Answers(AbstractMeasurableStat):  # type: ignore[misc] # kafka-python has no types
     """How many answers there were, over all time."""
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class _Answers(AbstractMeasurableStat):  # type: ignore[misc]
         return float(self.count)
 
 
-class AdminClient(KafkaAdminClient):  # type: ignore[misc]
+class AdminClient(KafkaAdminClient):  # type: ignore[misc] # kafka-python has no types
     """KafkaAdminClient that can describe streams groups, forget where coordinators were, and count its requests."""
 
     def __init__(self, **settings: Any) -> None:

@@ -83,13 +83,13 @@ def read_ends(librdkafka: ReadOnly, places: list[Place]) -> dict[Place, Ends]:
     A partition whose leader does not answer is Missing; Unreachable where none of them does.
     """
     from confluent_kafka import IsolationLevel
-    from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
+    from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined] # public, but not re-exported
 
-    earliest = dict.fromkeys(places, OffsetSpec.earliest())  # type: ignore[no-untyped-call]
+    earliest = dict.fromkeys(places, OffsetSpec.earliest())  # type: ignore[no-untyped-call] # not annotated
     starts = _ends(librdkafka, earliest, IsolationLevel.READ_UNCOMMITTED)
     # A leader that is away costs one timeout, not one for each call.
     there = [place for place in places if not isinstance(starts[place], Missing)]
-    latest = dict.fromkeys(there, OffsetSpec.latest())  # type: ignore[no-untyped-call]
+    latest = dict.fromkeys(there, OffsetSpec.latest())  # type: ignore[no-untyped-call] # not annotated
     ends = starts | _ends(librdkafka, latest, IsolationLevel.READ_UNCOMMITTED)
     stable = starts | _ends(librdkafka, latest, IsolationLevel.READ_COMMITTED)
     return {place: Ends(starts[place], stable[place], _grown(ends[place], stable[place])) for place in places}
@@ -105,7 +105,7 @@ def read_first_since(librdkafka: ReadOnly, times: Mapping[Place, int]) -> dict[P
     One batched call. Every record before that offset is older. Missing and Unreachable as `read_ends`.
     """
     from confluent_kafka import IsolationLevel
-    from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
+    from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined] # public, but not re-exported
 
     specs = {place: OffsetSpec.for_timestamp(at_ms) for place, at_ms in times.items()}
     found = _ends(librdkafka, specs, IsolationLevel.READ_UNCOMMITTED)
@@ -115,14 +115,14 @@ def read_first_since(librdkafka: ReadOnly, times: Mapping[Place, int]) -> dict[P
 def read_held(librdkafka: ReadOnly, topics: Mapping[str, int]) -> tuple[HeldPartition, ...]:
     """What each partition of `topics` (partition count by name) holds; Unreachable where no leader answers."""
     from confluent_kafka import IsolationLevel
-    from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
+    from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined] # public, but not re-exported
 
     read = IsolationLevel.READ_UNCOMMITTED
     places = [(topic, number) for topic in sorted(topics) for number in range(topics[topic])]
-    starts = _ends(librdkafka, dict.fromkeys(places, OffsetSpec.earliest()), read)  # type: ignore[no-untyped-call]
+    starts = _ends(librdkafka, dict.fromkeys(places, OffsetSpec.earliest()), read)  # type: ignore[no-untyped-call] # not annotated
     # The first record that is not older than 1970: the first one that is still there.
     first = _ends(librdkafka, dict.fromkeys(places, OffsetSpec.for_timestamp(0)), read, _timestamp)
-    ends = _ends(librdkafka, dict.fromkeys(places, OffsetSpec.latest()), read)  # type: ignore[no-untyped-call]
+    ends = _ends(librdkafka, dict.fromkeys(places, OffsetSpec.latest()), read)  # type: ignore[no-untyped-call] # not annotated
     return tuple(HeldPartition(*place, starts[place], ends[place], first[place]) for place in places)
 
 

@@ -2,24 +2,24 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from kstreams_runbooks.deployers.protocol import Deployer
 from kstreams_runbooks.errors import Inconclusive
 from kstreams_runbooks.model.readings import ApplicationReading, InstanceReading, Missing
-from kstreams_runbooks.observe.application import ObservedApplication, read_application
+from kstreams_runbooks.observe.application import ObservedApplication, ObservedInstance, read_application
 from kstreams_runbooks.observe.cluster import ClusterReader
 
 # observe.offsets says it of a partition that the broker answered for: a fact that stands still, and nothing missing.
 _NEVER_COMMITTED = Missing("never committed")
 
 
+@runtime_checkable
 class _Stateful(Protocol):
-    @property
-    def name(self) -> str: ...
+    """An instance whose declaration has its state.dir: where a deployer clears it on this machine."""
 
     @property
-    def state_dir(self) -> Path | str | None: ...
+    def state_dir(self) -> Path: ...
 
 
 def snapshot(
@@ -38,7 +38,7 @@ def snapshot(
         "topics": _topics(reading, reader),
         "instances": {instance.instance: _instance(instance) for instance in reading.instances},
         "local_state": {
-            instance.name: _local_state(instance, application.application_id)  # type: ignore[arg-type]
+            instance.name: _local_state(instance, application.application_id)
             for instance in application.deployer.instances
         },
     }
@@ -101,9 +101,11 @@ def _instance(instance: InstanceReading) -> dict[str, Any]:
     return {"deployment": declared, "streams": runs}
 
 
-def _local_state(instance: _Stateful, application_id: str) -> Any:
+def _local_state(instance: ObservedInstance, application_id: str) -> Any:
     """Task directories and the stores in them (names; the files inside change while the application works)."""
-    root = Path(str(instance.state_dir)) / application_id
+    if not isinstance(instance, _Stateful):
+        return _missing("not known from here: this kind of deployer declares no state_dir of its instances")
+    root = instance.state_dir / application_id
     if not root.is_dir():
         return _missing(f"{root} is not a directory on this machine; did the instance ever run here?")
     try:

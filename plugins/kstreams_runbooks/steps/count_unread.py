@@ -50,7 +50,7 @@ class CountUnread(SparkSubmitOperator):
     def __init__(self, **settings: Any) -> None:
         super().__init__(application=str(_jobs() / "lag_check.py"), **settings)
 
-    def execute(self, context: Mapping[str, Any]) -> dict[str, Any] | None:  # type: ignore[override]
+    def execute(self, context: Mapping[str, Any]) -> dict[str, Any] | None:  # type: ignore[override] # the operator gives nothing, this one its figure
         """Count, by the way that fits the number of offsets; None where that is not possible, which is said.
 
         The figure is for the person who waits: what follows looks for itself, and no certificate rests on it.

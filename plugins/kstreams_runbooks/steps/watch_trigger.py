@@ -23,7 +23,7 @@ class WatchTrigger(BaseTrigger):
     """
 
     def __init__(self, *, run_key: str, task_id: str, try_number: int, **arguments: Any) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()  # type: ignore[no-untyped-call] # Airflow does not annotate it
         self.run_key = run_key
         # BaseTrigger has a task_id of its own, which Airflow sets.
         self.step = task_id
@@ -70,7 +70,7 @@ class WatchTrigger(BaseTrigger):
         if ended:
             yield TaskSuccessEvent()
         else:
-            yield TriggerEvent(  # type: ignore[no-untyped-call]
+            yield TriggerEvent(  # type: ignore[no-untyped-call] # Airflow does not annotate it
                 {"outcome": str(verdict.outcome), "reasons": list(verdict.reasons), "drifted": drifted}
             )
 

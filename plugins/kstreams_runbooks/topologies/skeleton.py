@@ -24,7 +24,8 @@ def skeleton(topology: Topology) -> str:
 def _lines(version: Version) -> Iterator[str]:
     yield _HEAD
     suppressions = [name for name in sorted(version.nodes) if stem(name).startswith("KTABLE-SUPPRESS-")]
-    buffers = {store for name in suppressions for store in getattr(version.nodes[name], "stores", ())}
+    nodes = (version.nodes[name] for name in suppressions)
+    buffers = {store for node in nodes if isinstance(node, Processor) for store in node.stores}
     first = _first_stores(version)
     if stores := sorted(version.store_places.keys() - buffers):
         yield "stores:"

@@ -20,8 +20,8 @@ _BATCH: Final = 5_000
 _POLL_S: Final = 0.1
 _ENDS_S: Final = 0.5
 _PROGRESS_S: Final = 5.0
-_EARLIEST: Final = OffsetSpec.earliest()  # type: ignore[no-untyped-call]
-_LATEST: Final = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+_EARLIEST: Final = OffsetSpec.earliest()  # type: ignore[no-untyped-call] # not annotated
+_LATEST: Final = OffsetSpec.latest()  # type: ignore[no-untyped-call] # not annotated
 
 _CONSUMER: Final[Mapping[str, str | int | bool]] = {
     # librdkafka wants a name; with assigned partitions and no commit the broker never hears of the group

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 from kstreams_runbooks.cli import cli
 from kstreams_runbooks.errors import Inconclusive
+from kstreams_runbooks.fleet import ManualSettings
 from kstreams_runbooks.model.readings import ApplicationReading, Deployment, InstanceReading, Missing, TopicReading
 from kstreams_runbooks.observe import snapshot as module
 from kstreams_runbooks.observe.offsets import _committed
@@ -45,6 +46,7 @@ class World:
     monkeypatch: pytest.MonkeyPatch
     read: ApplicationReading = field(default_factory=reading)
     reader: Reader = field(default_factory=Reader)
+    deployer: ManualSettings | None = None
 
     def __post_init__(self) -> None:
         for name in ("orders-1", "orders-2"):
@@ -56,7 +58,8 @@ class World:
             name="orders",
             cluster="demo",
             application_id="orders",
-            deployer=SimpleNamespace(
+            deployer=self.deployer
+            or SimpleNamespace(
                 instances=[SimpleNamespace(name=name, state_dir=self.root / name) for name in ("orders-1", "orders-2")]
             ),
         )
@@ -149,6 +152,23 @@ def test_local_state_that_is_not_on_this_machine_is_missing(world: World) -> Non
         path.rmdir()
     [missing] = world.missing_in()
     assert missing.startswith(f"local_state/orders-2: {world.root}/orders-2/orders is not a directory on this machine")
+
+
+def test_local_state_of_another_deployer_is_not_known_from_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only supervisord's instances are declared with their state.dir; of the others the rest of the document stands."""
+    settings = ManualSettings.model_validate(
+        {
+            "kind": "manual",
+            "instances": [{"name": name, "metrics": f"http://{name}:1"} for name in ("orders-1", "orders-2")],
+            "releases": {"3.4.1": "orders:17"},
+        }
+    )
+    world = World(tmp_path, monkeypatch, deployer=settings)
+    why = "not known from here: this kind of deployer declares no state_dir of its instances"
+    assert world.missing_in() == [f"local_state/orders-1: {why}", f"local_state/orders-2: {why}"]
+    assert world.take()["instances"]["orders-1"]["deployment"]["release"] == "3.4.1"
 
 
 @pytest.mark.parametrize("blind", [False, True])
