@@ -34,11 +34,13 @@ def topics_fit(
     refused: list[str] = []
     unknown: list[str] = []
     findings: list[Finding] = []
-    for name, why in sorted(topics_needed(wanted, application).external.items()):
+    needed = topics_needed(wanted, application)
+    for name, why in sorted(needed.external.items()):
         if name in seen.hidden:
-            unknown.append(f"topic {name} ({why}): {seen.hidden[name]}")
+            unknown.append(f"{seen.hidden[name]} ({why})")
         elif name not in seen.partitions:
             refused.append(f"topic {name} does not exist ({why}): create it, then trigger this again")
+    unknown += [seen.hidden[name] for name in sorted(needed.internal & seen.hidden.keys())]
     proven = proven_counts(reading, application.application_id)
     compared: list[str] = []
     for one in wanted:
@@ -81,12 +83,19 @@ def _patterns(one: Described, topology: Topology, seen: TopicsSeen) -> Iterator[
         except BadInput as error:
             yield Outcome.INCONCLUSIVE, f"{title(one)}: {error}"
             continue
-        if not seen.matching.get(pattern) and repartition_topics(topology):
+        if seen.matching.get(pattern) or not repartition_topics(topology):
+            continue
+        if pattern in seen.hidden:
+            yield (
+                Outcome.INCONCLUSIVE,
+                f"source pattern {pattern} of {title(one)} matches no topic that this login may see: "
+                f"{seen.hidden[pattern]}",
+            )
+        else:
             yield (
                 Outcome.REFUSE,
-                f"source pattern {pattern} of {title(one)} matches no topic that this login can see: the application "
-                "ends in ERROR while a repartition topic follows the pattern (TaskAssignmentException); create a topic "
-                "that it matches, or grant Describe on it",
+                f"source pattern {pattern} of {title(one)} matches no topic: the application ends in ERROR while a "
+                "repartition topic follows the pattern (TaskAssignmentException); create a topic that it matches",
             )
 
 

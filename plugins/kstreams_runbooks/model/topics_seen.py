@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class TopicsSeen:
-    """Topics by full name: `partitions` of those that exist, and why the existence of the `hidden` ones is unknown.
+    """Topics by full name: `partitions` of those that are visible, and why nothing is known of the `hidden` ones.
 
     A topic that was looked for and is in neither does not exist. `matching` has, by source pattern, the visible topics
-    that it matches.
+    that it matches; a pattern among the `hidden` matches none of those, and perhaps others.
     """
 
     partitions: Mapping[str, int]

@@ -3,8 +3,10 @@
 from kstreams_runbooks.decide.java_pattern import matched, matcher
 from kstreams_runbooks.decide.topics_needed import NeededTopics
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.model.readings import Missing
 from kstreams_runbooks.model.topics_seen import TopicsSeen
 from kstreams_runbooks.observe.cluster import ClusterReader
+from kstreams_runbooks.observe.topic_names import TopicNames, not_visible
 
 
 def read_topics_seen(reader: ClusterReader, needed: NeededTopics) -> TopicsSeen:
@@ -13,15 +15,28 @@ def read_topics_seen(reader: ClusterReader, needed: NeededTopics) -> TopicsSeen:
     A pattern that cannot be read here has no entry. Unreachable where no broker answers, Inconclusive where the brokers
     do not describe the topics.
     """
-    names = reader.topic_names()
+    names = reader.names()
     matching = {
-        pattern: tuple(sorted(name for name in names if matched(pattern, name)))
+        pattern: tuple(sorted(name for name in names.visible if matched(pattern, name)))
         for pattern in sorted(needed.patterns)
         if _readable(pattern)
     }
-    wanted = {*needed.external, *needed.internal, *(name for found in matching.values() for name in found)}
-    counts = {topic.name: topic.partitions for topic in reader.topics(wanted & names)}
-    return TopicsSeen(counts, reader.hidden(needed.external.keys() - names), matching)
+    own = {*needed.external, *needed.internal}
+    hidden = names.unseen(own)
+    for pattern in (pattern for pattern, found in matching.items() if not found):
+        if why := _hidden_match(names, pattern):
+            hidden[pattern] = why
+    wanted = own | {name for found in matching.values() for name in found}
+    counts = {topic.name: topic.partitions for topic in reader.topics(wanted & names.visible)}
+    return TopicsSeen(counts, hidden, matching)
+
+
+def _hidden_match(names: TopicNames, pattern: str) -> str:
+    """Why a pattern without a visible topic may have one all the same, empty where it has none."""
+    if isinstance(names.hidden, Missing):
+        return names.hidden.missing
+    found = sorted(name for name in names.hidden if matched(pattern, name))
+    return not_visible(found[0]) if found else ""
 
 
 def _readable(pattern: str) -> bool:

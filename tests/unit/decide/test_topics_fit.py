@@ -121,12 +121,10 @@ def test_declared_outputs_stand_for_a_sink_that_chooses_its_topic() -> None:
 
 def test_a_hidden_topic_is_not_a_missing_one() -> None:
     """What is not visible is unknown; what is certainly wrong beside it is said first."""
-    hidden = {"counted": "not visible to this login (needs Describe on it)"}
+    hidden = {"counted": "topic counted is not visible to this login; grant it Describe on Topic counted"}
     found = fit(described(), topics=without("counted"), hidden=hidden)
     assert found.outcome is Outcome.INCONCLUSIVE
-    assert found.reasons == (
-        "topic counted (release 3.4.1 writes to it): not visible to this login (needs Describe on it)",
-    )
+    assert found.reasons == (f"{hidden['counted']} (release 3.4.1 writes to it)",)
     both = fit(described(), topics=without("counted", "orders"), hidden=hidden)
     assert (both.outcome, len(both.reasons)) == (Outcome.REFUSE, 2)
 
@@ -147,10 +145,12 @@ def test_what_cannot_be_described_is_said_not_to_be_compared() -> None:
 def test_a_pattern_without_a_topic_refuses_in_front_of_a_repartition_topic() -> None:
     """Otherwise the application waits for one, which harms nobody."""
     found = fit(described(PATTERN), topics=without("orders"))
-    assert (found.outcome, "source pattern orders-.* of release 3.4.1 matches no topic" in found.sentence) == (
+    assert (found.outcome, "source pattern orders-.* of release 3.4.1 matches no topic:" in found.sentence) == (
         Outcome.REFUSE,
         True,
     )
+    unsure = fit(described(PATTERN), topics=without("orders"), hidden={"orders-.*": "grant Describe on Cluster"})
+    assert (unsure.outcome, "grant Describe on Cluster" in unsure.sentence) == (Outcome.INCONCLUSIVE, True)
     matching: dict[str, tuple[str, ...]] = {"orders-.*": ("orders-eu",)}
     assert fit(described(PATTERN), topics={**TOPICS, "orders-eu": 4}, matching=matching).outcome is Outcome.PROCEED
     alone = "Topologies:\n   Sub-topology: 0\n    Source: a (topics: orders-.*)\n      --> none\n"

@@ -13,7 +13,7 @@ from sides import COUNTS
 
 PRESENT = TopicsSeen({"orders": 4, "counted": 4}, {}, {})
 GONE = TopicsSeen({"orders": 4}, {}, {})
-HIDDEN = TopicsSeen({"orders": 4}, {"counted": "not visible"}, {})
+HIDDEN = TopicsSeen({"orders": 4}, {"counted": "topic counted is not visible"}, {})
 RUNS = reading(instance("orders-1", topology=COUNTS), instance("orders-2", topology=COUNTS))
 
 
@@ -52,7 +52,7 @@ def test_a_plan_refuses_for_a_topic_that_is_missing(run: Run, cluster: Callable[
     with pytest.raises(Refused, match=r"topic counted does not exist \(release 4\.3\.1 writes to it\): create it"):
         require_topics(run, RUNS, run.plan().bounces)
     cluster(HIDDEN)
-    with pytest.raises(Inconclusive, match=r"topic counted \(release 4\.3\.1 writes to it\): not visible"):
+    with pytest.raises(Inconclusive, match=r"topic counted is not visible \(release 4\.3\.1 writes to it\)"):
         require_topics(run, RUNS, run.plan().bounces)
 
 
@@ -67,7 +67,7 @@ def test_a_topic_that_went_after_the_plan_stops_before_the_first_stop(
     with pytest.raises(Drifted, match="nothing is stopped: topic counted does not exist"):
         require_topics_still(run, RUNS, "nothing is stopped")
     cluster(HIDDEN)
-    with pytest.raises(Inconclusive, match=r"nothing is stopped: topic counted .*: not visible"):
+    with pytest.raises(Inconclusive, match="nothing is stopped: topic counted is not visible"):
         require_topics_still(run, RUNS, "nothing is stopped")
     assert run.deployer.asked == 1  # type: ignore[attr-defined] # the fake above
 
