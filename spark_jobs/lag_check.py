@@ -21,6 +21,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from kstreams_runbooks.documents.text import LARGEST_BYTES, read_text
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.frames.counting import counted
 from kstreams_runbooks.frames.failures import spoken
@@ -69,11 +70,11 @@ def _checked(given: argparse.Namespace) -> Mapping[str, Any]:
     }
 
 
-def _text(option: str, path: str) -> str:
+def _text(option: str, path: str, limit: int = LARGEST_BYTES) -> str:
     try:
-        return Path(path).read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        raise BadInput(f"{option} {path}: cannot be read ({error})") from None
+        return read_text(Path(path), limit=limit)
+    except BadInput as error:
+        raise BadInput(f"{option} {path}: cannot be read: it {error}") from None
 
 
 def _counted(

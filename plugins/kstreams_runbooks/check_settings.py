@@ -5,6 +5,7 @@ from pathlib import Path
 
 from pydantic import Field
 
+from kstreams_runbooks.documents.text import is_absent
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet import fleet_dir
 from kstreams_runbooks.fleet.reading import read_declaration
@@ -39,7 +40,7 @@ class CheckSettings(Declaration):
 def check_settings(config_dir: Path | None = None) -> CheckSettings:
     """What the file says, or the defaults; BadInput names what is wrong with it."""
     file = fleet_dir(config_dir) / _FILE
-    if not file.exists():
+    if is_absent(file):
         return CheckSettings()
     settings, problems = read_declaration(file, CheckSettings, os.environ, {})
     if settings is None:

@@ -145,8 +145,8 @@ def _print(document: dict[str, Any]) -> None:
 
 def main() -> NoReturn:
     """Entry point: one sentence and an exit code for every error of our own tree."""
-    load_demo_environment()
     try:
+        load_demo_environment()
         cli(standalone_mode=True)
     except RunbookError as error:
         click.echo(str(error), err=True)

@@ -5,6 +5,9 @@ from pathlib import Path
 
 import click
 
+from kstreams_runbooks.documents.text import Absent, read_text
+from kstreams_runbooks.errors import BadInput
+
 _CHECKOUT = Path(__file__).resolve().parents[2]
 
 
@@ -16,9 +19,13 @@ def load_demo_environment() -> None:
     if "KSTREAMS_RUNBOOKS_CONFIG" in os.environ:
         return
     file = Path(os.environ.get("RUN_DIR", _CHECKOUT / ".run")) / "env"
-    if not file.is_file():
+    try:
+        text = read_text(file)
+    except Absent:
         return
-    for line in file.read_text(encoding="utf-8").splitlines():
+    except BadInput as error:
+        raise BadInput(f"{file}: {error}, or set KSTREAMS_RUNBOOKS_CONFIG") from None
+    for line in text.splitlines():
         name, separator, value = line.strip().removeprefix("export ").partition("=")
         if separator and name and not name.startswith("#"):
             os.environ.setdefault(name, value.strip("'\""))

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
+from kstreams_runbooks.documents.text import is_absent
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet import fleet_dir
 from kstreams_runbooks.fleet.reading import read_declaration
@@ -62,7 +63,7 @@ class NotificationSettings(Declaration):
 def notification_settings(config_dir: Path | None = None) -> NotificationSettings:
     """What the file says, or that nobody is told; BadInput names what is wrong with it."""
     file = fleet_dir(config_dir) / _FILE
-    if not file.exists():
+    if is_absent(file):
         return NotificationSettings()
     settings, problems = read_declaration(file, NotificationSettings, os.environ, {})
     if settings is None:

@@ -50,7 +50,7 @@ def test_a_notifier_is_told_only_its_kinds(tmp_path: Path) -> None:
         ("notifiers: {'a b': {notifier: a.b.C}}", "has the name 'a b'; use up to 64 letters"),
         ("held_too_long_h: 0", r"held_too_long_h: 0 must be greater than 0"),
         ("held_to_long_h: 4", r"held_to_long_h is not a known key; did you mean held_too_long_h\?"),
-        ("notifiers: [", r"is no valid YAML: line 2"),
+        ("notifiers: [", r"is not valid YAML: line 2"),
     ],
 )
 def test_what_is_wrong_is_one_sentence(tmp_path: Path, text: str, sentence: str) -> None:

@@ -150,9 +150,9 @@ def test_two_applications_mixed_up_are_refused() -> None:
     ("content", "sentence"),
     [
         (b"", "no sub-topology in it"),
-        (b"\xff\xfe\x00", "is no text in UTF-8"),
+        (b"\xff\xfe\x00", "line 1 has bytes that are not UTF-8"),
         (b"hello", "line 1: 'hello' (expected `Topologies:`)"),
-        (None, "No such file or directory"),
+        (None, "does not exist; give the path of a file"),
     ],
 )
 def test_a_bad_description_is_named_with_its_place(tmp_path: Path, content: bytes | None, sentence: str) -> None:

@@ -48,8 +48,8 @@ def test_where_everything_is_named_all_is_well() -> None:
     ("content", "sentence"),
     [
         (b"hello", "line 1: 'hello' (expected `Topologies:`)"),
-        (b"\xff\xfe\x00", "is no text in UTF-8"),
-        (None, "No such file or directory; give a file"),
+        (b"\xff\xfe\x00", "line 1 has bytes that are not UTF-8"),
+        (None, "does not exist; give the path of a file"),
     ],
 )
 def test_bad_input_names_the_file_and_the_place(tmp_path: Path, content: bytes | None, sentence: str) -> None:

@@ -1,9 +1,9 @@
 """A runbook's form, filled from a terminal: names and values checked against what Airflow knows of it."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kstreams_runbooks.documents.json_document import json_document
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet.problems import nearest
 
@@ -81,8 +81,11 @@ def _value(name: str, text: str, schema: Mapping[str, Any]) -> Any:
     """The text as the field's type: JSON where that is what the field takes, else the text itself."""
     types = _types(schema)
     try:
-        value = json.loads(text)
-    except ValueError:
+        value = json_document(text)
+    except BadInput as error:
+        # What is not JSON may be plain text; what is too deep or ambiguous for a field that takes JSON is not.
+        if {"object", "array"} & {*types} and not str(error).startswith("is not valid JSON"):
+            raise BadInput(f"--param {name}: {error}") from None
         value = text
     if _name_of(value) in types or (_name_of(value) == "integer" and "number" in types):
         return value

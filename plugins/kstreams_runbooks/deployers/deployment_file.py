@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kstreams_runbooks.deployers.settable import shown
+from kstreams_runbooks.documents.text import Absent, read_text
+from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.readings import Missing
 from kstreams_runbooks.properties import parse
 
@@ -39,9 +41,8 @@ def read_declared(directory: Path, settable: frozenset[str]) -> Declared:
     """
     try:
         base, file = _load(directory / BASE), _load(directory / FILE)
-    except OSError as error:
-        why = f"{error.filename}: cannot be read ({error.strerror}); correct its permissions"
-        return Declared(Missing(why), (), (why,))
+    except BadInput as error:
+        return Declared(Missing(str(error)), (), (str(error),))
     beneath = {key: value for key, value in base.items() if key in _NEVER_BENEATH}
     merged = beneath | file
     release = merged.pop(RELEASE, None) or Missing(f"{directory / FILE} sets no release")
@@ -70,6 +71,8 @@ def _obstacles(
 
 def _load(path: Path) -> dict[str, str]:
     try:
-        return parse(path.read_text(encoding="latin-1"))
-    except FileNotFoundError:
+        return parse(read_text(path, encoding="latin-1"))
+    except Absent:
         return {}
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}") from None

@@ -18,7 +18,7 @@ INSTANCES = "every instance, in the order in which they are bounced; the first i
 class Instance(Declaration):
     """One instance: its name and where its metrics are."""
 
-    name: Annotated[str, Field(pattern=r"^[a-zA-Z0-9][a-zA-Z0-9._-]*$")] = Field(
+    name: Annotated[str, Field(pattern=r"^[a-zA-Z0-9][a-zA-Z0-9._-]*$", max_length=249)] = Field(
         description="name of the instance, as plans and logs print it"
     )
     metrics: HttpUrl = Field(description="base URL of the instance's Jolokia agent")
@@ -50,11 +50,12 @@ class DeployerDeclaration(Declaration):
 
 def apart(instances: Sequence[_I], fields: Sequence[str]) -> None:
     """ValueError where two instances share the value of one of `fields`: what is read of one is not another's."""
-    for number, later in enumerate(instances):
-        for earlier in instances[:number]:
-            for field in fields:
-                if getattr(earlier, field) == getattr(later, field):
-                    raise ValueError(
-                        f"has {field} {getattr(later, field)} twice ({earlier.name} and {later.name}); each "
-                        "instance needs its own"
-                    )
+    for field in fields:
+        seen: dict[Any, _I] = {}
+        for later in instances:
+            value = getattr(later, field)
+            if value in seen:
+                raise ValueError(
+                    f"has {field} {value} twice ({seen[value].name} and {later.name}); each instance needs its own"
+                )
+            seen[value] = later

@@ -7,12 +7,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from kstreams_runbooks.documents.text import is_absent
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet.declarations import Application, Cluster
-from kstreams_runbooks.fleet.names import fleet_dir, is_declaration
+from kstreams_runbooks.fleet.folders import FOLDERS, declarations_in, other_suffix, signature
+from kstreams_runbooks.fleet.names import fleet_dir
 from kstreams_runbooks.fleet.problems import Problem, nearest
 from kstreams_runbooks.fleet.reading import read_declaration
+from kstreams_runbooks.wording import outside
 
+_NAMED = 3
 _RESET_TOOL = "https://issues.apache.org/jira/browse/KAFKA-14922"
 
 
@@ -38,15 +42,24 @@ class Fleet:
 
     @property
     def not_looked_at(self) -> tuple[str, ...]:
-        """A sentence for each application that is declared and that nobody reads."""
-        return tuple(
-            f"{name} is not looked at: its declaration is bad: {problems[0]}"
-            for name, problems in self.disabled.items()
+        """A sentence for each application that is declared and not read, and for a folder that cannot be listed."""
+        return (
+            *(str(problem) for problem in self._not_listed),
+            *(
+                f"{outside(name)} is not looked at: its declaration is bad: {problems[0]}"
+                for name, problems in self.disabled.items()
+            ),
         )
+
+    @property
+    def _not_listed(self) -> tuple[Problem, ...]:
+        return tuple(problem for problem in self.problems if problem.file == self.directory / "applications")
 
     @property
     def empty(self) -> BadInput:
         """What is said where there is nothing to look at."""
+        if self._not_listed:
+            return BadInput(f"fleet: {self._not_listed[0]}")
         return BadInput(f"fleet: {self.directory / 'applications'} declares no application; declare or discover one")
 
     def application(self, name: str) -> Application:
@@ -57,6 +70,8 @@ class Fleet:
             first, *more = self.disabled[name]
             rest = f" (and {len(more)} more: kstreams-runbooks fleet)" if more else ""
             raise BadInput(f"application {name} is disabled: {first}{rest}")
+        if self._not_listed:
+            raise BadInput(f"application {outside(name)}: not known; {self._not_listed[0]}")
         if not self.applications and not self.disabled:
             raise BadInput(f"application {name}: unknown; {self.directory / 'applications'} declares none")
         raise BadInput(f"application {name}: unknown; {nearest(name, [*self.applications, *self.disabled])}")
@@ -74,7 +89,7 @@ class Fleet:
 
 @dataclass(frozen=True)
 class _Loaded:
-    files: tuple[tuple[str, int, int], ...]
+    files: tuple[tuple[object, ...], ...]
     environment: Mapping[str, str | None]
     fleet: Fleet
 
@@ -90,7 +105,7 @@ def load_fleet(config_dir: Path | None = None) -> Fleet:
     """
     directory = fleet_dir(config_dir).absolute()
     with _lock:
-        files = tuple(_signature(directory))
+        files = tuple(signature(directory))
         known = _cache.get(directory)
         if known and known.files == files and all(os.environ.get(n) == value for n, value in known.environment.items()):
             return known.fleet
@@ -100,52 +115,38 @@ def load_fleet(config_dir: Path | None = None) -> Fleet:
         return fleet
 
 
-def _signature(directory: Path) -> Iterator[tuple[str, int, int]]:
-    for folder in ("clusters", "applications"):
-        try:
-            with os.scandir(directory / folder) as entries:
-                for entry in sorted(entries, key=lambda each: each.name):
-                    status = entry.stat()
-                    yield f"{folder}/{entry.name}", status.st_mtime_ns, status.st_size
-        except OSError:
-            continue
-
-
 def _load(directory: Path, used: dict[str, str | None]) -> Fleet:
     clusters: dict[str, Cluster] = {}
     applications: dict[str, Application] = {}
     bad: dict[Path, tuple[Problem, ...]] = {}
-    for file in _declarations(directory / "clusters"):
+    folders = {name: declarations_in(directory / name) for name in FOLDERS}
+    bad |= {directory / name: problems for name, (_, problems) in folders.items() if problems}
+    for file in folders["clusters"][0]:
         cluster, problems = read_declaration(file, Cluster, os.environ, used)
-        if cluster is None:
-            bad[file] = problems
-        else:
+        if cluster is not None:
             clusters[cluster.name] = cluster
-    for file in _declarations(directory / "applications"):
+        # One that was removed since it was listed declares nothing.
+        elif not is_absent(file):
+            bad[file] = problems
+    for file in folders["applications"][0]:
         application, problems = read_declaration(file, Application, os.environ, used)
         if application is None:
-            bad[file] = problems
+            bad |= {} if is_absent(file) else {file: problems}
         elif trouble := _cluster_trouble(file, application, clusters, bad):
             bad[file] = (trouble,)
         else:
             applications[application.name] = application
-    for file, problem in _same_id(directory, applications.values()):
+    for file, problem in tuple(_same_id(directory, applications.values())):
         bad[file] = (problem,)
         del applications[file.stem]
     return Fleet(
         directory=directory,
         applications=applications,
         clusters=clusters,
-        disabled={file.stem: problems for file, problems in bad.items() if file.parent.name == "applications"},
+        disabled={file.stem: problems for file, problems in bad.items() if file.parent == directory / "applications"},
         problems=tuple(problem for problems in bad.values() for problem in problems),
-        warnings=(*_other_suffix(directory), *_prefixes(directory, applications.values())),
+        warnings=(*other_suffix(directory), *_prefixes(directory, applications.values())),
     )
-
-
-def _declarations(folder: Path) -> list[Path]:
-    if not folder.is_dir():
-        return []
-    return sorted(path for path in folder.iterdir() if is_declaration(path.name))
 
 
 def _cluster_trouble(
@@ -167,7 +168,7 @@ def _same_id(directory: Path, applications: Iterable[Application]) -> Iterator[t
         by_id[application.cluster, application.application_id].append(application)
     for (cluster, application_id), same in by_id.items():
         for application in same if len(same) > 1 else ():
-            others = ", ".join(other.name for other in same if other is not application)
+            others = ", ".join([other.name for other in same[: _NAMED + 1] if other is not application][:_NAMED])
             reason = f"is also the application_id of {others} on cluster {cluster}; keep one of the files"
             file = _file(directory, application)
             yield file, Problem(file, "application_id", f'"{application_id}"', reason)
@@ -188,12 +189,6 @@ def _prefixes(directory: Path, applications: Iterable[Application]) -> Iterator[
                     f"begins the application_id {application_id} of {longer.name}: resetting {shorter.name} with "
                     f"Kafka's tool would also delete internal topics of {longer.name} ({_RESET_TOOL})",
                 )
-
-
-def _other_suffix(directory: Path) -> Iterator[Problem]:
-    for folder in ("clusters", "applications"):
-        for file in sorted((directory / folder).glob("*.yml")):
-            yield Problem(file, "", "", "is not read: only .yaml files are declarations; rename it")
 
 
 def _file(directory: Path, application: Application) -> Path:

@@ -18,11 +18,13 @@ def application_names(config_dir: Path | None = None) -> tuple[str, ...]:
     """File stems under `applications/`, sorted: disabled ones too, none where there is no such folder."""
     try:
         with os.scandir(fleet_dir(config_dir) / "applications") as entries:
-            return tuple(sorted(entry.name[:-5] for entry in entries if is_declaration(entry.name)))
+            names = (entry.name[:-5] for entry in entries if is_declaration(entry.name))
+            # One with a line break or half a character cannot stand in a form; the fleet says what is wrong with it.
+            return tuple(sorted(name for name in names if name.isprintable()))
     except OSError:
         return ()
 
 
 def is_declaration(file_name: str) -> bool:
-    """Whether a file is a declaration: `<name>.yaml`, not hidden."""
+    """Whether a file is a declaration: `<name>.yaml`, not hidden, as the locks and copies of editors are."""
     return file_name.endswith(".yaml") and not file_name.startswith(".")

@@ -3,17 +3,23 @@
 from collections.abc import Collection, Sequence
 from string import Formatter
 
+_SHOWN = 60
+
 
 def placeholders(word: str, known: Sequence[str]) -> set[str]:
     """Names of the placeholders in one word; ValueError for one that is not `known` and for a stray brace."""
     try:
-        names = {name for _, name, _, _ in Formatter().parse(word) if name is not None}
+        fields = [(name, form or how) for _, name, form, how in Formatter().parse(word) if name is not None]
     except ValueError as error:
         raise ValueError(f"has a stray brace ({error}); write {{{{ for a brace that is meant") from None
+    names = {name for name, _ in fields}
     if unknown := names - set(known):
         *most, last = (f"{{{name}}}" for name in known)
         listed = f"known are {', '.join(most)} and {last}" if most else f"known is {last}"
-        raise ValueError(f"has the placeholder {{{min(unknown)}}}; {listed}")
+        raise ValueError(f"has the placeholder {{{min(unknown)[:_SHOWN]}}}; {listed}")
+    # A width such as {release:>1000000000} would fill the memory.
+    if formatted := [name for name, form in fields if form]:
+        raise ValueError(f"has a format or a conversion in {{{formatted[0]}}}; write the name alone")
     return names
 
 

@@ -9,7 +9,10 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
+from kstreams_runbooks.wording import outside
+
 _LONGEST_VALUE = 80
+_LONGEST_REASON = 1000
 # Follows from another error of the same file, which is reported.
 _CONSEQUENCE = "default_factory_not_called"
 
@@ -37,8 +40,10 @@ class Problem:
 
     def __str__(self) -> str:
         """One sentence."""
-        where = f"{self.file}: {self.field}" if self.field else str(self.file)
-        return f"{where}: {self.value} {self.reason}" if self.value else f"{where} {self.reason}"
+        # Names of files and keys are anybody's: a line break in one would make a line of its own.
+        file, field, reason = outside(self.file), outside(self.field), outside(self.reason, _LONGEST_REASON)
+        where = f"{file}: {field}" if field else file
+        return f"{where}: {self.value} {reason}" if self.value else f"{where} {reason}"
 
 
 def problems_of(error: ValidationError, model: type[BaseModel], written: Any, file: Path) -> Iterator[Problem]:
@@ -69,7 +74,7 @@ def field_name(loc: Iterable[str | int], written: Any) -> str:
 def nearest(name: str, known: Iterable[str]) -> str:
     """`did you mean a, b?`, or the whole list where nothing is near."""
     names = sorted(known)
-    near = get_close_matches(name, names, n=3, cutoff=0.6)
+    near = get_close_matches(name[:_LONGEST_VALUE], names, n=3, cutoff=0.6)
     if near:
         return f"did you mean {' or '.join(near)}?"
     return f"known are {', '.join(names)}" if names else "none is known"
@@ -99,8 +104,13 @@ def _shown(each: Mapping[str, Any], written: Any) -> str:
             written = written[part]
     if isinstance(written, Mapping | list):
         return ""
-    text = json.dumps(written, ensure_ascii=False, default=str)
-    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
+    return shown(written)
+
+
+def shown(value: Any) -> str:
+    """A value as a file has it, in one line of bounded length."""
+    first = value[: 2 * _LONGEST_VALUE] if isinstance(value, str) else value
+    return outside(json.dumps(first, ensure_ascii=False, default=str), _LONGEST_VALUE)
 
 
 def _reason(each: Mapping[str, Any], model: type[BaseModel]) -> str:

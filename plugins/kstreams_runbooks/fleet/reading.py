@@ -1,34 +1,24 @@
 """One declaration file: YAML read, `${NAME}` replaced, validated."""
 
 import re
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
-import yaml
 from pydantic import BaseModel, ValidationError
 
-from kstreams_runbooks.fleet.problems import Problem, field_name, problems_of
+from kstreams_runbooks.documents.text import LARGEST_BYTES, read_text
+from kstreams_runbooks.documents.yaml_document import yaml_document
+from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.fleet.problems import Problem, field_name, problems_of, shown
 
 _M = TypeVar("_M", bound=BaseModel)
 _NAME = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_LINE = re.compile(r"(line \d+) (.*)")
 _STEM = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]*")
-# libyaml parses about ten times as fast; a PyYAML built without it still works.
-_BASE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
-class _Loader(_BASE):  # type: ignore[misc]  # chosen at run time
-    """A safe loader that refuses a key given twice: YAML itself would silently take the last."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        """The mapping; an error with its line where a key comes twice."""
-        keys = [key for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
-        if len({key.value for key in keys}) != len(keys):
-            names = [key.value for key in keys]
-            twice = next(key for number, key in enumerate(keys) if key.value in names[:number])
-            raise yaml.constructor.ConstructorError(None, None, f"the key {twice.value} stands twice", twice.start_mark)
-        mapping: dict[Hashable, Any] = super().construct_mapping(node, deep)
-        return mapping
+# More of one file help nobody, and each looks for the nearest of the known names.
+_MOST_PROBLEMS = 20
 
 
 def read_declaration(
@@ -46,33 +36,53 @@ def read_declaration(
         return None, (Problem(file, "", "", "must be a mapping (`key: value` lines)"),)
     if "name" in written:
         return None, (Problem(file, "name", "", "is not a key: the name is the file's stem; remove it"),)
-    unset: list[Problem] = []
-
-    def value_of(name: str, loc: tuple[str | int, ...], text: str) -> str:
-        used[name] = environment.get(name)
-        if used[name] is None:
-            reason = f"needs {name}, which is not set in the environment; set it, or write the value"
-            unset.append(Problem(file, field_name(loc, written), f'"{text}"', reason))
-        return environment.get(name, "")
-
-    replaced = _replaced(written, (), value_of)
-    if unset:
-        return None, tuple(unset)
+    variables = _Variables(file, written, environment, used)
+    try:
+        replaced = _replaced(written, (), variables.value)
+    except BadInput as error:
+        return None, (Problem(file, "", "", str(error)),)
+    if variables.unset:
+        return None, tuple(variables.unset)
     try:
         return model.model_validate({**replaced, "name": file.stem}), ()
     except ValidationError as error:
-        return None, tuple(problems_of(error, model, written, file))
+        first = tuple(islice(problems_of(error, model, written, file), _MOST_PROBLEMS))
+        more = error.error_count() - len(first)
+        rest = Problem(file, "", "", f"has about {more:,} more problems; correct these first")
+        return None, (*first, rest) if len(first) == _MOST_PROBLEMS and more else first
 
 
 def _written(file: Path) -> Any:
-    """What stands in a file, or why it cannot be read."""
+    """What is in a file, or why it cannot be read."""
     try:
-        return yaml.load(file.read_bytes(), Loader=_Loader)  # noqa: S506 - a subclass of the safe loader
-    except yaml.YAMLError as error:
-        return Problem(file, "", "", f"is no valid YAML: {_where(error)}")
-    except (OSError, ValueError, RecursionError) as error:
-        # Numbers of thousands of digits and lists in themselves too: nothing that anybody declares.
-        return Problem(file, "", "", f"cannot be read: {error}")
+        return yaml_document(read_text(file))
+    except BadInput as error:
+        line = _LINE.fullmatch(str(error))
+        return Problem(file, line[1], "", line[2]) if line else Problem(file, "", "", str(error))
+
+
+class _Variables:
+    """What `${NAME}` stands for in one file, and which are not set."""
+
+    def __init__(self, file: Path, written: Any, environment: Mapping[str, str], used: dict[str, str | None]) -> None:
+        self.unset: list[Problem] = []
+        self._file, self._written, self._environment, self._used = file, written, environment, used
+        self._brought = 0
+
+    def value(self, name: str, loc: tuple[str | int, ...], text: str) -> str:
+        """The value of one, empty where it is not set; BadInput where all together are too much."""
+        value = self._used[name] = self._environment.get(name)
+        if value is None and len(self.unset) < _MOST_PROBLEMS:
+            reason = f"needs {name}, which is not set in the environment; set it, or write the value"
+            self.unset.append(Problem(self._file, field_name(loc, self._written), shown(text), reason))
+        # Used at ten thousand places, a long variable would fill the memory.
+        self._brought += len(value or "")
+        if self._brought > LARGEST_BYTES:
+            raise BadInput(
+                f"has more than {LARGEST_BYTES:,} characters (the limit) with variables such as {name} replaced; use "
+                "them less"
+            )
+        return value or ""
 
 
 def _replaced(
@@ -85,9 +95,3 @@ def _replaced(
     if isinstance(value, list):
         return [_replaced(each, (*loc, number), value_of) for number, each in enumerate(value)]
     return value
-
-
-def _where(error: yaml.YAMLError) -> str:
-    if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
-        return f"line {error.problem_mark.line + 1}: {error.problem}"
-    return " ".join(str(error).split())

@@ -1,5 +1,6 @@
 """Declaration of an application whose instances run under supervisord, reached over XML-RPC."""
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -22,10 +23,6 @@ class SupervisordInstance(Instance):
     )
 
 
-def _overlap(one: Path, other: Path) -> bool:
-    return one.is_relative_to(other) or other.is_relative_to(one)
-
-
 def _known_placeholders(word: str) -> str:
     placeholders(word, ("release", "directory"))
     return word
@@ -35,7 +32,7 @@ class SupervisordSettings(DeployerDeclaration):
     """Deployer settings of kind `supervisord`."""
 
     kind: Literal["supervisord"] = Field(description="which deployer: supervisord")
-    url: Annotated[str, Field(pattern=r"^(https?|unix)://\S+")] = Field(
+    url: Annotated[Words, Field(pattern=r"^(https?|unix)://\S+$")] = Field(
         repr=False, description="supervisord's XML-RPC address, http://host:port or unix:///path/to/socket"
     )
     instances: tuple[SupervisordInstance, ...] = Field(min_length=1, description=INSTANCES)
@@ -59,11 +56,13 @@ class SupervisordSettings(DeployerDeclaration):
     def _apart(cls, instances: tuple[SupervisordInstance, ...]) -> tuple[SupervisordInstance, ...]:
         """Instances share nothing: what is read or deleted for one is not another's."""
         apart(instances, ("name", "program", "directory", "metrics"))
-        for number, later in enumerate(instances):
-            for earlier in instances[:number]:
-                if _overlap(earlier.state_dir, later.state_dir):
-                    raise ValueError(
-                        f"has overlapping state_dir {earlier.state_dir} ({earlier.name}) and {later.state_dir} "
-                        f"({later.name}); clearing one would clear the other"
-                    )
+        # Sorted by its parts, a folder comes right before one of those that are in it.
+        ordered = sorted(instances, key=lambda one: one.state_dir.parts)
+        for one, other in pairwise(ordered):
+            if other.state_dir.is_relative_to(one.state_dir):
+                earlier, later = sorted((one, other), key=instances.index)
+                raise ValueError(
+                    f"has overlapping state_dir {earlier.state_dir} ({earlier.name}) and {later.state_dir} "
+                    f"({later.name}); clearing one would clear the other"
+                )
         return instances

@@ -11,8 +11,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
 
+from kstreams_runbooks.documents.text import is_absent
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet.declarations import Application
+from kstreams_runbooks.fleet.folders import declarations_in
 from kstreams_runbooks.fleet.names import fleet_dir
 from kstreams_runbooks.fleet.problems import Problem
 from kstreams_runbooks.fleet.reading import read_declaration
@@ -234,7 +236,7 @@ def release_declaration(
     and where the file is bad. Both names are those of the fleet, never a person's: they become a path.
     """
     file = fleet_dir(config_dir) / "applications" / application / f"{release}.yaml"
-    if not file.is_file():
+    if is_absent(file):
         return None
     declared = read_topology_declaration(file)
     if declared.library is not None and str(declared.library) != library:
@@ -248,7 +250,9 @@ def release_declaration(
 def declaration_problems(applications: Mapping[str, Application], directory: Path) -> Iterator[Problem]:
     """What is wrong with the files of releases beside the fleet entries: a bad one, and one of no declared release."""
     for name, application in sorted(applications.items()):
-        for file in sorted((directory / "applications" / name).glob("*.yaml")):
+        files, unlisted = declarations_in(directory / "applications" / name)
+        yield from unlisted
+        for file in files:
             found, problems = read_declaration(file, TopologyDeclaration, os.environ, {})
             yield from problems
             declared = application.declared()

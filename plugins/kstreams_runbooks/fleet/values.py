@@ -1,6 +1,7 @@
 """Kinds of field values that several declarations share, each checked where it is read."""
 
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
@@ -8,6 +9,9 @@ from zoneinfo import ZoneInfo
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 _SHALLOWEST_PATH = 3
+_NAMED = 3
+# A class path is the longest thing that anybody declares; what Linux takes as a path ends here too.
+_LONGEST = 4096
 
 
 class Declaration(BaseModel):
@@ -27,7 +31,14 @@ def _known_zone(zone: str) -> str:
     return zone
 
 
+def _printable(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("has a line break or another character that does not print; remove it")
+    return text
+
+
 def _absolute(path: Path) -> Path:
+    _printable(str(path))
     if not path.is_absolute():
         raise ValueError("must be an absolute path: it is used by another process, in another folder")
     if ".." in path.parts:
@@ -57,19 +68,20 @@ def _flag_as_word(value: Any) -> Any:
 
 def distinct(values: tuple[str, ...]) -> tuple[str, ...]:
     """The values as they are; ValueError where one stands twice."""
-    twice = sorted({value for value in values if values.count(value) > 1})
+    twice = sorted(value for value, times in Counter(values).items() if times > 1)
     if twice:
-        raise ValueError(f"names {', '.join(twice)} twice; leave one")
+        more = f" and {len(twice) - _NAMED} more" if len(twice) > _NAMED else ""
+        raise ValueError(f"names {', '.join(twice[:_NAMED])}{more} twice; leave one")
     return values
 
 
 def _release(text: str) -> str:
-    if not re.fullmatch(r"\d+\.\d+\.\d+(\.\d+)?", text):
+    if not re.fullmatch(r"\d{1,9}(\.\d{1,9}){2,3}", text, re.ASCII):
         raise ValueError("is no release; give one such as 4.3.1")
     return text
 
 
-Words = Annotated[str, Field(min_length=1)]
+Words = Annotated[str, Field(min_length=1, max_length=_LONGEST), AfterValidator(_printable)]
 # Kafka's own rule for topics; an application.id becomes part of topic names.
 KafkaName = Annotated[str, Field(min_length=1, max_length=249, pattern=r"^[a-zA-Z0-9._-]+$")]
 Topics = Annotated[tuple[KafkaName, ...], AfterValidator(distinct)]
@@ -81,4 +93,4 @@ ReleaseName = Annotated[str, AfterValidator(_release)]
 Count = Annotated[int, BeforeValidator(_not_a_flag)]
 Amount = Annotated[float, BeforeValidator(_not_a_flag)]
 YesNoUnknown = Annotated[Literal["yes", "no", "unknown"], BeforeValidator(_flag_as_word)]
-HttpUrl = Annotated[str, Field(pattern=r"^https?://[^/\s]+")]
+HttpUrl = Annotated[str, Field(pattern=r"^https?://[^/\s]+", max_length=_LONGEST), AfterValidator(_printable)]

@@ -5,10 +5,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from kstreams_runbooks.documents.json_document import json_document
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.wording import outside
 
 # About 20 s of reading on two cores, and far more than anybody waits for by hand.
 MAX_SCAN_RECORDS = 20_000_000
+
+# A hundred thousand partitions, each with the longest name that a topic may have.
+LARGEST_RANGES = 32 * 1024 * 1024
+_MOST_VALUES = 1_000_000
 
 _FIELDS = {"topic": str, "partition": int, "start": int, "end": int}
 
@@ -31,9 +37,9 @@ class OffsetRange:
 def parse_ranges(text: str) -> tuple[OffsetRange, ...]:
     """Ranges of a JSON array of {topic, partition, start, end}; BadInput names the first that cannot be meant."""
     try:
-        rows = json.loads(text)
-    except ValueError as error:
-        raise BadInput(f"ranges: no JSON ({error}); give [{{topic, partition, start, end}}, …]") from None
+        rows = json_document(text, largest=LARGEST_RANGES, nodes=_MOST_VALUES)
+    except BadInput as error:
+        raise BadInput(f"ranges: {error} (expected [{{topic, partition, start, end}}, …])") from None
     if not isinstance(rows, list):
         raise BadInput(f"ranges: {type(rows).__name__} instead of an array of {{topic, partition, start, end}}")
     ranges = tuple(_range(number, row) for number, row in enumerate(rows))
@@ -47,11 +53,11 @@ def parse_ranges(text: str) -> tuple[OffsetRange, ...]:
 
 def _range(number: int, row: Any) -> OffsetRange:
     if not isinstance(row, dict) or set(row) != set(_FIELDS):
-        raise BadInput(f"ranges[{number}]: {row!r} instead of an object of topic, partition, start and end")
+        raise BadInput(f"ranges[{number}]: {outside(row, 200)} instead of an object of topic, partition, start and end")
     for field, kind in _FIELDS.items():
         if type(row[field]) is not kind or row[field] == "" or (kind is int and row[field] < 0):
             wanted = "a name" if kind is str else "a number from 0"
-            raise BadInput(f"ranges[{number}]: {field} is {row[field]!r}, not {wanted}")
+            raise BadInput(f"ranges[{number}]: {field} is {outside(repr(row[field]), 100)}, not {wanted}")
     found = OffsetRange(**row)
     if found.end < found.start:
         raise BadInput(f"ranges[{number}]: end {found.end} is before start {found.start}")

@@ -6,7 +6,8 @@ from functools import cache, total_ordering
 
 from kstreams_runbooks.errors import BadInput
 
-_RELEASE = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?(?:\.(\d+))?")
+_SHOWN = 40
+_RELEASE = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})(?:\.([0-9]{1,9}))?(?:\.([0-9]{1,9}))?")
 
 
 @total_ordering
@@ -20,7 +21,7 @@ class Release:
     def parse(cls, text: str) -> "Release":
         """Release from its text; BadInput if it is none."""
         if not _RELEASE.fullmatch(text.strip()):
-            raise BadInput(f"release {text!r} is not a Kafka release; give one such as 4.3.1")
+            raise BadInput(f"release {text[:_SHOWN]!r} is not a Kafka release; give one such as 4.3.1")
         return cls(text.strip())
 
     @classmethod
@@ -85,5 +86,5 @@ def _given(text: str) -> tuple[int, ...]:
 def _numbers(text: str) -> tuple[int, ...]:
     found = _RELEASE.fullmatch(text)
     if found is None:
-        raise BadInput(f"release {text!r} is not a Kafka release; give one such as 4.3.1")
+        raise BadInput(f"release {text[:_SHOWN]!r} is not a Kafka release; give one such as 4.3.1")
     return tuple(int(part or 0) for part in found.groups())

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from kstreams_runbooks.documents.text import read_text
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.properties import parse
 
@@ -46,9 +47,9 @@ def read_command_config(file: Path) -> dict[str, str]:
     """Librdkafka settings of a file for --command-config; BadInput for one that cannot be read or translated."""
     try:
         # What java.util.Properties reads; UTF-8 is what people write, and both agree on ASCII.
-        text = file.read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        raise BadInput(f"--command-config {file}: cannot be read ({error})") from None
+        text = read_text(file)
+    except BadInput as error:
+        raise BadInput(f"--command-config {file}: cannot be read: it {error}") from None
     try:
         return librdkafka_settings(parse(text))
     except BadInput as error:

@@ -1,11 +1,11 @@
 """Airflow connections as librdkafka configuration."""
 
-import json
 from typing import Any
 
 from airflow.sdk.bases.hook import BaseHook
 from airflow.sdk.exceptions import AirflowNotFoundException, AirflowRuntimeError
 
+from kstreams_runbooks.documents.json_document import json_document
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.address import kafka_servers
 
@@ -24,11 +24,9 @@ def kafka_config(connection_id: str) -> dict[str, Any]:
     if connection.conn_type != "kafka":
         raise BadInput(f"Airflow connection {connection_id}: type {connection.conn_type} (expected kafka)")
     try:
-        config: Any = json.loads(connection.extra or "{}")
-    except ValueError as error:
-        raise BadInput(
-            f"Airflow connection {connection_id}: its extra field is no JSON ({error}); correct it"
-        ) from None
+        config = json_document(connection.extra or "{}")
+    except BadInput as error:
+        raise BadInput(f"Airflow connection {connection_id}: its extra field {error}") from None
     if not isinstance(config, dict):
         raise BadInput(f"Airflow connection {connection_id}: its extra field is no JSON object; correct it")
     if not config.get("bootstrap.servers"):

@@ -7,6 +7,7 @@ from typing import Any
 from kstreams_runbooks.decide.described_change import Known
 from kstreams_runbooks.decide.planning import require_declared
 from kstreams_runbooks.decide.running_versions import RunningVersion, running_versions
+from kstreams_runbooks.documents.text import Absent, read_text
 from kstreams_runbooks.errors import BadInput, RunbookError
 from kstreams_runbooks.fleet import release_declaration
 from kstreams_runbooks.model.declaration import Declaration
@@ -15,8 +16,6 @@ from kstreams_runbooks.model.described import Described
 from kstreams_runbooks.model.readings import ApplicationReading, Missing
 from kstreams_runbooks.steps.run import Run
 
-# What a description of a few hundred subtopologies comes to, many times over.
-_LARGEST_BYTES = 4_000_000
 _FILE, _TEXT, _RELEASE = "topology_file", "topology_text", "release"
 
 
@@ -115,15 +114,13 @@ def _read(name: str) -> str:
     if not path.is_absolute():
         raise BadInput(f"{_FILE} {name}: is no absolute path; a worker has no folder of yours")
     try:
-        if not path.is_file():
-            raise BadInput(f"{_FILE} {name}: is no file on this worker; give its path there, or paste the text")
-        if path.stat().st_size > _LARGEST_BYTES:
-            raise BadInput(f"{_FILE} {name}: {path.stat().st_size:,} bytes (limit {_LARGEST_BYTES:,})")
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise BadInput(f"{_FILE} {name}: cannot be read on this worker ({error.strerror})") from None
-    except UnicodeDecodeError:
-        raise BadInput(f"{_FILE} {name}: is no text in UTF-8; give the text of Topology#describe") from None
+        text = read_text(path)
+    except Absent:
+        raise BadInput(
+            f"{_FILE} {name}: does not exist on this worker; give its path there, or paste the text"
+        ) from None
+    except BadInput as error:
+        raise BadInput(f"{_FILE} {name}: {error}, or paste the text of Topology#describe") from None
     if "Topologies:" not in text and "Topology: " not in text:
         raise BadInput(f"{_FILE} {name}: no topology description in it (expected a line `Topologies:`)")
     return text

@@ -9,6 +9,7 @@ from pathlib import Path
 from kstreams_runbooks.decide.compared import Version
 from kstreams_runbooks.decide.contradictions import check_declaration
 from kstreams_runbooks.decide.topology_text import parse_topology
+from kstreams_runbooks.documents.text import read_stream, read_text
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.declaration import Declaration
 from kstreams_runbooks.model.topology import Topology
@@ -32,10 +33,9 @@ def read_topology(path: Path) -> Topology:
     """The topology in a file (- for stdin)."""
     name = "stdin" if str(path) == "-" else str(path)
     try:
-        text = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "is no text in UTF-8"
-        raise BadInput(f"{name}: {reason}; give a file with the text of Topology#describe") from None
+        text = read_stream(sys.stdin.buffer) if name == "stdin" else read_text(path)
+    except BadInput as error:
+        raise BadInput(f"{name}: {error} (expected the text of Topology#describe)") from None
     try:
         return parse_topology(text)
     except BadInput as error:
@@ -70,12 +70,9 @@ def _merged(declared: Mapping[str, str], path: Path) -> dict[str, str]:
     from kstreams_runbooks.properties import parse
 
     try:
-        text = path.read_text(encoding="latin-1")
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}; give a Java properties file") from None
-    if "\x00" in text:
-        raise BadInput(f"{path}: has NUL bytes (expected a Java properties file); give that file")
-    given = parse(text)
+        given = parse(read_text(path, encoding="latin-1"))
+    except BadInput as error:
+        raise BadInput(f"{path}: {error} (expected a Java properties file)") from None
     if strange := [key for key in given if not _KEY.fullmatch(key)]:
         raise BadInput(f"{path}: {strange[0][:40]!r} is no setting (expected lines such as name=value); give that file")
     for key in sorted(declared.keys() & given.keys()):

@@ -95,7 +95,7 @@ def test_file_that_cannot_be_read(tmp_path: Path) -> None:
     found = declared_in(tmp_path)
     assert isinstance(found.release, Missing)
     assert found.obstacles == (found.release.missing,)
-    assert "deployment.properties: cannot be read (Is a directory)" in found.release.missing
+    assert "deployment.properties: is a directory (expected a regular file)" in found.release.missing
 
 
 def test_directory_that_is_not_there(tmp_path: Path) -> None:

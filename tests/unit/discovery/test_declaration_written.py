@@ -165,12 +165,12 @@ def test_what_a_broker_says_cannot_break_out_of_a_comment_or_a_value(tmp_path: P
         (TOPOLOGY,),
         group,
     )
-    fleet = loaded(tmp_path, found)
-    assert fleet.problems == ()
-    assert fleet.application("orders").production is True
-    assert fleet.application("orders").deployer.instances[0].group_instance_id == nasty.strip()
-    text = (tmp_path / "applications" / "orders.yaml").read_text(encoding="utf-8")
-    assert yaml.safe_load(text)["application_id"] == "..orders"
+    problem = str(loaded(tmp_path, found).problems[0]).partition(": ")[2]
+    assert problem.startswith("deployer.instances[0].group_instance_id: ")
+    assert problem.endswith("has a line break or another character that does not print; remove it")
+    written = yaml.safe_load((tmp_path / "applications" / "orders.yaml").read_text(encoding="utf-8"))
+    assert (written["application_id"], written["production"]) == ("..orders", True)
+    assert written["deployer"]["instances"][0]["group_instance_id"] == nasty
 
 
 def test_a_file_is_never_overwritten_and_never_half_there(tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ def test_files_that_are_not_declarations(config: Path) -> None:
     reasons = {name: str(problems[0]) for name, problems in fleet.disabled.items()}
     assert "empty.yaml must be a mapping" in reasons["empty"]
     assert "has a name that is not made of letters" in reasons["with space"]
-    assert "is no valid YAML" in reasons["bytes"]
+    assert "bytes.yaml: line 1 has bytes that are not UTF-8" in reasons["bytes"]
 
 
 def test_the_fleet_is_read_again_when_something_changed(

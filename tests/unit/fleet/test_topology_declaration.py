@@ -54,7 +54,7 @@ def test_nothing_is_taken_for_declared(tmp_path: Path) -> None:
         ("store: {}\n", "store is not a known key; did you mean stores?"),
         ("stores: {a: {kind: table}}\n", 'stores.a.kind: "table" must be'),
         ("stores: {a: {windows: {}}}\n", "stores.a.windows is not a known key; did you mean window?"),
-        ("stores: {a: {}, a: {}}\n", "the key a stands twice"),
+        ("stores: {a: {}, a: {}}\n", "line 1 has the key a a second time"),
         ("library: newest\n", 'library: "newest" is no Kafka release'),
         (
             "stores: {a: {kind: key_value, window: {kind: tumbling, size_ms: 1, grace_ms: 0}}}\n",
