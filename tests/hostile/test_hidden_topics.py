@@ -15,8 +15,16 @@ import pytest
 from click.testing import CliRunner
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
 from confluent_kafka.admin import AclOperation, NewTopic  # type: ignore[attr-defined]
+from kstreams_runbooks.check_settings import CheckSettings
 from kstreams_runbooks.cli import cli
-from kstreams_runbooks.observe import ClusterReader
+from kstreams_runbooks.deployers import make_deployer
+from kstreams_runbooks.fleet import load_fleet
+from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.model.readings import ApplicationReading, Missing
+from kstreams_runbooks.observe import ClusterReader, read_application
+from kstreams_runbooks.observe.application import read_dropped
+from kstreams_runbooks.steps.checking import read_cluster
+from kstreams_runbooks.steps.judging import judge_fleet
 from lab.fake_streams import FakeStreams
 from lab.secured import CLUSTER, CLUSTER_NAME, GROUP, TOPIC, Login, Secured
 from lab.supervise import until
@@ -51,10 +59,10 @@ def application(secured: Secured, tmp_path_factory: pytest.TempPathFactory) -> F
     return made
 
 
-def commit(secured: Secured, offsets: dict[str, int]) -> None:
+def commit(secured: Secured, offsets: dict[str, int], group: str = GROUP_ID) -> None:
     """As the application would have."""
     settings = secured.settings(secured.admin_login)
-    consumer = Consumer({**settings, "group.id": GROUP_ID, "enable.auto.commit": False})
+    consumer = Consumer({**settings, "group.id": group, "enable.auto.commit": False})
     consumer.commit(offsets=[TopicPartition(name, 0, offset) for name, offset in offsets.items()], asynchronous=False)
     consumer.close()
 
@@ -256,3 +264,113 @@ def test_discover_finds_nothing_where_all_is_seen_and_nothing_is_there(
     assert result.exit_code == 0, result.output
     assert "no Kafka Streams application found on secured\n" in result.output
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_the_runbooks_read_is_never_taken_for_whole(
+    secured: Secured, application: FakeStreams, login: Login
+) -> None:
+    """Observe, gates, verify, `readiness` and `snapshot` stand on this reading: offsets and topics, or why not."""
+    entry = load_fleet(application.directory).application(GROUP_ID)
+    config = secured.settings(login)
+
+    def reading() -> ApplicationReading:
+        with ClusterReader(config) as reader:
+            return read_application(entry, reader, make_deployer(entry, dry_run=True))
+
+    found = reading()
+    assert isinstance(found.partitions, Missing)
+    assert RIGHT in found.partitions.missing
+    code, document, printed = run("readiness", GROUP_ID)
+    standings = {one["standing"] for one in document["applications"][0]["runbooks"]}
+    assert (code, "ready" in standings) == (3, False), printed
+    secured.grant(login, CLUSTER, CLUSTER_NAME, AclOperation.DESCRIBE)
+    assert reading().partitions == Missing(NAMED)
+    with ClusterReader(config) as reader:
+        assert read_dropped(reader, GROUP_ID, [HIDDEN]) == Missing(NAMED)
+        assert read_dropped(reader, GROUP_ID, ["zones-none"]) == ()
+    secured.revoke(login, TOPIC, OUT)
+    found = reading()
+    assert found.topics == Missing(f"topic {OUT} is not visible to this login; grant it Describe on Topic {OUT}")
+    code, _, printed = run(*DRAIN)
+    assert (code, f"output {OUT}: topic {OUT} is not visible to this login" in printed) == (3, True), printed
+
+
+def test_the_scheduled_check_calls_it_unknown(
+    secured: Secured, application: FakeStreams, login: Login, tmp_path: Path
+) -> None:
+    """Running, with its topology told by the instance: never healthy."""
+    ledger = Ledger.open(f"sqlite:///{tmp_path / 'ledger.db'}")
+    sentences = []
+    with in_state("running", secured, application, SEEN):
+        entry = load_fleet(application.directory).application(GROUP_ID)
+        for rights in ((), (AclOperation.DESCRIBE,)):
+            if rights:
+                secured.grant(login, CLUSTER, CLUSTER_NAME, *rights)
+            read = read_cluster(ledger, "secured", [entry], secured.settings(login), CheckSettings())
+            judged = judge_fleet(
+                ledger,
+                [entry],
+                CheckSettings(),
+                read_at_ms={"secured": read.at_ms},
+                problems={},
+                now_ms=read.at_ms,
+            )
+            [one] = judged.statuses
+            assert one.word == "unknown", one.sentence
+            sentences.append(one.sentence)
+    assert RIGHT in sentences[0]
+    assert NAMED in sentences[1]
+
+
+VAULT = "vault"
+VAULT_TOPOLOGY = (
+    f"Topologies:\n  Sub-topology: 0\n    Source: s (topics: [{SEEN}])\n      --> k\n"
+    "    Sink: k (topic: by-zone-repartition)\n      <-- s\n"
+    "  Sub-topology: 1\n    Source: t (topics: [by-zone-repartition])\n      --> p\n"
+    f"    Processor: p (stores: [totals])\n      --> o\n      <-- t\n    Sink: o (topic: {OUT})\n      <-- p\n"
+)
+REPARTITION, CHANGELOG, LEFT = f"{VAULT}-by-zone-repartition", f"{VAULT}-totals-changelog", f"{VAULT}-old-repartition"
+
+
+@pytest.fixture(scope="module")
+def vault(secured: Secured, application: FakeStreams, tmp_path_factory: pytest.TempPathFactory) -> FakeStreams:
+    """A stopped application that has read all that it names; another release left a record in an internal topic."""
+    assert application.topology
+    for future in secured.admin().create_topics([NewTopic(one, 1) for one in (REPARTITION, CHANGELOG, LEFT)]).values():
+        future.result()
+    producer = Producer(secured.settings(secured.admin_login))
+    producer.produce(LEFT, "half done")
+    producer.flush(10)
+    commit(secured, {SEEN: 3, REPARTITION: 0}, VAULT)
+    made = FakeStreams(tmp_path_factory.mktemp("vault"), VAULT, VAULT_TOPOLOGY, inputs=(SEEN,), outputs=(OUT,))
+    made.declare()
+    return made
+
+
+@pytest.mark.parametrize(
+    ("hidden", "lag_code"), [(REPARTITION, 3), (CHANGELOG, 0), (LEFT, 0)], ids=["repartition", "changelog", "left over"]
+)
+def test_a_hidden_internal_topic_is_named(
+    secured: Secured,
+    vault: FakeStreams,
+    login: Login,
+    monkeypatch: pytest.MonkeyPatch,
+    hidden: str,
+    lag_code: int,
+) -> None:
+    """Read, it is unread; a changelog may be gone; what another release left counts while nothing runs."""
+    monkeypatch.setenv("KSTREAMS_RUNBOOKS_CONFIG", str(vault.directory))
+    secured.grant(login, GROUP, VAULT, AclOperation.DESCRIBE)
+    for topic in {REPARTITION, CHANGELOG, LEFT} - {hidden}:
+        secured.grant(login, TOPIC, topic, AclOperation.DESCRIBE, AclOperation.READ, AclOperation.DESCRIBE_CONFIGS)
+    drain = ("drain", VAULT, *DRAIN[2:])
+    assert (run("lag", VAULT)[0], run(*drain)[0]) == (lag_code, 3)
+    secured.grant(login, CLUSTER, CLUSTER_NAME, AclOperation.DESCRIBE)
+    sentence = f"topic {hidden} is not visible to this login; grant it Describe on Topic {hidden}"
+    code, document, printed = run("lag", VAULT)
+    [application] = document["applications"]
+    assert (code, application["status"] == "healthy", "does not exist" in printed) == (lag_code, False, False), printed
+    assert application["unseen_changelogs"] == ([sentence] if hidden == CHANGELOG else [])
+    assert (sentence in printed) is (hidden != LEFT)
+    code, document, printed = run(*drain)
+    assert (code, document["verdict"], sentence in printed) == (3, "inconclusive", True), printed

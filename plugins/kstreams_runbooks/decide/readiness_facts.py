@@ -30,6 +30,7 @@ def readiness_facts(found: ReadinessReading) -> Facts:
     reading = found.reading
     return {
         **_group(reading),
+        "offsets_read": _offsets(reading),
         **_instances(found),
         **_topology(running_topology(reading), _declared_names(found)),
         "deployment_seen": _deployment(found),
@@ -59,6 +60,14 @@ def _group(reading: ApplicationReading) -> Facts:
         "classic_group": Fact(group.type == "classic", _TYPES.get(group.type, f"a group of type {group.type}")),
         "static_membership": Fact(static, some if static is None else "static membership absent"),
     }
+
+
+def _offsets(reading: ApplicationReading) -> Fact:
+    """Whether everything that it reads could be read; a topic that is hidden is among what could not."""
+    for part in (reading.topics, reading.partitions):
+        if isinstance(part, Missing):
+            return Fact(None, f"offsets not known: {part.missing}")
+    return _HOLDS
 
 
 def _instances(found: ReadinessReading) -> Facts:

@@ -126,6 +126,17 @@ def read_application(
     )
 
 
+def read_dropped(
+    reader: ClusterReader, group_id: str, topics: Collection[str]
+) -> tuple[PartitionReading, ...] | Missing:
+    """Offsets of the group on topics that it no longer reads; nothing of one that does not exist any more."""
+    names = reader.names()
+    if hidden := names.unseen(topics):
+        return Missing("; ".join(hidden.values()))
+    counts = {topic.name: topic.partitions for topic in reader.topics(names.visible & set(topics))}
+    return reader.partitions(group_id, counts) if counts else ()
+
+
 @contextmanager
 def reading_instances(
     application: ObservedApplication, deployer: Deployer

@@ -40,7 +40,7 @@ from kstreams_runbooks.observe.offsets import (
 )
 from kstreams_runbooks.observe.read_only import ReadOnly
 from kstreams_runbooks.observe.requests import Statistics
-from kstreams_runbooks.observe.topic_names import TopicNames
+from kstreams_runbooks.observe.topic_names import TopicNames, refused_topic
 from kstreams_runbooks.observe.transactions import read_open
 
 KafkaAddress = Mapping[str, Any]
@@ -245,7 +245,7 @@ class ClusterReader:
         found = []
         for topic in described:
             if topic["error_code"] not in {0, _UNKNOWN_TOPIC}:
-                raise Inconclusive(f"topic {topic['name']}: broker error {topic['error_code']}; may this user see it?")
+                raise Inconclusive(refused_topic(topic["name"], topic["error_code"]))
             if topic["error_code"] == 0:
                 found.append(topic)
         settings = self._topic_configs([topic["name"] for topic in found]) if configs else {}

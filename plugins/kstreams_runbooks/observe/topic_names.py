@@ -79,7 +79,7 @@ class TopicNames:
             refused = self._refused(absent)
         if isinstance(refused, Missing):
             return dict.fromkeys(sorted(absent), refused.missing)
-        found = {name: f"topic {name}: broker error {code}" for name, code in refused.items() if code != _REFUSED}
+        found = {name: refused_topic(name, code) for name, code in refused.items() if code != _REFUSED}
         if found.keys() == refused.keys():
             return found
         known = not isinstance(self.hidden, Missing)
@@ -89,6 +89,11 @@ class TopicNames:
             elif not known:
                 found[name] = _perhaps_there(name)
         return found
+
+
+def refused_topic(name: str, code: int) -> str:
+    """A topic that a broker does not describe, with its error code."""
+    return _perhaps_there(name) if code == _REFUSED else f"topic {name}: broker error {code}"
 
 
 def not_visible(name: str) -> str:

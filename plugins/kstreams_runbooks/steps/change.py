@@ -215,7 +215,7 @@ def _by_hand() -> frozenset[str]:
 
 
 def _figures(run: Run, before: Described, after: Described) -> ChangeFigures:
-    """What only the cluster tells; what it does not tell changes no verdict."""
+    """What only the cluster tells; what it does not tell changes no verdict. Inconclusive where an input is hidden."""
     prefix = f"{run.application.application_id}-"
     topologies = [parsed(before), parsed(after)]
     internal = {
@@ -227,9 +227,14 @@ def _figures(run: Run, before: Described, after: Described) -> ChangeFigures:
     others = read | set(run.application.outputs)
     try:
         with ClusterReader(run.kafka) as reader:
+            own = {name for one in topologies for name in internal_topics(one)}
+            hidden = reader.names().unseen({*run.application.inputs, *others} - own)
             figures = read_change_figures(reader, internal=internal, inputs=run.application.inputs, others=others)
     except RunbookError as error:
         run.say(f"sizes, records and partitions are not known: {error}")
-        figures = ChangeFigures()
+        hidden, figures = {}, ChangeFigures()
+    if hidden:
+        # Its partitions would be taken for those that a declaration gives, or for none.
+        raise Inconclusive("; ".join(hidden.values()))
     run.keep("reading", "figures", figures)
     return figures

@@ -14,6 +14,7 @@ from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe import ClusterReader
+from kstreams_runbooks.observe.application import read_dropped
 from kstreams_runbooks.steps.authorize import take_hold
 from kstreams_runbooks.steps.described import described
 from kstreams_runbooks.steps.planned import planned_from
@@ -100,10 +101,7 @@ def left_unread(run: Run, before: ApplicationReading) -> Verdict:
     if isinstance(topics, Missing):
         return run.decide(nothing_left, left=topics)
     with ClusterReader(run.kafka) as reader:
-        if hidden := reader.names().unseen(topics):
-            return run.decide(nothing_left, left=Missing("; ".join(hidden.values())))
-        counts = {topic.name: topic.partitions for topic in reader.topics(topics)}
-        return run.decide(nothing_left, left=reader.partitions(group_id, counts) if counts else ())
+        return run.decide(nothing_left, left=read_dropped(reader, group_id, topics))
 
 
 def rehearsed(run: Run) -> None:
