@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from kstreams_runbooks.decide.internal_names import internal_by_id, is_changelog
+from kstreams_runbooks.decide.lag_status import LagSample, StatusLimits, status
 from kstreams_runbooks.model.lag import LagRole
 from kstreams_runbooks.model.readings import Taken, TopicReading
 from kstreams_runbooks.observe.lag import LagAsked, lag_of, read_lag
@@ -116,3 +117,22 @@ def test_a_topic_that_may_not_be_seen_is_not_known() -> None:
         "secret": ("source", "unknown"),
         "gone": ("source", "missing"),
     }
+
+
+def test_a_changelog_that_may_not_be_seen_is_not_gone() -> None:
+    """Its lag is none of it; whether the state is still there is not known."""
+    reader: Any = _Cluster({"in": 5, "kept": 1}, {"orders": {("in", 0): Committed(5, "")}}, unseen=("secret",))
+    asked = LagAsked("orders", "orders", {"in": "source"}, keeps=("gone", "kept", "secret"))
+    [lag] = read_lag(reader, "here", [asked]).applications
+    assert lag.kept == (("gone", None), ("kept", "id"))
+    assert lag.unseen == ("topic secret is not visible to this login; grant it Describe on Topic secret",)
+    assert lag.unread == 0
+    found = status((LagSample(0, lag),), StatusLimits())
+    assert (found.word, found.sentence) == ("unknown", lag.unseen[0])
+
+
+def test_a_group_that_is_not_listed_says_why() -> None:
+    """In place of "its offsets expired"."""
+    reader: Any = _Cluster({"in": 5}, {})
+    [lag] = read_lag(reader, "here", [LagAsked("orders", "orders", {"in": "source"})]).applications
+    assert lag.problems == ("group orders is not there",)
