@@ -7,6 +7,7 @@ from kstreams_runbooks.decide.java_pattern import matched
 from kstreams_runbooks.decide.partition_counts import partition_counts, repartition_topics
 from kstreams_runbooks.decide.topology_text import parse_topology
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.matching import PatternTooSlow
 from kstreams_runbooks.model.readings import ApplicationReading, GroupReading, Missing, StreamsReading
 from kstreams_runbooks.model.topology import Topology
 
@@ -83,5 +84,5 @@ def _external(topology: Topology, counts: Mapping[str, int]) -> dict[str, int]:
 def _matches(pattern: str | None, name: str) -> bool:
     try:
         return pattern is not None and matched(pattern, name)
-    except BadInput:
+    except (BadInput, PatternTooSlow):
         return False

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from kstreams_runbooks.deployers.protocol import Deployer
 from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError
+from kstreams_runbooks.matching import PatternTooSlow
 from kstreams_runbooks.model.readings import (
     ApplicationReading,
     Deployment,
@@ -209,7 +210,7 @@ def topics_of(texts: Iterable[str], application_id: str, names: TopicNames) -> T
     """Topics of all of these descriptions."""
     try:
         found = [topology_topics(text, application_id, names) for text in sorted(texts)]
-    except BadInput as error:
+    except (BadInput, PatternTooSlow) as error:
         return Missing(f"the topology description cannot be read: {error}")
     return TopologyTopics(
         external=frozenset().union(*(one.external for one in found)),

@@ -3,6 +3,7 @@
 from kstreams_runbooks.decide.java_pattern import matched, matcher
 from kstreams_runbooks.decide.topics_needed import NeededTopics
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.matching import PatternTooSlow
 from kstreams_runbooks.model.readings import Missing
 from kstreams_runbooks.model.topics_seen import TopicsSeen
 from kstreams_runbooks.observe.cluster import ClusterReader
@@ -19,7 +20,7 @@ def read_topics_seen(reader: ClusterReader, needed: NeededTopics) -> TopicsSeen:
     matching = {
         pattern: tuple(sorted(name for name in names.visible if matched(pattern, name)))
         for pattern in sorted(needed.patterns)
-        if _readable(pattern)
+        if _is_readable(pattern, names)
     }
     own = {*needed.external, *needed.internal}
     hidden = names.unseen(own)
@@ -39,9 +40,12 @@ def _hidden_match(names: TopicNames, pattern: str) -> str:
     return not_visible(found[0]) if found else ""
 
 
-def _readable(pattern: str) -> bool:
+def _is_readable(pattern: str, names: TopicNames) -> bool:
+    """Whether the pattern is understood, and quick enough for all names."""
     try:
         matcher(pattern)
-    except BadInput:
+        for name in names.every():
+            matched(pattern, name)
+    except (BadInput, PatternTooSlow):
         return False
     return True

@@ -17,6 +17,7 @@ from typing import Final
 from kstreams_runbooks.decide.java_pattern import matched, matcher
 from kstreams_runbooks.decide.topology_text import parse_topology
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.matching import PatternTooSlow
 from kstreams_runbooks.model.readings import Missing
 from kstreams_runbooks.model.topology import Sink, Topology
 from kstreams_runbooks.observe.topic_names import TopicNames
@@ -69,12 +70,12 @@ _NONE: Final = TopicNames.of(())
 def topology_topics(text: str, application_id: str, names: TopicNames = _NONE) -> TopologyTopics:
     """Topics named in a topology description (`Topology#describe`); BadInput where it is none.
 
-    BadInput also for a source pattern that cannot be read here: what it matches is not known. A global store's source
-    is not among them: no group commits it.
+    BadInput also for a source pattern that cannot be read here, PatternTooSlow for one that takes too long on
+    the names: what it matches is not known. A global store's source is not among them: no group commits it.
     """
     topics = _topics(text, application_id, names)
     for pattern in sorted(topics.patterns):
-        matcher(pattern)
+        _try(pattern, names)
     return topics
 
 
@@ -83,10 +84,17 @@ def readable_topics(text: str, application_id: str, names: TopicNames = _NONE) -
     topics, refused = _topics(text, application_id, names), {}
     for pattern in sorted(topics.patterns):
         try:
-            matcher(pattern)
-        except BadInput as error:
+            _try(pattern, names)
+        except (BadInput, PatternTooSlow) as error:
             refused[pattern] = str(error)
     return replace(topics, patterns=topics.patterns - refused.keys()), "; ".join(refused.values())
+
+
+def _try(pattern: str, names: TopicNames) -> None:
+    """Match the pattern with every name once, so that one that is too slow is known before its answer is needed."""
+    matcher(pattern)
+    for name in names.every():
+        matched(pattern, name)
 
 
 def _topics(text: str, application_id: str, names: TopicNames) -> TopologyTopics:

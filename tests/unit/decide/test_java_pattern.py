@@ -17,6 +17,11 @@ from kstreams_runbooks.errors import BadInput
         (r"tenant-\w++", ("tenant-1",), ("tenant-",)),
         (r"[^\[a-c]+-in", ("d-in",), ("a-in",)),
         (r"(?!internal-).*-in", ("a-in",), ("internal-in",)),
+        (r"\x{61}\x62", ("ab",), ("x{61}b",)),
+        (r"\p{Lu}\pL+", ("Orders",), ("orders",)),
+        (r"a(?i)b|c", ("ab", "aB", "C"), ("AB",)),
+        (r"(?i)(?=a)A-\z", ("a-", "A-"), ("b-",)),
+        (r"[]a]+", ("a",), ("[]a]",)),
     ],
 )
 def test_a_pattern_that_both_can_read(pattern: str, topics: tuple[str, ...], others: tuple[str, ...]) -> None:
@@ -26,7 +31,20 @@ def test_a_pattern_that_both_can_read(pattern: str, topics: tuple[str, ...], oth
 
 @pytest.mark.parametrize(
     "pattern",
-    [r"\p{Lower}+-in", "[a-z&&[^x]]+", "[a[bc]]+", "[a--c]", r"\x{61}", r"[\Qab\E]", "(?d)a", "[a", "a\\", "a)"],
+    [
+        r"\p{Lower}+-in",
+        "[a-z&&[^x]]+",
+        "[a[bc]]+",
+        "[a--c]",
+        r"[\Qab\E]",
+        "(?d)a",
+        "(?x)a b",
+        r"\0101",
+        r"(a)\11",
+        "[a",
+        "a\\",
+        "a)",
+    ],
 )
 def test_a_pattern_that_python_reads_otherwise_is_refused(pattern: str) -> None:
     """Never half, never by another meaning: the sentence has the pattern and what to do."""

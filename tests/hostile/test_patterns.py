@@ -1,0 +1,105 @@
+"""Source patterns that take for ever: they end within the limit, and what they match is not known, never nothing."""
+
+import time
+from contextlib import suppress
+
+import pytest
+from kstreams_runbooks.decide.java_pattern import matched, matcher
+from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.matching import MANY_NAMES_S, ONE_NAME_S, LimitedPattern, PatternTooSlow, under_a_timeout
+from kstreams_runbooks.model.readings import Missing
+from kstreams_runbooks.observe.application import topics_of
+from kstreams_runbooks.observe.topic_names import TopicNames
+from kstreams_runbooks.observe.topology_topics import readable_topics
+
+_LONG = "a" * 249
+
+
+@pytest.mark.parametrize("pattern", ["(a+)+x", "(a*)*x", "(a|aa)+x", "(.*a){20}x", "(a?){200}a{200}x", "(a|b|ab)*c"])
+def test_what_hangs_elsewhere_takes_no_time_in_re2(pattern: str) -> None:
+    """And has an answer: the name does not match."""
+    began = time.process_time()
+    assert matched(pattern, _LONG) is False
+    assert time.process_time() - began < ONE_NAME_S
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "((a{1000}){1000}){1000}(?=b)",
+        "(((a{99}){99}){99}){99}",
+        "(" * 5_000 + ")" * 5_000,
+        "(?=" * 900 + ")" * 900,
+        "a|" * 100_000,
+        "[" * 10_000,
+        "(?<a>" * 500,
+        "\ud800(?=a)",
+    ],
+)
+def test_what_cannot_be_compiled_within_limits_is_refused(pattern: str) -> None:
+    """In time, in one printable sentence of bounded length."""
+    began = time.process_time()
+    with pytest.raises(BadInput) as refused:
+        matcher(pattern)
+    assert time.process_time() - began < 1
+    assert str(refused.value).isprintable()
+    assert len(str(refused.value)) < 1_000
+
+
+def slow() -> LimitedPattern:
+    """Backtracking that does not end while anybody waits."""
+    found = under_a_timeout(r"(a|b|ab)*\1\1[cd]", "slow")
+    assert found is not None
+    return found
+
+
+def test_a_name_that_takes_too_long_has_no_answer() -> None:
+    """And no other name of that pattern has one any more, at once."""
+    pattern, name = slow(), "ab" * 120
+    began = time.monotonic()
+    with pytest.raises(PatternTooSlow, match=r"source pattern slow: takes longer than 0\.5 s for one name"):
+        pattern.matches(name)
+    assert time.monotonic() - began < 10 * ONE_NAME_S
+    began = time.monotonic()
+    with pytest.raises(PatternTooSlow):
+        pattern.matches("aaac")
+    assert time.monotonic() - began < ONE_NAME_S / 10
+
+
+def test_many_names_that_each_take_long_are_limited_together() -> None:
+    """A hundred thousand names cost no more than the limit of all."""
+    pattern = LimitedPattern("steady", lambda _: bool(sum(range(2_000_000))))
+    began = time.process_time()
+    with pytest.raises(PatternTooSlow):
+        all(pattern.matches("a") for _ in range(100_000))
+    assert time.process_time() - began < MANY_NAMES_S + 1
+
+
+def test_an_ordinary_pattern_on_a_hundred_thousand_names() -> None:
+    """Far from the limit."""
+    began = time.process_time()
+    assert sum(matched("orders-[0-9]*7", f"orders-{number}") for number in range(100_000)) == 10_000
+    assert time.process_time() - began < MANY_NAMES_S / 2
+
+
+def test_a_pattern_too_slow_is_not_known_and_never_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For a reading of one application and for the lag of many: the sentence names the pattern."""
+    text = "Topologies:\n Sub-topology: 0\n  Source: s (topics: slow.*)\n   --> none\n"
+    names, pattern = TopicNames.of({"ab" * 120}), slow()
+    monkeypatch.setattr("kstreams_runbooks.observe.topology_topics.matcher", lambda _: pattern)
+    monkeypatch.setattr("kstreams_runbooks.observe.topology_topics.matched", lambda _, name: pattern.matches(name))
+    found = topics_of({text}, "app", names)
+    assert isinstance(found, Missing)
+    assert "source pattern slow: takes longer than" in found.missing
+    topics, why = readable_topics(text, "app", names)
+    assert topics.patterns == frozenset()
+    assert why.startswith("source pattern slow: takes longer than")
+
+
+@pytest.mark.parametrize("pattern", [r"(?=(a+)+x).*y", r"(a|b|ab)*(?!d)c", r"((a*)*)*\1x"])
+def test_what_re2_does_not_take_ends_too(pattern: str) -> None:
+    """With an answer or without one."""
+    began = time.process_time()
+    with suppress(PatternTooSlow):
+        assert matched(pattern, _LONG) is False
+    assert time.process_time() - began < 3 * ONE_NAME_S
