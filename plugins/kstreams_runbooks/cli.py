@@ -12,19 +12,37 @@ from kstreams_runbooks.discovery.commands import discover_command
 from kstreams_runbooks.discovery.readiness_command import readiness_command
 from kstreams_runbooks.drains.commands import drain_command
 from kstreams_runbooks.environment import load_demo_environment
-from kstreams_runbooks.errors import EXIT_CODES, Inconclusive, RunbookError
+from kstreams_runbooks.errors import EXIT_CODES, BadInput, Inconclusive, RunbookError
+from kstreams_runbooks.free_text import is_whole
 from kstreams_runbooks.lags.commands import lag_command
 from kstreams_runbooks.topologies.commands import change_rules_command, declare_command, diagram_command, lint_command
 from kstreams_runbooks.topologies.plan_command import plan_command, verify_command
 from kstreams_runbooks.traffic.commands import generate_traffic, verify_traffic
 from kstreams_runbooks.version_paths.commands import version_path_command, version_paths_command
+from kstreams_runbooks.wording import outside
 
 SCHEMA_VERSION = 1
 
 _EPILOG = "Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items()) + "."
 
 
-@click.group(epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+class _Text(click.Group):
+    """A group whose arguments are text: bytes that are not UTF-8 break every output that they come into."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Click's own, after BadInput for the first argument that is no text."""
+        for argument in args:
+            if not is_whole(argument):
+                raise BadInput(
+                    f"argument {outside(argument, 80)}: has bytes that are not UTF-8, or half a character; write it "
+                    "again (a file: under another name)"
+                )
+        return super().parse_args(ctx, args)
+
+
+@click.group(
+    cls=_Text, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110}
+)
 def cli() -> None:
     """Kafka Streams upgrade runbooks: evidence, snapshots, the fleet, and the judge of test traffic."""
 

@@ -1,4 +1,4 @@
-"""Numbers that an option of a command takes: a wait has an end, and a rate is one."""
+"""Numbers that an option of a command takes: a wait has an end, a rate is one, and a whole number fits where it goes."""
 
 import math
 from typing import Any
@@ -7,6 +7,12 @@ import click
 
 # Some ten years: further than anybody waits, nearer than what the clocks of a system can count to.
 _MOST = 300_000_000.0
+
+
+# Readings that prove something: each is kept until the answer, and an hour has 720 at the default interval.
+MOST_READINGS = 1_000
+# What a column of a database, JSON in a browser and a timestamp of Kafka take alike.
+MOST_WHOLE = 2**53 - 1
 
 
 class FiniteRange(click.FloatRange):

@@ -6,24 +6,32 @@ import stat
 from collections.abc import Mapping
 from pathlib import Path
 
+from kstreams_runbooks.errors import BadInput
+
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _LOGICAL_END = re.compile(r"(?<!\\)(?:\\\\)*\\$")
 _MODE = 0o644
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def parse(text: str) -> dict[str, str]:
-    """Keys and values; comments, blank lines, continuation lines and escapes as in java.util.Properties#load."""
+    r"""Keys and values; comments, blank lines, continuation lines and escapes as in java.util.Properties#load.
+
+    A character beyond the basic plane is two escapes, its surrogates. BadInput, without the value, for one of them
+    alone, which is no character, and for `\u` without four hexadecimal digits, which Java refuses as well.
+    """
     found: dict[str, str] = {}
     for line in _logical_lines(text):
-        key, value = _split(line)
-        found[_unescape(key)] = _unescape(value)
+        key, value = map(_unescape, _split(line))
+        found[_whole(key, "a key")] = _whole(value, f"the value of {key}")
     return found
 
 
 def dump(values: Mapping[str, str], comment: str = "") -> str:
-    """Text that `parse` and Java read back as `values`, keys sorted."""
+    """Text that `parse` and Java read back as `values`, keys sorted; BadInput for half a character, as `parse`."""
     lines = [f"# {line}" for line in comment.splitlines()]
-    lines += [f"{_escape(key, key=True)}={_escape(value, key=False)}" for key, value in sorted(values.items())]
+    whole = {_whole(key, "a key"): _whole(value, f"the value of {key}") for key, value in values.items()}
+    lines += [f"{_escape(key, key=True)}={_escape(value, key=False)}" for key, value in sorted(whole.items())]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -76,9 +84,23 @@ def _split(line: str) -> tuple[str, str]:
 def _unescape(text: str) -> str:
     def one(found: re.Match[str]) -> str:
         code = found[1]
+        if code == "u":
+            raise BadInput("a \\u is not followed by four hexadecimal digits; Java refuses the file too: correct it")
         return chr(int(code[1:], 16)) if len(code) > 1 else _ESCAPES.get(code, code)
 
     return re.sub(r"\\(u[0-9A-Fa-f]{4}|.)", one, text)
+
+
+def _whole(text: str, what: str) -> str:
+    """The text with every two surrogates as the one character that they stand for; BadInput for one alone."""
+    if not _SURROGATE.search(text):
+        return text
+    try:
+        return text.encode("utf-16-be", "surrogatepass").decode("utf-16-be")
+    except UnicodeDecodeError:
+        raise BadInput(
+            f"{_SURROGATE.sub('?', what)} has half a character (a surrogate alone); write it again"
+        ) from None
 
 
 def _escape(text: str, *, key: bool) -> str:

@@ -9,13 +9,14 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 PACKAGE = CHECKOUT / "plugins" / "kstreams_runbooks"
 
 # Every layer may word what it prints.
-EVERYWHERE = {"wording"}
+EVERYWHERE = {"free_text", "wording"}
 
 # layer: the layers of the package that it may import
 MAY_IMPORT = {
     "errors": set(),
     "finite": set(),
-    "properties": set(),
+    "properties": {"errors"},
+    "free_text": {"errors"},
     "wording": set(),
     "wire": {"model"},
     "documents": {"errors"},

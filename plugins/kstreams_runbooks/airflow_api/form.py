@@ -6,6 +6,8 @@ from typing import Any
 from kstreams_runbooks.documents.json_document import json_document
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet.problems import nearest
+from kstreams_runbooks.free_text import require_free_text
+from kstreams_runbooks.wording import why_no_reason
 
 # Each has an option of its own.
 _OPTIONS = {"application": "--application", "dry_run": "--execute", "reason": "--reason"}
@@ -49,8 +51,11 @@ def filled(
         conf[name] = _value(name, text, params[name]["schema"])
     if "dry_run" in params:
         conf["dry_run"] = not execute
-    if reason:
-        conf["reason"] = reason
+    if reason is not None:
+        if why := why_no_reason(reason):
+            raise BadInput(f"--reason: {why}")
+        conf["reason"] = reason.strip()
+    require_free_text(conf, "--param ")
     missing = [name for name, param in params.items() if name not in conf and _is_needed(param)]
     if missing:
         hints = ", ".join(_OPTIONS.get(name, f"--param {name}=…") for name in missing)

@@ -10,10 +10,12 @@ from kstreams_runbooks.decide.change_plan import ChangePlan
 from kstreams_runbooks.decide.described_change import parsed
 from kstreams_runbooks.model.declared import DeclaredApplication
 from kstreams_runbooks.model.described import Described
+from kstreams_runbooks.wording import outside
 
 NONE = "none"
 # Airflow's limit.
 _LONGEST_ID = 250
+_MOST_OF_REASON = 150
 _FIELD = {"library_bump": "target", "rolling_bounce": "release", "stop_and_restart": "release"}
 _SAME_LIBRARY = frozenset({"rolling_bounce", "stop_and_restart"})
 
@@ -63,7 +65,8 @@ def started_with(
         "application": application,
         _FIELD[runbook]: release,
         "dry_run": dry_run,
-        "reason": f"{f'{reason}; ' if reason else ''}planned by plan_change, run {run_id}",
+        # A reason has a limit, and this one leads back to the run that has all of it.
+        "reason": f"{f'{outside(reason, _MOST_OF_REASON)}; ' if reason else ''}planned by plan_change, run {run_id}",
         **limits,
     }
 

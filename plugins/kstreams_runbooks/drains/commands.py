@@ -8,7 +8,8 @@ import sys
 import click
 
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.finite import FiniteRange
+from kstreams_runbooks.finite import MOST_READINGS, FiniteRange
+from kstreams_runbooks.wording import why_no_reason
 
 
 @click.command("drain", epilog='Example: kstreams-runbooks drain orders --watch --inputs-paused "copier stopped"')
@@ -20,7 +21,9 @@ from kstreams_runbooks.finite import FiniteRange
     metavar="REASON",
     help="Who or what keeps new records away; without it nothing is drained.",
 )
-@click.option("--readings", type=click.IntRange(min=1), help="Readings in a row that prove it [default: the fleet's].")
+@click.option(
+    "--readings", type=click.IntRange(1, MOST_READINGS), help="Readings in a row that prove it [default: the fleet's]."
+)
 @click.option("--interval", "interval_s", type=FiniteRange(min=0.1), help="Seconds between two [default: the fleet's].")
 @click.option(
     "--ceiling", "ceiling_s", type=FiniteRange(min=1), help="Seconds after which --watch ends [default: as above]."
@@ -53,8 +56,8 @@ def drain_command(
     from kstreams_runbooks.steps.terminal import log_to_stderr
 
     log_to_stderr()
-    if reason is not None and not reason.strip():
-        raise BadInput("--inputs-paused: is empty (expected who or what keeps new records away); say it")
+    if reason is not None and (why := why_no_reason(reason)):
+        raise BadInput(f"--inputs-paused: {why} (expected who or what keeps new records away)")
     if ceiling_s is not None and not watch:
         raise BadInput("--ceiling: says when --watch ends; give both, or none")
     fleet = load_fleet()

@@ -11,6 +11,7 @@ from kstreams_runbooks.decide.topics_needed import NeededTopics
 from kstreams_runbooks.deployers import Deployer, make_deployer
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
 from kstreams_runbooks.fleet import Application, Cluster, load_fleet
+from kstreams_runbooks.free_text import require_free_text
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import decode, encode, encode_call
 from kstreams_runbooks.model.declared import DeclaredApplication
@@ -36,6 +37,7 @@ def now_ms() -> int:
 
 def _new_record(run_key: str, ti: Any, dag_run: Any, params: dict[str, Any]) -> RunRecord:
     """The record of a run that begins; BadInput where the application is unknown or its declaration is bad."""
+    require_free_text(params)
     name = str(params.get("application") or "")
     return RunRecord(
         run_key=run_key,
@@ -45,7 +47,7 @@ def _new_record(run_key: str, ti: Any, dag_run: Any, params: dict[str, Any]) -> 
         cluster=load_fleet().application(name).cluster,
         requested_by=getattr(dag_run, "triggering_user_name", None) or "unknown",
         dry_run=bool(params.get("dry_run", True)),
-        reason=params.get("reason") or "",
+        reason=(params.get("reason") or "").strip(),
         params=params,
         started_at_ms=now_ms(),
     )

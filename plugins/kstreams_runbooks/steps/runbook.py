@@ -1,20 +1,24 @@
 """What every runbook DAG shares: its form, its defaults, its page."""
 
+import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 from airflow.sdk import DAG, Param
 
+from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet import application_names
+from kstreams_runbooks.wording import outside
 
+# Title, unit, what it is, and the most that it may be: what the fleet's own limits take (fleet/limits.py).
 _LIMITS = {
-    "max_lag": ("Lag limit", "records", "a gate stays shut above it"),
-    "gate_good_readings": ("Good readings", "readings", "how many in a row open a gate"),
-    "gate_interval_s": ("Gate interval", "seconds", "between two readings"),
-    "gate_ceiling_s": ("Gate ceiling", "seconds", "a gate gives up after it"),
-    "bake_s": ("Bake time", "seconds", "how long the first instance has to stay good"),
-    "drain_ceiling_s": ("Drain ceiling", "seconds", "the wait for a drain gives up after it"),
+    "max_lag": ("Lag limit", "records", "a gate stays shut above it", 2**53 - 1),
+    "gate_good_readings": ("Good readings", "readings", "how many in a row open a gate", 1_000),
+    "gate_interval_s": ("Gate interval", "seconds", "between two readings", 300_000_000),
+    "gate_ceiling_s": ("Gate ceiling", "seconds", "a gate gives up after it", 300_000_000),
+    "bake_s": ("Bake time", "seconds", "how long the first instance has to stay good", 300_000_000),
+    "drain_ceiling_s": ("Drain ceiling", "seconds", "the wait for a drain gives up after it", 300_000_000),
 }
 ROLLING = ("max_lag", "gate_good_readings", "gate_interval_s", "gate_ceiling_s", "bake_s")
 DRAIN = ("gate_good_readings", "gate_interval_s", "drain_ceiling_s")
@@ -161,16 +165,30 @@ def _how(limits: Sequence[str]) -> dict[str, Any]:
                 None,
                 type=["null", "number"],
                 minimum=0,
+                maximum=most,
                 title=title,
                 section="Limits",
                 description=f"In {unit}: {what}. Empty: the application's own limit.",
             )
             for name in limits
-            for title, unit, what in (_LIMITS[name],)
+            for title, unit, what, most in (_LIMITS[name],)
         },
     }
 
 
 def given_limits(params: Mapping[str, Any]) -> dict[str, float]:
-    """Limits that the form overrode."""
-    return {name: float(params[name]) for name in _LIMITS if params.get(name) is not None}
+    """Limits that the form overrode; BadInput for what is no number, or none that anything is counted to."""
+    return {name: _number(name, params[name]) for name in _LIMITS if params.get(name) is not None}
+
+
+def _number(name: str, value: Any) -> float:
+    """The form's own check lets through what JSON has no number for, and what Python alone can count to."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise BadInput(f"{name}: {outside(repr(value), 40)} is not a number; correct it in the form")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise BadInput(f"{name}: {outside(value, 40)} is not a number that anything can be counted to; correct it")
+    return number

@@ -11,13 +11,17 @@ from typing import Any, Final
 
 import click
 
-from kstreams_runbooks.finite import FiniteRange
+from kstreams_runbooks.finite import MOST_WHOLE, FiniteRange
 from kstreams_runbooks.traffic.figures import KINDS, OutputVerdict
 from kstreams_runbooks.traffic.schedule import Schedule
 from kstreams_runbooks.traffic.topics import Role, topic_names
 
 SCHEMA_VERSION: Final = 1
 _TEXT_OFFENCES: Final = 10
+# Each has a record of its own before the first event is sent.
+_MOST_CUSTOMERS: Final = 10_000_000
+# The end of the year 9999, the last that a clock of this program can show.
+_LATEST_MS: Final = 253_402_300_799_999
 _WORDS: Final = {0: "ok", 1: "wrong", 3: "inconclusive"}
 
 
@@ -37,8 +41,8 @@ def _common(command: Callable[..., None]) -> Callable[..., None]:
 @click.command("verify-traffic")
 @_common
 @click.option("--format", "form", type=click.Choice(["json", "text"]), default="text", show_default=True)
-@click.option("--window-size-ms", type=click.IntRange(min=1), default=10_000, show_default=True)
-@click.option("--grace-ms", type=click.IntRange(min=0), default=120_000, show_default=True)
+@click.option("--window-size-ms", type=click.IntRange(1, MOST_WHOLE), default=10_000, show_default=True)
+@click.option("--grace-ms", type=click.IntRange(0, MOST_WHOLE), default=120_000, show_default=True)
 @click.option("--settle", type=FiniteRange(min=0), default=5.0, show_default=True, help="Seconds without a moving end.")
 @click.option(
     "--timeout", type=FiniteRange(min=1), default=300.0, show_default=True, help="Seconds of reading at most."
@@ -93,12 +97,24 @@ def verify_traffic(
 @click.option(
     "--rate", type=FiniteRange(min=0, min_open=True), default=400.0, show_default=True, help="Events per second."
 )
-@click.option("--seed", type=int, default=7, show_default=True)
-@click.option("--customers", type=int, default=100, show_default=True, help="Number of customers.")
-@click.option("--disorder-ms", type=int, default=2_000, show_default=True, help="Largest jitter of event times.")
-@click.option("--start-ms", type=int, help="Event time of the first event, ms since the epoch.  [default: now]")
+@click.option("--seed", type=click.IntRange(-MOST_WHOLE, MOST_WHOLE), default=7, show_default=True)
+@click.option(
+    "--customers", type=click.IntRange(1, _MOST_CUSTOMERS), default=100, show_default=True, help="Number of customers."
+)
+@click.option(
+    "--disorder-ms",
+    type=click.IntRange(0, MOST_WHOLE),
+    default=2_000,
+    show_default=True,
+    help="Largest jitter of event times.",
+)
+@click.option(
+    "--start-ms",
+    type=click.IntRange(0, _LATEST_MS),
+    help="Event time of the first event, ms since the epoch.  [default: now]",
+)
 @click.option("--seconds", type=FiniteRange(min=0), help="Stop after so many seconds.")
-@click.option("--records", type=click.IntRange(min=0), help="Stop after so many events.")
+@click.option("--records", type=click.IntRange(0, MOST_WHOLE), help="Stop after so many events.")
 def generate_traffic(
     bootstrap: str,
     topic_prefix: str,
