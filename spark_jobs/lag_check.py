@@ -45,9 +45,20 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--bootstrap", help="Kafka's bootstrap servers, where the command config has none")
     parser.add_argument("--command-config", metavar="FILE", help="properties of a Java client; secrets belong here")
     parser.add_argument("--result", metavar="URI", help="a path or file: that the document is written to as well")
-    parser.add_argument("--max-scan-records", type=int, default=MAX_SCAN_RECORDS, help="default: %(default)s")
+    parser.add_argument("--max-scan-records", type=_count, default=MAX_SCAN_RECORDS, help="default: %(default)s")
     parser.add_argument("--remote", help="Spark Connect, sc://host:port; default: SPARK_REMOTE, else submitted")
     return parser
+
+
+def _count(text: str) -> int:
+    """A number of offsets, which Kafka counts in 64 bits; argparse prints the sentence and ends with 2."""
+    try:
+        number = int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a whole number") from None
+    if not 0 <= number < 1 << 63:
+        raise argparse.ArgumentTypeError("is not a number of offsets; give one from 1 to 2^63 - 1")
+    return number
 
 
 def _checked(given: argparse.Namespace) -> Mapping[str, Any]:

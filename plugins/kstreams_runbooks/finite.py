@@ -1,4 +1,4 @@
-"""Numbers that an option of a command takes: a wait has an end, a rate is one, and a whole number fits where it goes."""
+"""Numbers that an option of a command takes: a wait has an end, and a whole number fits where it goes."""
 
 import math
 from typing import Any

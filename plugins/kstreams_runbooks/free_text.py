@@ -12,9 +12,9 @@ _REASONS = ("reason", "inputs_paused")
 
 
 def require_free_text(given: Mapping[str, Any], prefix: str = "") -> None:
-    """BadInput for half a character anywhere in these fields, and for a reason that gives none; blank is none given.
+    r"""BadInput for half a character anywhere in these fields, and for a reason that gives none; blank is none given.
 
-    Half a character (a surrogate alone) comes from bytes that are not UTF-8 and from JSON such as `"\\ud83d"`. No
+    Half a character (a surrogate alone) comes from bytes that are not UTF-8 and from JSON such as `"\ud83d"`. No
     database, log or properties file takes it.
     """
     for name, value in given.items():

@@ -49,7 +49,10 @@ class NotificationSettings(Declaration):
 
     name: str = "notifications"
     held_too_long_h: Amount = Field(
-        default=HELD_TOO_LONG_H, gt=0, description="hours after which a run that still holds its application is told"
+        default=HELD_TOO_LONG_H,
+        gt=0,
+        le=87_600,
+        description="hours after which a run that still holds its application is told",
     )
     notifiers: Annotated[dict[str, Channel], AfterValidator(_short)] = Field(
         default_factory=dict, description="notifiers by a name of your own"

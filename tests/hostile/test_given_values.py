@@ -8,16 +8,18 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from kstreams_runbooks.airflow_api.form import filled, pairs_of
+from kstreams_runbooks.check_settings import CheckSettings
 from kstreams_runbooks.cli import cli
 from kstreams_runbooks.deployers.deployment_file import read_declared
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet.limits import Limits
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.readings import Missing
+from kstreams_runbooks.notification_settings import NotificationSettings
 from kstreams_runbooks.properties import dump, parse
 from kstreams_runbooks.steps.run import Run, _new_record
 from kstreams_runbooks.steps.runbook import given_limits, runbook, target_release
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 HUGE = str(10**20)
 HALF = "\ud83d"
@@ -217,3 +219,14 @@ def test_a_run_of_a_bad_form_leaves_no_record(tmp_path: Path, monkeypatch: pytes
     with pytest.raises(BadInput, match="run: has half a character"):
         Run.begin(context)
     assert ledger.runs() == ()
+
+
+@pytest.mark.parametrize("settings", [CheckSettings, NotificationSettings])
+@pytest.mark.parametrize("value", [10**20, 1e300, float("inf")])
+def test_settings_of_the_fleet(settings: type[BaseModel], value: float) -> None:
+    """Every number that the two settings files take has an end."""
+    numbers = [name for name, field in settings.model_fields.items() if isinstance(field.default, int | float)]
+    assert numbers
+    for name in numbers:
+        with pytest.raises(ValidationError):
+            settings.model_validate({name: value})
