@@ -114,7 +114,7 @@ def test_a_run_that_is_triggered_for_no_reason(reason: str) -> None:
 def test_half_characters_in_a_field(value: str) -> None:
     """As bytes of an argument and as JSON."""
     form = {"settings": {"value": None, "schema": {"type": ["null", "object"] if "{" in value else ["null", "string"]}}}
-    with pytest.raises(BadInput, match=r"--param settings: has half a character"):
+    with pytest.raises(BadInput, match="--param settings: has half a"):
         filled("x", form, pairs_of([f"settings={value}"]), application=None, execute=False, reason=None)
 
 
@@ -136,6 +136,12 @@ def test_limits_of_a_form(name: str, value: Any) -> None:
     with pytest.raises((BadInput, ValidationError)) as raised:
         limited()
     assert name in str(raised.value)
+
+
+def test_a_number_that_python_does_not_print() -> None:
+    """It has more digits than Python makes a text of."""
+    with pytest.raises(BadInput, match="max_lag: has more than 300 digits"):
+        given_limits({"max_lag": 10**10_000})
 
 
 def test_the_form_takes_what_the_fleet_takes() -> None:

@@ -1,18 +1,24 @@
 """The topics that a release needs, read from a real broker, and what follows from them."""
 
+import json
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
-from given import Kafka
+from given import Kafka, Orders
+from kstreams_runbooks.cli import cli
 from kstreams_runbooks.decide.topics_fit import topics_fit
 from kstreams_runbooks.decide.topics_needed import topics_needed
+from kstreams_runbooks.deployers import make_deployer
 from kstreams_runbooks.model.described import Described
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.topics_seen import read_topics_seen
+from lab.application import FROM_RELEASE
 from samples import NEW, declared, reading
 from sides import COUNTS
 
@@ -77,3 +83,24 @@ def test_a_pattern_is_resolved_by_the_cluster(kafka: Kafka, made: Topics) -> Non
     assert judged(kafka, prefix, text).outcome is Outcome.REFUSE
     made(in_eu=2)
     assert judged(kafka, prefix, text).outcome is Outcome.PROCEED
+
+
+def test_a_plan_from_a_terminal_says_it_too(orders: Orders, tmp_path: Path) -> None:
+    """Beside the plan, with an exit code of its own; without the option no cluster is asked."""
+    old, new = tmp_path / "old.txt", tmp_path / "new.txt"
+    old.write_text(make_deployer(orders.application, dry_run=True).topology(FROM_RELEASE), encoding="utf-8")
+    more = "\n  Sub-topology: 9\n    Source: zones-source (topics: [nowhere])\n      --> none\n"
+    new.write_text(old.read_text(encoding="utf-8").rstrip() + more, encoding="utf-8")
+    environment = orders.stack.environment()
+
+    def plan(to: Path, *words: str) -> Result:
+        given = ["plan", "--from-topology", str(old), "--to-topology", str(to), "--format", "json", *words]
+        return CliRunner().invoke(cli, given, env=environment)
+
+    same = plan(old, "--application", "orders")
+    assert (same.exit_code, json.loads(same.stdout)["topics"]["outcome"]) == (0, "proceed")
+    assert "topics of orders: proceed: the topics of the cluster fit" in same.stderr
+    missing = plan(new, "--application", "orders")
+    assert missing.exit_code == 1
+    assert "topics of orders: refuse: topic nowhere does not exist" in missing.stderr
+    assert "topics" not in json.loads(plan(new).stdout)

@@ -57,7 +57,9 @@ MAY_IMPORT = {
     "local_settings": {"act", "decide", "deployers", "fleet", "ledger", "observe"},
     "version_paths": {"decide", "model", "rules"},
     "frames": {"documents", "errors", "model"},
-    "topologies": {"decide", "documents", "errors", "fleet", "model", "properties", "rules"},
+    # The one part of a terminal's plan that asks a cluster.
+    "planned_topics": {"decide", "deployers", "fleet", "model", "observe", "steps"},
+    "topologies": {"decide", "documents", "errors", "fleet", "model", "planned_topics", "properties", "rules"},
     "counting": {"errors", "frames", "model", "observe"},
     "lags": {
         "check_settings",

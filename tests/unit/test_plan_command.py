@@ -9,10 +9,13 @@ import pytest
 from click.testing import CliRunner, Result
 from kstreams_runbooks.cli import cli
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
+from kstreams_runbooks.topologies.plan_command import _worse
 from pairs import DECLARED, PAIRS
 
 CLICKS = "filter-before-unnamed-count"
 DAILY = "daily-orders-grouped-by-cleaned-key"
+FINDING = Finding("topics-not-compared", "warning", "orders", "not compared", "docs/topics.md")
 SAFE = "filter-before-named-count"
 
 
@@ -240,3 +243,31 @@ def test_the_readmes_first_thirty_seconds_are_what_comes_out() -> None:
     printed = plan(CLICKS, declared=False, form="text").stdout.splitlines()
     assert [line.rstrip() for line in shown[start : end - 1]] == printed[: end - 1 - start]
     assert printed[end - 1 - start].startswith(shown[end - 1])
+
+
+@pytest.mark.parametrize(
+    ("code", "outcome", "findings", "worse"),
+    [
+        (0, Outcome.PROCEED, (), 0),
+        (0, Outcome.PROCEED, (FINDING,), 1),
+        (3, Outcome.PROCEED, (FINDING,), 3),
+        (0, Outcome.REFUSE, (), 1),
+        (3, Outcome.REFUSE, (), 1),
+        (1, Outcome.INCONCLUSIVE, (), 3),
+        (2, Outcome.REFUSE, (), 2),
+    ],
+)
+def test_topics_that_do_not_fit_are_worse_than_a_plan(
+    code: int, outcome: Outcome, findings: tuple[Finding, ...], worse: int
+) -> None:
+    """What is certain goes over what is missing, and bad input over both."""
+    assert _worse(code, Verdict(outcome, (), findings)) == worse
+
+
+def test_a_plan_for_a_cluster_needs_its_text_twice() -> None:
+    """Stdin is read once."""
+    result = run(
+        "plan", "--from-topology", PAIRS / SAFE / "before.txt", "--to-topology", "-", "--application", "orders"
+    )
+    assert isinstance(result.exception, BadInput)
+    assert "give --to-topology as a file" in str(result.exception)

@@ -45,6 +45,10 @@ def drain_command(
 
     Exit codes: 0 drained, 1 not yet, 2 bad input, 3 inconclusive, 4 unreachable.
     """
+    if reason is not None and (why := why_no_reason(reason)):
+        raise BadInput(f"--inputs-paused: {why} (expected who or what keeps new records away)")
+    if ceiling_s is not None and not watch:
+        raise BadInput("--ceiling: says when --watch ends; give both, or none")
     from kstreams_runbooks.deployers import make_deployer
     from kstreams_runbooks.drains.display import Display
     from kstreams_runbooks.drains.document import as_text, document, exit_code
@@ -56,10 +60,6 @@ def drain_command(
     from kstreams_runbooks.steps.terminal import log_to_stderr
 
     log_to_stderr()
-    if reason is not None and (why := why_no_reason(reason)):
-        raise BadInput(f"--inputs-paused: {why} (expected who or what keeps new records away)")
-    if ceiling_s is not None and not watch:
-        raise BadInput("--ceiling: says when --watch ends; give both, or none")
     fleet = load_fleet()
     entry = fleet.application(application)
     limits = entry.limits

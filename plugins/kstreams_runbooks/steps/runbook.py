@@ -188,7 +188,7 @@ def _number(name: str, value: Any) -> float:
     try:
         number = float(value)
     except OverflowError:
-        number = math.inf
+        raise BadInput(f"{name}: has more than 300 digits, which nothing can be counted to; correct it") from None
     if not math.isfinite(number):
-        raise BadInput(f"{name}: {outside(value, 40)} is not a number that anything can be counted to; correct it")
+        raise BadInput(f"{name}: {number} is not a number that anything can be counted to; correct it")
     return number

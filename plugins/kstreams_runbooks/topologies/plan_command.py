@@ -3,12 +3,14 @@
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
+from kstreams_runbooks.model.verdicts import Outcome, Verdict
 
 _F = TypeVar("_F", bound=Callable[..., None])
 _FILE = click.Path(dir_okay=False, path_type=Path)
@@ -42,14 +44,49 @@ _format = click.option(
 )
 @click.option("--to-topology", type=_TEXT, required=True, metavar="FILE", help="Topology#describe of the new version.")
 @_sides
+@click.option(
+    "--application",
+    metavar="NAME",
+    help="Compare the new version with the topics of this application's cluster as well, as every runbook does.",
+)
 @_format
-def plan_command(form: str, **given: Any) -> None:
+def plan_command(form: str, application: str | None, **given: Any) -> None:
     """What follows from a change, and which runbook brings it: from two descriptions and what is declared beside them.
+
+    With --application the cluster is read, and stderr says whether a topic is missing or does not fit.
 
     Exit codes: 0 a rolling bounce is enough, 1 a runbook or a person is needed, 2 bad input, 3 inconclusive: something
     is not declared, and it is named.
     """
-    sys.exit(_answer(given, form))
+    topics = None if application is None else _on_cluster(application, given)
+    code = _answer(given, form, **({} if topics is None else {"topics": asdict(topics)}))
+    if topics is not None:
+        for finding in topics.findings:
+            click.echo(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}", err=True)
+        click.echo(f"topics of {application}: {topics.sentence}", err=True)
+        code = _worse(code, topics)
+    sys.exit(code)
+
+
+def _worse(code: int, topics: Verdict) -> int:
+    """The plan's exit code, or that of the topics: what is certain goes over what is missing, bad input over both."""
+    if code == BadInput.exit_code or topics.outcome is Outcome.PROCEED:
+        return max(code, 1) if topics.findings else code
+    return Refused.exit_code if topics.outcome is Outcome.REFUSE else Inconclusive.exit_code
+
+
+def _on_cluster(application: str, given: dict[str, Any]) -> Verdict:
+    """The new version against the cluster, its files read as the plan reads them."""
+    from kstreams_runbooks.documents.text import read_text
+    from kstreams_runbooks.model.described import Described
+    from kstreams_runbooks.planned_topics import judged_on_cluster
+    from kstreams_runbooks.topologies.inputs import Given, read_version
+
+    path = given["to_topology"]
+    if str(path) == "-":
+        raise BadInput("stdin: is read once; with --application give --to-topology as a file")
+    version = read_version(Given(path, given["to_declaration"], given["to_config"], given["to_version"]))
+    return judged_on_cluster(application, Described("", "", str(path), read_text(path), version.declared))
 
 
 @click.command(
