@@ -35,7 +35,7 @@ def test_a_broker_that_does_not_answer_is_asked_again_and_then_named(fresh: Stac
     """An unreachable cluster ends the run with its address, before anything is changed."""
     with declared_as(fresh, cluster=elsewhere):
         run_id, sentence = refused(fresh, INCONCLUSIVE)
-    assert "Kafka at 127.0.0.1:9: no answer" in sentence
+    assert "Kafka at 127.0.0.1:9: nothing listens" in sentence
     tasks = fresh.api().tasks(DAG, run_id)
     assert tasks["observe"]["try_number"] == 3
     assert {task["queue"] for task in tasks.values()} == {"near-kafka"}

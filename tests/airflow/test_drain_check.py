@@ -110,7 +110,7 @@ def test_a_cluster_that_is_away_hides_no_other_and_the_run_tells(watched: Stack,
     assert words(watched) == {"orders": "healthy", "payments": "unknown"}
     (only,) = messages(watched)
     assert only["subject"] == f"[payments @ {AWAY}] status changed: unknown"
-    assert "cluster elsewhere was not read: Kafka at 127.0.0.1:1: no answer" in only["body"]
+    assert "cluster elsewhere was not read: Kafka at 127.0.0.1:1: nothing listens" in only["body"]
     assert only["command"] == "kstreams-runbooks lag payments"
     assert only["link"] == f"{watched.lab.airflow_url}/dags/{CHECK}/runs/{first.check_id}"
     assert first.state == "failed"

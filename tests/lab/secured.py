@@ -86,6 +86,11 @@ class SecuredPorts:
         """The controller's listener: SASL_PLAINTEXT."""
         return self.first + 4
 
+    @property
+    def mutual(self) -> int:
+        """SSL with a certificate of the client in place of a login."""
+        return self.first + 5
+
 
 class Secured:
     """The broker, its certificates, its logins and their rights."""
@@ -232,11 +237,14 @@ class Secured:
             f"super.users=User:{name}",
             f"listeners=SECURED://127.0.0.1:{ports.secured},OPEN://127.0.0.1:{ports.plain},"
             f"EXPIRED://127.0.0.1:{ports.expired},ELSEWHERE://127.0.0.1:{ports.elsewhere},"
+            f"MUTUAL://127.0.0.1:{ports.mutual},"
             f"CONTROLLER://127.0.0.1:{ports.controller}",
             f"advertised.listeners=SECURED://127.0.0.1:{ports.secured},OPEN://127.0.0.1:{ports.plain},"
-            f"EXPIRED://127.0.0.1:{ports.expired},ELSEWHERE://127.0.0.1:{ports.elsewhere}",
+            f"EXPIRED://127.0.0.1:{ports.expired},ELSEWHERE://127.0.0.1:{ports.elsewhere},"
+            f"MUTUAL://127.0.0.1:{ports.mutual}",
             "listener.security.protocol.map=SECURED:SASL_SSL,OPEN:PLAINTEXT,EXPIRED:SASL_SSL,ELSEWHERE:SASL_SSL,"
-            "CONTROLLER:SASL_PLAINTEXT",
+            "MUTUAL:SSL,CONTROLLER:SASL_PLAINTEXT",
+            "listener.name.mutual.ssl.client.auth=required",
             "inter.broker.listener.name=SECURED",
             f"sasl.enabled.mechanisms=PLAIN,{SCRAM}",
             "sasl.mechanism.inter.broker.protocol=PLAIN",
@@ -248,6 +256,7 @@ class Secured:
             ("secured", made.server),
             ("expired", made.expired),
             ("elsewhere", made.elsewhere),
+            ("mutual", made.server),
         ):
             prefix = f"listener.name.{listener}"
             lines += [

@@ -184,12 +184,32 @@ def test_a_result_that_cannot_be_written_is_told_before_anything_is_read(
     assert f"--result {result}" in ended.err
 
 
+HANDSHAKE = "SslAuthenticationException: SSL handshake failed\nCaused by: javax.net.ssl.SSLHandshakeException:"
+
+
 @pytest.mark.parametrize(
     ("text", "code", "said"),
     [
         ("Failed to find data source: kafka. Please deploy the application as per …", 2, "no Kafka connector"),
         ("java.lang.NoClassDefFoundError: org/apache/spark/kafka010/KafkaConfigUpdater", 2, "of another release"),
-        ("org.apache.kafka.common.errors.SaslAuthenticationException: failed", 4, "does not accept the credentials"),
+        ("org.apache.kafka.common.errors.SaslAuthenticationException: failed", 4, "does not accept the login"),
+        (
+            "UnsupportedSaslMechanismException: Client SASL mechanism 'SCRAM-SHA-256' not enabled in the server, "
+            "enabled mechanisms are [PLAIN, SCRAM-SHA-512]",
+            4,
+            "is not enabled on this port (PLAIN, SCRAM-SHA-512); set sasl.mechanism",
+        ),
+        ("TimeoutException: The AdminClient thread has exited. Call: describeTopics", 4, "speaks another protocol"),
+        (f"{HANDSHAKE} PKIX path building failed: sun.security", 4, "is not signed by a CA of the truststore"),
+        (f"{HANDSHAKE} No subject alternative names matching IP address 127.0.0.1 found", 4, "is for another host"),
+        (f"{HANDSHAKE} No name matching b found", 4, "is for another host"),
+        (f"{HANDSHAKE} PKIX path validation failed\nCaused by: … NotAfter: Sat Nov 21", 4, "certificate has expired"),
+        (HANDSHAKE, 4, "no TLS connection: the broker's certificate"),
+        (
+            "InvalidConfigurationException: Failed to load PEM SSL keystore /nowhere/trust.pem",
+            2,
+            "cannot be read where Spark runs (/nowhere/trust.pem)",
+        ),
         ("org.apache.kafka.common.errors.TopicAuthorizationException: [orders]", 3, "allow Read and Describe"),
         ("ConfigException: No resolvable bootstrap urls given in bootstrap.servers", 2, "bootstrap servers b:1"),
         ("TimeoutException: Cannot fetch record for offset 7 in 5000 milliseconds", 3, "that they advertise"),

@@ -5,7 +5,7 @@ from typing import Any
 
 from kstreams_runbooks.errors import Refused, WriteRefused
 from kstreams_runbooks.model.readings import GroupReading, MemberReading, Missing
-from kstreams_runbooks.observe.clients import connect_python, unreachable
+from kstreams_runbooks.observe.clients import connect_python, let_in, unreachable
 from kstreams_runbooks.observe.cluster import ClusterReader
 
 # Streams groups have no removal of members (KIP-1071); share groups are nobody's Streams application.
@@ -57,7 +57,7 @@ class GroupWriter:
 
         wanted = [MemberToRemove(member.member_id, member.instance_id, "stopped by a runbook") for member in members]
         # In a dry run nobody comes here; who does all the same gets a client that refuses.
-        client = connect_python(self._config, writable=not self._dry_run)
+        client = connect_python(let_in(self._config), writable=not self._dry_run)
         try:
             # The call itself succeeds whatever happens to single members: each has its own error.
             answer = client.remove_group_members(group_id, wanted)

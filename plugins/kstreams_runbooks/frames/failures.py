@@ -26,9 +26,59 @@ _ROWS: tuple[tuple[str, type[RunbookError], str], ...] = (
         "the Kafka connector is of another release than Spark; give the jars of spark_jobs/pom.xml",
     ),
     (
-        r"(Sasl|Ssl)AuthenticationException",
+        r"UnsupportedSaslMechanismException|Client SASL mechanism '[^']*' not enabled",
         Unreachable,
-        "Kafka at {kafka} does not accept the credentials of the command config",
+        "Kafka at {kafka}: the mechanism of the command config is not enabled on this port{mechanisms}; set "
+        "sasl.mechanism to one that is",
+    ),
+    (
+        r"IllegalSaslStateException|The AdminClient thread has exited|Unsupported or unrecognized SSL message",
+        Unreachable,
+        "Kafka at {kafka}: the port speaks another protocol than security.protocol of the command config; set the one "
+        "of the port (PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL), or give another port",
+    ),
+    (
+        r"CertificateExpiredException|NotAfter: ",
+        Unreachable,
+        "Kafka at {kafka}: the broker's certificate has expired; renew it on the broker (or correct the clock of the "
+        "machine where Spark runs)",
+    ),
+    (
+        r"CertificateNotYetValidException|NotBefore: ",
+        Unreachable,
+        "Kafka at {kafka}: the broker's certificate is not valid yet; correct the clock of the machine where Spark "
+        "runs, or the certificate",
+    ),
+    (
+        r"No (subject alternative names? |name )[^\n]*(found|present)|No subject alternative names",
+        Unreachable,
+        "Kafka at {kafka}: the broker's certificate is for another host; give a host that it is for as the bootstrap "
+        "server, or give the broker a certificate for this host",
+    ),
+    (
+        r"PKIX path building failed|unable to find valid certification path|Path does not chain with any of the trust",
+        Unreachable,
+        "Kafka at {kafka}: the broker's certificate is not signed by a CA of the truststore; set ssl.truststore.* of "
+        "the command config to the CA that signed it",
+    ),
+    (
+        r"SslAuthenticationException",
+        Unreachable,
+        "Kafka at {kafka}: no TLS connection: the broker's certificate is not signed by a CA of the truststore, is for "
+        "another host, or has expired; or the broker asks for a client's certificate; compare ssl.* of the command "
+        "config with the broker",
+    ),
+    (
+        r"SaslAuthenticationException",
+        Unreachable,
+        "Kafka at {kafka} does not accept the login of the command config: the user or the password is wrong; correct "
+        "sasl.jaas.config",
+    ),
+    (
+        r"(Failed to load|Failed to open|Modification time of) [^\n]*(store|PEM)|NoSuchFileException",
+        BadInput,
+        "a truststore or keystore of the command config cannot be read where Spark runs{file}; give a file that is "
+        "there, and its password",
     ),
     (
         r"AuthorizationException",
@@ -79,7 +129,12 @@ _ROWS: tuple[tuple[str, type[RunbookError], str], ...] = (
     ),
 )
 _SPARKS = frozenset({"pyspark", "py4j", "grpc"})
-_WHERE = re.compile(r"for partitions: \{([^}\n]+)\}")
+# What a sentence takes from the text, where it is there.
+_DETAILS = {
+    "where": re.compile(r"for partitions: \{([^}\n]+)\}"),
+    "mechanisms": re.compile(r"enabled mechanisms are \[([^\]\n]*)\]"),
+    "file": re.compile(r"(?:(?:key|trust)?store |NoSuchFileException: )(/[^\s:,]+)"),
+}
 
 
 @contextmanager
@@ -98,7 +153,8 @@ def meaning(text: str, kafka: str) -> RunbookError:
     """The error that this text of Spark's stands for."""
     for pattern, kind, sentence in _ROWS:
         if re.search(pattern, text):
-            places = _WHERE.search(text)
-            return kind(sentence.format(kafka=kafka, where=f" ({places[1]})" if places else ""))
+            found = {name: place[1] for name, one in _DETAILS.items() if (place := one.search(text))}
+            details = {name: f" ({found[name]})" if name in found else "" for name in _DETAILS}
+            return kind(sentence.format(kafka=kafka, **details))
     first = next((line.strip() for line in text.splitlines() if line.strip()), "no message")
     return Inconclusive(f"Spark could not count: {first[:300]}")

@@ -1,18 +1,45 @@
-"""kafka-python's admin client with the two reads it lacks: streams groups (KIP-1071), and all log directories.
+"""kafka-python's admin client with two reads it lacks, streams groups (KIP-1071) and all log directories, and a limit.
 
 Imported only where a client is opened: it loads kafka-python.
 """
 
+import ssl
+import time
 from collections.abc import Sequence
 from typing import Any
 
+import kafka.net.manager
 from kafka.admin import KafkaAdminClient
 from kafka.errors import KafkaError
 from kafka.metrics.measurable_stat import AbstractMeasurableStat
+from kafka.net.transport import KafkaSSLTransport
 from kafka.protocol.admin import DescribeLogDirsRequest
 from kafka.protocol.api_message import ApiMessage
 
 from kstreams_runbooks.observe import messages
+
+HANDSHAKE_TIMEOUT_S = 8.0
+
+
+class BoundedTls(KafkaSSLTransport):  # type: ignore[misc] # kafka-python has no types
+    """A TLS connection whose handshake ends: a broker that accepts connections and is frozen would hold it for ever."""
+
+    async def handshake(self) -> None:
+        """Finish the handshake; KafkaTimeoutError after HANDSHAKE_TIMEOUT_S."""
+        until = time.monotonic() + HANDSHAKE_TIMEOUT_S
+        while True:
+            try:
+                self._sock.do_handshake()
+            except ssl.SSLWantReadError:
+                await self._net.wait_read(self._sock, timeout_at=until)
+            except ssl.SSLWantWriteError:
+                await self._net.wait_write(self._sock, timeout_at=until)
+            else:
+                return
+
+
+# kafka-python takes no transport of its caller's: this is the name by which its connections make theirs.
+kafka.net.manager.KafkaSSLTransport = BoundedTls
 
 
 class StreamsGroupDescribeRequest(ApiMessage, load_json=messages):  # type: ignore[misc, call-arg] # kafka-python has no types

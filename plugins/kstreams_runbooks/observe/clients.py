@@ -55,8 +55,9 @@ PYTHON_READS = frozenset(
 )
 LIBRDKAFKA_READS = frozenset({"describe_consumer_groups", "list_offsets", "poll"})
 
-# Each connection is worth ten lines to kafka-python; a person who reads a task's log wants none of them.
-logging.getLogger("kafka").setLevel(logging.WARNING)
+# What keeps a login out is told in one sentence (way_in.py), and what a request fails with by its error; the lines of
+# kafka-python around them, twenty for one wrong password, are for nobody.
+logging.getLogger("kafka").setLevel(logging.CRITICAL)
 
 _SECURITY = ("sasl.", "ssl.", "security.", "enable.ssl.", "https.")
 # Whose values no sentence may have in it, whoever has put it together.
@@ -106,6 +107,8 @@ def librdkafka_config(config: Mapping[str, Any]) -> dict[str, Any]:
     topic must never bring it back, empty, so it is said rather than left to a default.
     """
     return {
+        # librdkafka prints every failed connection on stderr; a level given in the connection counts.
+        "log_level": 0,
         **config,
         "bootstrap.servers": bootstrap(config),
         "allow.auto.create.topics": False,
@@ -120,11 +123,22 @@ def import_clients() -> None:
     import_module("kstreams_runbooks.observe.admin_client")
 
 
+def let_in(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The configuration with the one bootstrap server that has let this login in; for kafka-python, which tries one.
+
+    Unreachable with what exactly keeps the login out (way_in.py), BadInput for a configuration that kafka-python does
+    not take.
+    """
+    from kstreams_runbooks.observe.way_in import find_way_in
+
+    return {**config, "bootstrap.servers": find_way_in(python_config(config), CONNECT_TIMEOUT_MS / 1000)}
+
+
 def connect_python(config: Mapping[str, Any], *, writable: bool = False) -> Any:
     """A connected kafka-python admin client that reads; all of it for a writer in `act` alone (`writable`).
 
     Unreachable where no broker answers within CONNECT_TIMEOUT_MS; BadInput for a configuration that it does not take.
-    Much of that it takes for a broker that does not answer: `connect_librdkafka` is the one to be asked first.
+    What keeps a login out it takes for a broker that does not answer: `let_in` comes first.
     """
     from kafka.errors import KafkaConfigurationError, KafkaError
 
@@ -141,7 +155,7 @@ def connect_python(config: Mapping[str, Any], *, writable: bool = False) -> Any:
 
 
 def connect_librdkafka(config: Mapping[str, Any], **settings: Any) -> ReadOnly:
-    """A librdkafka admin client that reads; it connects when it is first used, and logs to Python's logging.
+    """A librdkafka admin client that reads; it connects when it is first used.
 
     `settings` go over what is made of `config`. BadInput at once for a configuration that it does not take.
     """
@@ -149,7 +163,7 @@ def connect_librdkafka(config: Mapping[str, Any], **settings: Any) -> ReadOnly:
 
     made = librdkafka_config(config) | settings
     with _taken_by_librdkafka(config):
-        client = AdminClient(made, logger=logging.getLogger("kstreams_runbooks.librdkafka"))
+        client = AdminClient(made)
     return ReadOnly(client, LIBRDKAFKA_READS)
 
 
@@ -168,6 +182,9 @@ def open_consumer(config: Mapping[str, Any], settings: Mapping[str, Any]) -> Any
 def _taken_by_librdkafka(config: Mapping[str, Any]) -> Iterator[None]:
     from confluent_kafka import KafkaException
 
+    from kstreams_runbooks.observe.tls import require_files
+
+    require_files(config)
     try:
         yield
     except KafkaException as error:

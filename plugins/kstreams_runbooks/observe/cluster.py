@@ -26,6 +26,7 @@ from kstreams_runbooks.observe.clients import (
     bootstrap,
     connect_librdkafka,
     connect_python,
+    let_in,
     unreachable,
 )
 from kstreams_runbooks.observe.groups import classic_group, consumer_group, hidden_group, streams_group
@@ -68,8 +69,8 @@ class ListedGroup(NamedTuple):
 class ClusterReader:
     """Reads one cluster; a context manager. `config` is a librdkafka configuration and is never printed.
 
-    Unreachable on entry where no broker answers within 8 s, BadInput for a configuration that no client
-    takes. With `counted` it can say how many requests it took.
+    Unreachable on entry if no broker answers within 8 s, or with what keeps the login out (within 3 s); BadInput for a
+    configuration that no client takes. With `counted` it can say how many requests it took.
     """
 
     def __init__(self, config: KafkaAddress, *, counted: bool = False) -> None:
@@ -80,9 +81,10 @@ class ClusterReader:
         self._offsets: ReadOnly | None = None
 
     def __enter__(self) -> Self:
-        # First: what it does not take kafka-python would take for a broker that does not answer.
+        # First: what librdkafka does not take, and what keeps the login out, are to kafka-python a broker that does not
+        # answer.
         offsets = connect_librdkafka(self._config, **(self._statistics.settings() if self._statistics else {}))
-        client: ReadOnly = connect_python(self._config)
+        client: ReadOnly = connect_python(let_in(self._config))
         self._closing.callback(client.close)
         self._admin, self._offsets = client, offsets
         return self

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from kstreams_runbooks.documents.text import read_text
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.observe.tls import require_files
 from kstreams_runbooks.properties import parse
 
 # The same name and the same meaning in both.
@@ -29,6 +30,8 @@ _STORES = {
     # A PEM keystore is one file with the key and the chain.
     "ssl.keystore.location": ("ssl.keystore.type", ("ssl.certificate.location", "ssl.key.location")),
 }
+# What the file calls the settings that `require_files` looks at.
+_JAVA_WORDS = {place: name for name, (_, places) in _STORES.items() for place in places}
 _HOSTNAME = "ssl.endpoint.identification.algorithm"
 _JAAS = "sasl.jaas.config"
 # Read together with the settings above.
@@ -44,16 +47,22 @@ _PEM = "PEM"
 
 
 def read_command_config(file: Path) -> dict[str, str]:
-    """Librdkafka settings of a file for --command-config; BadInput for one that cannot be read or translated."""
+    """Librdkafka settings of a file for --command-config.
+
+    BadInput for a file that cannot be read or translated, and for a truststore or keystore in it that cannot be used.
+    """
+    where = f"in {file}"
     try:
         # What java.util.Properties reads; UTF-8 is what people write, and both agree on ASCII.
         text = read_text(file)
     except BadInput as error:
         raise BadInput(f"--command-config {file}: cannot be read: it {error}") from None
     try:
-        return librdkafka_settings(parse(text))
+        settings = librdkafka_settings(parse(text))
+        require_files(settings, _JAVA_WORDS, where)
     except BadInput as error:
         raise BadInput(f"--command-config {file}: {error}") from None
+    return settings
 
 
 def librdkafka_settings(properties: Mapping[str, str]) -> dict[str, str]:
@@ -100,7 +109,7 @@ def _login(jaas: str) -> dict[str, str]:
     """User and password of a JAAS line; no part of it is ever shown but the module's name."""
     line = _LOGIN.fullmatch(jaas)
     if line is None:
-        raise BadInput(f'{_JAAS}: is no line such as `…PlainLoginModule required username="…" password="…";`')
+        raise BadInput(f'{_JAAS}: is not a line such as `…PlainLoginModule required username="…" password="…";`')
     module = line["module"].rpartition(".")[2]
     if module not in _MODULES:
         raise BadInput(f"{_JAAS}: the login module {module} has no equal here; supported are {', '.join(_MODULES)}")

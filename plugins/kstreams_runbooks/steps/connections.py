@@ -13,7 +13,7 @@ from kstreams_runbooks.model.address import kafka_servers
 def kafka_config(connection_id: str) -> dict[str, Any]:
     """Librdkafka settings of an Airflow connection of type kafka (its extra field, as the provider's form writes it).
 
-    BadInput where the connection is absent, of another type, or names no bootstrap servers that are some.
+    BadInput if the connection is absent, of another type, or names no valid bootstrap servers.
     """
     try:
         connection = BaseHook.get_connection(connection_id)
@@ -28,7 +28,7 @@ def kafka_config(connection_id: str) -> dict[str, Any]:
     except BadInput as error:
         raise BadInput(f"Airflow connection {connection_id}: its extra field {error}") from None
     if not isinstance(config, dict):
-        raise BadInput(f"Airflow connection {connection_id}: its extra field is no JSON object; correct it")
+        raise BadInput(f"Airflow connection {connection_id}: its extra field is not a JSON object; correct it")
     if not config.get("bootstrap.servers"):
         raise BadInput(f"Airflow connection {connection_id}: no bootstrap.servers in its extra field; set it")
     kafka_servers(config["bootstrap.servers"], f"Airflow connection {connection_id}: bootstrap.servers")

@@ -47,7 +47,7 @@ def test_a_cluster_without_a_connection_hides_no_other(config: Path, write: Writ
     assert isinstance(error, Unreachable)
     assert {one["cluster"] for one in document["applications"]} == {"demo", "far"}
     assert "cluster far: Airflow connection kafka_far: not found" in str(error)
-    assert "cluster demo: Kafka at 127.0.0.1:1: no answer" in str(error)
+    assert "cluster demo: Kafka at 127.0.0.1:1: nothing listens" in str(error)
 
 
 def test_a_declaration_that_is_bad_is_not_left_out(config: Path, write: Write) -> None:
@@ -79,4 +79,4 @@ def test_stdout_has_nothing_but_the_document() -> None:
     )
     assert done.returncode == 4
     assert json.loads(done.stdout)["applications"]
-    assert "Kafka at 127.0.0.1:1: no answer" in done.stderr
+    assert "Kafka at 127.0.0.1:1: nothing listens" in done.stderr

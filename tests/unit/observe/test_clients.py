@@ -122,7 +122,7 @@ def test_client_of_librdkafka_refuses_a_write(method: str) -> None:
         ({"no.such": "x"}, 'No such configuration property: "no.such"'),
         ({"debug": True}, 'Invalid value "True" for configuration property "debug"'),
         ({"security.protocol": "FOO"}, 'Invalid value "FOO" for configuration property "security.protocol"'),
-        ({"security.protocol": "SSL", "ssl.ca.location": "/nowhere.pem"}, "ssl.ca.location failed"),
+        ({"security.protocol": "SSL", "ssl.ca.location": "/nowhere.pem"}, "/nowhere.pem does not exist"),
         ({"security.protocol": "SASL_SSL", "sasl.mechanism": "FOO"}, "Unsupported SASL mechanism: FOO"),
         ({"statistics.interval.ms": -5}, "value -5 is outside allowed range 0..86400000)"),
         ({"error_cb": "x"}, "expected error_cb property as a callable function"),
@@ -132,7 +132,10 @@ def test_client_of_librdkafka_refuses_a_write(method: str) -> None:
 def test_a_configuration_that_no_client_takes_is_bad_input_at_once(wrong: dict[str, Any], said: str) -> None:
     """kafka-python would take some of it for a broker that does not answer, and wait."""
     began = time.monotonic()
-    with pytest.raises(BadInput, match="Kafka configuration: ") as told, ClusterReader(ANYWHERE | wrong):
+    with (
+        pytest.raises(BadInput, match=r"^(Kafka configuration|ssl.ca.location): ") as told,
+        ClusterReader(ANYWHERE | wrong),
+    ):
         pass
     assert said in str(told.value)
     assert time.monotonic() - began < CONNECT_TIMEOUT_MS / 2000

@@ -7,6 +7,7 @@ from kstreams_runbooks.counting.java_client import java_settings
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.observe.clients import python_config
 from kstreams_runbooks.observe.command_config import librdkafka_settings, read_command_config
+from kstreams_runbooks.properties import parse
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"
@@ -51,11 +52,9 @@ SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"
         ),
     ],
 )
-def test_the_ways_to_log_in(tmp_path: Path, text: str, settings: dict[str, str]) -> None:
+def test_the_ways_to_log_in(text: str, settings: dict[str, str]) -> None:
     """Java's words become librdkafka's, what is about something else is left out, and the other client takes them."""
-    file = tmp_path / "client.properties"
-    file.write_text(text, encoding="utf-8")
-    assert read_command_config(file) == settings
+    assert librdkafka_settings(parse(text)) == settings
     assert python_config({**settings, "bootstrap.servers": "b:9"})["security_protocol"] == settings["security.protocol"]
 
 
@@ -70,7 +69,7 @@ def test_the_ways_to_log_in(tmp_path: Path, text: str, settings: dict[str, str])
         ({"ssl.truststore.password": "hunter2"}, "ssl.truststore.password: a PEM store has no password of its own"),
         ({"ssl.cipher.suites": "hunter2"}, "ssl.cipher.suites: has no equal here"),
         ({"ssl.truststore.certificates": "hunter2"}, "ssl.truststore.certificates: has no equal here"),
-        ({"sasl.jaas.config": "hunter2"}, "sasl.jaas.config: is no line such as"),
+        ({"sasl.jaas.config": "hunter2"}, "sasl.jaas.config: is not a line such as"),
         ({"sasl.jaas.config": f"{PLAIN} required username=hunter2;"}, "has no password; give both"),
         (
             {"sasl.jaas.config": "com.sun.security.auth.module.Krb5LoginModule required keyTab=hunter2;"},

@@ -1,0 +1,134 @@
+"""The files of a TLS connection, its context, and what a refused certificate means.
+
+Sources: librdkafka, CONFIGURATION.md; OpenSSL, X509_STORE_CTX_get_error (the codes).
+"""
+
+import ssl
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from kstreams_runbooks.errors import BadInput
+
+SETTINGS: Final = "in the cluster's connection, or in the file of --command-config"
+
+_CA, _CERTIFICATE, _KEY, _REVOKED = (
+    "ssl.ca.location",
+    "ssl.certificate.location",
+    "ssl.key.location",
+    "ssl.crl.location",
+)
+_PASSWORD: Final = "ssl.key.password"  # noqa: S105 - the setting's name
+
+_EXPIRED: Final = 10
+_NOT_YET: Final = 9
+_TAKEN_BACK: Final = 23
+_OTHER_HOST: Final = frozenset({62, 64})
+_UNKNOWN_ISSUER: Final = frozenset({2, 18, 19, 20, 21})
+
+
+def require_files(config: Mapping[str, Any], words: Mapping[str, str] | None = None, where: str = SETTINGS) -> None:
+    """BadInput that names the file and its setting for one that is absent, unreadable, or not what it should be.
+
+    `config` has librdkafka's names; `words` are the names under which a person gave them, where they are others, and
+    `where` is where they are corrected. Nothing is connected to, and no content is shown.
+    """
+    name = {setting: (words or {}).get(setting, setting) for setting in (_CA, _CERTIFICATE, _KEY, _REVOKED, _PASSWORD)}
+    for setting in (_CA, _CERTIFICATE, _KEY, _REVOKED):
+        if file := config.get(setting):
+            _require_readable(name[setting], str(file), where)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    for setting, what in ((_CA, "certificate"), (_REVOKED, "revocation list")):
+        if file := config.get(setting):
+            try:
+                context.load_verify_locations(str(file))
+            except (ssl.SSLError, ValueError):
+                raise BadInput(f"{name[setting]}: {file} holds no {what} in PEM; correct it {where}") from None
+    if file := config.get(_CERTIFICATE):
+        _require_pair(context, config, str(file), name, where)
+
+
+def _require_readable(name: str, file: str, where: str) -> None:
+    try:
+        if not Path(file).is_file():
+            reason = "is not a file" if Path(file).exists() else "does not exist"
+            raise BadInput(f"{name}: {file} {reason}; correct it {where}")
+        with Path(file).open("rb"):
+            pass
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise BadInput(f"{name}: {file} cannot be read ({reason}); correct it {where}") from None
+
+
+def _require_pair(
+    context: ssl.SSLContext, config: Mapping[str, Any], file: str, name: Mapping[str, str], where: str
+) -> None:
+    key = str(config.get(_KEY) or file)
+    try:
+        context.load_verify_locations(file)
+    except (ssl.SSLError, ValueError):
+        raise BadInput(f"{name[_CERTIFICATE]}: {file} holds no certificate in PEM; correct it {where}") from None
+    try:
+        context.load_cert_chain(file, key, password=_password(config.get(_PASSWORD)))
+    except (ssl.SSLError, ValueError) as error:
+        if "MISMATCH" in str(error):
+            what = f"is not the key of {name[_CERTIFICATE]} {file}"
+        else:
+            why = "is not its password, or the file holds no key" if config.get(_PASSWORD) else "is not set"
+            what = f"cannot be read as a key in PEM ({name[_PASSWORD]} {why})"
+        raise BadInput(f"{name[_KEY]}: {key} {what}; correct it {where}") from None
+
+
+def _password(given: object) -> Callable[[], str]:
+    """Never None: OpenSSL would ask for it on the terminal."""
+    return lambda: str(given or "")
+
+
+def client_context(settings: Mapping[str, Any]) -> ssl.SSLContext:
+    """As kafka-python makes it of its settings, whose files have been looked at (`require_files`)."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.check_hostname = bool(settings.get("ssl_check_hostname", True))
+    if file := settings.get("ssl_cafile"):
+        context.load_verify_locations(file)
+    else:
+        context.load_default_certs()
+    if file := settings.get("ssl_certfile"):
+        context.load_cert_chain(file, settings.get("ssl_keyfile"), password=_password(settings.get("ssl_password")))
+    if file := settings.get("ssl_crlfile"):
+        context.load_verify_locations(file)
+        context.verify_flags |= ssl.VERIFY_CRL_CHECK_LEAF
+    return context
+
+
+def anyone_context() -> ssl.SSLContext:
+    """A context that takes any certificate: for the question whether a port speaks TLS at all, never for a login."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def refused_certificate(
+    error: ssl.SSLCertVerificationError, host: str, ca_file: object, names: Callable[[], str]
+) -> str:
+    """What keeps the broker's certificate from being accepted, and the remedy; `names` are the hosts it is for."""
+    code = error.verify_code
+    if code == _EXPIRED:
+        return "the broker's certificate has expired; renew it on the broker (or correct this machine's clock)"
+    if code == _NOT_YET:
+        return "the broker's certificate is not valid yet; correct this machine's clock, or the certificate"
+    if code == _TAKEN_BACK:
+        return "the broker's certificate is revoked (ssl.crl.location); give the broker another one"
+    if code in _OTHER_HOST:
+        return (
+            f"the broker's certificate is for {names()}, not for {host}; give a host that it is for in "
+            "bootstrap.servers, or give the broker a certificate for this host"
+        )
+    if code in _UNKNOWN_ISSUER:
+        trusted = f"the CA of ssl.ca.location ({ca_file})" if ca_file else "a CA that this machine trusts"
+        return (
+            f"the broker's certificate is not signed by {trusted}; set ssl.ca.location to the CA that signed it "
+            f"{SETTINGS}"
+        )
+    return f"the broker's certificate is refused ({error.verify_message}); correct it, or ssl.ca.location {SETTINGS}"
