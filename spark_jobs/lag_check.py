@@ -26,7 +26,7 @@ from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.frames.counting import counted
 from kstreams_runbooks.frames.failures import spoken
 from kstreams_runbooks.frames.job import opened, run_job
-from kstreams_runbooks.frames.ranges import MAX_SCAN_RECORDS, OffsetRange, cut, parse_ranges
+from kstreams_runbooks.frames.ranges import LARGEST_RANGES, MAX_SCAN_RECORDS, OffsetRange, cut, parse_ranges
 from kstreams_runbooks.model.readable import Readable
 from kstreams_runbooks.properties import parse
 
@@ -63,7 +63,9 @@ def _count(text: str) -> int:
 
 def _checked(given: argparse.Namespace) -> Mapping[str, Any]:
     began = time.monotonic()
-    ranges = parse_ranges(given.ranges if given.ranges.lstrip().startswith("[") else _text("--ranges", given.ranges))
+    ranges = parse_ranges(
+        given.ranges if given.ranges.lstrip().startswith("[") else _text("--ranges", given.ranges, LARGEST_RANGES)
+    )
     kafka = {} if given.command_config is None else parse(_text("--command-config", given.command_config))
     if given.bootstrap:
         kafka["bootstrap.servers"] = given.bootstrap

@@ -193,7 +193,9 @@ class _Reader:
         self._nodes += nodes
         self._characters += characters
         if self._nodes > MOST_NODES:
-            self._refuse(event, f"brings more than {MOST_NODES:,} values with every alias written out (the limit)")
+            self._refuse(
+                event, f"brings more than {MOST_NODES:,} values with every alias written out (the limit); split it"
+            )
         if self._characters > LARGEST_BYTES:
             self._refuse(
                 event, f"brings more than {LARGEST_BYTES:,} characters with every alias written out (the limit)"

@@ -20,16 +20,21 @@ from airflow.sdk.exceptions import AirflowNotFoundException, AirflowRuntimeError
 from kstreams_runbooks.counting.counter import Counter
 from kstreams_runbooks.counting.java_client import java_settings
 from kstreams_runbooks.decide.lag import to_read
+from kstreams_runbooks.documents.json_document import json_document
+from kstreams_runbooks.documents.text import read_text
 from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError, Unreachable
 from kstreams_runbooks.frames.bundle import write_bundle
 from kstreams_runbooks.frames.job import REMOTE
+from kstreams_runbooks.frames.ranges import LARGEST_RANGES
 from kstreams_runbooks.model.readable import MOST_AT_ONCE
 from kstreams_runbooks.model.readings import ApplicationReading, Missing
 from kstreams_runbooks.properties import dump
 from kstreams_runbooks.steps.reporting import reported
 from kstreams_runbooks.steps.run import Run
+from kstreams_runbooks.wording import sentence
 
 _JOBS = "KSTREAMS_RUNBOOKS_SPARK_JOBS"
+_MOST_VALUES = 2_000_000
 _CHECKOUT = Path(__file__).resolve().parents[3]
 _MEANING: Mapping[int, type[RunbookError]] = {2: BadInput, 3: Inconclusive, 4: Unreachable}
 
@@ -126,10 +131,28 @@ class CountUnread(SparkSubmitOperator):
             except AirflowException:
                 if not result.is_file():
                     raise Inconclusive("spark-submit ended without an answer; its lines above say why") from None
-            document: dict[str, Any] = json.loads(result.read_text(encoding="utf-8"))
+            document = _answer(result)
         if "error" in document:
-            raise _MEANING.get(document["exit_code"], Inconclusive)(document["error"])
+            raise _MEANING.get(document.get("exit_code", 3), Inconclusive)(sentence(document["error"]))
         return {**document, "counted_by": "spark-submit"}
+
+
+def _answer(result: Path) -> dict[str, Any]:
+    """What the job wrote: an error, or a row for each range; Inconclusive for anything else."""
+    try:
+        document = json_document(read_text(result, limit=LARGEST_RANGES), largest=LARGEST_RANGES, nodes=_MOST_VALUES)
+    except BadInput as error:
+        raise Inconclusive(f"the answer of spark-submit {error}") from None
+    rows = document.get("partitions") if isinstance(document, dict) else None
+    if isinstance(document, dict) and isinstance(document.get("error"), str):
+        return document
+    if not isinstance(rows, list) or not all(map(_is_counted, rows)):
+        raise Inconclusive("the answer of spark-submit has no row for each partition; look at the lines above")
+    return {**document, "partitions": rows}
+
+
+def _is_counted(row: Any) -> bool:
+    return isinstance(row, dict) and type(row.get("readable_records")) is int and type(row.get("at_least")) is bool
 
 
 def unread_ranges(reading: ApplicationReading) -> Ranges:
