@@ -42,7 +42,7 @@ def test_fewer_records_than_partitions_are_refused() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("nonsense", "no JSON"),
+        ("nonsense", "is not valid JSON"),
         ("{}", "dict instead of an array"),
         ('[{"topic": "a"}]', "instead of an object"),
         ('[{"topic": "a", "partition": 0, "start": 0, "end": 1, "more": 1}]', "instead of an object"),
