@@ -19,7 +19,7 @@ from kstreams_runbooks.topologies.commands import change_rules_command, declare_
 from kstreams_runbooks.topologies.plan_command import plan_command, verify_command
 from kstreams_runbooks.traffic.commands import generate_traffic, verify_traffic
 from kstreams_runbooks.version_paths.commands import version_path_command, version_paths_command
-from kstreams_runbooks.wording import outside
+from kstreams_runbooks.wording import outside, sentence
 
 SCHEMA_VERSION = 1
 
@@ -100,7 +100,8 @@ def snapshot(application: str, form: str, quiesced: bool) -> None:  # noqa: ARG0
     if missing := tuple(missing_in(document)):
         raise Inconclusive(
             f"snapshot of {application}: {len(missing)} readings missing (limit 0), so an equal one proves nothing; "
-            "mend them and take it again:\n" + "\n".join(missing)
+            "mend them and take it again:",
+            *missing,
         )
 
 
@@ -124,9 +125,9 @@ def fleet(form: str) -> None:
         _print(document)
     else:
         for name, entry in loaded.applications.items():
-            click.echo(f"{name} @ {entry.cluster}, owner {entry.owner}")
+            click.echo(sentence(f"{name} @ {entry.cluster}, owner {entry.owner}"))
     for problem in (*problems, *loaded.warnings):
-        click.echo(str(problem), err=True)
+        click.echo(sentence(problem), err=True)
     if problems:
         sys.exit(2)
 

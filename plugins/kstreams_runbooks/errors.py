@@ -10,11 +10,22 @@ RunbookError                 exit code
 └── Interrupted              1   the process was told to stop in the middle of a write that was then completed
 """
 
+from kstreams_runbooks.wording import sentence
+
 
 class RunbookError(Exception):
-    """Root of everything that is shown without a traceback; `exit_code` is the command's exit code."""
+    """Root of everything that is shown without a traceback; `exit_code` is the command's exit code.
+
+    Each sentence is one line, whatever it quotes; where there are several, each is a line of its own.
+    """
 
     exit_code = 1
+
+    def __init__(self, *sentences: object) -> None:
+        super().__init__(*map(sentence, sentences))
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.args))
 
 
 class BadInput(RunbookError):

@@ -7,6 +7,7 @@ from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import call_again, encode
 from kstreams_runbooks.model.ledger import Evidence, RunRecord
+from kstreams_runbooks.wording import LONGEST_SENTENCE, cell, code, markdown
 
 
 def as_document(ledger: Ledger, record: RunRecord) -> dict[str, Any]:
@@ -70,31 +71,32 @@ def as_markdown(document: dict[str, Any]) -> str:
     """The same for a person: a timeline without the raw readings, which the JSON has."""
     run = document["run"]
     lines = [
-        f"# {run['dag_id']} of {run['application']} @ {run['cluster']}",
+        f"# {markdown(run['dag_id'])} of {markdown(run['application'])} @ {markdown(run['cluster'])}",
         "",
-        f"- run: `{run['run_id']}`{' (dry run)' if run['dry_run'] else ''}, asked by {run['requested_by']}",
-        f"- outcome: **{run['outcome'] or 'not concluded yet'}** {run['outcome_sentence'] or ''}",
-        f"- plan: `{run['plan_digest'] or 'none'}`",
+        f"- run: {code(run['run_id'])}{' (dry run)' * run['dry_run']}, asked by {markdown(run['requested_by'])}",
+        f"- outcome: **{markdown(run['outcome'] or 'not concluded yet')}** {_whole(run['outcome_sentence'] or '')}",
+        f"- plan: {code(run['plan_digest'] or 'none')}",
     ]
     lines += [
-        f"- {approval['task_id']}: approved by {approval['by']} for plan `{approval['digest']}`"
-        + (f", in an emergency: {approval['emergency_reason']}" if approval["emergency_reason"] else "")
+        f"- {markdown(approval['task_id'])}: approved by {markdown(approval['by'])} for plan {code(approval['digest'])}"
+        + (f", in an emergency: {markdown(approval['emergency_reason'])}" if approval["emergency_reason"] else "")
         for approval in document["approvals"]
     ]
     lines += ["", "| task | decision | outcome | why |", "|---|---|---|---|"]
     for verdict in document["verdicts"]:
         result = verdict["payload"].get("result", {})
         why = "; ".join(result.get("reasons", ())) or result.get("sentence", "")
-        lines.append(f"| {verdict['task']} | {verdict['name']} | {result.get('outcome', '')} | {why} |")
+        lines.append(_row(verdict["task"], verdict["name"], result.get("outcome", ""), why))
     if document["cards"]:
         lines += ["", "| undo | what was done | way back | cost |", "|---|---|---|---|"]
         lines += [
-            f"| {card['seq']}{' (done)' if card['done'] else ''} | {card['what']} | {card['undo']} | {card['cost']} |"
+            _row(f"{card['seq']}{' (done)' if card['done'] else ''}", card["what"], card["undo"], card["cost"])
             for card in document["cards"]
         ]
-    lines += [f"- failed: {failure['payload']['sentence']}" for failure in document["failures"]]
+    lines += ["", *(f"- failed: {_whole(failure['payload']['sentence'])}" for failure in document["failures"])]
     lines += [
-        f"- {unsent['channel']} was not told: {unsent['notification']['subject']} ({unsent['error'] or 'not tried'})"
+        f"- {markdown(unsent['channel'])} was not told: {markdown(unsent['notification']['subject'])} "
+        f"({markdown(unsent['error'] or 'not tried')})"
         for unsent in document["notifications"]
         if unsent["sent_at_ms"] is None
     ]
@@ -103,3 +105,11 @@ def as_markdown(document: dict[str, Any]) -> str:
         lines += ["", f"Decided again: {again['equal']} equal, {len(again['different'])} different."]
     lines += ["", f"{len(document['readings'])} raw readings: `--format json`."]
     return "\n".join(lines)
+
+
+def _whole(sentence: object) -> str:
+    return markdown(sentence, LONGEST_SENTENCE)
+
+
+def _row(*cells: object) -> str:
+    return f"| {' | '.join(cell(one, LONGEST_SENTENCE) for one in cells)} |"

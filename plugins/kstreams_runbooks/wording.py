@@ -1,19 +1,20 @@
 """Text that others wrote, made safe to print: in a sentence, in Markdown, in a command for pasting.
 
-`outside` is one line of bounded length without a character that steers a terminal or hides; the rest build on it.
-Names, ids, reasons, answers of agents and output of scripts go through one of these where they enter a sentence.
+`outside` is for a name, an id, a reason, an answer or a script's output where it enters a sentence; `sentence` for a
+whole sentence of ours where it is printed, whatever it quotes; `markdown`, `cell` and `code` for Markdown; `pasted` for
+a command. None of them gives more than one line, or a character that steers a terminal or hides.
 """
 
 import re
 import shlex
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 # Long enough for the message of a library, short enough for a line of a log.
 LONGEST = 500
 LONGEST_REASON = 500
-# A whole sentence of ours, with what it quotes.
-LONGEST_SENTENCE = 4000
+# A whole sentence of ours, with every name in it, or a command behind a few words.
+LONGEST_SENTENCE = 8000
 # Longer than this nobody pastes; a shell of a terminal takes at least 4,096 bytes a line.
 LONGEST_COMMAND = 4000
 _FEWEST_LETTERS = 3
@@ -29,32 +30,36 @@ _MARKS = frozenset({"Mn", "Me"})
 # How Python keeps bytes of an argument that are not UTF-8.
 _ARGUMENT_BYTES = range(0xDC80, 0xDD00)
 _SURROGATES = range(0xD800, 0xE000)
-_SPECIAL = re.compile(r"[\\`*_\[\]<>|~&$]")
+_BREAKS = re.compile(r"[^\S ]")
+# In plain text: the scheme of an address, a mention, a tag of HTML or Slack, and where Markdown would begin a target.
+_LINK = re.compile(r"(?<=\w):(?=//)|(?i:\bwww\.|\bmailto:)|(?<![^\s(\[<,;:\"'])@(?=\w)|<(?=[a-zA-Z!/?@#])|\]\(")
+_BROKEN = {"<": "‹", "](": "] ("}
+# An underscore within a word is no emphasis.
+_SPECIAL = re.compile(r"[\\`*\[\]<>|~&$]|(?<![^\W_])_|_(?![^\W_])")
 # What begins a heading, a list, a rule or a definition at the start of a line.
-_AT_START = re.compile(r"^(\d*)([-+=#.:)])")
+_AT_START = re.compile(r"^(\d*)([-+=#.:)])(?=[-+=#:]*(?: |$))")
 # What GitHub, Airflow and chat tools make a link or a mention of, although nothing marks it as one.
-_LINKED = re.compile(r"://|@|(?i:www\.|mailto:|xmpp:)|[^\W\d_]\.[^\W\d_]{2}")
+_LINKED = re.compile(r"://|@\w|(?i:www\.|mailto:|xmpp:)|[^\W\d_]\.[^\W\d_]{2}")
 _MARKED = re.compile(r"\\([!-/:-@\[-`{-~])|(`+)( ?)(.+?)\3\2(?!`)|\*\*")
 
 
 def outside(text: object, limit: int = LONGEST) -> str:
-    r"""One line: white space is one blank, unprintable characters are shown as `\x1b`; cut with "…" at `limit`."""
-    whole = str(text)
-    begin = whole[: _LOOKED_AT * limit]
-    line = "".join(_visible(" ".join(begin.split())))
-    if len(line) <= limit and len(begin) == len(whole):
-        return line
-    return f"{line[: limit - 1]}…"
+    r"""One line: white space is one blank, an unprintable character is shown as `\x1b`, cut with "…" at `limit`.
+
+    What a mail program, a chat or a log's page would make a link, a mention or a tag of is broken: `https[:]//`.
+    """
+    line = _LINK.sub(lambda found: _BROKEN.get(found[0]) or f"{found[0][:-1]}[{found[0][-1]}]", _line(text, limit))
+    return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 
-def sentence(text: object) -> str:
-    """A sentence of ours with what it quotes: one line, long enough for every name in it."""
-    return outside(text, LONGEST_SENTENCE)
+def sentence(text: object, limit: int = LONGEST_SENTENCE) -> str:
+    """One line of ours as it is printed, whatever it quotes; blanks and addresses stay, they may be of a command."""
+    return _cut(str(text), limit, lambda begin: _BREAKS.sub(" ", begin))
 
 
 def markdown(text: object, limit: int = LONGEST) -> str:
-    """The same as text of Markdown: no row, link, image, heading, HTML or emphasis comes of it."""
-    line = " ".join(_word(word) for word in outside(text, limit).split(" "))
+    """One line as text of Markdown: no row, link, image, heading, HTML or emphasis comes of it."""
+    line = " ".join(_word(word) for word in _line(text, limit).split(" "))
     return _AT_START.sub(r"\1\\\2", line)
 
 
@@ -65,7 +70,7 @@ def cell(text: object, limit: int = LONGEST) -> str:
 
 def code(text: object, limit: int = LONGEST) -> str:
     """Inline code that no backtick leaves; a text with `|` stays plain, since a row would end there."""
-    line = outside(text, limit)
+    line = _line(text, limit)
     return markdown(line, limit) if "|" in line or not line else _fenced(line)
 
 
@@ -74,15 +79,16 @@ def unmarked(text: str) -> str:
     return _MARKED.sub(lambda found: found[1] or found[4] or "", text)
 
 
-def pasted(words: Iterable[str]) -> str:
+def pasted(words: Iterable[str], *, links: bool = True) -> str:
     """A command that a shell splits into exactly `words`; a comment where no shell could, or where it is too long.
 
-    Characters that do not print are written as `$'…'`, which bash, zsh and ksh read.
+    Characters that do not print are written as `$'…'`, which bash, zsh and ksh read. Without `links` no address in it
+    is taken for a link: `https:''//` is the same to a shell.
     """
     words = list(words)
     if wrong := next((word for word in words if not _can_be_typed(word)), None):
         return f"# no command: {outside(wrong, 80)} has a character that cannot be typed"
-    line = " ".join(map(_quoted, words))
+    line = " ".join(_quoted(word, links=links) for word in words)
     if len(line) > LONGEST_COMMAND:
         return f"# no command: it has {len(line):,} characters (limit {LONGEST_COMMAND:,})"
     return line
@@ -105,6 +111,20 @@ def why_no_reason(text: object) -> str:
     if len([one for one in text if one.isalpha()]) < _FEWEST_LETTERS:
         return f"is {outside(text, 40) or 'empty'}, without {_FEWEST_LETTERS} letters; write why, or the ticket"
     return ""
+
+
+def _line(text: object, limit: int) -> str:
+    return _cut(str(text), limit, lambda begin: " ".join(begin.split()))
+
+
+def _cut(whole: str, limit: int, joined: Callable[[str], str]) -> str:
+    begin = whole[: _LOOKED_AT * limit]
+    line = joined(begin)
+    if not (line.isascii() and line.isprintable()):
+        line = "".join(_visible(line))
+    if len(line) <= limit and len(begin) == len(whole):
+        return line
+    return f"{line[: limit - 1]}…"
 
 
 def _visible(line: str) -> Iterator[str]:
@@ -144,11 +164,13 @@ def _can_be_typed(word: str) -> bool:
     return all(one != "\0" and (ord(one) not in _SURROGATES or ord(one) in _ARGUMENT_BYTES) for one in word)
 
 
-def _quoted(word: str) -> str:
-    if all(one.isprintable() and one not in _INVISIBLE for one in word):
-        # zsh takes a word that begins so for the path of a command.
-        return f"'{word}'" if word.startswith("=") and shlex.quote(word) == word else shlex.quote(word)
-    return f"$'{''.join(map(_typed, word))}'"
+def _quoted(word: str, *, links: bool) -> str:
+    if not all(one.isprintable() and one not in _INVISIBLE for one in word):
+        typed = "".join(map(_typed, word))
+        return f"$'{typed}'" if links else f"$'{typed}'".replace("://", ":\\057/")
+    # zsh takes a word that begins with = for the path of a command.
+    quoted = f"'{word}'" if word.startswith("=") and shlex.quote(word) == word else shlex.quote(word)
+    return quoted if links else quoted.replace("://", ":''//")
 
 
 def _typed(one: str) -> str:

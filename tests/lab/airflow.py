@@ -108,7 +108,9 @@ def prepare(lab: Lab, environ: Mapping[str, str]) -> None:
             check=False,
         ).returncode
     if code:
-        raise Unreachable(f"airflow db migrate failed (exit {code}); its last lines ({log}):\n{log_tail(log)}")
+        raise Unreachable(
+            f"airflow db migrate failed (exit {code}); its last lines ({log}):", *log_tail(log).splitlines()
+        )
 
 
 def heard_end(lab: Lab, task_id: str, run_id: str) -> bool:

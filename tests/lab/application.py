@@ -50,7 +50,9 @@ def build(lab: Lab) -> None:
             command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, timeout=_BUILD_S, check=False
         ).returncode
     if code:
-        raise BadInput(f"Maven could not build tests/apps (exit {code}); its last lines ({log}):\n{log_tail(log)}")
+        raise BadInput(
+            f"Maven could not build tests/apps (exit {code}); its last lines ({log}):", *log_tail(log).splitlines()
+        )
 
 
 def program(lab: Lab, name: str) -> Program:

@@ -51,7 +51,7 @@ class Beside:
             if isinstance(reading, StreamsReading) and reading.state == "RUNNING":
                 return reading
             if self._process.poll() is not None or time.monotonic() > deadline:
-                raise Unreachable(f"{self.application_id} is not RUNNING: {reading}\n{log_tail(self._log)}")
+                raise Unreachable(f"{self.application_id} is not RUNNING: {reading}", *log_tail(self._log).splitlines())
             time.sleep(0.3)
 
     def stop(self) -> None:

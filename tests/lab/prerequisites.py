@@ -26,7 +26,7 @@ def require(ports: Mapping[str, int], *, build: bool, base: int) -> None:
     """
     troubles = [*jdk_troubles(_output), *(maven_troubles() if build else ()), *port_troubles(ports, base)]
     if troubles:
-        raise BadInput("\n".join(troubles))
+        raise BadInput(*troubles)
 
 
 def ports_of(ports: Ports, *, broker: bool, instances: int, airflow: bool) -> dict[str, int]:

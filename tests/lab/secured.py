@@ -210,7 +210,7 @@ class Secured:
 
     def _answers(self) -> bool:
         if self._process is None or self._process.poll() is not None:
-            raise Unreachable(f"the secured broker ended:\n{log_tail(self.log)}")
+            raise Unreachable("the secured broker ended:", *log_tail(self.log).splitlines())
         try:
             # The loaded ACLs, not just an open port.
             self._admin.describe_acls(_matching(self.admin_login), request_timeout=1).result()

@@ -12,6 +12,7 @@ from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import encode_call
 from kstreams_runbooks.model.ledger import RunRecord
 from kstreams_runbooks.model.notification import Kind, Notification
+from kstreams_runbooks.wording import markdown
 from samples import expectation, reading
 
 KEY = "library_bump/r"
@@ -80,7 +81,7 @@ def test_who_was_told_and_who_was_not_stands_in_the_evidence(ledger: Ledger) -> 
     ledger.notification_sent(mail, 2_000)
     ledger.notification_failed(chat, "ConnectionError: refused", 2_000)
     result = CliRunner().invoke(cli, ["evidence", "r"])
-    assert f"- chat was not told: {subject} (ConnectionError: refused)" in result.stdout
+    assert f"- chat was not told: {markdown(subject)} (ConnectionError: refused)" in result.stdout
     assert "mail was not told" not in result.stdout
     kept = json.loads(CliRunner().invoke(cli, ["evidence", "r", "--format", "json"]).stdout)["notifications"]
     assert {one["channel"]: one["sent_at_ms"] for one in kept} == {"chat": None, "mail": 2_000}

@@ -7,6 +7,7 @@ import pytest
 from kstreams_runbooks.wording import (
     LONGEST_COMMAND,
     LONGEST_REASON,
+    LONGEST_SENTENCE,
     cell,
     code,
     is_reason,
@@ -50,12 +51,43 @@ def test_outside_is_cut() -> None:
     assert outside("x" * 501) == "x" * 499 + "…"
     assert outside("abc", 2) == "a…"
     assert outside(" " * 10_000 + "x") == "…"
-    assert len(sentence("x" * 1_000_000)) == 4000
+    assert len(sentence("x" * 1_000_000)) == LONGEST_SENTENCE
 
 
 def test_accents_do_not_pile_up() -> None:
     """At most four on a letter."""
     assert outside("a" + "\u0301" * 50 + "b") == "a" + "\u0301" * 4 + "b"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("see https://evil.example/x", "see https[:]//evil.example/x"),
+        ("WWW.evil.example", "WWW[.]evil.example"),
+        ("@here and <!channel>", "[@]here and ‹!channel>"),
+        ("[x](y) <img src=z>", "[x] (y) ‹img src=z>"),
+        ("lag < 5, me@example.org, orders @ demo", "lag < 5, me@example.org, orders @ demo"),
+    ],
+)
+def test_outside_makes_no_link(text: str, shown: str) -> None:
+    """A mail program or a chat finds no address, mention or tag in it; all of it can still be read."""
+    assert outside(text) == shown
+    assert outside(shown) == shown
+
+
+def test_a_sentence_stays_as_it_is() -> None:
+    """Blanks and addresses may be of a command."""
+    assert sentence("    run: printf 'a  b' http://h") == "    run: printf 'a  b' http://h"
+    assert sentence("a\nb\x1b") == "a b\\x1b"
+
+
+def test_pasted_without_links() -> None:
+    """A shell reads the same words where nobody finds a link."""
+    line = pasted(["echo", "https://a.example", "b c://d", "e\n://f"], links=False)
+    assert "://" not in line
+    assert shlex.split(line)[1:3] == ["https://a.example", "b c://d"]
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True)
+    assert done.stdout == "https://a.example b c://d e\n://f\n"
 
 
 def test_markdown_is_escaped() -> None:
@@ -80,8 +112,8 @@ def test_code_is_not_left() -> None:
 @pytest.mark.parametrize("text", ["a|b *c* [x](y) <img>", "1. # x", "see `https://x.example` `y`", "back\\slash \\* `"])
 def test_unmarked_is_the_text_again(text: str) -> None:
     """What a log shows of Markdown of ours is what was meant."""
-    assert unmarked(f"**Reason:** {markdown(text)}") == f"Reason: {outside(text)}"
-    assert unmarked(f"{code(text)} end") == f"{outside(text)} end"
+    assert unmarked(f"**Reason:** {markdown(text)}") == f"Reason: {text}"
+    assert unmarked(f"{code(text)} end") == f"{text} end"
 
 
 HARMFUL = ["$(id)", "; rm -rf /", "`id`", "it's", 'say "x"', "a\nb", "\x1b]8;;x\x07", "\u202e", "!!", "=ls"]

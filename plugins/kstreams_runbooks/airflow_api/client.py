@@ -10,6 +10,7 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait
 
 from kstreams_runbooks.airflow_api.login import PASSWORD, TOKEN, URL, USER, Login
 from kstreams_runbooks.errors import BadInput, Refused, Unreachable
+from kstreams_runbooks.wording import outside
 
 _CALL_S = 60.0
 _ATTEMPTS = 4
@@ -221,4 +222,4 @@ def _detail(answer: httpx.Response) -> str:
         detail = "; ".join(f"{'.'.join(map(str, one.get('loc', ())))}: {one.get('msg')}" for one in detail)
     if isinstance(detail, dict):
         detail = detail.get("message") or detail.get("reason") or ""
-    return str(detail).strip().partition("\n")[0]
+    return outside(str(detail).strip().partition("\n")[0])

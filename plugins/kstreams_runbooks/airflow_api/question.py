@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kstreams_runbooks.airflow_api.client import AirflowApi
+from kstreams_runbooks.wording import outside, sentence, unmarked
 
 # Lines of an approval's text (decide/approval.py); what other operators ask has none of them.
 _MAY_ANSWER = re.compile(r"\*\*may approve:\*\* ?(.+)")
@@ -39,7 +40,7 @@ def question_of(pending: Mapping[str, Any], api: AirflowApi) -> Question:
     assigned = ", ".join(str(user["name"]) for user in pending.get("assigned_users") or ())
     return Question(
         task=task["task_id"],
-        subject=str(pending["subject"]),
+        subject=outside(pending["subject"]),
         may_answer=assigned or _found(_MAY_ANSWER, body),
         until=_found(_EXPIRES, body),
         since=str(pending["created_at"]),
@@ -49,4 +50,4 @@ def question_of(pending: Mapping[str, Any], api: AirflowApi) -> Question:
 
 def _found(pattern: re.Pattern[str], body: str) -> str:
     found = pattern.search(body)
-    return found[1].strip() if found else ""
+    return sentence(unmarked(found[1])).strip() if found else ""

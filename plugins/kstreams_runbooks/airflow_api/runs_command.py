@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kstreams_runbooks.airflow_api.login import airflow_at, airflow_options
+from kstreams_runbooks.wording import sentence
 
 if TYPE_CHECKING:
     from kstreams_runbooks.airflow_api.client import AirflowApi
@@ -72,4 +73,4 @@ def _text(run: Mapping[str, Any]) -> str:
         f"{run['run_id']}: {dry}{run['dag_id']} of {run['application']}, {run['state']}{at}, asked by "
         f"{run['asked_by']}, since {since:%Y-%m-%d %H:%M} UTC ({minutes:.0f} min)"
     )
-    return "\n  ".join([first, *(Question(**one).sentence for one in run["waits_for"]), run["link"]])
+    return "\n  ".join(map(sentence, [first, *(Question(**one).sentence for one in run["waits_for"]), run["link"]]))

@@ -11,6 +11,7 @@ import click
 from kstreams_runbooks.airflow_api.login import airflow_at, airflow_options
 from kstreams_runbooks.errors import BadInput, Refused
 from kstreams_runbooks.finite import FiniteRange
+from kstreams_runbooks.wording import markdown, sentence
 
 if TYPE_CHECKING:
     from kstreams_runbooks.airflow_api.client import AirflowApi
@@ -69,7 +70,7 @@ def trigger(
     if not waits:
         _print(document, form, run_id)
         return
-    ended = wait(api, runbook, run_id, say=lambda line: click.echo(line, err=True), timeout_s=timeout)
+    ended = wait(api, runbook, run_id, say=lambda line: click.echo(sentence(line), err=True), timeout_s=timeout)
     document |= {"state": ended.state, "outcome": ended.outcome, "sentence": ended.sentence}
     _print(document | {"exit_code": ended.exit_code}, form, f"{ended.outcome or ended.state}: {ended.sentence}")
     sys.exit(ended.exit_code)
@@ -97,8 +98,9 @@ def _run_id(runbook: str, application: str | None) -> str:
 def _note(conf: Mapping[str, Any], reason: str | None) -> str:
     """What stands beside the run in Airflow's list."""
     rest = ", ".join(f"{name} {value}" for name, value in conf.items() if name not in {"reason", "dry_run"})
-    return "".join(("dry run: " if conf.get("dry_run") else "", rest, f" ({reason})" if reason else ""))
+    # Airflow shows it as Markdown.
+    return markdown("".join(("dry run: " if conf.get("dry_run") else "", rest, f" ({reason})" if reason else "")))
 
 
 def _print(document: Mapping[str, Any], form: str, text: str) -> None:
-    click.echo(json.dumps(document, indent=2, sort_keys=True) if form == "json" else text)
+    click.echo(json.dumps(document, indent=2, sort_keys=True) if form == "json" else sentence(text))

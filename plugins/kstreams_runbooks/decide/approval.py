@@ -7,6 +7,7 @@ from kstreams_runbooks.model.declared import DeclaredApplication
 from kstreams_runbooks.model.ledger import Card
 from kstreams_runbooks.model.plan import Bounce, Plan
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.wording import LONGEST_SENTENCE, code, markdown, why_no_reason
 
 
 def may_request(declared: DeclaredApplication, requested_by: str) -> Verdict:
@@ -24,8 +25,10 @@ def may_approve(
 ) -> Verdict:
     """Whether a response counts. WAIT means: ask again, somebody else has to answer.
 
-    An emergency reason lets the requester approve alone, if they are an approver; it stands in the evidence.
+    An emergency reason lets the requester approve alone, if they are an approver; it is kept as evidence.
     """
+    if emergency_reason is not None and (wrong := why_no_reason(emergency_reason)):
+        return Verdict(Outcome.WAIT, (f"the emergency reason {wrong}",))
     if responder not in declared.approvers:
         return Verdict(
             Outcome.WAIT,
@@ -74,22 +77,33 @@ def approval_body(
     risks = [f"{finding.severity}: {finding.message}" for finding in plan.findings if finding.severity != "info"]
     limits = _other_limits(plan, fleet_limits)
     lines = [
-        f"**Now:** {now}",
-        f"**Will do:** {'; '.join(_todo(plan, one) for one in todo)}",
-        f"**Expected gap:** {_gap(plan)}",
-        f"**Worst case:** {plan.worst_case}",
-        f"**Undo:** {plan.undo[-1] if bounce > 1 else '; '.join(plan.undo)}",
-        f"**Risks:** {' / '.join(risks) or 'none found'}",
-        f"**Other limits than the fleet's:** {limits}" if limits else "",
-        f"**Reject means:** {_rejected(cards, second=bounce > 1)}; the run ends failed",
+        labelled("Now", now),
+        labelled("Will do", "; ".join(_todo(plan, one) for one in todo)),
+        labelled("Expected gap", _gap(plan)),
+        labelled("Worst case", plan.worst_case),
+        labelled("Undo", plan.undo[-1] if bounce > 1 else "; ".join(plan.undo)),
+        labelled("Risks", " / ".join(risks) or "none found"),
+        labelled("Other limits than the fleet's", limits) if limits else "",
+        labelled("Reject means", f"{_rejected(cards, second=bounce > 1)}; the run ends failed"),
         f"**Expires:** {when(expires_at_ms, declared.zone)}",
-        f"**Asked by:** {requested_by}{f' ({reason})' if reason else ''}; "
-        f"**may approve:** {who_may_approve(declared, requested_by)}",
+        asked_by(declared, requested_by, reason),
         f"**Written:** {when(asked_at_ms, declared.zone)}; if it is asked again Airflow keeps showing this text, and "
         "the task's log has the new one",
-        f"**Plan digest:** `{plan.digest}`" + (f" ([the run]({link}))" if link else ""),
+        f"**Plan digest:** {code(plan.digest)}" + (f" ([the run]({link}))" if link else ""),
     ]
-    return "\n\n".join(" ".join(line.split()) for line in lines if line)
+    return "\n\n".join(line for line in lines if line)
+
+
+def labelled(label: str, text: str) -> str:
+    """One line of a question, in Markdown; whatever the text quotes stays text."""
+    return f"**{label}:** {markdown(text, LONGEST_SENTENCE)}"
+
+
+def asked_by(declared: DeclaredApplication, requested_by: str, reason: str) -> str:
+    """The line of a question that says who asked, why, and who may answer."""
+    why = f" ({markdown(reason)})" if reason else ""
+    who = markdown(who_may_approve(declared, requested_by), LONGEST_SENTENCE)
+    return f"**Asked by:** {markdown(requested_by)}{why}; **may approve:** {who}"
 
 
 def _todo(plan: Plan, bounce: Bounce) -> str:

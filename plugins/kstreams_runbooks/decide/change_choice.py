@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-from kstreams_runbooks.decide.approval import when, who_may_approve
+from kstreams_runbooks.decide.approval import asked_by, labelled, when
 from kstreams_runbooks.decide.change_plan import ChangePlan
 from kstreams_runbooks.decide.described_change import parsed
 from kstreams_runbooks.model.declared import DeclaredApplication
 from kstreams_runbooks.model.described import Described
-from kstreams_runbooks.wording import outside
+from kstreams_runbooks.wording import code, outside, pasted
 
 NONE = "none"
 # Airflow's limit.
@@ -80,7 +80,8 @@ def started_id(runbook: str, run_id: str) -> str:
 def commands(runbooks: tuple[str, ...], release: str, application: str) -> Iterator[str]:
     """What starts them from a terminal."""
     for runbook in runbooks:
-        yield f"kstreams-runbooks trigger {runbook} --application {application} --param {_FIELD[runbook]}={release}"
+        words = ("kstreams-runbooks", "trigger", runbook, "--application", application)
+        yield pasted((*words, "--param", f"{_FIELD[runbook]}={release}"))
 
 
 def question(
@@ -102,16 +103,15 @@ def question(
     """What the person reads, 15 lines at most, in Markdown."""
     how = "as a dry run, which shows its own plan and changes nothing" if dry_run else "for real: it asks for approval"
     lines = [
-        f"**Change:** {before.release} to {after.release} ({after.source})",
-        f"**Plan:** {headline}",
-        f"**Findings:** {' / '.join(findings) or 'none that anybody has to weigh'}",
-        f"**Not offered:** {' / '.join(left_out)}" if left_out else "",
-        f"**Will do:** start {' or '.join(option for option in options if option != NONE)} {how}; all of the plan "
-        "stands in the log of `plan`",
+        labelled("Change", f"{before.release} to {after.release} ({after.source})"),
+        labelled("Plan", headline),
+        labelled("Findings", " / ".join(findings) or "none that anybody has to weigh"),
+        labelled("Not offered", " / ".join(left_out)) if left_out else "",
+        labelled("Will do", f"start {' or '.join(option for option in options if option != NONE)} {how}")
+        + "; all of the plan is in the log of `plan`",
         f"**{NONE} means:** nothing is started, the run ends",
         f"**Expires:** {when(expires_at_ms, declared.zone)}",
-        f"**Asked by:** {requested_by}{f' ({reason})' if reason else ''}; "
-        f"**may approve:** {who_may_approve(declared, requested_by)}",
-        f"**Plan digest:** `{digest}`" + (f" ([the run]({link}))" if link else ""),
+        asked_by(declared, requested_by, reason),
+        f"**Plan digest:** {code(digest)}" + (f" ([the run]({link}))" if link else ""),
     ]
-    return "\n\n".join(" ".join(line.split()) for line in lines if line)
+    return "\n\n".join(line for line in lines if line)

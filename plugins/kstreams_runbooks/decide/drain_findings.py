@@ -6,6 +6,7 @@ from itertools import pairwise
 from kstreams_runbooks.decide.lag import named
 from kstreams_runbooks.model.drain import DrainQuestion, DrainReading, OpenTransaction
 from kstreams_runbooks.model.verdicts import Finding
+from kstreams_runbooks.wording import pasted
 
 # A coordinator looks for transactions past their timeout every 10 s, and writes the abort after that.
 # Source: transaction.abort.timed.out.transaction.cleanup.interval.ms (Kafka documentation, broker settings).
@@ -114,7 +115,7 @@ def _hanging(transaction: OpenTransaction) -> str:
     return (
         f"a transaction of {_who(transaction)} is {_age(transaction)} ({_limit(transaction)}, and "
         f"{ABORT_DUE_MS // 1000} s more to notice); make sure that its producer is gone, then abort it with "
-        f"kafka-transactions.sh --bootstrap-server … abort --topic {topic} --partition {number} "
+        f"kafka-transactions.sh --bootstrap-server … abort --topic {pasted([topic])} --partition {number} "
         f"--start-offset {transaction.start_offset}"
     )
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from kstreams_runbooks.decide.lag import named
 from kstreams_runbooks.model.lag import ApplicationLag, PartitionLag
+from kstreams_runbooks.wording import pasted
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,5 +91,6 @@ def _of_transactions(rows: list[PartitionLag], readings: Mapping[int, Applicatio
     return (
         f"a transaction is open since {_clock(since_ms)} or longer, and nothing "
         f"behind it can be read: {named(behind)}; find whose it is: kafka-transactions.sh --bootstrap-server … "
-        f"find-hanging --topic {first.topic} --partition {first.partition}, or kstreams-runbooks drain {application}"
+        f"find-hanging --topic {pasted([first.topic])} --partition {first.partition}, or "
+        f"{pasted(['kstreams-runbooks', 'drain', application])}"
     )

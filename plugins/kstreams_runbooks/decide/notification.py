@@ -1,7 +1,6 @@
 """What a person is told about a run, and in which words: 15 lines at most, with what to do and by when."""
 
 import json
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,13 +8,18 @@ from kstreams_runbooks.decide.approval import when
 from kstreams_runbooks.decide.conclusion import Conclusion, RunOutcome
 from kstreams_runbooks.model.ledger import RunRecord
 from kstreams_runbooks.model.notification import Kind, Notification
+from kstreams_runbooks.wording import outside, pasted, sentence
 
 MOST_LINES = 15
 _LONGEST_LINE = 500
+_INDENTED = "    "
 _HOUR_MS = 3_600_000
 _UNDO = "undo"
 # When a question was written matters where Airflow goes on showing it (decide/approval.py).
 _ONLY_ON_THE_PAGE = "Written:"
+_LINK_OF_THE_PAGE = " ([the run]("
+_COMMAND = "Command: "
+_LINK = "Link: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,7 @@ def needs_you(
         Kind.NEEDS_YOU,
         f"{about.occasion}/{of}" if of else about.occasion,
         asks,
-        [line for line in lines if not line.startswith(_ONLY_ON_THE_PAGE)],
+        [line.partition(_LINK_OF_THE_PAGE)[0] for line in lines if not line.startswith(_ONLY_ON_THE_PAGE)],
         command=_evidence(about),
         at_ms=at_ms,
         deadline_ms=deadline_ms,
@@ -152,7 +156,7 @@ def _next(about: About, kind: Kind, conclusion: Conclusion) -> str:
     record = about.record
     if kind is Kind.STOPPED and record.dag_id != _UNDO:
         words = ["kstreams-runbooks", "trigger", _UNDO, "--application", record.application]
-        return shlex.join([*words, "--param", f"run={record.run_id}"])
+        return pasted([*words, "--param", f"run={record.run_id}"], links=False)
     if kind is Kind.DRIFTED or conclusion.outcome is RunOutcome.DRY_RUN:
         return trigger_command(record)
     return _evidence(about)
@@ -161,18 +165,20 @@ def _next(about: About, kind: Kind, conclusion: Conclusion) -> str:
 def trigger_command(record: RunRecord) -> str:
     """What does the same as a run once more, for real."""
     words = ["kstreams-runbooks", "trigger", record.dag_id, "--application", record.application]
-    pasted = [name for name, value in sorted(record.params.items()) if isinstance(value, str) and "\n" in value]
-    for name, value in sorted(record.params.items()):
-        if name not in {"application", "dry_run", "reason", *pasted} and value is not None:
+    # No form has a field of another name; a run that was given one is refused at its first step.
+    given = {name: value for name, value in sorted(record.params.items()) if name.isidentifier() and name.isascii()}
+    long = [name for name, value in given.items() if isinstance(value, str) and "\n" in value]
+    for name, value in given.items():
+        if name not in {"application", "dry_run", "reason", *long} and value is not None:
             words += ["--param", f"{name}={value if isinstance(value, str) else json.dumps(value)}"]
     words += ["--reason", record.reason] if record.reason else []
-    # A text that was pasted into a form is of no use in one line: it comes from a file again.
-    lines = [f'--param "{name}=$(cat {name}.txt)"' for name in pasted]
-    return " ".join([shlex.join(words), *lines, "--execute"])
+    # A text of several lines is of no use in a command: it comes from a file again.
+    files = [f'--param "{name}=$(cat {name}.txt)"' for name in long]
+    return " ".join([pasted(words, links=False), *files, "--execute"])
 
 
 def _evidence(about: About) -> str:
-    return shlex.join(["kstreams-runbooks", "evidence", about.record.run_id])
+    return pasted(["kstreams-runbooks", "evidence", about.record.run_id], links=False)
 
 
 def _made(
@@ -192,8 +198,8 @@ def _made(
     tail = [
         f"Run: {record.run_id}, asked by {record.requested_by}" + (f" ({record.reason})" if record.reason else ""),
         f"At: {when(at_ms, about.zone)}" + (f"; until {when(deadline_ms, about.zone)}" if deadline_ms else ""),
-        f"Command: {command}",
-        *([f"Link: {link}"] if link else []),
+        f"{_COMMAND}{command}",
+        *([f"{_LINK}{link}"] if link else []),
     ]
     text = [one_line(line) for line in lines if line.strip()]
     room = MOST_LINES - len(tail)
@@ -217,7 +223,10 @@ def _made(
 
 
 def one_line(text: str) -> str:
-    """A line of a message, cut where nobody would read on."""
-    # A command that is indented under its undo card stays so.
-    line = text[: len(text) - len(text.lstrip(" "))] + " ".join(text.split())
-    return line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE - 1]}…"
+    """A line of a message, short enough to be read, without a link or a mention that its text brings along.
+
+    Our own command and link stay as they are, and so does a command that is indented under its undo card.
+    """
+    if text.startswith((_COMMAND, _LINK, _INDENTED)):
+        return sentence(text)
+    return outside(text, _LONGEST_LINE)

@@ -1,6 +1,5 @@
 """What the owner of an application is told when its status has changed: 15 lines at most, with what to look at."""
 
-import shlex
 import textwrap
 from collections.abc import Mapping, Sequence
 
@@ -9,6 +8,7 @@ from kstreams_runbooks.decide.lag import named
 from kstreams_runbooks.decide.notification import MOST_LINES, one_line
 from kstreams_runbooks.model.lag_kept import KeptStatus
 from kstreams_runbooks.model.notification import Kind, Notification
+from kstreams_runbooks.wording import pasted
 
 _MOST_NAMED = 10
 # Nothing of a sentence is cut: where it names several topics it takes several lines.
@@ -27,7 +27,7 @@ def status_changed(
     who = first.application if alone else f"{len(changes)} applications"
     was = f" (was {first.told})" if first.told else ""
     # Of so many names that nobody could copy them, the whole fleet is shown.
-    command = shlex.join(["kstreams-runbooks", "lag", *(names if len(names) <= _MOST_NAMED else [])])
+    command = pasted(["kstreams-runbooks", "lag", *(names if len(names) <= _MOST_NAMED else [])])
     holds = [f"Held by run {held_by[name]}" + ("" if alone else f": {name}") for name in names if name in held_by]
     tail = [
         f"Since: {when(first.since_ms, zone)}",

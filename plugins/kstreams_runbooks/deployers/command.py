@@ -5,7 +5,6 @@ exit code 0 alone is never taken for it.
 """
 
 import json
-import shlex
 import time
 from collections.abc import Mapping
 
@@ -18,6 +17,7 @@ from kstreams_runbooks.fleet.command import CommandSettings
 from kstreams_runbooks.fleet.commands import Command
 from kstreams_runbooks.model.address import printable
 from kstreams_runbooks.model.readings import Deployment, Taken
+from kstreams_runbooks.wording import pasted, sentence
 
 _GONE = frozenset({"stopped", "failed"})
 _UP = frozenset({"running", "starting"})
@@ -119,12 +119,12 @@ class CommandDeployer:
         refuse_others(instance, settings, self._settable)
         commands = self._settings.commands
         clear = [commands.clear_state] if clear_state and commands.clear_state else []
-        told = [f"# {request_sentence('clear_state', instance)}"] if clear_state and not clear else []
+        told = [f"# {sentence(request_sentence('clear_state', instance))}"] if clear_state and not clear else []
         values = self._values(instance, release, settings)
         return [
-            shlex.join(filled(commands.stop, values)),
+            pasted(filled(commands.stop, values)),
             *told,
-            *(shlex.join(filled(each, values)) for each in (*clear, commands.apply, commands.start)),
+            *(pasted(filled(each, values)) for each in (*clear, commands.apply, commands.start)),
         ]
 
     def request(self, wish: Wish, instance: str, release: str = "", settings: Mapping[str, str] | None = None) -> str:

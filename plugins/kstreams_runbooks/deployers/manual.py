@@ -13,6 +13,7 @@ from kstreams_runbooks.deployers.settable import refuse_others, settable_keys, s
 from kstreams_runbooks.errors import BadInput, WriteRefused
 from kstreams_runbooks.fleet.manual import ManualSettings, Stated
 from kstreams_runbooks.model.readings import Deployment, Missing, Taken
+from kstreams_runbooks.wording import sentence
 
 _UNSEEN = "the manual deployer has no describe command; declare deployer.commands.describe"
 
@@ -90,19 +91,19 @@ class ManualDeployer:
         stopped: tuple[Wish, ...] = ("stop", "clear_state") if clear_state else ()
         wanted = [self.request(wish, instance) for wish in stopped]
         refuse_others(instance, settings, self._settable)
-        return [f"# {sentence}" for sentence in (*wanted, self.request("deploy", instance, release, settings))]
+        return [f"# {sentence(one)}" for one in (*wanted, self.request("deploy", instance, release, settings))]
 
     def request(self, wish: Wish, instance: str, release: str = "", settings: Mapping[str, str] | None = None) -> str:
         """What the person is asked for, with the declaration's own words on how it is done."""
         self._one(instance)
         artifact = self._settings.releases.get(release, "")
-        sentence = request_sentence(wish, instance, release=release, artifact=artifact, settings=settings)
-        return f"{sentence} ({self._settings.how})" if self._settings.how else sentence
+        wanted = request_sentence(wish, instance, release=release, artifact=artifact, settings=settings)
+        return f"{wanted} ({self._settings.how})" if self._settings.how else wanted
 
-    def _ask(self, sentence: str) -> None:
+    def _ask(self, request: str) -> None:
         if not self._dry_run:
-            raise WriteRefused(f"the manual deployer changes nothing itself; ask a person: {sentence}")
-        self.would_write.append(f"ask a person: {sentence}")
+            raise WriteRefused(f"the manual deployer changes nothing itself; ask a person: {request}")
+        self.would_write.append(f"ask a person: {request}")
 
     def _one(self, instance: str) -> None:
         if instance not in self._names:

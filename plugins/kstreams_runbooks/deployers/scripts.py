@@ -15,8 +15,10 @@ from typing import IO
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, RunbookError, Unreachable
 from kstreams_runbooks.fleet.commands import Command
 from kstreams_runbooks.model.address import printable
+from kstreams_runbooks.wording import outside
 
 _LONGEST_TAIL = 300
+_LONGEST_LINE = 8 * _LONGEST_TAIL
 _LONGEST_OUTPUT = 4_000_000
 _TO_END_S = 5.0
 _HIDDEN = "(hidden)"
@@ -75,8 +77,9 @@ def run_script(about: str, verb: str, command: Command, values: Mapping[str, str
 def tail_of(text: str) -> str:
     """The last line that says something, without what looks like a credential."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    last = _LOGIN.sub(f"{_HIDDEN}@", lines[-1]) if lines else ""
-    return _SECRET.sub(lambda found: found[1] + _HIDDEN, last)[:_LONGEST_TAIL]
+    # Looking for credentials takes the square of the length.
+    last = _LOGIN.sub(f"{_HIDDEN}@", lines[-1][:_LONGEST_LINE]) if lines else ""
+    return outside(_SECRET.sub(lambda found: found[1] + _HIDDEN, last), _LONGEST_TAIL)
 
 
 def _error(who: str, code: int, said: str) -> RunbookError:
@@ -96,7 +99,7 @@ def _error(who: str, code: int, said: str) -> RunbookError:
 def _said(err: IO[bytes]) -> str:
     """`: ` and the tail of what a command wrote to stderr, empty where that is nothing."""
     size = err.seek(0, os.SEEK_END)
-    err.seek(max(0, size - 8 * _LONGEST_TAIL))
+    err.seek(max(0, size - _LONGEST_LINE))
     tail = tail_of(err.read().decode("utf-8", "replace"))
     return f": {tail}" if tail else ", nothing on stderr"
 

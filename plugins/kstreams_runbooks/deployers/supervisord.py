@@ -5,7 +5,6 @@ rename. The instance's launcher reads it at every start.
 """
 
 import os
-import shlex
 import subprocess
 import time
 from collections.abc import Mapping
@@ -21,6 +20,7 @@ from kstreams_runbooks.deployers.xmlrpc import ALREADY_STARTED, NOT_RUNNING, Sup
 from kstreams_runbooks.errors import BadInput, Refused, WriteRefused
 from kstreams_runbooks.model.readings import Deployment, Missing, ProcessState, Taken
 from kstreams_runbooks.properties import dump, write_atomically
+from kstreams_runbooks.wording import pasted
 
 _POLL_S = 0.05
 # A launcher that fails does so at once; supervisord's own verdict (startsecs) may be set to far more than this.
@@ -177,13 +177,12 @@ class SupervisordDeployer:
         """The same in a shell: stop, clear the local state where asked, write the file, start."""
         one = self._one(instance)
         refuse_others(instance, settings, self._settable)
-        control = f"supervisorctl -s {self._supervisord.address}"
+        control = ("supervisorctl", "-s", self._supervisord.address)
         path = Path(one.directory) / FILE
-        lines = shlex.join(dump({RELEASE: release, **settings}).splitlines())
-        write = f"printf '%s\\n' {lines} > {shlex.quote(str(path))}"
-        state = shlex.quote(str(_state_dir(one) / self._application_id))
-        clear = [f"rm -rf {state}"] if clear_state else []
-        return [f"{control} stop {one.program}", *clear, write, f"{control} start {one.program}"]
+        lines = dump({RELEASE: release, **settings}).splitlines()
+        write = " > ".join((pasted(("printf", "%s\\n", *lines)), pasted([str(path)])))
+        clear = [pasted(("rm", "-rf", str(_state_dir(one) / self._application_id)))] if clear_state else []
+        return [pasted((*control, "stop", one.program)), *clear, write, pasted((*control, "start", one.program))]
 
     def request(self, wish: Wish, instance: str, release: str = "", settings: Mapping[str, str] | None = None) -> str:
         """What a person would be asked for."""

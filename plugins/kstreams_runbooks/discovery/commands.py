@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.wording import sentence
 
 if TYPE_CHECKING:
     from kstreams_runbooks.discovery.report import Declared, Report
@@ -97,7 +98,7 @@ def discover_command(
         click.echo(line, err=True)
     if report.applications and (what_to_do := unread_by(fleet, folder)):
         click.echo(what_to_do, err=True)
-    click.echo(json.dumps(document(report), indent=2) if form == "json" else "\n".join(as_text(report)))
+    click.echo(json.dumps(document(report), indent=2) if form == "json" else "\n".join(map(sentence, as_text(report))))
     sys.exit(report.exit_code)
 
 

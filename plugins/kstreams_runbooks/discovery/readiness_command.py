@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kstreams_runbooks.errors import RunbookError
+from kstreams_runbooks.wording import sentence
 
 if TYPE_CHECKING:
     from kstreams_runbooks.discovery.readiness_report import ApplicationReadiness
@@ -44,9 +45,13 @@ def readiness_command(applications: tuple[str, ...], form: str) -> None:
     with ThreadPoolExecutor(max_workers=_THREADS, thread_name_prefix="readiness") as pool:
         found = list(pool.map(lambda one: _ready(one, kafka[one.cluster]), entries))
     for problems in () if applications else fleet.disabled.values():
-        click.echo(str(problems[0]), err=True)
+        click.echo(sentence(problems[0]), err=True)
     by_hand = frozenset(one.runbook for one in procedures())
-    click.echo(json.dumps(document(found, by_hand), indent=2) if form == "json" else "\n".join(as_text(found, by_hand)))
+    click.echo(
+        json.dumps(document(found, by_hand), indent=2)
+        if form == "json"
+        else "\n".join(map(sentence, as_text(found, by_hand)))
+    )
     sys.exit(exit_code(found) or (1 if fleet.disabled and not applications else 0))
 
 

@@ -15,6 +15,7 @@ from kstreams_runbooks.decide.drain_pace import eta_ms
 from kstreams_runbooks.drains.watch import Answer
 from kstreams_runbooks.model.drain import DrainReading
 from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.wording import outside
 
 _STYLES = {Outcome.PROCEED: "bold green", Outcome.WAIT: "yellow", Outcome.INCONCLUSIVE: "bold red"}
 _BAR = 30
@@ -67,12 +68,13 @@ class Display:
             table.add_column(title, justify="right" if title == "left" else "left")
         for topic in dict.fromkeys(one.topic for one in last.partitions):
             rows = [one for one in last.partitions if one.topic == topic]
-            counts = [one.records for one in rows]
+            # Text, not a string: rich reads [red] and [link=…] in a string as markup.
+            name, counts = outside(topic), [one.records for one in rows]
             if None in counts:
-                table.add_row(topic, rows[0].role, Text("not known", "red"), "?")
+                table.add_row(Text(name), rows[0].role, Text("not known", "red"), "?")
                 continue
             left = sum(count or 0 for count in counts)
             most = self._most[topic] = max(self._most.get(topic, 0), left)
             bar = ProgressBar(total=max(most, 1), completed=most - left if most else 1, width=_BAR)
-            table.add_row(topic, rows[0].role, bar, f"{left:,}")
+            table.add_row(Text(name), rows[0].role, bar, f"{left:,}")
         return table

@@ -9,6 +9,7 @@ from kstreams_runbooks.drains.watch import Answer
 from kstreams_runbooks.errors import Inconclusive, Unreachable
 from kstreams_runbooks.fleet import Application
 from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.wording import sentence
 
 SCHEMA_VERSION: Final = 1
 _WORDS = {Outcome.PROCEED: "drained", Outcome.WAIT: "not yet"}
@@ -55,7 +56,7 @@ def document(entry: Application, answer: Answer) -> dict[str, Any]:
 
 def as_text(entry: Application, answer: Answer) -> str:
     """The verdict, then each reason on a line of its own."""
-    return "\n".join(_lines(entry, answer))
+    return "\n".join(map(sentence, _lines(entry, answer)))
 
 
 def _lines(entry: Application, answer: Answer) -> Iterator[str]:

@@ -54,5 +54,5 @@ def lag_command(
         click.echo(as_text(found.every))
     if found.errors:
         worst = max(found.errors, key=lambda error: error.exit_code)
-        raise type(worst)("\n".join(map(str, found.errors)))
+        raise type(worst)(*found.errors)
     sys.exit(exit_code(found.every))

@@ -6,6 +6,7 @@ from itertools import groupby
 
 from kstreams_runbooks.lags.window import Answer
 from kstreams_runbooks.model.lag import ApplicationLag, PartitionLag
+from kstreams_runbooks.wording import sentence
 
 _SECONDS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 # The words whose sentence says more than the lines below do.
@@ -15,7 +16,7 @@ _HEADS = ("topic", "role", "unread", "", "partitions", "oldest unread", "not com
 
 def as_text(answers: Sequence[Answer]) -> str:
     """The whole answer."""
-    return "\n\n".join("\n".join(_application(one)) for one in answers)
+    return "\n\n".join("\n".join(map(sentence, _application(one))) for one in answers)
 
 
 def _application(answer: Answer) -> Iterator[str]:

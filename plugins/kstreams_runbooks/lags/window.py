@@ -13,6 +13,7 @@ from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.lag import ApplicationLag
 from kstreams_runbooks.model.lag_kept import KeptReading
 from kstreams_runbooks.steps.check_window import earlier_readings, limits_of, window
+from kstreams_runbooks.wording import sentence
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +47,7 @@ class Window:
             if (ledger := Ledger.existing()) is not None:
                 found = earlier_readings(ledger, cluster, ids, at_ms, settings)
         except RunbookError as error:
-            log.warning("%s: judged by this reading alone: %s", ", ".join(ids), error)
+            log.warning("%s", sentence(f"{', '.join(ids)}: judged by this reading alone: {error}"))
         return cls(settings, found)
 
     @property

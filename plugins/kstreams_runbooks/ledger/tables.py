@@ -25,7 +25,9 @@ class CompressedJson(TypeDecorator[Any]):
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> bytes:  # noqa: ARG002 - SQLAlchemy's signature
         """To the database."""
-        return zlib.compress(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        # What a topology or an agent gave may hold half of a surrogate pair: it is kept as JSON escapes it.
+        return zlib.compress(text.encode(errors="backslashreplace"))
 
     def process_result_value(self, value: Any, dialect: Dialect) -> Any:  # noqa: ARG002 - SQLAlchemy's signature
         """From the database."""

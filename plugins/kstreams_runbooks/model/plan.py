@@ -139,4 +139,4 @@ class Plan:
         """
         binding = {name: value for name, value in asdict(self).items() if name not in _EXPLAINING}
         text = json.dumps(binding, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        return hashlib.sha256(text.encode(errors="backslashreplace")).hexdigest()[:16]

@@ -7,6 +7,8 @@ Units: times are Unix milliseconds, offsets are log offsets (ends are exclusive)
 from dataclasses import dataclass, field
 from typing import Literal
 
+from kstreams_runbooks.wording import sentence
+
 
 @dataclass(frozen=True, slots=True)
 class Start:
@@ -26,6 +28,9 @@ class Missing:
 
     missing: str
     start: Start | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "missing", sentence(self.missing))
 
 
 @dataclass(frozen=True, slots=True)

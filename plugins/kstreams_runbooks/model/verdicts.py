@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
+from kstreams_runbooks.wording import sentence
+
 
 class Outcome(StrEnum):
     """What a verdict tells a runbook to do."""
@@ -27,6 +29,9 @@ class Finding:
     message: str
     source: str
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", sentence(self.message))
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -35,6 +40,10 @@ class Verdict:
     outcome: Outcome
     reasons: tuple[str, ...]
     findings: tuple[Finding, ...] = ()
+
+    def __post_init__(self) -> None:
+        # What is quoted in a reason came from a broker, an agent, a script or a form.
+        object.__setattr__(self, "reasons", tuple(map(sentence, self.reasons)))
 
     @property
     def sentence(self) -> str:

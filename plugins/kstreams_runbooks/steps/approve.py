@@ -18,6 +18,7 @@ from kstreams_runbooks.steps.described import described
 from kstreams_runbooks.steps.notify import notify, page_of
 from kstreams_runbooks.steps.reporting import reported
 from kstreams_runbooks.steps.run import Run, now_ms
+from kstreams_runbooks.wording import outside, unmarked
 
 _HOUR_MS = 3_600_000
 EMERGENCY = "emergency_reason"
@@ -40,7 +41,7 @@ def emergency_field() -> dict[str, Any]:
             None,
             type=["null", "string"],
             title="Emergency reason",
-            description="Only if nobody else can approve: lets the requester approve alone; it is kept.",
+            description="Only if nobody else can approve: why, in words. Lets the requester approve alone; it is kept.",
         )
     }
 
@@ -111,7 +112,7 @@ class ApprovePlan(ApprovalOperator):
         self.response_timeout = timedelta(hours=hours)
         deadline_ms = now_ms() + int(hours * _HOUR_MS)
         asks = "approve " + (f"bounce {self.bounce}, the point of no return" if self.bounce > 1 else plan.title)
-        self.subject = f"[{run.record.application} @ {run.record.cluster}] {asks}"
+        self.subject = outside(f"[{run.record.application} @ {run.record.cluster}] {asks}")
         self.body = approval_body(
             plan=plan,
             declared=run.declared,
@@ -125,7 +126,7 @@ class ApprovePlan(ApprovalOperator):
             cards=tuple(run.ledger.cards(run.key)),
             link=page_of(run),
         )
-        lines = [line for line in self.body.replace("**", "").splitlines() if line]
+        lines = [line for line in unmarked(self.body).splitlines() if line]
         for line in lines:
             run.say(line)
         run.ledger.remember(run.key, "digest_shown", plan.digest)

@@ -109,7 +109,7 @@ def _digest(made: Mapping[str, Any], before: Described, after: Described) -> str
     """First 16 hex digits over what binds: the change and what follows from it, never a size or an offset."""
     binding = {**made, "texts": [before.text, after.text]}
     text = json.dumps(binding, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return hashlib.sha256(text.encode(errors="backslashreplace")).hexdigest()[:16]
 
 
 def _demand(change: ChangeReading, topics: Verdict) -> None:

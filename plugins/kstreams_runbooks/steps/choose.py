@@ -20,6 +20,7 @@ from kstreams_runbooks.steps.notify import notify, page_of
 from kstreams_runbooks.steps.reporting import reported
 from kstreams_runbooks.steps.run import Run, now_ms
 from kstreams_runbooks.topologies.plan_text import headline, told
+from kstreams_runbooks.wording import outside, unmarked
 
 _HOUR_MS = 3_600_000
 _MOST = 5
@@ -96,7 +97,7 @@ class ChooseRunbook(HITLOperator):
         self.response_timeout = timedelta(hours=hours)
         deadline_ms = now_ms() + int(hours * _HOUR_MS)
         asks = f"choose how {after.release} is brought"
-        self.subject = f"[{run.record.application} @ {run.record.cluster}] {asks}"
+        self.subject = outside(f"[{run.record.application} @ {run.record.cluster}] {asks}")
         worst = [f"{one['severity']}: {one['message']}" for one in told(stored) if one["severity"] != "info"]
         more = [f"{len(worst) - _MOST} more"] if len(worst) > _MOST else []
         self.body = question(
@@ -114,7 +115,7 @@ class ChooseRunbook(HITLOperator):
             digest=digest,
             link=page_of(run),
         )
-        lines = [line for line in self.body.replace("**", "").splitlines() if line]
+        lines = [line for line in unmarked(self.body).splitlines() if line]
         for line in lines:
             run.say(line)
         run.ledger.remember(run.key, "digest_shown", digest)

@@ -17,6 +17,7 @@ from kstreams_runbooks.steps.reporting import BEGUN, StepFailed, leave, reported
 from kstreams_runbooks.steps.run import Run, now_ms
 from kstreams_runbooks.steps.void import voided
 from kstreams_runbooks.steps.watch_trigger import SAW
+from kstreams_runbooks.wording import pasted
 
 _NOBODY_CAN_SAY = {Inconclusive.exit_code, Unreachable.exit_code}
 _VERIFIED = ("change_verified", "undo_verified", "change_answered", "certified", "rehearsed")
@@ -56,7 +57,7 @@ def conclude() -> None:
 def _onward(run: Run, outcome: RunOutcome) -> None:
     """What comes next: the same for real after a dry run, the next leg after one of several."""
     if outcome is RunOutcome.DRY_RUN:
-        run.say(f"the evidence: kstreams-runbooks evidence {run.record.run_id}")
+        run.say(f"the evidence: {pasted(['kstreams-runbooks', 'evidence', run.record.run_id])}")
         run.say(f"to do it: {trigger_command(run.record)}")
         return
     # A plan of another kind, which starts a runbook, has nothing to come.

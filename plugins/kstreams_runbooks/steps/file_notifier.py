@@ -21,4 +21,4 @@ class FileNotifier(BaseNotifier):
         """Append one line; a line that was begun by somebody else is not torn, because it is one write."""
         line = json.dumps(context["notification"], ensure_ascii=False) + "\n"  # type: ignore[typeddict-item]  # ours
         with Path(self.path).open("ab", buffering=0) as file:
-            file.write(line.encode())
+            file.write(line.encode(errors="backslashreplace"))

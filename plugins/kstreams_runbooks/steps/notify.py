@@ -21,8 +21,7 @@ from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.notification import Notification
 from kstreams_runbooks.notification_settings import Channel, NotificationSettings, notification_settings
 from kstreams_runbooks.steps.run import Run, log, now_ms
-
-_LONGEST_ERROR = 500
+from kstreams_runbooks.wording import outside
 
 
 def notify(run: Run, build: Callable[..., Notification], **facts: Any) -> None:
@@ -110,8 +109,7 @@ def _shown(notification: Notification) -> dict[str, Any]:
 
 def _sentence(error: Exception) -> str:
     """One line without the secrets that Airflow knows."""
-    text = " ".join(str(redact(f"{type(error).__name__}: {error}")).split())
-    return text[:_LONGEST_ERROR]
+    return outside(redact(f"{type(error).__name__}: {error}"))
 
 
 def _say(run: Run, message: str) -> None:

@@ -8,6 +8,7 @@ from airflow.sdk.definitions.retry_policy import ExceptionRetryPolicy, RetryActi
 
 from kstreams_runbooks.errors import BadInput, RunbookError, Unreachable
 from kstreams_runbooks.steps.run import Run, log
+from kstreams_runbooks.wording import outside, sentence
 
 
 class StepFailed(SystemExit):
@@ -50,7 +51,7 @@ def _never_began(params: Mapping[str, Any], error: RunbookError) -> str:
     """The last line of a step whose run cannot be found; only of a run that never was is it known what it changed."""
     dry = "DRY RUN " if params.get("dry_run", True) else ""
     refused = "REFUSED, nothing was changed: " if isinstance(error, BadInput) else ""
-    return f"[{params.get('application')} @ unknown] {dry}{refused}{error}"
+    return sentence(f"[{outside(params.get('application'))} @ unknown] {dry}{refused}{error}")
 
 
 def _kept(run: Run, error: RunbookError) -> str:

@@ -22,10 +22,23 @@ from kstreams_runbooks.model.topics_seen import TopicsSeen
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe import ClusterReader, read_application
 from kstreams_runbooks.observe.topics_seen import read_topics_seen
+from kstreams_runbooks.steps.asked import check_asked
 from kstreams_runbooks.steps.connections import kafka_config
 from kstreams_runbooks.steps.runbook import given_limits
+from kstreams_runbooks.wording import sentence
+
+
+class _OneLine(logging.Filter):
+    """Nothing that is quoted in a line of a task's log makes a line of its own, or colours the ones after it."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Take every record, as one line."""
+        record.msg, record.args = sentence(record.getMessage()), ()
+        return True
+
 
 log = logging.getLogger("kstreams_runbooks.run")
+log.addFilter(_OneLine())
 
 _T = TypeVar("_T")
 
@@ -65,6 +78,7 @@ class Run:
     @classmethod
     def begin(cls, context: Mapping[str, Any]) -> "Run":
         """The run of an Airflow context; its record is written at the first step and read at every later one."""
+        check_asked(context)
         ti, dag_run, params = context["ti"], context["dag_run"], dict(context["params"])
         ledger, run_key = Ledger.open(), f"{ti.dag_id}/{ti.run_id}"
         try:
@@ -133,7 +147,7 @@ class Run:
     def line(self, message: str) -> str:
         """A line for a person, beginning with whom it is about."""
         dry = "DRY RUN " if self.dry_run else ""
-        return f"[{self.record.application} @ {self.record.cluster}] {dry}{message}"
+        return sentence(f"[{self.record.application} @ {self.record.cluster}] {dry}{message}")
 
     def say(self, message: str) -> None:
         """One line of the task's log."""

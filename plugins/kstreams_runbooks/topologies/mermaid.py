@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from kstreams_runbooks.decide.counterparts import counterparts
 from kstreams_runbooks.decide.topology_graph import internal_topics, operator_roles, store_roles, topic_roles
 from kstreams_runbooks.model.topology import Node, Processor, Sink, Source, Topology
+from kstreams_runbooks.wording import outside
 
 # What a thing is (operator, store, topic or extractor), and its name.
 Key = tuple[str, str]
@@ -18,6 +19,17 @@ _CLASSES = (
     "classDef renamed stroke:#c77700,stroke-width:3px",
 )
 _SHAPES = {"operator": ("[", "]"), "store": ("[(", ")]"), "topic": (">", "]"), "extractor": ("{{", "}}")}
+# The first two first: what follows writes them.
+_ENTITIES = {
+    "&": "&amp;",
+    "#": "&num;",
+    '"': "&quot;",
+    "<": "&lt;",
+    ">": "&gt;",
+    "%": "&percnt;",
+    "`": "&grave;",
+    "\\": "&bsol;",
+}
 _FLOWS, _KEEPS = "-->", "-.-"
 # Of an edge that comes or goes, by what it is otherwise.
 _COMES, _GOES = {_FLOWS: "==>", _KEEPS: "==="}, {_FLOWS: "-. gone .->", _KEEPS: "-. gone .-"}
@@ -144,5 +156,8 @@ def _shape(name: str, key: Key, labels: Mapping[Key, str]) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Text within quotes, as Mermaid wants it."""
-    return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;")
+    """Text within quotes, as Mermaid wants it: no quote that ends it, tag, directive, entity or Markdown of its own."""
+    line = outside(text)
+    for one, written in _ENTITIES.items():
+        line = line.replace(one, written)
+    return line

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kstreams_runbooks.topologies.plan_text import headline, infos, notes, sections, told
+from kstreams_runbooks.wording import sentence
 
 _VERDICT = {"proceed": "bold green", "refuse": "bold red", "inconclusive": "bold yellow"}
 _SEVERITY = {"danger": "red", "warning": "yellow", "info": "dim"}
@@ -25,7 +26,9 @@ def show(plan: Mapping[str, Any], console: Console) -> None:
         table = Table("", "rule", "object", "what follows", "runbook", show_lines=True, expand=False)
         for one in worse:
             severity = Text(one["severity"], style=_SEVERITY[one["severity"]])
-            table.add_row(severity, *(Text(one[name] or "") for name in ("id", "object", "message", "runbook")))
+            table.add_row(
+                severity, *(Text(sentence(one[name] or "")) for name in ("id", "object", "message", "runbook"))
+            )
         console.print()
         console.print(table)
     for line in infos(plan):

@@ -4,8 +4,11 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from kstreams_runbooks.wording import LONGEST_SENTENCE, cell, code, markdown, sentence
+
 _WIDTH = 110
 _SHOWN = 3
+_RUN_IT = "run it"
 _STARTS_OVER = {"reset_and_cleanup", "blue_green_cutover"}
 _PLURAL = {"topic": "topics", "directory": "directories", "group": "groups"}
 
@@ -44,7 +47,7 @@ def headline(plan: Mapping[str, Any]) -> str:
 def notes(plan: Mapping[str, Any]) -> list[str]:
     """Why it is so, and what nobody looked at because neither version gives it."""
     lacking = [f"not compared, neither version gives it: {', '.join(plan['not_compared'])}"]
-    return [*plan["reasons"], *(lacking if plan["not_compared"] else [])]
+    return [*map(sentence, plan["reasons"]), *(lacking if plan["not_compared"] else [])]
 
 
 def told(plan: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -54,16 +57,17 @@ def told(plan: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def sections(plan: Mapping[str, Any]) -> Iterator[Section]:
     """What happens first; then, behind the findings, what is open, why nothing else is run, and how it is done."""
-    yield Section("what happens", list(_happens(plan)))
-    yield Section(f"what {' and '.join(plan['runbooks'])} changes", list(_changes(plan)))
+    # Names are from a topology's text, a broker or a declaration.
+    yield Section("what happens", list(map(sentence, _happens(plan))))
+    yield Section(f"what {' and '.join(plan['runbooks'])} changes", list(map(sentence, _changes(plan))))
     if plan["verdict"] == "proceed":
-        yield Section("not declared, and without weight for this plan", list(_light(plan)))
+        yield Section("not declared, and without weight for this plan", list(map(sentence, _light(plan))))
     yield Section("why not", [f"{one['runbook']}: {one['why_not']}" for one in plan["alternatives"]])
     for procedure in plan["procedures"]:
         steps = [f"{number}. {step}" for number, step in enumerate(procedure["steps"], 1)]
         title = f"{procedure['runbook']} is no DAG yet, by hand: {procedure['what']}"
         yield Section(title, [*steps, f"source: {procedure['source']}"])
-    yield Section("run it", list(_commands(plan)))
+    yield Section(_RUN_IT, list(_commands(plan)))
 
 
 def infos(plan: Mapping[str, Any]) -> Iterator[str]:
@@ -74,7 +78,7 @@ def infos(plan: Mapping[str, Any]) -> Iterator[str]:
             objects.setdefault(finding["id"], []).append(finding["object"])
     for rule, names in objects.items():
         more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-        yield f"info    {rule}: {', '.join(names[:_SHOWN])}{more}"
+        yield sentence(f"info    {rule}: {', '.join(names[:_SHOWN])}{more}")
     if covered := len(plan["findings"]) - len(told(plan)):
         yield f"({_count(covered, 'finding')} more that a stronger one covers: --format json)"
 
@@ -82,7 +86,7 @@ def infos(plan: Mapping[str, Any]) -> Iterator[str]:
 def _findings(plan: Mapping[str, Any]) -> Iterator[str]:
     for finding in told(plan):
         if finding["severity"] != "info":
-            yield f"{finding['severity']:8}{finding['id']}: {finding['message']} [{finding['source']}]"
+            yield sentence(f"{finding['severity']:8}{finding['id']}: {finding['message']} [{finding['source']}]")
     yield from infos(plan)
 
 
@@ -134,20 +138,33 @@ def _commands(plan: Mapping[str, Any]) -> Iterator[str]:
 
 def _markdown(plan: Mapping[str, Any]) -> Iterator[str]:
     yield from (f"## {headline(plan)}", "")
-    yield from (f"- {reason}" for reason in notes(plan))
+    yield from (f"- {_whole(reason)}" for reason in notes(plan))
     happening, *rest = sections(plan)
     if happening.lines:
-        yield from ("", "### What happens", "", *(f"- {line}" for line in happening.lines))
+        yield from ("", "### What happens", "", *(f"- {_whole(line)}" for line in happening.lines))
     yield from ("", "### Findings", "", "| severity | rule | object | what | source |", "|---|---|---|---|---|")
     for one in told(plan):
-        cells = (one["severity"], f"`{one['id']}`", f"`{one['object']}`", one["message"], one["source"])
-        escaped = " | ".join(cell.replace("|", "\\|") for cell in cells)
-        yield f"| {escaped} |"
+        what = (cell(one["message"], LONGEST_SENTENCE), cell(one["source"]))
+        yield f"| {' | '.join((one['severity'], code(one['id']), code(one['object']), *what))} |"
     for title, lines in rest:
         numbered = bool(lines) and lines[0].startswith("1. ")
         if lines:
             yield from ("", f"### {title[0].upper()}{title[1:]}", "")
-        yield from (line if numbered and line[0].isdigit() else f"- {line}" for line in lines)
+        yield from (_numbered(line) if numbered and line[0].isdigit() else f"- {_item(title, line)}" for line in lines)
+
+
+def _numbered(line: str) -> str:
+    number, _, step = line.partition(" ")
+    return f"{number} {_whole(step)}"
+
+
+def _item(title: str, line: str) -> str:
+    """A command is code, everything else text."""
+    return code(line, LONGEST_SENTENCE) if title == _RUN_IT else _whole(line)
+
+
+def _whole(text: str) -> str:
+    return markdown(text, LONGEST_SENTENCE)
 
 
 def _count(number: int, what: str) -> str:

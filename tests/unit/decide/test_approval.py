@@ -139,7 +139,7 @@ def test_the_body_shows_every_limit_that_the_form_changed() -> None:
         (
             SECOND,
             (card("orders-1"), card("orders-2", seq=2)),
-            "every instance stays on the new release, upgrade.from as it is set now; the run ends failed",
+            "every instance stays on the new release, `upgrade.from` as it is set now; the run ends failed",
         ),
         (
             SECOND,

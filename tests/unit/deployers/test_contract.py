@@ -108,7 +108,7 @@ def test_topology_begins_as_kafka_streams_prints_it() -> None:
     [
         ("", ""),
         ("first\n  last  \n\n", "last"),
-        ("cannot reach https://me:hunter2@git/x.git", "cannot reach https://(hidden)@git/x.git"),
+        ("cannot reach https://me:hunter2@git/x.git", "cannot reach https[:]//(hidden)@git/x.git"),
         ("db_password=hunter2 is wrong", "db_password=(hidden)"),
         ('{"apiKey": "hunter2"}', '{"apiKey": (hidden)'),
         ("Authorization: Bearer hunter2", "Authorization: (hidden)"),

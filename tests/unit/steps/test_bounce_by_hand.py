@@ -73,7 +73,9 @@ def world(run: Run, monkeypatch: pytest.MonkeyPatch) -> World:
 def context(run: Run) -> dict[str, Any]:
     """What Airflow gives to a task of that run."""
     ti = SimpleNamespace(dag_id="library_bump", run_id="r", task_id=run.task_id, try_number=1)
-    return {"ti": ti, "dag_run": SimpleNamespace(), "params": {"application": "orders", "dry_run": False}}
+    params = {"application": "orders", "dry_run": False}
+    dag = SimpleNamespace(dag_id="library_bump", params=params)
+    return {"ti": ti, "dag": dag, "dag_run": SimpleNamespace(conf=params), "params": params}
 
 
 def operator() -> BounceOperator:
