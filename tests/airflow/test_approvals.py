@@ -6,8 +6,9 @@ import pytest
 from confluent_kafka.admin import AdminClient, NewPartitions  # type: ignore[attr-defined]
 from endings import COMPLETED, NOTHING_CHANGED, STOPPED, begun, ended, held_by
 from given import declared_as
-from lab.airflow import APPROVER, REQUESTER
+from lab.airflow import APPROVER, LOGINS, REQUESTER, passwords
 from lab.kafka import PARTITIONS
+from lab.leftovers import Started
 from lab.stack import Stack
 from lab.supervise import until
 from runs import DAG, approve, finished, log_of, mark_run, mark_task, question, reached, states
@@ -22,6 +23,24 @@ def test_reject_ends_the_run_with_nothing_changed(fresh: Stack) -> None:
     document = ended(trial, state="failed", outcome=NOTHING_CHANGED)
     assert f"approve_plan: rejected by {APPROVER}" in document["run"]["outcome_sentence"]
     assert document["approvals"] == []
+
+
+def test_only_this_machine_can_reach_what_the_stack_started(stack: Stack) -> None:
+    """Every socket is bound to the loopback, every login has a password of its own that only the owner can read."""
+    started = Started.read(stack.lab.started_file)
+    assert started is not None
+    listening = started.listening()
+    ports = stack.lab.ports
+    wanted = {ports.broker, ports.controller, ports.supervisor, ports.api, ports.metrics(1), ports.metrics(2)}
+    assert wanted <= {int(address.rpartition(":")[2]) for address in listening}
+    here = {"127.0.0.1", "::1", "::ffff:127.0.0.1"}
+    assert {at: who for at, who in listening.items() if at.rpartition(":")[0] not in here} == {}
+    drawn = passwords(stack.lab)
+    assert drawn.keys() == LOGINS.keys()
+    assert len(set(drawn.values())) == len(drawn)
+    assert min(map(len, drawn.values())) >= 16
+    secret = (stack.lab.run_dir, stack.lab.airflow_home / "passwords.json", stack.lab.environment_file)
+    assert [oct(path.stat().st_mode & 0o077) for path in secret] == ["0o0"] * 3
 
 
 def test_an_approval_times_out(fresh: Stack) -> None:

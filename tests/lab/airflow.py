@@ -1,10 +1,12 @@
 """Airflow's four components: their environment, their start, and what a person does in the UI, over REST."""
 
 import json
+import os
 import secrets
 import subprocess
 from collections.abc import Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -17,14 +19,12 @@ from lab.supervise import Program, Supervisor, log_tail, until
 
 COMPONENTS = ("airflow-api-server", "airflow-scheduler", "airflow-dag-processor", "airflow-triggerer")
 
-# name: role and password; fixed, for this machine only, printed at the end of the demo
-LOGINS = {
-    "admin": ("admin", "admin"),
-    "oncall": ("op", "oncall"),
-    "approver": ("op", "approver"),
-    "viewer": ("viewer", "viewer"),
-}
+# name: role; each stack draws passwords of its own
+LOGINS = {"admin": "admin", "oncall": "op", "approver": "op", "viewer": "viewer"}
+_PASSWORD_BYTES = 12
 _LOCAL_SETTINGS = "from kstreams_runbooks.local_settings import task_instance_mutation_hook  # noqa: F401\n"
+
+_WITHOUT_LOG_SERVER = dict.fromkeys(("airflow-scheduler", "airflow-triggerer"), ("--skip-serve-logs",))
 
 REQUESTER, APPROVER = "oncall", "approver"
 
@@ -34,6 +34,28 @@ _PARSED_S = 120
 _CALL_S = 60.0
 _FINISHED = frozenset({"success", "failed"})
 _PARTS = ("metadatabase", "scheduler", "dag_processor", "triggerer")
+
+
+def draw_passwords(lab: Lab) -> None:
+    """Draw a password for each login and keep them where Airflow reads them; only the owner may read the file."""
+    lab.airflow_home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    drawn = {name: secrets.token_urlsafe(_PASSWORD_BYTES) for name in LOGINS}
+    descriptor = os.open(_passwords_file(lab), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        json.dump(drawn, file)
+
+
+def passwords(lab: Lab) -> dict[str, str]:
+    """Each login's password; BadInput where no stack with Airflow is up."""
+    try:
+        drawn: dict[str, str] = json.loads(_passwords_file(lab).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise BadInput(f"{_passwords_file(lab)}: does not exist; start the demo first") from None
+    return drawn
+
+
+def _passwords_file(lab: Lab) -> Path:
+    return lab.airflow_home / "passwords.json"
 
 
 def environment(lab: Lab) -> dict[str, str]:
@@ -54,14 +76,12 @@ def environment(lab: Lab) -> dict[str, str]:
         "core__load_examples": "False",
         "core__parallelism": "4",
         "core__plugins_folder": str(lab.checkout / "plugins"),
-        "core__simple_auth_manager_passwords_file": str(home / "passwords.json"),
-        "core__simple_auth_manager_users": ",".join(f"{name}:{role}" for name, (role, _) in LOGINS.items()),
+        "core__simple_auth_manager_passwords_file": str(_passwords_file(lab)),
+        "core__simple_auth_manager_users": ",".join(f"{name}:{role}" for name, role in LOGINS.items()),
         "dag_processor__refresh_interval": "10",
         "database__sql_alchemy_conn": f"sqlite:///{home / 'airflow.db'}",
         "logging__base_log_folder": str(home / "logs"),
         "logging__colored_console_log": "False",
-        "logging__trigger_log_server_port": str(ports.triggerer_logs),
-        "logging__worker_log_server_port": str(ports.worker_logs),
         # How long a task that could start waits for the scheduler to look.
         "scheduler__scheduler_idle_sleep_time": "0.2",
         "usage_data_collection__enabled": "False",
@@ -73,23 +93,25 @@ def environment(lab: Lab) -> dict[str, str]:
         "workers__execution_api_timeout": "30",
     }
     # So that the terminal commands find it, as the person who may trigger.
-    ours = {URL: lab.airflow_url, USER: REQUESTER, PASSWORD: LOGINS[REQUESTER][1]}
+    ours = {URL: lab.airflow_url, USER: REQUESTER, PASSWORD: passwords(lab)[REQUESTER]}
     return ours | {"AIRFLOW_HOME": str(home)} | {f"AIRFLOW__{name.upper()}": value for name, value in settings.items()}
 
 
 def programs(lab: Lab) -> tuple[Program, ...]:
-    """The four components under supervisord."""
+    """The four components under supervisord.
+
+    The log servers of the scheduler and the triggerer bind every address, and Airflow 3.3 has no setting for it. They
+    are not started: the API server is on the same machine and reads the files.
+    """
+    airflow = (str(lab.python), "-m", "airflow")
     return tuple(
-        Program(name, (str(lab.python), "-m", "airflow", name.removeprefix("airflow-")), kill_group=True)
+        Program(name, (*airflow, name.removeprefix("airflow-"), *_WITHOUT_LOG_SERVER.get(name, ())), kill_group=True)
         for name in COMPONENTS
     )
 
 
 def prepare(lab: Lab, environ: Mapping[str, str]) -> None:
-    """Make the database and the logins; nothing is started."""
-    lab.airflow_home.mkdir(parents=True, exist_ok=True)
-    passwords = lab.airflow_home / "passwords.json"
-    passwords.write_text(json.dumps({name: password for name, (_, password) in LOGINS.items()}), encoding="utf-8")
+    """Make the database; nothing is started."""
     # $AIRFLOW_HOME/config is where Airflow looks for it.
     local_settings = lab.airflow_home / "config" / "airflow_local_settings.py"
     local_settings.parent.mkdir(exist_ok=True)
@@ -150,12 +172,12 @@ def wait_healthy(lab: Lab, supervisor: Supervisor) -> float:
 
 
 class Airflow(AirflowApi):
-    """Airflow's API as one of the fixed logins: what the terminal commands do, and what a person does in the UI."""
+    """Airflow's API as one of its logins: what the terminal commands do, and what a person does in the UI."""
 
     @classmethod
     def of(cls, lab: Lab, login: str = "admin") -> "Airflow":
         """The API of a stack."""
-        return cls(lab.airflow_url, Login(login, LOGINS[login][1]))
+        return cls(lab.airflow_url, Login(login, passwords(lab)[login]))
 
     def answer(
         self, dag_id: str, run_id: str, task_id: str, option: str = "Approve", params: Mapping[str, Any] | None = None

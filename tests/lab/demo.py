@@ -18,7 +18,7 @@ from typing import Any
 from kstreams_runbooks.errors import BadInput, RunbookError, Unreachable
 
 from lab import kafka, leftovers, report
-from lab.airflow import APPROVER, LOGINS, REQUESTER
+from lab.airflow import APPROVER, REQUESTER, passwords
 from lab.application import TO_RELEASE
 from lab.display import Display, show
 from lab.follow import follow
@@ -78,7 +78,7 @@ def _bump(stack: Stack, display: Display, *, by_hand: bool) -> report.Facts:
     stack.api(REQUESTER).trigger(DAG, conf, run_id)
     display.say(f"{REQUESTER} triggered {DAG}: {page_of(lab, run_id)}")
     if by_hand:
-        display.say(f"approve it there (tab Required Actions) as {APPROVER}, password {LOGINS[APPROVER][1]}")
+        display.say(f"approve it there (tab Required Actions) as {APPROVER}, password {passwords(lab)[APPROVER]}")
     state = follow(
         stack.api(),
         DAG,
@@ -144,7 +144,7 @@ def page_of(lab: Lab, run_id: str) -> str:
 
 
 def _say_where(lab: Lab, run_id: str) -> None:
-    logins = ", ".join(f"{name}/{password}" for name, (_, password) in LOGINS.items())
+    logins = ", ".join(f"{name}/{password}" for name, password in passwords(lab).items())
     here = Path(os.path.relpath(lab.command)) if lab.command.is_relative_to(Path.cwd()) else lab.command
     for line in (
         "",

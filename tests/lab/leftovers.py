@@ -57,6 +57,15 @@ class Started:
         except (OSError, ValueError, TypeError):
             return None
 
+    def listening(self) -> dict[str, str]:
+        """Every address that one of its processes listens at, with the process's command."""
+        return {
+            f"{one.laddr.ip}:{one.laddr.port}": " ".join(process.cmdline())
+            for process in self.processes()
+            for one in process.net_connections("inet")
+            if one.status == psutil.CONN_LISTEN
+        }
+
     def processes(self) -> list[psutil.Process]:
         """Every living process of the session, and those that one of them started and that left it."""
         found: dict[int, psutil.Process] = {}
@@ -102,6 +111,8 @@ def clear(lab: Lab) -> None:
     BadInput where something of these names is there and no stack wrote it: it is somebody's own.
     """
     lab.run_dir.mkdir(parents=True, exist_ok=True)
+    # Logs, passwords and what the application keeps are the owner's alone.
+    lab.run_dir.chmod(0o700)
     marker = lab.run_dir / _MARKER
     foreign = [name for name in _OURS if (lab.run_dir / name).exists()]
     if foreign and not marker.exists():

@@ -35,11 +35,7 @@ def ports_of(ports: Ports, *, broker: bool, instances: int, airflow: bool) -> di
     if broker:
         wanted |= {"broker": ports.broker, "controller": ports.controller}
     if airflow:
-        wanted |= {
-            "Airflow": ports.api,
-            "the scheduler's log server": ports.worker_logs,
-            "the triggerer's log server": ports.triggerer_logs,
-        }
+        wanted |= {"Airflow": ports.api}
     return wanted | {f"metrics of instance {one}": ports.metrics(one) for one in range(1, instances + 1)}
 
 

@@ -50,16 +50,6 @@ class Ports:
         return self.base + 3
 
     @property
-    def worker_logs(self) -> int:
-        """Log server of Airflow's scheduler, which runs the tasks."""
-        return self.base + 4
-
-    @property
-    def triggerer_logs(self) -> int:
-        """Log server of Airflow's triggerer."""
-        return self.base + 5
-
-    @property
     def connect(self) -> int:
         """Spark Connect."""
         return self.base + 6

@@ -72,6 +72,8 @@ class Stack:
         prerequisites.require(ports, build=not parts.built, base=lab.ports.base)
         leftovers.clear(lab)
         lab.logs.mkdir(parents=True)
+        if parts.airflow:
+            airflow.draw_passwords(lab)
         settings = lab.fleet_environment() | (airflow.environment(lab) if parts.airflow else {})
         settings |= {REMOTE: lab.spark_remote} if parts.spark else {}
         self._environment = inherited() | settings
@@ -98,7 +100,7 @@ class Stack:
         self.supervisor.stop(TRAFFIC)
 
     def api(self, login: str = "admin") -> Airflow:
-        """Airflow's API as one of the fixed logins."""
+        """Airflow's API as one of its logins."""
         return Airflow.of(self.lab, login)
 
     def environment(self) -> dict[str, str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from lab.airflow import LOGINS
+from lab.airflow import passwords
 from lab.stack import Stack
 from playwright.sync_api import Page, expect, sync_playwright
 from runs import DAG, question, trigger
@@ -30,7 +30,7 @@ def page(stack: Stack) -> Iterator[Page]:
         page.set_default_timeout(60_000)
         page.goto(f"{stack.lab.airflow_url}/")
         page.locator("input[name=username]").fill("approver")
-        page.locator("input[name=password]").fill(LOGINS["approver"][1])
+        page.locator("input[name=password]").fill(passwords(stack.lab)["approver"])
         page.locator("button[type=submit], input[type=submit]").first.click()
         # Whoever goes on before the answer is there is sent back to sign in.
         page.wait_for_url(lambda url: "/auth/login" not in url)

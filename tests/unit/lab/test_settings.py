@@ -20,8 +20,8 @@ def test_two_stacks_share_no_port(tmp_path: Path) -> None:
     """Everything counts from PORT_BASE."""
     lab = Lab.of({"RUN_DIR": str(tmp_path), "PORT_BASE": "23000"})
     ports = lab.ports
-    numbers = [ports.broker, ports.controller, ports.supervisor, ports.api, ports.worker_logs, ports.triggerer_logs]
-    assert [*numbers, ports.metrics(1), ports.metrics(2)] == [*range(23_000, 23_006), 23_011, 23_012]
+    numbers = [ports.broker, ports.controller, ports.supervisor, ports.api]
+    assert [*numbers, ports.metrics(1), ports.metrics(2)] == [*range(23_000, 23_004), 23_011, 23_012]
     assert lab.fleet_environment()["DEMO_METRICS_2"] == "http://127.0.0.1:23012/jolokia"
     assert str(lab.airflow_home).startswith(str(tmp_path))
 
