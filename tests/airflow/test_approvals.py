@@ -11,7 +11,7 @@ from lab.kafka import PARTITIONS
 from lab.leftovers import Started
 from lab.stack import Stack
 from lab.supervise import until
-from runs import DAG, approve, finished, log_of, mark_run, mark_task, question, reached, states
+from runs import DAG, approve, command, finished, log_of, mark_run, mark_task, question, reached, states, trigger
 
 
 def test_reject_ends_the_run_with_nothing_changed(fresh: Stack) -> None:
@@ -41,6 +41,27 @@ def test_only_this_machine_can_reach_what_the_stack_started(stack: Stack) -> Non
     assert min(map(len, drawn.values())) >= 16
     secret = (stack.lab.run_dir, stack.lab.airflow_home / "passwords.json", stack.lab.environment_file)
     assert [oct(path.stat().st_mode & 0o077) for path in secret] == ["0o0"] * 3
+
+
+def test_a_field_that_the_form_does_not_have_ends_the_run(fresh: Stack) -> None:
+    """Airflow's API takes any conf: the first step refuses it, nothing is kept of it, and no command repeats it."""
+    run_id = trigger(fresh, **{"`touch x`": "y"})
+    assert finished(fresh, run_id) == "failed"
+    assert "has a field '`touch x`' that the form of library_bump does not have" in log_of(fresh, run_id, "observe")
+    assert command(fresh, "evidence", run_id)[0] == 2
+
+
+def test_an_emergency_reason_has_letters(fresh: Stack) -> None:
+    """Without, it is asked again; what was given as the run's reason is text in the question."""
+    trial = begun(fresh, reason="see [this](http://evil.example) | `id` <b>now</b>")
+    body = question(fresh, trial.run_id)["body"]
+    assert "\\[this\\]" in body.replace("`", "") or "`[this](http://evil.example)`" in body
+    fresh.api(APPROVER).answer(DAG, trial.run_id, "approve_plan", params={"emergency_reason": "."})
+    until(lambda: "asked again" in log_of(fresh, trial.run_id, "approve_plan"), 60, "the answer is judged")
+    assert "the emergency reason is ., without 3 letters" in log_of(fresh, trial.run_id, "approve_plan")
+    question(fresh, trial.run_id)
+    fresh.api(APPROVER).answer(DAG, trial.run_id, "approve_plan", "Reject")
+    assert ended(trial, state="failed", outcome=NOTHING_CHANGED)["approvals"] == []
 
 
 def test_an_approval_times_out(fresh: Stack) -> None:

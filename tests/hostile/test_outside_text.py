@@ -14,6 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import yaml
 from kstreams_runbooks.airflow_api.question import question_of
 from kstreams_runbooks.airflow_api.trigger_command import _note
 from kstreams_runbooks.decide.approval import approval_body
@@ -36,6 +37,7 @@ from kstreams_runbooks.steps.run import log
 from kstreams_runbooks.topologies.mermaid import mermaid
 from kstreams_runbooks.topologies.plan_text import as_markdown as plan_markdown
 from kstreams_runbooks.topologies.plan_text import as_text as plan_text
+from kstreams_runbooks.topologies.skeleton import skeleton
 from kstreams_runbooks.wording import cell, code, markdown, outside, pasted, sentence, why_no_reason
 from markdown_it import MarkdownIt
 from samples import NEW, card, declared, reading
@@ -229,6 +231,17 @@ def test_a_diagram(text: str) -> None:
     assert drawn.count('"') == wanted.count('"')
     assert "%%" not in drawn
     assert "`" not in drawn
+
+
+@corpus
+def test_a_skeleton(text: str) -> None:
+    """YAML that has the name as it is, and no key of its own; YAML takes no longer key than 1,024 characters."""
+    text = text[:150]
+    source = Source("KSTREAM-SOURCE-0000000000", frozenset({text}), None, frozenset({"KSTREAM-MAP-0000000001"}))
+    mapped = Processor("KSTREAM-MAP-0000000001", frozenset({text}), frozenset())
+    read = yaml.safe_load(skeleton(Topology((Subtopology(0, (source, mapped)),))))
+    assert read.keys() == {"library", "config", "default_key_serde", "default_value_serde", "stores", "topics"}
+    assert [*read["stores"]] == [*read["topics"]] == [text]
 
 
 @corpus

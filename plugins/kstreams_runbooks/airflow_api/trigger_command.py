@@ -62,7 +62,7 @@ def trigger(
     conf = filled(runbook, fields, given, application=application, execute=execute, reason=reason)
     run_id = api.trigger(runbook, conf, run_id or _run_id(runbook, application), _note(conf, reason))
     link = api.page_of(runbook, run_id)
-    click.echo(f"triggered {run_id}: {link}", err=True)
+    click.echo(sentence(f"triggered {run_id}: {link}"), err=True)
     document: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
         "run": {"dag_id": runbook, "run_id": run_id, "conf": conf, "link": link},

@@ -95,9 +95,9 @@ def discover_command(
         click.echo(f"cluster: named {name} after its first bootstrap server; --cluster gives it another name", err=True)
     report = _discovered(config, fleet, Given(name, newest, ports, owner, operators, approvers, mark))
     for line in told(report):
-        click.echo(line, err=True)
+        click.echo(sentence(line), err=True)
     if report.applications and (what_to_do := unread_by(fleet, folder)):
-        click.echo(what_to_do, err=True)
+        click.echo(sentence(what_to_do), err=True)
     click.echo(json.dumps(document(report), indent=2) if form == "json" else "\n".join(map(sentence, as_text(report))))
     sys.exit(report.exit_code)
 

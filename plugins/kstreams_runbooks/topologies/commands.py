@@ -10,6 +10,7 @@ from typing import Final
 import click
 
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.wording import sentence
 
 SCHEMA_VERSION: Final = 1
 _WIDTH = 110
@@ -39,7 +40,7 @@ def lint_command(topology: Path, optimization: str | None, form: str) -> None:
         click.echo(json.dumps(document, indent=2))
     else:
         for finding in findings:
-            text = f"{finding.severity:8} {finding.id}: {finding.message} [{finding.source}]"
+            text = sentence(f"{finding.severity:8} {finding.id}: {finding.message} [{finding.source}]")
             click.echo(textwrap.fill(text, _WIDTH, subsequent_indent=" " * 9))
         if not generated:
             click.echo("ok       everything persistent has a name that somebody chose")

@@ -11,6 +11,7 @@ import click
 
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.wording import sentence
 
 _F = TypeVar("_F", bound=Callable[..., None])
 _FILE = click.Path(dir_okay=False, path_type=Path)
@@ -117,7 +118,7 @@ def verify_command(expected: Path, actual: Path, form: str, **given: Any) -> Non
         )
         sys.exit(0)
     if form == "text":
-        click.echo("\n".join(difference) + "\n")
+        click.echo("\n".join(map(sentence, difference)) + "\n")
     _answer({**given, "from_topology": expected, "to_topology": actual}, form, same=False, diff=difference)
     sys.exit(1)
 

@@ -1,12 +1,18 @@
 """What an application has to declare beside a topology, as a file to fill in."""
 
+import json
+import re
 from collections.abc import Iterator
+
+import yaml
 
 from kstreams_runbooks.decide.compared import Version
 from kstreams_runbooks.decide.generated_names import stem
 from kstreams_runbooks.decide.source_tables import source_tables
 from kstreams_runbooks.model.topology import Processor, Topology
+from kstreams_runbooks.wording import sentence
 
+_PLAIN = re.compile(r"[A-Za-z][\w.-]*", re.ASCII)
 _HEAD = """\
 # What the description of this release leaves out. A value that stays null is not known, and where it matters a plan is
 # inconclusive: fill in what you know and delete the rest (docs/declaration.md).
@@ -30,20 +36,27 @@ def _lines(version: Version) -> Iterator[str]:
     if stores := sorted(version.store_places.keys() - buffers):
         yield "stores:"
         for store in stores:
-            yield from (f"  {store}:", "    kind: null             # key_value, window, session or join")
+            yield from (f"  {_key(store)}:", "    kind: null             # key_value, window, session or join")
             yield "    key: null              # in words, what its records are kept by"
             yield "    # window: {kind: tumbling, size_ms: 3600000, grace_ms: 300000}   retention_ms: 86400000"
             if store in first:
                 yield "    source_table: null     # true where it is a table that is read straight from a topic"
             if store.removesuffix("-store") in version.nodes:
-                yield f"    # is {store.removesuffix('-store')} a suppression? then declare it below, and not here"
+                yield sentence(
+                    f"    # is {store.removesuffix('-store')} a suppression? then declare it below, and not here"
+                )
     if suppressions:
         yield "suppressions:"
         for name in suppressions:
-            yield f"  {name}: {{mode: until_window_closes}}   # or until_time_limit with time_limit_ms"
+            yield f"  {_key(name)}: {{mode: until_window_closes}}   # or until_time_limit with time_limit_ms"
     yield "topics:"
     for topic in sorted(version.read() | version.written() | version.internal):
-        yield f"  {topic}: {{partitions: null, key: null}}"
+        yield f"  {_key(topic)}: {{partitions: null, key: null}}"
+
+
+def _key(name: str) -> str:
+    """A name as YAML reads it back: quoted where it would be something else."""
+    return name if _PLAIN.fullmatch(name) and yaml.safe_load(name) == name else json.dumps(name)
 
 
 def _first_stores(version: Version) -> set[str]:
