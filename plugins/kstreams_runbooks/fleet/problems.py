@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from kstreams_runbooks.wording import outside
+from kstreams_runbooks.wording import outside, sentence
 
 _LONGEST_VALUE = 80
 _LONGEST_REASON = 1000
@@ -41,7 +41,7 @@ class Problem:
     def __str__(self) -> str:
         """One sentence."""
         # Names of files and keys are anybody's: a line break in one would make a line of its own.
-        file, field, reason = outside(self.file), outside(self.field), outside(self.reason, _LONGEST_REASON)
+        file, field, reason = outside(self.file), outside(self.field), sentence(self.reason, _LONGEST_REASON)
         where = f"{file}: {field}" if field else file
         return f"{where}: {self.value} {reason}" if self.value else f"{where} {reason}"
 
