@@ -237,6 +237,15 @@ def _findings(
     guards: Mapping[str, Standing],
     reading: ApplicationReading,
 ) -> Iterator[Finding]:
+    if isinstance(reading.partitions, Missing):
+        yield Finding(
+            "undo-topics-not-known",
+            "warning",
+            declared.name,
+            f"whether run {undone.run_key} added internal topics that the undo leaves unread is not known: "
+            f"{reading.partitions.missing}",
+            GUIDE,
+        )
     for topic in sorted(read_topics(reading) - set(undone.topics)):
         if topic.startswith(f"{declared.application_id}-"):
             yield Finding(

@@ -238,6 +238,15 @@ def test_a_topic_that_came_with_the_run_is_named() -> None:
     assert [(one.id, one.object) for one in found] == [("undo-leaves-a-topic", "orders-audit-repartition")]
 
 
+def test_topics_that_could_not_be_read_are_not_taken_for_none() -> None:
+    """One that is hidden may have come with the run."""
+    found = reading(*(instance(f"orders-{n}", release=NEW, settings=GUARD) for n in (1, 2)))
+    found = replace(found, partitions=Missing("topic orders-audit-repartition is not visible to this login"))
+    made = plan_of(found, *bounced("orders-1", "orders-2"))
+    [finding] = [one for one in made.findings if one.id == "undo-topics-not-known"]
+    assert "orders-audit-repartition is not visible" in finding.message
+
+
 def test_an_old_release_that_was_put_back_by_hand_past_the_point_of_no_return_is_not_started() -> None:
     """Dead or stopped, it would come up over records that it misreads; back on the new one, the topics are drained."""
     moves = (*bounced("orders-1", "orders-2"), *unset("orders-1", "orders-2"))
