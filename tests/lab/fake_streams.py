@@ -15,6 +15,7 @@ from typing import Any
 
 _CLIENT = "kafka.streams:type=stream-metrics,client-id=*"
 _RUNTIME = "java.lang:type=Runtime"
+_NOT_THERE = ("kafka.streams:type=stream-state-updater-metrics,*", "kafka.streams:type=stream-task-metrics,*")
 
 
 @dataclass(frozen=True)
@@ -129,4 +130,13 @@ class FakeStreams:
                 "timestamp": time.time_ns() // 1_000_000_000,
             }
             for mbean, value in values.items()
+        ] + [
+            # A real agent answers every bean that it is asked for, these with "not found" while nothing restores.
+            {
+                "request": {"type": "read", "mbean": mbean},
+                "error_type": "javax.management.InstanceNotFoundException",
+                "error": f"javax.management.InstanceNotFoundException : {mbean}",
+                "status": 404,
+            }
+            for mbean in _NOT_THERE
         ]
