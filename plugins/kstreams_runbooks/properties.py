@@ -1,17 +1,15 @@
-"""Java properties files: read as java.util.Properties reads them, written so that nobody sees half of one."""
+"""Java properties files: read and written as java.util.Properties reads and writes them."""
 
-import os
 import re
-import stat
 from collections.abc import Mapping
 from pathlib import Path
 
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.files import replace_file
 
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _LOGICAL_END = re.compile(r"(?<!\\)(?:\\\\)*\\$")
 _HALF = re.compile("[\ud800-\udfff]")
-_MODE = 0o644
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -37,24 +35,8 @@ def dump(values: Mapping[str, str], comment: str = "") -> str:
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Replace `path` in one rename, on the disk before it is seen; the mode of an existing file stays."""
-    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else _MODE
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
-    try:
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
-        with os.fdopen(descriptor, "w", encoding="latin-1") as file:
-            os.fchmod(descriptor, mode)
-            file.write(text)
-            file.flush()
-            os.fsync(descriptor)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    directory = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
+    """Put a file in the place of `path` in one rename, never through a link; the mode of a file that is there stays."""
+    replace_file(path, text.encode("latin-1"))
 
 
 def _logical_lines(text: str) -> list[str]:

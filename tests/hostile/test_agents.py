@@ -17,7 +17,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kstreams_runbooks.errors import RunbookError
+from kstreams_runbooks.airflow_api.login import airflow_at
+from kstreams_runbooks.errors import BadInput, RunbookError
+from kstreams_runbooks.fleet.deployer import Instance
 from kstreams_runbooks.model.readings import Missing, NoClient, StreamsReading, Taken
 from kstreams_runbooks.observe.asking import ask_all
 from kstreams_runbooks.observe.jolokia import parts_of
@@ -28,6 +30,7 @@ from kstreams_runbooks.observe.topology_topics import readable_topics
 from kstreams_runbooks.wire.limits import MIB, Limits
 from kstreams_runbooks.wire.strict_json import parsed
 from lab.fakes import FakeAgent, Reply, answer, drips, falls_silent, floods, sends, zeros
+from pydantic import ValidationError
 
 SAMPLE = Path(__file__).parents[1] / "unit" / "observe" / "samples" / "jolokia_4.3.1.json"
 WELL: list[dict[str, Any]] = json.loads(SAMPLE.read_text())
@@ -475,4 +478,23 @@ def test_a_description_that_was_made_to_be_slow_is_not(case: str) -> None:
     except RunbookError as error:
         answered = str(error)
     assert answered
-    assert time.monotonic() - began < 3 * _OVER_S
+    assert time.monotonic() - began < 10 * _OVER_S
+
+
+@pytest.mark.parametrize("url", [url for url in BAD_URLS if "\ud800" not in url], ids=ascii)
+def test_a_url_that_is_none_is_refused_when_it_is_declared(url: str) -> None:
+    """The same rule as where it is used; the sentence has no login in it."""
+    with pytest.raises(ValidationError) as raised:
+        Instance.model_validate({"name": "orders-1", "metrics": url})
+    said = [each["msg"] for each in raised.value.errors(include_input=False)]
+    assert len(said) == 1
+    assert "pass word" not in said[0]
+    with pytest.raises(BadInput, match=r"^(address of Airflow: |no address of Airflow)") as refused:
+        airflow_at(url, "oncall", {})
+    assert "pass word" not in str(refused.value)
+
+
+def test_a_url_with_a_login_and_one_of_a_host_alone_are_urls() -> None:
+    """What is common stays possible."""
+    for url in ("http://orders-1:8778/jolokia", "https://me:pass@host/jolokia", "http://[::1]:8778", "http://a_b.c-d/"):
+        assert Instance.model_validate({"name": "orders-1", "metrics": url}).metrics == url

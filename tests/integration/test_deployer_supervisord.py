@@ -15,6 +15,7 @@ from kstreams_runbooks.act.instance import restart
 from kstreams_runbooks.deployers.deployment_file import FILE
 from kstreams_runbooks.deployers.supervisord import SupervisordDeployer
 from kstreams_runbooks.errors import BadInput, Interrupted, Refused, Unreachable, WriteRefused
+from kstreams_runbooks.fleet.environment import CommandEnvironment
 from kstreams_runbooks.model.readings import Deployment, Missing
 
 PROGRAM = """
@@ -61,6 +62,7 @@ class Settings:
     start_timeout_s: float = 10
     kind: str = "supervisord"
     settable: tuple[str, ...] = ()
+    environment: CommandEnvironment = field(default_factory=CommandEnvironment)
 
 
 def free_port() -> int:
@@ -290,7 +292,7 @@ def test_unreachable_and_wrong_login(settings: Settings) -> None:
     """One sentence each, without the password."""
     for url, why in (
         (settings.url.replace("secret", "other-word"), "HTTP 401"),
-        (f"http://runbook:secret@127.0.0.1:{free_port()}", "nobody listens"),
+        (f"http://runbook:secret@127.0.0.1:{free_port()}", "no process listens"),
     ):
         with pytest.raises(Unreachable, match=why) as raised:
             deployer(replace(settings, url=url)).describe()
@@ -304,7 +306,7 @@ def test_unix_socket(settings: Settings) -> None:
     local = replace(settings, url=f"unix://{socket_file}")
     deployer(local).start("o1")
     assert described(local).applied is True
-    with pytest.raises(Unreachable, match="nobody listens"):
+    with pytest.raises(Unreachable, match="no process listens"):
         deployer(replace(settings, url=f"unix://{socket_file}.not")).describe()
 
 

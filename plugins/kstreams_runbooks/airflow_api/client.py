@@ -1,6 +1,7 @@
 """A client of Airflow's REST API (`/api/v2`): signs in, retries what the wire lost, one sentence for every refusal."""
 
 import json
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -13,6 +14,8 @@ from kstreams_runbooks.errors import BadInput, Refused, Unreachable
 from kstreams_runbooks.wording import outside
 
 _CALL_S = 60.0
+# A page of a hundred runs with their conf has some 100 KB.
+_LARGEST = 16 * 2**20
 _ATTEMPTS = 4
 _PAGE = 100
 _WRONG = {httpx.codes.BAD_REQUEST, httpx.codes.NOT_FOUND, httpx.codes.UNPROCESSABLE_ENTITY}
@@ -172,10 +175,11 @@ class AirflowApi:
     def _once(
         self, method: str, path: str, body: Mapping[str, Any] | None, headers: Mapping[str, str]
     ) -> httpx.Response:
-        answer = self._client.request(method, f"{self.url}{path}", json=body, headers=dict(headers))
-        if answer.is_server_error:
-            raise _Away(f"HTTP {answer.status_code}")
-        return answer
+        plain = {**headers, "Accept-Encoding": "identity"}
+        with self._client.stream(method, f"{self.url}{path}", json=body, headers=plain) as answer:
+            if answer.is_server_error:
+                raise _Away(f"HTTP {answer.status_code}")
+            return _whole(answer)
 
     def _checked(self, answer: httpx.Response) -> dict[str, Any]:
         if answer.is_success and not answer.content:
@@ -197,6 +201,20 @@ class AirflowApi:
                 f"Airflow at {self.url}: {self.login} has no right to {path}; use another login, or ask for it"
             )
         raise Refused(f"Airflow at {self.url}: HTTP {answer.status_code} {detail}")
+
+
+def _whole(answer: httpx.Response) -> httpx.Response:
+    """The answer with its body read within limits; _Away where it is longer, takes longer, or is packed."""
+    if answer.headers.get("content-encoding", "identity") != "identity":
+        raise _Away("the answer is compressed although it was asked for uncompressed")
+    until, body = time.monotonic() + _CALL_S, bytearray()
+    for chunk in answer.iter_raw():
+        body += chunk
+        if len(body) > _LARGEST:
+            raise _Away(f"the answer is larger than {_LARGEST // 2**20} MiB")
+        if time.monotonic() > until:
+            raise _Away(f"the answer did not end within {_CALL_S:g} s")
+    return httpx.Response(answer.status_code, headers=answer.headers, content=bytes(body), request=answer.request)
 
 
 class _Away(Exception):

@@ -4,11 +4,11 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import urlsplit
 
 import click
 
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.model.web_address import web_address
 
 if TYPE_CHECKING:
     from kstreams_runbooks.airflow_api.client import AirflowApi
@@ -48,11 +48,13 @@ def airflow_at(url: str, user: str, environ: Mapping[str, str] = os.environ) -> 
         raise BadInput(
             f"no address of Airflow: set {URL}, or give --airflow-url (while a demo is up neither is needed)"
         )
-    parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise BadInput(f"address of Airflow {url}: no http:// or https:// address; correct {URL} or --airflow-url")
-    if parts.username or parts.password:
-        raise BadInput(f"address of Airflow at {parts.hostname}: has a login in it; set {USER} and {PASSWORD} instead")
+    try:
+        address = web_address(url)
+    except ValueError as error:
+        # What it may hold is not repeated: a login among it.
+        raise BadInput(f"address of Airflow: {error}; correct {URL} or --airflow-url") from None
+    if address.user is not None:
+        raise BadInput(f"address of Airflow at {address.host}: has a login in it; set {USER} and {PASSWORD} instead")
     token, password = environ.get(TOKEN, ""), environ.get(PASSWORD, "")
     if token:
         return AirflowApi(url, Login(token=token))

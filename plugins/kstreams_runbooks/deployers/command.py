@@ -15,6 +15,7 @@ from kstreams_runbooks.deployers.settable import refuse_others, settable_keys
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, WriteRefused
 from kstreams_runbooks.fleet.command import CommandSettings
 from kstreams_runbooks.fleet.commands import Command
+from kstreams_runbooks.fleet.environment import CommandEnvironment
 from kstreams_runbooks.model.address import printable
 from kstreams_runbooks.model.readings import Deployment, Taken
 from kstreams_runbooks.wording import pasted, sentence
@@ -40,7 +41,12 @@ class CommandDeployer:
     def describe(self) -> tuple[Deployment, ...]:
         """Every declared instance that the command prints, in the declared order; one call for all of them."""
         return look(
-            self._settings.commands.describe, tuple(self._instances), self._application_id, self._settable, "command"
+            self._settings.commands.describe,
+            tuple(self._instances),
+            self._application_id,
+            self._settable,
+            "command",
+            self._settings.environment,
         )
 
     def check_apply(self, instance: str, release: str, settings: Mapping[str, str]) -> None:
@@ -108,7 +114,9 @@ class CommandDeployer:
         """What the topology command prints of a release; kept for the life of this deployer."""
         if release not in self._topologies:
             command, releases = self._settings.commands.topology, self._settings.releases
-            self._topologies[release] = topology_of(command, release, releases, self._application_id)
+            self._topologies[release] = topology_of(
+                command, release, releases, self._application_id, self._settings.environment
+            )
         return self._topologies[release]
 
     def by_hand(
@@ -181,7 +189,9 @@ class CommandDeployer:
         """Run a command that changes something; returns the instance as it prints it."""
         if self._dry_run:
             raise WriteRefused(f"{instance}: {verb} is refused, this deployer only reads")
-        text = run_script(instance, verb, command, self._values(instance, release, settings or {}))
+        text = run_script(
+            instance, verb, command, self._values(instance, release, settings or {}), self._settings.environment
+        )
         who = f"{instance}: {verb} ({printable(command.run[0])})"
         for one in parsed(text, Described, who).instances:
             if one.instance == instance:
@@ -200,16 +210,27 @@ class CommandDeployer:
 
 
 def look(
-    command: Command, instances: tuple[str, ...], application_id: str, settable: frozenset[str], source: str
+    command: Command,
+    instances: tuple[str, ...],
+    application_id: str,
+    settable: frozenset[str],
+    source: str,
+    environment: CommandEnvironment,
 ) -> tuple[Deployment, ...]:
     """The `instances` that a describe command prints, in their order; Inconclusive for what is not the contract."""
-    text = run_script(application_id, "describe", command, {"application_id": application_id})
+    text = run_script(application_id, "describe", command, {"application_id": application_id}, environment)
     document = parsed(text, Described, f"{application_id}: describe ({printable(command.run[0])})")
     printed, taken = {one.instance: one for one in document.instances}, _taken(source, command)
     return tuple(deployment_of(printed[name], taken, settable) for name in instances if name in printed)
 
 
-def topology_of(command: Command | None, release: str, releases: Mapping[str, str], application_id: str) -> str:
+def topology_of(
+    command: Command | None,
+    release: str,
+    releases: Mapping[str, str],
+    application_id: str,
+    environment: CommandEnvironment,
+) -> str:
     """The topology description that a command prints; BadInput where none is declared or the release is unknown."""
     known_release(release, releases)
     if command is None:
@@ -217,7 +238,7 @@ def topology_of(command: Command | None, release: str, releases: Mapping[str, st
             f"topology of {release} cannot be read: no topology command is declared; declare deployer.commands.topology"
         )
     values = {"application_id": application_id, "release": release, "artifact": releases[release]}
-    text = run_script(application_id, "topology", command, values)
+    text = run_script(application_id, "topology", command, values, environment)
     document = parsed(text, DescribedTopology, f"{application_id}: topology ({printable(command.run[0])})")
     if document.release != release:
         raise Inconclusive(f"topology of {release}: the command printed that of {document.release}; correct it")

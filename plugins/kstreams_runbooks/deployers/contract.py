@@ -6,17 +6,33 @@ the one it was called for, as it is afterwards.
 
 from typing import Annotated, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from kstreams_runbooks.deployers.settable import HIDDEN, shown
 from kstreams_runbooks.errors import Inconclusive
 from kstreams_runbooks.model.readings import Deployment, Missing, ProcessState, Taken
+from kstreams_runbooks.wire.strict_json import parsed as strict_json
+from kstreams_runbooks.wording import outside
 
 _M = TypeVar("_M", bound=BaseModel)
 # September 2001 in milliseconds; a date of this century in seconds is below it.
 _NO_SECONDS = 1_000_000_000_000
 _UP = frozenset({"running", "starting"})
 _TOPOLOGY = "Topologies:"
+# The year 5138, and the largest process id of any system.
+_LAST_MS = 100_000_000_000_000
+_LAST_PID = 2**31 - 1
+
+
+def _plain(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("has a line break or another character that does not print")
+    return text
+
+
+_Name = Annotated[str, Field(max_length=249), AfterValidator(_plain)]
+_Value = Annotated[str, Field(max_length=4_096), AfterValidator(_plain)]
+_Sentence = Annotated[str, Field(max_length=10_000), AfterValidator(outside)]
 
 
 class _Document(BaseModel):
@@ -30,15 +46,15 @@ class DescribedInstance(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
-    instance: str
+    instance: _Name
     process: ProcessState
-    started_at_ms: Annotated[int, Field(ge=_NO_SECONDS)] | None
-    pid: Annotated[int, Field(gt=0)] | None
-    release: str | None
-    settings: dict[str, str]
+    started_at_ms: Annotated[int, Field(ge=_NO_SECONDS, lt=_LAST_MS)] | None
+    pid: Annotated[int, Field(gt=0, le=_LAST_PID)] | None
+    release: _Name | None
+    settings: dict[_Name, _Value]
     applied: bool | None
-    missing: str = ""
-    obstacles: tuple[str, ...] = ()
+    missing: _Sentence = ""
+    obstacles: Annotated[tuple[_Sentence, ...], Field(max_length=100)] = ()
 
     @model_validator(mode="after")
     def _in_effect_only_while_it_runs(self) -> Self:
@@ -56,28 +72,31 @@ class Described(_Document):
     def _each_once(self) -> Self:
         names = [one.instance for one in self.instances]
         if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"instance {twice[0]} stands twice")
+            raise ValueError(f"instance {twice[0]} is in it twice")
         return self
 
 
 class DescribedTopology(_Document):
     """`Topology#describe` of one release, as Kafka Streams prints it."""
 
-    release: str
-    topology: Annotated[str, Field(pattern=rf"^{_TOPOLOGY}")]
+    release: _Name
+    topology: Annotated[str, Field(pattern=rf"^{_TOPOLOGY}", max_length=2**20)]
 
 
 def parsed(text: str, model: type[_M], who: str) -> _M:
     """The document that `who` printed; Inconclusive, with the place and the reason but no value, for anything else."""
     try:
+        strict_json(text.encode())
         return model.model_validate_json(text)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "the document"
-        why = "no JSON, or more than one document" if first["type"] == "json_invalid" else first["msg"]
-        raise Inconclusive(
-            f"{who} printed something else than the contract has (docs/deployers.md): {where}: {why}; correct it"
-        ) from None
+        where = ".".join(outside(part, 60) for part in first["loc"][:4]) or "the document"
+        why = outside(first["msg"], 200)
+    except ValueError as error:
+        where, why = "the document", str(error)
+    raise Inconclusive(
+        f"{who} printed something else than the contract has (docs/deployers.md): {where}: {why}; correct it"
+    )
 
 
 def deployment_of(one: DescribedInstance, taken: Taken, settable: frozenset[str]) -> Deployment:

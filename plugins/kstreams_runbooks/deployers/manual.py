@@ -38,7 +38,9 @@ class ManualDeployer:
         """
         command = self._settings.commands.describe
         if command is not None:
-            return look(command, self._names, self._application_id, self._settable, "manual")
+            return look(
+                command, self._names, self._application_id, self._settable, "manual", self._settings.environment
+            )
         now_ms = time.time_ns() // 1_000_000
         if self._dry_run and self._settings.stated is not None:
             stated = self._settings.stated
@@ -82,7 +84,10 @@ class ManualDeployer:
 
     def topology(self, release: str) -> str:
         """What the topology command prints; BadInput where none is declared."""
-        return topology_of(self._settings.commands.topology, release, self._settings.releases, self._application_id)
+        settings = self._settings
+        return topology_of(
+            settings.commands.topology, release, settings.releases, self._application_id, settings.environment
+        )
 
     def by_hand(
         self, instance: str, release: str, settings: Mapping[str, str], *, clear_state: bool = False

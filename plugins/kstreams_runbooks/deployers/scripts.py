@@ -1,26 +1,24 @@
-"""Running one of a team's own commands: no shell, a time limit, and its exit code as an error of our tree.
+"""Running one of a team's own commands: no shell, a declared environment, limits, and its exit code as our error.
 
-What it prints goes to files, not to pipes: a process that a script leaves running in the background keeps a pipe open
-for as long as it lives. At its limit the command is told to end, and killed; what it started stays, it may be the
-instance.
+What it prints is read while it runs. A process that it leaves running in the background may keep its output open: the
+command has ended all the same when the command itself has.
 """
 
-import os
 import re
-import subprocess
-import tempfile
 from collections.abc import Mapping
-from typing import IO
 
+from kstreams_runbooks.deployers.bounded_process import MOST_OUTPUT, NotDone, TooMuch, run_bounded
+from kstreams_runbooks.deployers.script_environment import script_environment
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, RunbookError, Unreachable
 from kstreams_runbooks.fleet.commands import Command
+from kstreams_runbooks.fleet.environment import CommandEnvironment
 from kstreams_runbooks.model.address import printable
 from kstreams_runbooks.wording import outside
 
 _LONGEST_TAIL = 300
 _LONGEST_LINE = 8 * _LONGEST_TAIL
-_LONGEST_OUTPUT = 4_000_000
-_TO_END_S = 5.0
+# Called at every reading: what hangs in them is ended with everything that it started.
+_LOOKING = frozenset({"describe", "topology"})
 _HIDDEN = "(hidden)"
 
 _LOGIN = re.compile(r"(?<=//)[^/\s@]+@")
@@ -29,49 +27,49 @@ _SECRET = re.compile(
     r"[\"']?\s*[=:]\s*|\bbearer\s+|\bbasic\s+|--(?:password|token|secret)\s+).*"
 )
 
-# Airflow's connections and keys, and our ledger's address, are none of a script's business.
-_NOT_INHERITED = ("AIRFLOW", "_AIRFLOW", "KSTREAMS_RUNBOOKS_LEDGER")
-
 
 def filled(command: Command, values: Mapping[str, str]) -> list[str]:
     """The command's words with their placeholders filled in."""
     return [word.format(**values) for word in command.run]
 
 
-def run_script(about: str, verb: str, command: Command, values: Mapping[str, str]) -> str:
+def run_script(
+    about: str, verb: str, command: Command, values: Mapping[str, str], environment: CommandEnvironment
+) -> str:
     """What the command printed on stdout, where it ended with 0.
 
     Its other exit codes: 1 is Refused, 2 BadInput, 3 Inconclusive, 4 Unreachable, each with the last line of stderr;
-    anything else is Inconclusive. Unreachable where it has not ended after its limit, BadInput where it cannot be run.
-    `about` (an instance or an application) begins the sentence.
+    anything else is Inconclusive, and so is more output than MOST_OUTPUT or what is not UTF-8. Unreachable where it has
+    not ended after its limit, BadInput where it cannot be run. `about` (an instance or an application) begins the
+    sentence.
     """
     words = filled(command, values)
-    who = f"{about}: {verb} ({printable(words[0])})"
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        try:
-            process = subprocess.Popen(
-                words,
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=err,
-                env={name: value for name, value in os.environ.items() if not name.startswith(_NOT_INHERITED)},
-                # A signal that tells the task to go must not end a script in the middle of its work.
-                start_new_session=True,
-            )
-        except (OSError, ValueError) as error:
-            why = getattr(error, "strerror", None) or str(error)
-            raise BadInput(f"{who} cannot be run ({why}); correct the command in the fleet entry") from None
-        try:
-            code = process.wait(command.timeout_s)
-        except subprocess.TimeoutExpired:
-            _end(process)
-            raise Unreachable(
-                f"{who}: not done after {command.timeout_s:g} s (limit timeout_s{_said(err)}); it was ended, and what "
-                "it did is not known"
-            ) from None
-        if code:
-            raise _error(who, code, _said(err))
-        return _text(out, who)
+    who = f"{about}: {verb} ({outside(printable(words[0]), 200)})"
+    try:
+        done = run_bounded(words, script_environment(environment), command.timeout_s, only_looks=verb in _LOOKING)
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{who} cannot be run ({why_not_run(error)}); correct the command in the fleet entry") from None
+    except NotDone as late:
+        raise Unreachable(
+            f"{who}: not done after {command.timeout_s:g} s (limit timeout_s{_said(late.err)}); it was ended, and what "
+            "it did is not known"
+        ) from None
+    except TooMuch:
+        raise Inconclusive(
+            f"{who}: more than {MOST_OUTPUT:,} bytes on stdout; it was ended there, and what it did is not known; "
+            "print one JSON document alone"
+        ) from None
+    if done.code:
+        raise _error(who, done.code, _said(done.err))
+    try:
+        return done.out.decode("utf-8")
+    except UnicodeDecodeError:
+        raise Inconclusive(f"{who}: what it printed is not UTF-8; print one JSON document in UTF-8") from None
+
+
+def why_not_run(error: OSError | ValueError) -> str:
+    """Why a program could not be started."""
+    return getattr(error, "strerror", None) or outside(error, 200)
 
 
 def tail_of(text: str) -> str:
@@ -96,25 +94,7 @@ def _error(who: str, code: int, said: str) -> RunbookError:
     return Inconclusive(f"{who}: {how} (expected 0 to 4{said}); what it did is not known")
 
 
-def _said(err: IO[bytes]) -> str:
+def _said(err: bytes) -> str:
     """`: ` and the tail of what a command wrote to stderr, empty where that is nothing."""
-    size = err.seek(0, os.SEEK_END)
-    err.seek(max(0, size - _LONGEST_LINE))
-    tail = tail_of(err.read().decode("utf-8", "replace"))
+    tail = tail_of(err.decode("utf-8", "replace"))
     return f": {tail}" if tail else ", nothing on stderr"
-
-
-def _text(out: IO[bytes], who: str) -> str:
-    if out.seek(0, os.SEEK_END) > _LONGEST_OUTPUT:
-        raise Inconclusive(f"{who}: more than {_LONGEST_OUTPUT:,} bytes on stdout; print one JSON document alone")
-    out.seek(0)
-    return out.read().decode("utf-8", "replace")
-
-
-def _end(process: "subprocess.Popen[bytes]") -> None:
-    process.terminate()
-    try:
-        process.wait(_TO_END_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()

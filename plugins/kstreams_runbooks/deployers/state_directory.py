@@ -3,77 +3,199 @@
 Kafka Streams keeps the state of an application under `<state.dir>/<application.id>` (Streams developer guide,
 "state.dir"). Only what is inside that directory is deleted; the directory stays, empty, so that clearing twice is told
 from a wrong state.dir, which has no such directory.
+
+The way to it is opened one name after another from the root, and nothing on it may be a link: whoever can write to a
+directory above could lead the deletion elsewhere, before or while it runs. From there everything happens relative to
+open directories.
 """
 
+import errno
 import fcntl
+import os
 import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from kstreams_runbooks.errors import BadInput, WriteRefused
+from kstreams_runbooks.errors import BadInput, RunbookError, WriteRefused
+from kstreams_runbooks.wording import outside
 
 # The lock that a Streams client keeps on its state directory while it lives (StateDirectory, since 2.8).
 _LOCK = ".lock"
 # Offsets of a task's stores, up to Kafka Streams 4.2.
 _CHECKPOINT = ".checkpoint"
+_MOUNTS = Path("/proc/self/mountinfo")
+_SAFE = shutil.rmtree.avoids_symlink_attacks
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def application_directory(state_dir: Path, application_id: str) -> Path:
-    """The directory that holds the application's state, resolved.
+    """The directory that holds the application's state.
 
-    WriteRefused where it is not a plain directory directly under the declared state.dir, or where that is `/`, a home
-    or one of its parents; BadInput where it is not there at all.
+    WriteRefused where it or a directory above is a link, where another file system is mounted on or in it, and where
+    the state.dir is `/`, a home or one of its parents; BadInput where it is not there at all.
     """
-    if not application_id or application_id in {".", ".."} or "/" in application_id:
-        raise BadInput(f"application.id {application_id!r} is no directory name")
-    if not state_dir.is_absolute():
-        raise BadInput(f"state.dir {state_dir} is not absolute; declare the whole path")
-    if not state_dir.is_dir():
-        raise BadInput(f"state.dir {state_dir} does not exist; is it the one that the instance uses?")
-    base = state_dir.resolve()
-    home = Path.home().resolve()
-    if base == home or base in home.parents:
-        raise WriteRefused(f"state.dir {state_dir} is {base}, which is / or holds the home {home}: not cleared")
-    target = base / application_id
-    if target.is_symlink():
-        raise WriteRefused(f"{target} is a link to {target.resolve()}: not cleared, it lies outside of the state.dir")
-    if not target.is_dir():
-        raise BadInput(
-            f"state.dir {state_dir} has no directory {application_id}; is it the one that the instance uses? "
-            "(an instance that never ran has none either)"
-        )
-    return target
+    with _opened(state_dir, application_id):
+        return state_dir / application_id
 
 
 def clear(state_dir: Path, application_id: str) -> tuple[str, ...]:
     """Delete everything in the application's directory; returns the names deleted, sorted. Links are not followed.
 
-    WriteRefused while a Streams client holds the directory, whoever started it.
+    WriteRefused while a Streams client holds the directory, whoever started it. None can take it until all is deleted.
     """
-    target = application_directory(state_dir, application_id)
-    if _held(target / _LOCK):
-        raise WriteRefused(f"{target} is in use: a Kafka Streams client holds {_LOCK}; stop it first")
-    # Half deleted, a store beside its checkpoint would open empty and count as restored: the checkpoints go first.
-    for task in target.iterdir():
-        if task.is_dir() and not task.is_symlink():
-            (task / _CHECKPOINT).unlink(missing_ok=True)
-    names = []
-    for entry in sorted(target.iterdir()):
-        if entry.is_dir() and not entry.is_symlink():
-            shutil.rmtree(entry)
-        else:
-            entry.unlink()
-        names.append(entry.name)
+    if not _SAFE:
+        raise WriteRefused(
+            f"{state_dir / application_id}: this system cannot delete without following links; clear it by hand"
+        )
+    with _opened(state_dir, application_id) as target, _lock(target, state_dir / application_id):
+        names = sorted(entry.name for entry in os.scandir(target))
+        # Half deleted, a store beside its checkpoint would open empty and count as restored: the checkpoints go first.
+        for name in names:
+            _remove_checkpoint(name, target)
+        for name in sorted(names, key=lambda one: one == _LOCK):
+            if stat.S_ISDIR(os.stat(name, dir_fd=target, follow_symlinks=False).st_mode):
+                shutil.rmtree(name, dir_fd=target)
+            else:
+                os.unlink(name, dir_fd=target)
     return tuple(names)
 
 
-def _held(lock: Path) -> bool:
-    """Whether another process holds the file's lock; Java's FileLock is a POSIX record lock on Linux and macOS."""
+@contextmanager
+def _opened(state_dir: Path, application_id: str) -> Iterator[int]:
+    """A descriptor of the application's directory, which may be cleared."""
+    if not application_id or application_id in {".", ".."} or "/" in application_id or "\0" in application_id:
+        raise BadInput(f"application.id {application_id!r} is no directory name")
+    if not state_dir.is_absolute() or ".." in state_dir.parts:
+        raise BadInput(f"state.dir {state_dir} is not an absolute path without '..'; declare the whole path")
+    _refuse_homes(state_dir)
+    base = _descend(state_dir)
     try:
-        with lock.open("rb+") as file:
-            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            fcntl.lockf(file, fcntl.LOCK_UN)
+        target = _open_in(base, application_id, state_dir / application_id, _no_application(state_dir, application_id))
+        try:
+            _refuse_mounts(state_dir / application_id, base, target)
+            yield target
+        finally:
+            os.close(target)
+    finally:
+        os.close(base)
+
+
+def _refuse_homes(state_dir: Path) -> None:
+    home = Path.home()
+    for one in {home, home.resolve()}:
+        if state_dir == one or state_dir in one.parents:
+            raise WriteRefused(f"state.dir {state_dir} is / or holds the home {one}: not cleared")
+
+
+def _descend(state_dir: Path) -> int:
+    """A descriptor of the state.dir, reached without a link."""
+    gone = BadInput(f"state.dir {state_dir} does not exist; is it the one that the instance uses?")
+    descriptor = os.open("/", _DIRECTORY)
+    reached = Path("/")
+    for name in state_dir.parts[1:]:
+        reached /= name
+        try:
+            below = _open_in(descriptor, name, reached, gone)
+        finally:
+            os.close(descriptor)
+        descriptor = below
+    return descriptor
+
+
+def _open_in(directory: int, name: str, path: Path, gone: RunbookError) -> int:
+    try:
+        return os.open(name, _DIRECTORY, dir_fd=directory)
     except FileNotFoundError:
-        return False
-    except BlockingIOError:
-        return True
-    return False
+        raise gone from None
+    except OSError as error:
+        if error.errno in {errno.ELOOP, errno.ENOTDIR} and _is_link(name, directory):
+            raise WriteRefused(
+                f"{path} is a link to {outside(os.path.realpath(path), 300)}: not cleared; declare the state.dir "
+                "without a link in its path, if that is the right place"
+            ) from None
+        if error.errno == errno.ENOTDIR:
+            raise BadInput(f"{path} is not a directory; is it the one that the instance uses?") from None
+        raise WriteRefused(
+            f"{path} cannot be opened ({error.strerror}): not cleared; correct its permissions"
+        ) from None
+
+
+def _is_link(name: str, directory: int) -> bool:
+    return stat.S_ISLNK(os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode)
+
+
+def _no_application(state_dir: Path, application_id: str) -> BadInput:
+    return BadInput(
+        f"state.dir {state_dir} has no directory {application_id}; is it the one that the instance uses? "
+        "(an instance that never ran has none either)"
+    )
+
+
+def _refuse_mounts(path: Path, base: int, target: int) -> None:
+    """WriteRefused where something is mounted on the directory or in it: that is not this application's to delete."""
+    mounted = [point for point in _mount_points() if point == path or path in point.parents]
+    if mounted or os.fstat(base).st_dev != os.fstat(target).st_dev:
+        raise WriteRefused(
+            f"{path}: another file system is mounted at {outside(mounted[0] if mounted else path, 300)}: not cleared; "
+            "unmount it, or clear the state by hand"
+        )
+
+
+def _mount_points() -> list[Path]:
+    """Where something is mounted, as Linux says it; nothing where there is no such file."""
+    try:
+        lines = _MOUNTS.read_bytes().splitlines()
+    except OSError:
+        return []
+    # proc(5): the fifth field, with blanks and the like as three octal digits.
+    points = [line.split(b" ")[4] for line in lines if line.count(b" ") > 4]  # noqa: PLR2004 - the fifth field
+    return [
+        Path(os.fsdecode(point.decode("latin-1").encode("latin-1").decode("unicode_escape").encode("latin-1")))
+        for point in points
+    ]
+
+
+def _remove_checkpoint(name: str, target: int) -> None:
+    try:
+        task = os.open(name, _DIRECTORY, dir_fd=target)
+    except OSError:
+        # A file, or a link: it has none.
+        return
+    try:
+        with suppress(FileNotFoundError):
+            os.unlink(_CHECKPOINT, dir_fd=task)
+    finally:
+        os.close(task)
+
+
+@contextmanager
+def _lock(target: int, path: Path) -> Iterator[None]:
+    """Hold the directory's lock as a Streams client would: Java's FileLock is a POSIX record lock."""
+    lock = path / _LOCK
+    try:
+        descriptor = os.open(_LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=target)
+    except FileNotFoundError:
+        yield
+        return
+    except OSError as error:
+        raise WriteRefused(
+            f"{lock} cannot be opened ({error.strerror}), so whether a Kafka Streams client holds it is not known: "
+            "not cleared; look at it"
+        ) from None
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise WriteRefused(f"{lock} is not a regular file, so nothing can hold it: not cleared; look at it")
+        try:
+            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (BlockingIOError, PermissionError):
+            raise WriteRefused(f"{path} is in use: a Kafka Streams client holds {_LOCK}; stop it first") from None
+        except OSError as error:
+            raise WriteRefused(
+                f"{lock} cannot be locked ({error.strerror}), so whether a Kafka Streams client holds it is not known: "
+                "not cleared"
+            ) from None
+        yield
+    finally:
+        os.close(descriptor)

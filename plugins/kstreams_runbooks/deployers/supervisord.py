@@ -4,23 +4,24 @@
 rename. The instance's launcher reads it at every start.
 """
 
-import os
-import subprocess
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from kstreams_runbooks.deployers import processes, state_directory
+from kstreams_runbooks.deployers.bounded_process import MOST_OUTPUT, NotDone, TooMuch, run_bounded
 from kstreams_runbooks.deployers.deployment_file import FILE, RELEASE, Declared, read_declared
+from kstreams_runbooks.deployers.process_info import ProcessInfo
 from kstreams_runbooks.deployers.requests import Wish, request_sentence
+from kstreams_runbooks.deployers.script_environment import script_environment
+from kstreams_runbooks.deployers.scripts import tail_of, why_not_run
 from kstreams_runbooks.deployers.settable import refuse_others, settable_keys
 from kstreams_runbooks.deployers.supervisord_settings import SupervisedInstance, SupervisordSettings
 from kstreams_runbooks.deployers.xmlrpc import ALREADY_STARTED, NOT_RUNNING, Supervisord, SupervisordFault
 from kstreams_runbooks.errors import BadInput, Refused, WriteRefused
 from kstreams_runbooks.model.readings import Deployment, Missing, ProcessState, Taken
 from kstreams_runbooks.properties import dump, write_atomically
-from kstreams_runbooks.wording import pasted
+from kstreams_runbooks.wording import outside, pasted
 
 _POLL_S = 0.05
 # A launcher that fails does so at once; supervisord's own verdict (startsecs) may be set to far more than this.
@@ -94,24 +95,24 @@ class SupervisordDeployer:
         """Stop one instance; Refused where a process of it is still there after `stop_timeout_s`."""
         one = self._one(instance)
         info = self._info(one)
-        if info["state"] in _GONE:
+        if info.state in _GONE:
             return
         if self._recorded(f"stop {instance} (program {one.program} at {self._supervisord.address})"):
             return
         limit_s = self._settings.stop_timeout_s
         deadline = time.monotonic() + limit_s
-        started = processes.family(info["pid"]) if self._supervisord.local and info["pid"] else ()
-        if info["state"] != _STOPPING:
+        started = processes.family(info.pid) if self._supervisord.local and info.pid else ()
+        if info.state != _STOPPING:
             self._tolerant("stopProcess", one.program, NOT_RUNNING)
         while True:
             info = self._info(one)
             left = processes.alive(started)
-            if info["state"] in _GONE and not left:
+            if info.state in _GONE and not left:
                 return
             if time.monotonic() >= deadline:
                 raise Refused(
                     f"{instance}: still there {limit_s:g} s after it was told to stop (limit stop_timeout_s; "
-                    f"supervisord says {info['statename']}, processes {left or [info['pid']]}); read its log"
+                    f"supervisord says {info.statename}, processes {left or [info.pid]}); read its log"
                 )
             time.sleep(_POLL_S)
 
@@ -122,26 +123,25 @@ class SupervisordDeployer:
         never be told from one before them.
         """
         one = self._one(instance)
-        if self._info(one)["state"] in {_RUNNING, _STARTING}:
+        if self._info(one).state in {_RUNNING, _STARTING}:
             return
         if self._recorded(f"start {instance} (program {one.program} at {self._supervisord.address})"):
             return
         deadline = time.monotonic() + self._settings.start_timeout_s
-        while (info := self._info(one))["state"] == _STOPPING:
+        while (info := self._info(one)).state == _STOPPING:
             self._in_time(info, instance, deadline)
-        if info["state"] in _GONE:
+        if info.state in _GONE:
             self._after_the_write(Path(one.directory) / FILE)
             self._tolerant("startProcess", one.program, ALREADY_STARTED)
         up_since, up_pid = time.monotonic(), 0
-        while (info := self._info(one))["state"] != _RUNNING:
-            if info["state"] in _GONE:
+        while (info := self._info(one)).state != _RUNNING:
+            if info.state in _GONE:
                 raise Refused(
-                    f"{instance}: supervisord says {info['statename']} ({info['spawnerr'] or info['description']}); "
-                    "read its log"
+                    f"{instance}: supervisord says {info.statename} ({info.spawnerr or info.description}); read its log"
                 )
-            if info["pid"] != up_pid:
-                up_since, up_pid = time.monotonic(), info["pid"]
-            if info["state"] == _STARTING and time.monotonic() - up_since >= _UP_AFTER_S:
+            if info.pid != up_pid:
+                up_since, up_pid = time.monotonic(), info.pid
+            if info.state == _STARTING and time.monotonic() - up_since >= _UP_AFTER_S:
                 return
             self._in_time(info, instance, deadline)
 
@@ -150,10 +150,8 @@ class SupervisordDeployer:
         one = self._one(instance)
         info = self._info(one)
         # In a dry run the stop before it was only recorded.
-        if info["state"] not in _GONE and not self._dry_run:
-            raise WriteRefused(
-                f"{instance}: supervisord says {info['statename']}; its state is not cleared while it runs"
-            )
+        if info.state not in _GONE and not self._dry_run:
+            raise WriteRefused(f"{instance}: supervisord says {info.statename}; its state is not cleared while it runs")
         state_dir = _state_dir(one)
         target = state_directory.application_directory(state_dir, self._application_id)
         if self._recorded(f"delete everything in {target}"):
@@ -217,21 +215,21 @@ class SupervisordDeployer:
             self.would_write.append(sentence)
         return self._dry_run
 
-    def _info(self, one: SupervisedInstance) -> Mapping[str, Any]:
+    def _info(self, one: SupervisedInstance) -> ProcessInfo:
         found = self._supervisord.processes()
         if one.program not in found:
             known = (
-                ", ".join(sorted(name for name, info in found.items() if name == info["name"] or ":" in name)) or "none"
+                ", ".join(sorted(name for name, info in found.items() if name == info.name or ":" in name)) or "none"
             )
             raise BadInput(f"supervisord at {self._supervisord.address} has no program {one.program} (it has: {known})")
         return found[one.program]
 
-    def _in_time(self, info: Mapping[str, Any], instance: str, deadline: float) -> None:
+    def _in_time(self, info: ProcessInfo, instance: str, deadline: float) -> None:
         """Wait a moment; Refused where the start has taken too long."""
         if time.monotonic() >= deadline:
             raise Refused(
                 f"{instance}: not up after {self._settings.start_timeout_s:g} s (limit start_timeout_s; supervisord "
-                f"says {info['statename']}); read its log"
+                f"says {info.statename}); read its log"
             )
         time.sleep(_POLL_S)
 
@@ -243,18 +241,18 @@ class SupervisordDeployer:
             if fault.code != already:
                 raise
 
-    def _deployment(self, one: SupervisedInstance, info: Mapping[str, Any] | None, taken: Taken) -> Deployment:
+    def _deployment(self, one: SupervisedInstance, info: ProcessInfo | None, taken: Taken) -> Deployment:
         declared = read_declared(Path(one.directory), self._settable)
         release, settings, obstacles = declared.release, declared.settings, declared.obstacles
         if info is None:
             why = Missing(f"supervisord has no program {one.program}")
             return Deployment(taken, one.name, "unknown", None, None, release, settings, why, obstacles)
-        pid = info["pid"] or None
+        pid = info.pid or None
         started = self._started(info)
         return Deployment(
             taken=taken,
             instance=one.name,
-            process=_PROCESS.get(info["state"], "unknown"),
+            process=_PROCESS.get(info.state, "unknown"),
             started_at_ms=started if isinstance(started, int) else None,
             pid=pid,
             release=release,
@@ -263,14 +261,14 @@ class SupervisordDeployer:
             obstacles=obstacles,
         )
 
-    def _started(self, info: Mapping[str, Any]) -> int | Missing:
-        if not info["pid"]:
+    def _started(self, info: ProcessInfo) -> int | Missing:
+        if not info.pid:
             return Missing("no process")
-        if self._supervisord.local and (exact := processes.started_at_ms(info["pid"])) is not None:
+        if self._supervisord.local and (exact := processes.started_at_ms(info.pid)) is not None:
             return exact
-        return int(info["start"]) * 1000
+        return int(info.start) * 1000
 
-    def _applied(self, path: Path, started: int | Missing, info: Mapping[str, Any]) -> bool | Missing:
+    def _applied(self, path: Path, started: int | Missing, info: ProcessInfo) -> bool | Missing:
         """Whether the process was started after the file was written; a doubt is Missing, never True."""
         if isinstance(started, Missing):
             return started
@@ -281,7 +279,7 @@ class SupervisordDeployer:
         close = _CLOSE_MS
         if not self._supervisord.local:
             close = _REMOTE_CLOSE_MS
-            skew = abs(int(info["now"]) * 1000 - time.time_ns() // 1_000_000)
+            skew = abs(int(info.now) * 1000 - time.time_ns() // 1_000_000)
             if skew > _REMOTE_SKEW_MS:
                 return Missing(f"the clock of {self._supervisord.host} differs by {skew} ms (limit {_REMOTE_SKEW_MS})")
         if abs(started - written) <= close:
@@ -306,19 +304,25 @@ class SupervisordDeployer:
         command = [part.format(release=release, directory=directory) for part in self._settings.describe]
         if not command:
             raise BadInput(f"no describe command is declared, so the topology of {release} cannot be read")
+        who = f"{outside(command[0], 200)}: topology of {release}"
         try:
-            done = subprocess.run(
-                command, capture_output=True, text=True, timeout=_DESCRIBE_TIMEOUT_S, check=False, env=os.environ
+            done = run_bounded(
+                command, script_environment(self._settings.environment), _DESCRIBE_TIMEOUT_S, only_looks=True
             )
-        except subprocess.TimeoutExpired:
-            raise Refused(f"{command[0]}: topology of {release} not printed within {_DESCRIBE_TIMEOUT_S} s") from None
-        except OSError as error:
-            raise BadInput(f"{command[0]}: cannot be run ({error.strerror}); correct the describe command") from None
-        at = done.stdout.find("Topologies:")
-        if done.returncode or at < 0:
-            last = (done.stderr.strip().splitlines() or ["nothing on stderr"])[-1]
-            raise Refused(f"{command[0]}: topology of {release} not printed (exit {done.returncode}: {last})")
-        return done.stdout[at:].rstrip() + "\n"
+        except NotDone:
+            raise Refused(f"{who} not printed within {_DESCRIBE_TIMEOUT_S} s") from None
+        except TooMuch:
+            raise Refused(f"{who}: more than {MOST_OUTPUT:,} bytes on stdout, cut off there; print it alone") from None
+        except (OSError, ValueError) as error:
+            raise BadInput(
+                f"{outside(command[0], 200)}: cannot be run ({why_not_run(error)}); correct the describe command"
+            ) from None
+        printed = done.out.decode("utf-8", "replace")
+        at = printed.find("Topologies:")
+        if done.code or at < 0:
+            last = tail_of(done.err.decode("utf-8", "replace")) or "nothing on stderr"
+            raise Refused(f"{who} not printed (exit {done.code}: {last})")
+        return printed[at:].rstrip() + "\n"
 
 
 def _state_dir(one: SupervisedInstance) -> Path:

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
+from kstreams_runbooks.fleet.environment import CommandEnvironment
+
 
 class SupervisedInstance(Protocol):
     """One declared instance."""
@@ -47,6 +49,10 @@ class SupervisordSettings(Protocol):
     @property
     def describe(self) -> Sequence[str]:
         """Command that prints a topology; `{release}` and `{directory}` are filled in."""
+
+    @property
+    def environment(self) -> CommandEnvironment:
+        """What the describe command gets besides what is always there."""
 
     @property
     def settable(self) -> Sequence[str]:

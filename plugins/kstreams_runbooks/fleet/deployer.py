@@ -5,6 +5,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, field_validator
 
+from kstreams_runbooks.fleet.environment import CommandEnvironment
 from kstreams_runbooks.fleet.settable import SettableKeys
 from kstreams_runbooks.fleet.values import Declaration, HttpUrl, ReleaseName, Words
 
@@ -36,6 +37,11 @@ class DeployerDeclaration(Declaration):
         default=(),
         description="settings that a runbook may set besides upgrade.from and processing.guarantee; their values stand "
         "in plans and evidence, so none of them may be a secret",
+    )
+
+    environment: CommandEnvironment = Field(
+        default_factory=CommandEnvironment,
+        description="variables that its commands get besides PATH, HOME and their like; nothing else of the worker's",
     )
 
     @field_validator("releases", mode="before", check_fields=False)

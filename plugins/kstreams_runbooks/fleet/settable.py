@@ -25,9 +25,14 @@ _IDENTITY = (
 _RELEASE = "release"
 
 
+def is_secret(name: str) -> bool:
+    """Whether a setting or a variable of that name is a secret."""
+    return _SECRET.search(name.lower()) is not None
+
+
 def _may_be_set(key: str) -> str:
     name = key.lower()
-    if _SECRET.search(name):
+    if is_secret(name):
         raise ValueError("is a secret by its name: what a runbook sets stands in plans and evidence; leave it out")
     # Streams passes main.consumer.client.id and its like on to its clients.
     if any(name == known or name.endswith(f".{known}") for known in _IDENTITY):

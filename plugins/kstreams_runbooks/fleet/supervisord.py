@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, field_validator
 
 from kstreams_runbooks.fleet.deployer import INSTANCES, DeployerDeclaration, Instance, apart
 from kstreams_runbooks.fleet.placeholders import placeholders
-from kstreams_runbooks.fleet.values import AbsolutePath, Amount, ReleaseName, StatePath, Words
+from kstreams_runbooks.fleet.values import AbsolutePath, Amount, ReleaseName, StatePath, SupervisorUrl, Words
 
 
 class SupervisordInstance(Instance):
@@ -32,7 +32,7 @@ class SupervisordSettings(DeployerDeclaration):
     """Deployer settings of kind `supervisord`."""
 
     kind: Literal["supervisord"] = Field(description="which deployer: supervisord")
-    url: Annotated[Words, Field(pattern=r"^(https?|unix)://\S+$")] = Field(
+    url: SupervisorUrl = Field(
         repr=False, description="supervisord's XML-RPC address, http://host:port or unix:///path/to/socket"
     )
     instances: tuple[SupervisordInstance, ...] = Field(min_length=1, description=INSTANCES)

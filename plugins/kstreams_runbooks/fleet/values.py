@@ -8,6 +8,8 @@ from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
+from kstreams_runbooks.model.web_address import web_address
+
 _SHALLOWEST_PATH = 3
 _NAMED = 3
 # A class path is the longest thing that anybody declares; what Linux takes as a path ends here too.
@@ -35,6 +37,16 @@ def _printable(text: str) -> str:
     if not text.isprintable():
         raise ValueError("has a line break or another character that does not print; remove it")
     return text
+
+
+def _web_address(url: str) -> str:
+    web_address(url)
+    return url
+
+
+def _supervisor(url: str) -> str:
+    web_address(url, unix=True)
+    return url
 
 
 def _absolute(path: Path) -> Path:
@@ -93,4 +105,5 @@ ReleaseName = Annotated[str, AfterValidator(_release)]
 Count = Annotated[int, BeforeValidator(_not_a_flag)]
 Amount = Annotated[float, BeforeValidator(_not_a_flag)]
 YesNoUnknown = Annotated[Literal["yes", "no", "unknown"], BeforeValidator(_flag_as_word)]
-HttpUrl = Annotated[str, Field(pattern=r"^https?://[^/\s]+", max_length=_LONGEST), AfterValidator(_printable)]
+HttpUrl = Annotated[str, AfterValidator(_web_address)]
+SupervisorUrl = Annotated[str, AfterValidator(_supervisor)]

@@ -4,9 +4,12 @@ The same sources give the same bytes, so that a digest of the zip says which fra
 """
 
 import ast
+import io
 import sys
 import zipfile
 from pathlib import Path
+
+from kstreams_runbooks.files import replace_file
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _ROOT = _PACKAGE.name
@@ -47,14 +50,14 @@ def _file(name: str) -> Path | None:
 def write_bundle(path: Path) -> Path:
     """Write the zip; a job that reads it at the same time never sees a half."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    half = path.with_name(f".{path.name}.new")
-    with zipfile.ZipFile(half, "w", zipfile.ZIP_DEFLATED) as archive:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in modules():
             entry = zipfile.ZipInfo(str(file.relative_to(_PACKAGE.parent)), _EPOCH)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = 0o644 << 16
             archive.writestr(entry, file.read_bytes())
-    half.replace(path)
+    replace_file(path, packed.getvalue())
     return path
 
 

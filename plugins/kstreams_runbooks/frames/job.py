@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kstreams_runbooks.errors import BadInput, RunbookError
+from kstreams_runbooks.files import replace_file
 from kstreams_runbooks.frames.connect import configure, connect_mode, connected, disconnect
 from kstreams_runbooks.frames.source import STARTED_WITH
 
@@ -67,9 +68,7 @@ def result_path(uri: str) -> Path:
 
 def _write(path: Path, text: str) -> None:
     """Whole or not at all: whoever waits for the file never reads a half."""
-    half = path.with_name(f".{path.name}.{os.getpid()}")
-    half.write_text(text + "\n", encoding="utf-8")
-    half.replace(path)
+    replace_file(path, f"{text}\n".encode())
 
 
 @contextmanager

@@ -1,8 +1,9 @@
 """The schema's version: checked cheaply at every opening, raised by Alembic where it is behind."""
 
 import fcntl
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from kstreams_runbooks.errors import BadInput, Unreachable
+from kstreams_runbooks.files import open_regular
 from kstreams_runbooks.ledger.database import ENVIRONMENT, Database
 
 if TYPE_CHECKING:
@@ -101,6 +103,11 @@ def _alone(file: Path | None) -> Iterator[None]:
     if file is None:
         yield
         return
-    with file.with_name(f"{file.name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    lock = file.with_name(f"{file.name}.lock")
+    with ExitStack() as opened:
+        try:
+            descriptor = opened.enter_context(open_regular(lock, os.O_RDWR | os.O_CREAT))
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        except OSError as error:
+            raise Unreachable(f"ledger lock {lock}: cannot be taken ({error.strerror}); look at that file") from None
         yield

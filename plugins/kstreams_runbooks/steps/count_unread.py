@@ -23,6 +23,7 @@ from kstreams_runbooks.decide.lag import to_read
 from kstreams_runbooks.documents.json_document import json_document
 from kstreams_runbooks.documents.text import read_text
 from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError, Unreachable
+from kstreams_runbooks.fleet.environment import is_ours
 from kstreams_runbooks.frames.bundle import write_bundle
 from kstreams_runbooks.frames.job import REMOTE
 from kstreams_runbooks.frames.ranges import LARGEST_RANGES
@@ -123,8 +124,10 @@ class CountUnread(SparkSubmitOperator):
             self.application_args = [str(word) for option in words.items() for word in option]
             self.py_files = str(write_bundle(directory / "frames.zip"))
             self.jars = _jars()
+            # Airflow's hook passes everything on: the job needs no connection, key or login of this worker.
+            blank = {name: "" for name in os.environ if is_ours(name)}
             # spark-submit is where this Python's own commands are.
-            self.env_vars = {"PATH": f"{sysconfig.get_path('scripts')}:{os.environ.get('PATH', '')}"}
+            self.env_vars = blank | {"PATH": f"{sysconfig.get_path('scripts')}:{os.environ.get('PATH', '')}"}
             self._hook = self._get_hook()
             try:
                 self._hook.submit(self.application)

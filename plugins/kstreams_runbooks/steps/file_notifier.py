@@ -7,6 +7,8 @@ from typing import Any
 
 from airflow.sdk import BaseNotifier, Context
 
+from kstreams_runbooks.files import append_line
+
 
 class FileNotifier(BaseNotifier):
     """Appends each notification to the file at `path`, whose folder has to be there."""
@@ -19,6 +21,5 @@ class FileNotifier(BaseNotifier):
 
     def notify(self, context: Context) -> None:
         """Append one line; a line that was begun by somebody else is not torn, because it is one write."""
-        line = json.dumps(context["notification"], ensure_ascii=False) + "\n"  # type: ignore[typeddict-item]  # ours
-        with Path(self.path).open("ab", buffering=0) as file:
-            file.write(line.encode(errors="backslashreplace"))
+        line = json.dumps(context["notification"]) + "\n"  # type: ignore[typeddict-item]  # ours
+        append_line(Path(self.path), line.encode())

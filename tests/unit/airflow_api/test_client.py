@@ -156,7 +156,7 @@ def test_a_wait_outlives_a_restart_of_airflow(airflow: FakeAirflow) -> None:
     ("url", "user", "environ", "sentence"),
     [
         ("", "oncall", {}, "no address of Airflow: set KSTREAMS_RUNBOOKS_AIRFLOW_URL, or give --airflow-url"),
-        ("airflow:8080", "oncall", {}, "address of Airflow airflow:8080: no http:// or https:// address"),
+        ("airflow:8080", "oncall", {}, "address of Airflow: must begin with http:// or https://"),
         ("https://me:secret@host/", "", {}, "address of Airflow at host: has a login in it; set"),
         ("https://host", "", {}, "no login for Airflow at https://host: set KSTREAMS_RUNBOOKS_AIRFLOW_USER and"),
         ("https://host", "oncall", {}, "no login for Airflow at https://host"),

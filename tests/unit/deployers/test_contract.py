@@ -59,9 +59,9 @@ def test_null_is_missing_with_the_scripts_own_reason() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("", "the document: no JSON, or more than one document"),
-        ("deployed!\n" + document(), "the document: no JSON, or more than one document"),
-        (document() + document(), "the document: no JSON, or more than one document"),
+        ("", "the document: is not valid JSON: line 1: Expecting value"),
+        ("deployed!\n" + document(), "the document: is not valid JSON: line 1: Expecting value"),
+        (document() + document(), "the document: is not valid JSON: line 1: Extra data"),
         ("[]", "the document: "),
         ('{"instances": []}', "schema_version: Field required"),
         ('{"schema_version": 2, "instances": []}', "schema_version: Input should be 1"),
@@ -75,7 +75,7 @@ def test_null_is_missing_with_the_scripts_own_reason() -> None:
         (document(settings=None), "instances.0.settings: Input should be an object"),
         (document(replicas=2), "instances.0.replicas: Extra inputs are not permitted"),
         (document(process="stopped"), "applied is true although the process is stopped"),
-        (json.dumps({"schema_version": 1, "instances": [ONE, ONE]}), "instance o1 stands twice"),
+        (json.dumps({"schema_version": 1, "instances": [ONE, ONE]}), "instance o1 is in it twice"),
         (json.dumps({"schema_version": 1, "instances": [{"instance": "o1"}]}), "instances.0.process: Field required"),
     ],
 )

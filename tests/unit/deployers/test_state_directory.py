@@ -32,7 +32,7 @@ def test_checkpoints_go_first(state: Path, monkeypatch: pytest.MonkeyPatch) -> N
     """A store that is half deleted beside its checkpoint would count as restored."""
     (state / "orders" / "0_1" / ".checkpoint").write_text("0\n")
 
-    def full(_: Path) -> None:
+    def full(*_: object, **__: object) -> None:
         raise OSError(28, "no space left on device")
 
     monkeypatch.setattr("kstreams_runbooks.deployers.state_directory.shutil.rmtree", full)
@@ -61,13 +61,15 @@ def test_application_directory_that_is_a_link_is_refused(state: Path, tmp_path: 
     assert (tmp_path / "elsewhere" / "0_1").exists()
 
 
-def test_linked_state_dir_is_resolved_first(state: Path, tmp_path: Path) -> None:
-    """A state.dir on another disk is common; a link to / is not one."""
+def test_a_state_dir_with_a_link_in_its_path_is_refused(state: Path, tmp_path: Path) -> None:
+    """Whoever may replace the link decides what is deleted; the sentence names the place, to be declared."""
     (tmp_path / "link").symlink_to(state)
-    assert clear(tmp_path / "link", "orders") == (".lock", "0_1")
-    (tmp_path / "root").symlink_to("/")
-    with pytest.raises(WriteRefused, match="not cleared"):
-        clear(tmp_path / "root", "tmp")
+    with pytest.raises(WriteRefused, match=f"link is a link to {state}: not cleared; declare the state.dir without"):
+        clear(tmp_path / "link", "orders")
+    (tmp_path / "above").symlink_to(tmp_path)
+    with pytest.raises(WriteRefused, match="above is a link to"):
+        clear(tmp_path / "above" / "state", "orders")
+    assert (state / "orders" / "0_1").exists()
 
 
 @pytest.mark.parametrize("application_id", ["", ".", "..", "../orders", "/etc", "orders/0_1"])

@@ -4,11 +4,12 @@ import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
+from kstreams_runbooks.deployers.process_info import ProcessInfo
 from kstreams_runbooks.deployers.supervisord import SupervisordDeployer
 from kstreams_runbooks.errors import BadInput, WriteRefused
+from kstreams_runbooks.fleet.environment import CommandEnvironment
 from kstreams_runbooks.properties import parse
 
 
@@ -34,6 +35,7 @@ class Settings:
     start_timeout_s: float = 1
     kind: str = "supervisord"
     settable: tuple[str, ...] = ()
+    environment: CommandEnvironment = field(default_factory=CommandEnvironment)
 
 
 @pytest.fixture
@@ -80,7 +82,9 @@ def test_description_hides_values_and_names_obstacles(
     deployer: SupervisordDeployer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, known: bool
 ) -> None:
     """The same for a program that supervisord does not know."""
-    info: dict[str, Any] = {"state": 0, "pid": 0}
+    info = ProcessInfo(
+        group="o1", name="o1", state=0, statename="STOPPED", start=0, now=0, pid=0, spawnerr="", description=""
+    )
     monkeypatch.setattr(deployer._supervisord, "processes", lambda: {"o1": info} if known else {})
     (tmp_path / "deployment.properties").write_text("release=3.4.1\nsasl.jaas.config=secret\n")
     [found] = deployer.describe()

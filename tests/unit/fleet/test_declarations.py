@@ -61,7 +61,7 @@ def test_the_shipped_fleet_is_right() -> None:
             "is too close to the root of the disk",
         ),
         (("state_dir: ${DEMO_DIR}/instances/orders-2/state", "state_dir: /a/../b/c"), "must not contain '..'"),
-        (("${DEMO_METRICS_2}", "localhost:19012"), 'instances[1].metrics: "localhost:19012" must match pattern'),
+        (("${DEMO_METRICS_2}", "localhost:19012"), 'instances[1].metrics: "localhost:19012" must begin with http'),
         (('"3.4.1":', '"3.4":'), "deployer.releases.3.4 is no release; give one such as 4.3.1"),
         (('"3.4.1":', "3.10:"), "deployer.releases has the key 3.1, which YAML reads as a number"),
         (('"{directory}/*"', '"{folder}/*"'), "has the placeholder {folder}; known are {release} and {directory}"),

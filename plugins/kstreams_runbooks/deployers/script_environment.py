@@ -1,0 +1,11 @@
+"""The environment of a team's command: what is always there and what is declared, never the worker's own."""
+
+import os
+from collections.abc import Mapping
+
+from kstreams_runbooks.fleet.environment import ALWAYS, CommandEnvironment
+
+
+def script_environment(declared: CommandEnvironment, own: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Variables of this process by the names that may be passed on, with the declared values over them."""
+    return {name: own[name] for name in (*ALWAYS, *declared.inherit) if name in own} | declared.values

@@ -1,0 +1,98 @@
+"""Files that appear whole or not at all, made by exclusive creation in their directory, never through a link.
+
+The directory is opened once and everything happens in it: a name that is planted there meanwhile is neither followed
+nor written to. The temporary name is drawn, so that none can be planted before.
+"""
+
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+_READABLE = 0o644
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+# A name may have 255 bytes, of which the drawn part needs some.
+_LONGEST_STEM = 100
+
+
+def replace_file(path: Path, data: bytes, mode: int | None = None) -> None:
+    """Put a file in the place of whatever has the name, in one rename that is on the disk before it is seen.
+
+    A link of that name is replaced, what it points to stays. `mode` None: that of a regular file which is there, else
+    0644. OSError where it cannot be written; nothing is changed then.
+    """
+    with _directory(path) as directory:
+        if mode is None:
+            mode = _mode_of(path.name, directory)
+        with _written(path, data, mode, directory) as temporary:
+            os.rename(temporary, path.name, src_dir_fd=directory, dst_dir_fd=directory)
+        os.fsync(directory)
+
+
+def create_file(path: Path, data: bytes, mode: int = _READABLE) -> bool:
+    """Write a new file; False, with nothing changed, where anything has the name, also a link that leads nowhere."""
+    with _directory(path) as directory:
+        with _written(path, data, mode, directory) as temporary:
+            # Unlike a rename this refuses a name that is taken.
+            try:
+                os.link(temporary, path.name, src_dir_fd=directory, dst_dir_fd=directory, follow_symlinks=False)
+            except FileExistsError:
+                return False
+        os.fsync(directory)
+    return True
+
+
+def append_line(path: Path, line: bytes, mode: int = 0o600) -> None:
+    """Add to a file in one write, or make it; OSError where the name is a link or anything else but a file."""
+    with open_regular(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, mode) as descriptor:
+        os.write(descriptor, line)
+
+
+@contextmanager
+def open_regular(path: Path, flags: int, mode: int = 0o600) -> Iterator[int]:
+    """A descriptor of a file; OSError where the name is a link or anything else but a file, such as a FIFO."""
+    with _directory(path) as directory:
+        # Without waiting: to open a FIFO for writing would wait for its reader.
+        descriptor = os.open(path.name, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, mode, dir_fd=directory)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(0, "not a regular file", str(path))
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _directory(path: Path) -> Iterator[int]:
+    descriptor = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _mode_of(name: str, directory: int) -> int:
+    try:
+        found = os.stat(name, dir_fd=directory, follow_symlinks=False)
+    except FileNotFoundError:
+        return _READABLE
+    return stat.S_IMODE(found.st_mode) if stat.S_ISREG(found.st_mode) else _READABLE
+
+
+@contextmanager
+def _written(path: Path, data: bytes, mode: int, directory: int) -> Iterator[str]:
+    """The name of a temporary file next to `path` that holds the data, on the disk; it is gone afterwards."""
+    temporary = f".{path.name[:_LONGEST_STEM]}.{secrets.token_hex(8)}.new"
+    descriptor = os.open(temporary, _NEW, 0o600, dir_fd=directory)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            os.fchmod(file.fileno(), mode)
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        yield temporary
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary, dir_fd=directory)
