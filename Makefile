@@ -39,9 +39,10 @@ lint: setup ## ruff: rules and format
 types: setup ## mypy, strict
 	$(BIN)/mypy
 
-docs: setup ## Print docs/version_paths.md and docs/change_rules.md from the rules
+docs: setup ## Print docs/version_paths.md, docs/change_rules.md and docs/rights.md from the rules
 	$(BIN)/kstreams-runbooks version-paths > docs/version_paths.md
 	$(BIN)/kstreams-runbooks change-rules > docs/change_rules.md
+	$(BIN)/kstreams-runbooks rights > docs/rights.md
 
 test: setup ## Against a real broker, the real application and a real Airflow; less than half an hour
 	$(BIN)/python -m pytest

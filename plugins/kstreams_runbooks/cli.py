@@ -10,6 +10,7 @@ from kstreams_runbooks.airflow_api.runs_command import runs
 from kstreams_runbooks.airflow_api.trigger_command import trigger
 from kstreams_runbooks.discovery.commands import discover_command
 from kstreams_runbooks.discovery.readiness_command import readiness_command
+from kstreams_runbooks.discovery.rights_command import rights_command
 from kstreams_runbooks.drains.commands import drain_command
 from kstreams_runbooks.environment import load_demo_environment
 from kstreams_runbooks.errors import EXIT_CODES, BadInput, Inconclusive, RunbookError
@@ -148,6 +149,7 @@ cli.add_command(lag_command)
 cli.add_command(drain_command)
 cli.add_command(discover_command)
 cli.add_command(readiness_command)
+cli.add_command(rights_command)
 cli.add_command(lint_command)
 cli.add_command(diagram_command)
 cli.add_command(declare_command)

@@ -49,6 +49,8 @@ KafkaAddress = Mapping[str, Any]
 # A coordinator or a leader that has just moved answers within one of these; a cluster in trouble does not.
 _ATTEMPTS = 4
 _UNKNOWN_TOPIC = 3
+# Where a setting of a topic comes from that was not set on the topic itself.
+_NOT_ITS_OWN = {"DEFAULT_CONFIG", "STATIC_BROKER_CONFIG", "DYNAMIC_DEFAULT_BROKER_CONFIG"}
 
 _T = TypeVar("_T")
 
@@ -285,10 +287,21 @@ class ClusterReader:
         if not names:
             return {}
         resources = [ConfigResource(ConfigResourceType.TOPIC, name) for name in names]
-        answer = self._answered("topic configs", lambda: self.admin.describe_configs(resources))
+        answer = self._answered("topic configs", lambda: self.admin.describe_configs(resources, config_filter="all"))
+        found = answer.get("topic", {})
+        # A topic has dozens of settings, defaults included: none is what kafka-python makes of a broker's refusal.
+        if hidden := [name for name in names if not found.get(name)]:
+            which = f"Topic {hidden[0]}"
+            raise Inconclusive(f"settings of {which}: not visible to this login; grant it DescribeConfigs on {which}")
         return {
-            name: tuple(sorted((key, str(config["value"])) for key, config in settings.items()))
-            for name, settings in answer.get("topic", {}).items()
+            name: tuple(
+                sorted(
+                    (key, str(one["value"]))
+                    for key, one in settings.items()
+                    if one["config_source"] not in _NOT_ITS_OWN
+                )
+            )
+            for name, settings in found.items()
         }
 
     def settings(self, topics: Collection[str], names: Collection[str]) -> dict[str, dict[str, str]]:
@@ -404,6 +417,10 @@ class ClusterReader:
 
 def _unknown_group(group_id: str) -> str:
     return f"group {group_id} is known to no broker: it never had a member, or its offsets expired"
+
+
+def _is_its_own(setting: Mapping[str, Any]) -> bool:
+    return setting["config_source"] not in _NOT_ITS_OWN
 
 
 def _finalized(features: Mapping[str, Mapping[str, Any]]) -> tuple[tuple[str, int], ...]:

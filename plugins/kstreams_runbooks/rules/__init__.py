@@ -10,6 +10,7 @@ import yaml
 from pydantic import TypeAdapter
 
 from kstreams_runbooks.model.readiness import ReadinessRule
+from kstreams_runbooks.model.rights import Right
 from kstreams_runbooks.model.topology_change import ChangeRule, Procedure
 from kstreams_runbooks.model.version_rules import (
     AcceptedValues,
@@ -70,6 +71,13 @@ def readiness_rules() -> tuple[ReadinessRule, ...]:
     """What each runbook needs of an application; ValueError where a row is not what it has to be."""
     name, section = "readiness.yaml", "readiness"
     return _rows(ReadinessRule, _document(name)[section], f"{name}, {section}")
+
+
+@cache
+def rights() -> tuple[Right, ...]:
+    """Every call to a Kafka cluster with the right that it needs; ValueError where a row is not what it has to be."""
+    name, section = "rights.yaml", "rights"
+    return _rows(Right, _document(name)[section], f"{name}, {section}")
 
 
 def _document(name: str) -> dict[str, Any]:

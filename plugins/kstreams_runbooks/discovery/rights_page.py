@@ -1,0 +1,39 @@
+"""The page of all rights as Markdown, printed from the rows: nothing in it is written by hand."""
+
+from collections.abc import Iterator
+
+from kstreams_runbooks.model.rights import Right
+
+_HEAD = """\
+# Rights on the Kafka cluster
+
+Every call to a Kafka cluster with the right that it needs, and what is answered without it. This page is printed from
+`plugins/kstreams_runbooks/rules/rights.yaml` by `make docs`; a test says when it is out of date, and
+`tests/hostile/test_rights.py` takes each right away on a broker with StandardAuthorizer that denies by default.
+What a login may not see is never taken for none: [security](security.md).
+
+On a broker Read, Write, Alter and Delete on a resource allow Describe of it, and AlterConfigs allows DescribeConfigs.
+"""
+
+
+def rights_page(rows: tuple[Right, ...]) -> str:
+    """The page; the same rows make the same page."""
+    return "\n".join((*_page(rows), ""))
+
+
+def _page(rows: tuple[Right, ...]) -> Iterator[str]:
+    yield _HEAD
+    yield from ("## By right", "", "| right | on | calls | commands, DAGs and steps |", "|---|---|---|---|")
+    for words in sorted({row.words for row in rows}):
+        same = [row for row in rows if row.words == words]
+        on = "; ".join(dict.fromkeys(row.scope for row in same if row.scope)) or "–"
+        users = ", ".join(sorted({user for row in same for user in row.used_by}))
+        yield f"| {words} | {on} | {', '.join(row.id for row in same)} | {users} |"
+    yield from ("", "## By call")
+    for row in rows:
+        yield from ("", f"### {row.id}", "", f"- call: {row.call} ({row.request})")
+        yield f"- right: **{row.words}**{f', {row.scope}' if row.scope else ''}"
+        yield f"- used by: {', '.join(row.used_by)}"
+        yield f"- without it the broker: {row.broker}"
+        yield f"- without it the answer: {row.answer}"
+        yield f"- source: {row.source}"

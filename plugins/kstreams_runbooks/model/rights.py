@@ -1,0 +1,33 @@
+"""What a login has to be allowed on a Kafka cluster: one row per call that is made."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Operation = Literal["none", "Describe", "DescribeConfigs", "Read", "Write"]
+Resource = Literal["", "Topic", "Group", "Cluster", "TransactionalId"]
+
+
+@dataclass(frozen=True, slots=True)
+class Right:
+    """One call with the right that it needs.
+
+    `operation` is `none` for a call that every login may make, and `resource` is then empty. `scope` says which topics,
+    groups or ids. `used_by` are the commands, DAGs and steps that make the call, `broker` is what a broker answers a
+    login without the right, and `answer` what a person reads then.
+    """
+
+    id: str
+    call: str
+    request: str
+    operation: Operation
+    resource: Resource
+    scope: str
+    used_by: tuple[str, ...]
+    broker: str
+    answer: str
+    source: str
+
+    @property
+    def words(self) -> str:
+        """The right as a person grants it."""
+        return f"{self.operation} on {self.resource}" if self.resource else "none"
