@@ -1,6 +1,9 @@
 """Readings of a small healthy application, for tests of pure decisions: change one thing, see one answer."""
 
+import hashlib
+import json
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 from kstreams_runbooks.model.declaration import Declaration, DeclaredStore, DeclaredTopic, Serde
@@ -120,7 +123,7 @@ def declared(**changes: Any) -> DeclaredApplication:
         operators=("oncall",),
         approvers=("approver", "admin"),
         zone="Europe/Berlin",
-        limits=(("max_lag", 1000.0), ("bake_s", 10.0)),
+        limits=(("max_lag", 1000.0), ("bake_s", 10.0), ("approval_expiry_h", 8.0)),
         processing_guarantee="exactly_once_v2",
     )
     return replace(entry, **changes)
@@ -138,6 +141,11 @@ def expectation(**changes: Any) -> Expectation:
         commit_interval_ms=100,
     )
     return replace(expected, **changes)
+
+
+# When a run was due and what it was triggered with: what tells it from another run of the same id.
+DUE, CONF = datetime(2026, 11, 20, 10, tzinfo=UTC), {"application": "orders", "dry_run": False}
+CONF_DIGEST = hashlib.sha256(json.dumps(CONF, separators=(",", ":")).encode()).hexdigest()
 
 
 def card(name: str = "orders-1", **changes: Any) -> Card:

@@ -14,6 +14,7 @@ from kstreams_runbooks.discovery.rights_command import rights_command
 from kstreams_runbooks.drains.commands import drain_command
 from kstreams_runbooks.environment import load_demo_environment
 from kstreams_runbooks.errors import EXIT_CODES, BadInput, Inconclusive, RunbookError
+from kstreams_runbooks.evidence_commands import evidence_command, prune_ledger_command
 from kstreams_runbooks.free_text import is_whole
 from kstreams_runbooks.lags.commands import lag_command
 from kstreams_runbooks.topologies.commands import change_rules_command, declare_command, diagram_command, lint_command
@@ -46,33 +47,6 @@ class _Text(click.Group):
 )
 def cli() -> None:
     """Kafka Streams upgrade runbooks: evidence, snapshots, the fleet, and the judge of test traffic."""
-
-
-@cli.command()
-@click.argument("run")
-@click.option("--format", "form", type=click.Choice(["json", "markdown"]), default="markdown", show_default=True)
-@click.option(
-    "--recheck", is_flag=True, help="Decide again from the raw readings; exit 0 only if every answer is equal."
-)
-def evidence(run: str, form: str, recheck: bool) -> None:
-    """Plan, approvals, raw readings and verdicts of RUN (a run id, or dag_id/run_id)."""
-    from kstreams_runbooks.evidence import as_document, as_markdown, rechecked
-    from kstreams_runbooks.ledger import Ledger
-
-    ledger = Ledger.open()
-    record = ledger.run(run)
-    document = as_document(ledger, record)
-    if recheck:
-        document["recheck"] = rechecked(ledger, record)
-    if form == "json":
-        _print(document)
-    else:
-        click.echo(as_markdown(document))
-    if recheck and not (document["recheck"]["equal"] or document["recheck"]["different"]):
-        raise Inconclusive(f"run {record.run_id} holds no decision: nothing was decided again")
-    if recheck and document["recheck"]["different"]:
-        click.echo(f"{len(document['recheck']['different'])} decisions come out differently today", err=True)
-        sys.exit(1)
 
 
 @cli.command()
@@ -141,6 +115,8 @@ def migrate_ledger() -> None:
     click.echo(migrate(), err=True)
 
 
+cli.add_command(evidence_command)
+cli.add_command(prune_ledger_command)
 cli.add_command(trigger)
 cli.add_command(runs)
 cli.add_command(verify_traffic)

@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from kstreams_runbooks.decide.chain import ChainVerdict, chain_holds, clock_steps
+from kstreams_runbooks.decide.chain_record import Kept
 from kstreams_runbooks.decide.registry import DECISIONS
-from kstreams_runbooks.errors import RunbookError
+from kstreams_runbooks.errors import Inconclusive, RunbookError
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import call_again, encode
 from kstreams_runbooks.model.ledger import Evidence, RunRecord
@@ -19,6 +21,7 @@ def as_document(ledger: Ledger, record: RunRecord) -> dict[str, Any]:
         "approvals": [encode(approval) for approval in ledger.approvals(record.run_key)],
         "cards": [encode(card) for card in ledger.cards(record.run_key)],
         "notifications": [encode(delivery) for delivery in ledger.notifications(record.run_key)],
+        "chain": _chain(ledger, record),
         **{
             name: [_piece(piece) for piece in kept if piece.kind == kind]
             for name, kind in (
@@ -29,6 +32,27 @@ def as_document(ledger: Ledger, record: RunRecord) -> dict[str, Any]:
             )
         },
     }
+
+
+def _chain(ledger: Ledger, record: RunRecord) -> dict[str, Any]:
+    """The journal of a run in numbers: how long it is, its head, and where a clock was set back."""
+    entries = ledger.timeline(record.run_key)
+    return {
+        "rows": record.rows,
+        "head": entries[-1].hash if entries else "",
+        "clock_went_back": [encode(step) for step in clock_steps(entries)],
+    }
+
+
+def verified(ledger: Ledger, record: RunRecord, head: str | None) -> ChainVerdict:
+    """Whether the journal of a run, and its record, are what was written; `head` is one that was kept elsewhere."""
+    key = record.run_key
+    try:
+        kept = Kept(record, ledger.plan(key), ledger.plan_digest(key), ledger.recalled(key))
+    except Inconclusive:
+        # What cannot be read was changed: it is compared as if it were not there.
+        kept = Kept(record, None, None, {})
+    return chain_holds(ledger.entries(key), kept, head)
 
 
 def _piece(piece: Evidence) -> dict[str, Any]:
@@ -70,6 +94,13 @@ def _today(name: str, payload: dict[str, Any]) -> Any:
 def as_markdown(document: dict[str, Any]) -> str:
     """The same for a person: a timeline without the raw readings, which the JSON has."""
     run = document["run"]
+    if "chain" not in document:
+        return "\n".join(
+            [
+                f"# {markdown(run['dag_id'])} of {markdown(run['application'])} @ {markdown(run['cluster'])}",
+                *_verify_lines(document),
+            ]
+        )
     lines = [
         f"# {markdown(run['dag_id'])} of {markdown(run['application'])} @ {markdown(run['cluster'])}",
         "",
@@ -103,6 +134,15 @@ def as_markdown(document: dict[str, Any]) -> str:
     if "recheck" in document:
         again = document["recheck"]
         lines += ["", f"Decided again: {again['equal']} equal, {len(again['different'])} different."]
+    lines += _verify_lines(document)
+    chain = document["chain"]
+    if back := chain["clock_went_back"]:
+        worst = max(step["back_ms"] for step in back) / 1000
+        lines += [
+            "",
+            f"Clocks: {len(back)} entries are older by their time than the one before, the most {worst:,.3f} s.",
+        ]
+    lines += ["", f"Journal: {chain['rows']} entries, head {code(chain['head'])}."]
     lines += ["", f"{len(document['readings'])} raw readings: `--format json`."]
     return "\n".join(lines)
 
@@ -113,3 +153,13 @@ def _whole(sentence: object) -> str:
 
 def _row(*cells: object) -> str:
     return f"| {' | '.join(cell(one, LONGEST_SENTENCE) for one in cells)} |"
+
+
+def _verify_lines(document: dict[str, Any]) -> list[str]:
+    """What the chain shows, where it was asked for."""
+    if "verify" not in document:
+        return []
+    verify = document["verify"]
+    gaps = [f"- entries {gap['first']} to {gap['last']} were pruned (entry {gap['said_at']})" for gap in verify["gaps"]]
+    breaks = [f"- {_whole(one['sentence'])}" for one in verify["breaks"]]
+    return ["", f"Chain: {_whole(verify['sentence'])}.", *breaks, *gaps]

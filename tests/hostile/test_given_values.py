@@ -17,7 +17,7 @@ from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.readings import Missing
 from kstreams_runbooks.notification_settings import NotificationSettings
 from kstreams_runbooks.properties import dump, parse
-from kstreams_runbooks.steps.run import Run, _new_record
+from kstreams_runbooks.steps.run import Run, new_record, record_of
 from kstreams_runbooks.steps.runbook import given_limits, runbook, target_release
 from pydantic import BaseModel, ValidationError
 
@@ -26,6 +26,7 @@ HALF = "\ud83d"
 BYTES = "\udcff"
 TRAFFIC = ["--bootstrap", "127.0.0.1:9"]
 NUMBERS = {
+    ("prune-ledger",): ("--older-than",),
     ("drain", "orders"): ("--readings",),
     ("drain", "orders", "--watch"): ("--interval", "--ceiling"),
     ("trigger", "undo", "--wait"): ("--timeout",),
@@ -96,8 +97,9 @@ def test_a_form_that_gives_no_reason(reason: str, name: str) -> None:
     """By Airflow's page or its API: the first step refuses, and nothing is kept; blank is none given."""
     params = {"application": "orders", name: reason}
     ti = SimpleNamespace(dag_id="certify_drain", run_id="r")
+    found = record_of({"ti": ti, "dag_run": SimpleNamespace(), "params": params})
     with pytest.raises(BadInput) as raised:
-        _new_record("certify_drain/r", ti, SimpleNamespace(), params)
+        new_record(found)
     said = str(raised.value)
     said.encode()
     assert said.startswith(f"{name}:") if reason.strip() else "application orders" in said

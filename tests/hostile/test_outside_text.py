@@ -251,7 +251,9 @@ def test_a_notification(text: str) -> None:
     conclusion = Conclusion(RunOutcome.STOPPED, text)
     for told in (
         needs_you(about, AT, asks=text, lines=(text, text), link=LINK),
-        ended(about, AT, conclusion=conclusion, drifted=False, way_back=(f"undo: {text}",), emergencies=(text,)),
+        ended(
+            about, AT, conclusion=conclusion, drifted=False, way_back=(f"undo: {text}",), emergencies=(text,), head="ab"
+        ),
     ):
         assert len(told.body.splitlines()) == len(told.lines) <= 15
         assert all(line.isprintable() for line in (told.subject, *told.lines))

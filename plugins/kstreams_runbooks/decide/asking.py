@@ -13,8 +13,9 @@ _SPREAD = 1_000
 class Acquaintance:
     """What is known of an application before it is read.
 
-    `declared` is the digest of its fleet entry now, `word` its last status (None: never judged), `changed_at_ms` when a
-    run last changed it (None: never), `new_topics` internal ones on the cluster that its topology does not name.
+    `declared` is the digest of its fleet entry now, `word` its last status (None: never judged), `changed` the ledger's
+    entry in which a run last changed it (0: never), `new_topics` internal ones on the cluster that its topology does
+    not name.
     """
 
     application: str
@@ -22,7 +23,7 @@ class Acquaintance:
     topology: KnownTopology | None
     word: str | None
     held: bool
-    changed_at_ms: int | None
+    changed: int
     new_topics: tuple[str, ...]
 
 
@@ -40,7 +41,7 @@ def why_ask(known: Acquaintance, at_ms: int, max_age_ms: int) -> str:
         return f"is {known.word}"
     if topology.declared != known.declared:
         return "declared otherwise"
-    if known.changed_at_ms is not None and known.changed_at_ms >= topology.at_ms:
+    if known.changed != topology.changed:
         return "changed by a run"
     if known.new_topics:
         return "has new internal topics"

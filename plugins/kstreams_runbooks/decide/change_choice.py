@@ -71,10 +71,14 @@ def started_with(
     }
 
 
-def started_id(runbook: str, run_id: str) -> str:
-    """The id of the started run: the same each time, so that a step that runs again starts no second one."""
-    whole = f"{runbook}.{run_id}"
-    return whole if len(whole) <= _LONGEST_ID else f"{runbook}.{sha256(run_id.encode()).hexdigest()}"
+def started_id(runbook: str, run_id: str, number: int) -> str:
+    """The id of the started run: the same each time, so that a step that runs again starts no second one.
+
+    `number` counts the runs that had this id: what an earlier one of them has started is not taken for this one's.
+    """
+    own = run_id if number == 1 else f"{run_id}.{number}"
+    whole = f"{runbook}.{own}"
+    return whole if len(whole) <= _LONGEST_ID else f"{runbook}.{sha256(own.encode()).hexdigest()}"
 
 
 def commands(runbooks: tuple[str, ...], release: str, application: str) -> Iterator[str]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from kstreams_runbooks.decide.lag import total_lag
 from kstreams_runbooks.decide.members import members_of, strangers
+from kstreams_runbooks.decide.validity import TOLERANCE_MS
 from kstreams_runbooks.model.declared import DeclaredApplication
 from kstreams_runbooks.model.readings import (
     ApplicationReading,
@@ -34,6 +35,15 @@ def ready_for_change(
     and carries findings for what a person has to weigh (they stand in the approval). With `at_once` every instance is
     to be restarted together, which may be the cure: how the instances are is a finding then, not a refusal.
     """
+    if age_ms < -TOLERANCE_MS:
+        return Verdict(
+            Outcome.INCONCLUSIVE,
+            (
+                f"reading of {declared.name}: taken {-age_ms / 1000:,.0f} s after this worker's clock (tolerance "
+                f"{TOLERANCE_MS // 1000} s), so how old it is is not known; set the workers' clocks right, then clear "
+                "`observe` and what follows it",
+            ),
+        )
     if age_ms > max_age_ms:
         return Verdict(
             Outcome.REFUSE,

@@ -164,6 +164,8 @@ def _troubles(samples: tuple[ApplicationReading, ...], expected: Expectation) ->
     age = now.taken.at_ms - earlier[-1].taken.at_ms
     if age > expected.max_age_ms:
         yield f"the reading before is {age / 1000:.0f} s older (limit {expected.max_age_ms / 1000:.0f} s)"
+    if age < 0:
+        yield f"the reading before is {-age / 1000:.0f} s newer: the clock was set back between them"
     if streams.start == expected.previous:
         yield f"{expected.instance}: still the start from before the restart"
     if streams.version != bounce.version:

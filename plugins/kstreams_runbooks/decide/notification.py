@@ -122,10 +122,12 @@ def ended(
     drifted: bool,
     way_back: Sequence[str],
     emergencies: Sequence[str],
+    head: str,
 ) -> Notification:
     """How a run ended: stopped after it changed something, drifted before that, or concluded in any other way.
 
-    `way_back` is what its undo cards say, last first; `emergencies` are approvals without a second person.
+    `way_back` is what its undo cards say, last first; `emergencies` are approvals without a second person. `head` is
+    the hash of the newest entry of its journal: who has this message can prove that nothing of the run was changed.
     """
     stopped = bool(way_back) and not conclusion.outcome.succeeded
     kind = Kind.STOPPED if stopped else Kind.DRIFTED if drifted else Kind.CONCLUDED
@@ -134,7 +136,7 @@ def ended(
         kind,
         about.occasion,
         f"{about.record.dag_id} {conclusion.outcome}",
-        (*_lines(conclusion.sentence), *emergencies, *(way_back if stopped else ())),
+        (*_lines(conclusion.sentence), f"Evidence head: {head}", *emergencies, *(way_back if stopped else ())),
         command=_next(about, kind, conclusion),
         at_ms=at_ms,
     )
@@ -156,7 +158,7 @@ def _next(about: About, kind: Kind, conclusion: Conclusion) -> str:
     record = about.record
     if kind is Kind.STOPPED and record.dag_id != _UNDO:
         words = ["kstreams-runbooks", "trigger", _UNDO, "--application", record.application]
-        return pasted([*words, "--param", f"run={record.run_id}"], links=False)
+        return pasted([*words, "--param", f"run={record.name}"], links=False)
     if kind is Kind.DRIFTED or conclusion.outcome is RunOutcome.DRY_RUN:
         return trigger_command(record)
     return _evidence(about)
@@ -178,7 +180,7 @@ def trigger_command(record: RunRecord) -> str:
 
 
 def _evidence(about: About) -> str:
-    return pasted(["kstreams-runbooks", "evidence", about.record.run_id], links=False)
+    return pasted(["kstreams-runbooks", "evidence", about.record.name], links=False)
 
 
 def _made(

@@ -3,13 +3,15 @@
 from kstreams_runbooks.ledger.database import Database, ledger_url
 from kstreams_runbooks.ledger.evidence import Records
 from kstreams_runbooks.ledger.holds import Holds
+from kstreams_runbooks.ledger.journal import Journal
 from kstreams_runbooks.ledger.lags import Lags
 from kstreams_runbooks.ledger.notifications import Notifications
+from kstreams_runbooks.ledger.pruning import Pruning
 from kstreams_runbooks.ledger.runs import Runs
 from kstreams_runbooks.ledger.schema import HEAD, ensure_schema, upgrade
 
 
-class Ledger(Runs, Records, Holds, Notifications, Lags):
+class Ledger(Runs, Records, Journal, Pruning, Holds, Notifications, Lags):
     """Everything that is kept, by subject; safe to use from several processes and threads.
 
     Every method is one transaction. Unreachable where the database does not answer, BadInput where its address or

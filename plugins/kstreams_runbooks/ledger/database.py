@@ -8,21 +8,34 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError, OperationalError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DataError,
+    DBAPIError,
+    IntegrityError,
+    NoSuchModuleError,
+    OperationalError,
+    StatementError,
+)
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import NullPool
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
-from kstreams_runbooks.errors import BadInput, Unreachable
+from kstreams_runbooks.errors import BadInput, Inconclusive, Unreachable
 
 _T = TypeVar("_T")
 
 ENVIRONMENT = "KSTREAMS_RUNBOOKS_LEDGER"
 # Longer than any queue of writers that a scheduler's tasks can form; a write takes some milliseconds.
 _BUSY_TIMEOUT_MS = 15_000
+_CONNECT_TIMEOUT_S = 10
 _ATTEMPTS = 6
 # What another try does not mend.
-_LASTING = ("unable to open", "no such table", "no such column", "readonly", "not a database", "disk is full")
+_LASTING = (
+    *("unable to open", "no such table", "no such column", "readonly", "not a database", "disk is full"),
+    *("No space left on device", "password authentication failed", "does not exist"),
+)
+_TWICE = "23505"  # SQLSTATE unique_violation
 
 
 def ledger_url(given: str | None = None) -> str:
@@ -39,9 +52,11 @@ class Database:
     def __init__(self, url: str) -> None:
         self.url = _parsed(url)
         self.engine = _engine(self.url)
-        # On SQLite a write transaction takes the write lock at its beginning: one that reads first and then finds
-        # somebody else has written could only give up.
-        self._writing = self.engine.execution_options(ledger_writes=True)
+        # On SQLite a write transaction takes the write lock at its beginning: one that reads first and then finds that
+        # another has written could only give up. On any other database it holds the rows that it counts on
+        # (ledger/journal.py), and has to see what was committed while it waited for them.
+        level = {} if self.file is not None else {"isolation_level": "READ COMMITTED"}
+        self._writing = self.engine.execution_options(ledger_writes=True, **level)
 
     @property
     def name(self) -> str:
@@ -85,20 +100,33 @@ class Database:
             raise BadInput(
                 f"ledger {self.name}: {_first_line(error)} (a run has to be started before it is used)"
             ) from error
+        except DataError as error:
+            raise BadInput(
+                f"ledger {self.name}: the database does not take a value ({_first_line(error)}); shorten it, or leave "
+                "out characters that are not text"
+            ) from error
         except DBAPIError as error:
             raise Unreachable(
                 f"ledger {self.name}: {_first_line(error)}; start or free it, or correct {ENVIRONMENT}"
+            ) from error
+        except (UnicodeEncodeError, StatementError) as error:
+            cause = getattr(error, "orig", None) or error
+            raise BadInput(f"ledger {self.name}: a value cannot be stored ({cause}); correct it") from error
+        except ValueError as error:
+            raise Inconclusive(
+                f"ledger {self.name}: a row is damaged ({error}), so what it says is not known; look at it with: "
+                "kstreams-runbooks evidence RUN --verify"
             ) from error
 
     def _passing(self, error: BaseException) -> bool:
         if isinstance(error, OperationalError):
             return not any(word in str(error.orig) for word in _LASTING)
-        # Two first writers of one row; SQLite's write lock lets it happen nowhere else.
-        return isinstance(error, IntegrityError) and self.file is None
+        # Two first writers of one row; SQLite's write lock does not let that happen.
+        return isinstance(error, IntegrityError) and getattr(error.orig, "sqlstate", None) == _TWICE
 
 
 def _first_line(error: DBAPIError) -> str:
-    return str(error.orig).strip().splitlines()[0]
+    return next(iter(str(error.orig).strip().splitlines()), type(error.orig).__name__)
 
 
 def _parsed(url: str) -> URL:
@@ -118,10 +146,23 @@ def _engine(url: URL) -> Engine:
             event.listen(engine, "connect", _on_sqlite_connect)
             event.listen(engine, "begin", _on_sqlite_begin)
             return engine
-        # What SQLite's write lock gives, said in SQL: a lost race is an error that is tried again.
-        return create_engine(url, poolclass=NullPool, isolation_level="SERIALIZABLE")
+        return _server_engine(url)
     except (ModuleNotFoundError, NoSuchModuleError) as error:
         raise BadInput(f"{ENVIRONMENT}: no driver for {url.drivername} is installed ({error}); install it") from None
+
+
+def _server_engine(url: URL) -> Engine:
+    # A reader sees one moment of the ledger, however many statements it takes.
+    engine = create_engine(url, poolclass=NullPool, isolation_level="REPEATABLE READ")
+    if url.get_backend_name() == "postgresql":
+        event.listen(engine, "do_connect", _on_postgresql_connect)
+    return engine
+
+
+def _on_postgresql_connect(_dialect: object, _record: object, _arguments: object, options: dict[str, Any]) -> None:
+    options.setdefault("connect_timeout", _CONNECT_TIMEOUT_S)
+    # A lock that is not given in this time is an error that is tried again, as on SQLite.
+    options["options"] = f"-c lock_timeout={_BUSY_TIMEOUT_MS} {options.get('options', '')}".strip()
 
 
 def _on_sqlite_connect(connection: sqlite3.Connection, _record: object) -> None:

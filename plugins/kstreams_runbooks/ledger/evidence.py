@@ -1,19 +1,20 @@
-"""Evidence, approvals and undo cards: written once, read by every later step."""
+"""Evidence, approvals and undo cards: journal entries, written once, read by every later step."""
 
-from dataclasses import asdict
-from typing import Any, get_args
+from dataclasses import asdict, replace
+from typing import Any, TypeVar, cast, get_args
 
-from sqlalchemy import func, select, update
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.ledger.database import Database
-from kstreams_runbooks.ledger.tables import ApprovalRow, CardRow, EvidenceRow, RunRow
+from kstreams_runbooks.ledger.journal import append, locked, rows_of
+from kstreams_runbooks.ledger.tables import JournalRow
+from kstreams_runbooks.model.journal import APPROVAL, CARD, CARD_DONE, unpack
 from kstreams_runbooks.model.ledger import Approval, Card, Evidence, EvidenceKind, RunRecord
 
-_APPROVAL = tuple(Approval.__dataclass_fields__)
-_EVIDENCE = tuple(Evidence.__dataclass_fields__)
-_CARD = tuple(Card.__dataclass_fields__)
+_Kept = TypeVar("_Kept", Approval, Card)
+_KINDS: tuple[str, ...] = get_args(EvidenceKind)
 
 
 class Records:
@@ -25,41 +26,28 @@ class Records:
         self, run_key: str, task_id: str, try_number: int, kind: EvidenceKind | str, name: str, payload: Any, at_ms: int
     ) -> int:
         """Keep one piece of evidence; `payload` is JSON. The answer is its id: a later piece has a higher one."""
-        if kind not in get_args(EvidenceKind):
-            raise BadInput(f"evidence {name}: kind {kind!r} (expected one of {', '.join(get_args(EvidenceKind))})")
-
-        def work(session: Session) -> int:
-            row = EvidenceRow(
-                run_key=run_key,
-                task_id=task_id,
-                try_number=try_number,
-                kind=kind,
-                name=name,
-                payload=payload,
-                at_ms=at_ms,
-            )
-            session.add(row)
-            session.flush()
-            return row.id
-
-        return self.database.write(work)
+        if kind not in _KINDS:
+            raise BadInput(f"evidence {name}: kind {kind!r} (expected one of {', '.join(_KINDS)})")
+        return self.database.write(
+            lambda session: append(session, locked(session, run_key), kind, name, payload, at_ms, task_id, try_number)
+        )
 
     def evidence(
         self, run_key: str, kind: str | None = None, name: str | None = None, task_id: str | None = None
     ) -> list[Evidence]:
         """Evidence of a run in the order of writing, only of a kind, a name, a task where given."""
         wanted = {"run_key": run_key, "kind": kind, "name": name, "task_id": task_id}
-        query = select(EvidenceRow).filter_by(**{key: value for key, value in wanted.items() if value is not None})
-
-        def work(session: Session) -> list[Evidence]:
-            rows = session.scalars(query.order_by(EvidenceRow.id))
-            return [Evidence(**{field: getattr(row, field) for field in _EVIDENCE}) for row in rows]
-
-        return self.database.read(work)
+        query = select(JournalRow).filter_by(**{key: value for key, value in wanted.items() if value is not None})
+        query = query.where(JournalRow.kind.in_(_KINDS)).order_by(JournalRow.place)
+        return self.database.read(lambda session: [_piece(row) for row in session.scalars(query)])
 
     def approve(self, approval: Approval) -> None:
         """Keep an approval; earlier ones for the same task stay as evidence, the last one counts."""
-        self.database.write(lambda session: session.add(ApprovalRow(**asdict(approval))))
+        run_key, task_id, at_ms = approval.run_key, approval.task_id, approval.at_ms
+        content = _content(approval)
+        self.database.write(
+            lambda session: append(session, locked(session, run_key), APPROVAL, task_id, content, at_ms, task_id)
+        )
 
     def approval(self, run_key: str, task_id: str) -> Approval | None:
         """The last approval that a task got, None where there is none; whether it still holds is for the caller."""
@@ -68,11 +56,10 @@ class Records:
 
     def approvals(self, run_key: str) -> tuple[Approval, ...]:
         """Every approval of a run in the order in which they were given."""
-        query = select(ApprovalRow).filter_by(run_key=run_key).order_by(ApprovalRow.id)
 
         def work(session: Session) -> tuple[Approval, ...]:
-            rows = session.scalars(query)
-            return tuple(Approval(**{field: getattr(row, field) for field in _APPROVAL}) for row in rows)
+            rows = rows_of(session, run_key, (APPROVAL,))
+            return tuple(_kept(Approval, row) for row in rows)
 
         return self.database.read(work)
 
@@ -80,49 +67,86 @@ class Records:
         """Keep an undo card, before the write that it undoes; BadInput where the run has that `seq` already."""
 
         def work(session: Session) -> None:
-            if session.get(CardRow, (card.run_key, card.seq)) is not None:
+            run = locked(session, card.run_key)
+            if any(kept.seq == card.seq for kept in _cards(session, card.run_key)):
                 raise BadInput(f"run {card.run_key}: undo card {card.seq} is there already; number the next one")
-            session.add(CardRow(**asdict(card)))
+            content = _content(card)
+            del content["done"]
+            append(session, run, CARD, card.object, content, card.at_ms, card.task_id)
 
         self.database.write(work)
 
     def cards(self, run_key: str) -> list[Card]:
         """The undo cards of a run, first to last."""
-        query = select(CardRow).filter_by(run_key=run_key).order_by(CardRow.seq)
+        return self.database.read(lambda session: _cards(session, run_key))
 
-        def work(session: Session) -> list[Card]:
-            return [Card(**{field: getattr(row, field) for field in _CARD}) for row in session.scalars(query)]
+    def cards_since(self, run: RunRecord, entry: int) -> list[Card]:
+        """Cards of any run about the application of `run` from a journal entry on, in the order of writing."""
+        query = select(JournalRow).where(
+            JournalRow.cluster == run.cluster, JournalRow.application == run.application, JournalRow.kind == CARD
+        )
+        query = query.where(JournalRow.seq >= entry).order_by(JournalRow.seq)
+        return self.database.read(lambda session: [_kept(Card, row) for row in session.scalars(query)])
 
-        return self.database.read(work)
-
-    def changed_since(self, run: RunRecord, at_ms: int) -> str | None:
-        """The key of the newest other run that has changed the application of `run` after `at_ms`, None for none."""
+    def changed_since(self, run: RunRecord, entry: int) -> str | None:
+        """The key of the newest other run that has changed the application of `run` after an entry, None for none."""
         query = (
-            select(CardRow.run_key)
-            .join(RunRow, RunRow.run_key == CardRow.run_key)
-            .where(RunRow.application == run.application, RunRow.cluster == run.cluster)
-            .where(CardRow.run_key != run.run_key, CardRow.at_ms > at_ms)
-            .order_by(CardRow.at_ms.desc())
+            select(JournalRow.run_key)
+            .where(JournalRow.cluster == run.cluster, JournalRow.application == run.application)
+            .where(JournalRow.kind == CARD, JournalRow.run_key != run.run_key, JournalRow.seq > entry)
+            .order_by(JournalRow.seq.desc())
             .limit(1)
         )
         return self.database.read(lambda session: session.scalar(query))
 
     def last_changes(self, cluster: str) -> dict[str, int]:
-        """When a run last began to change each application of a cluster; one that no run has changed is absent."""
+        """The entry in which a run last began to change each application; one that no run has changed is absent."""
         query = (
-            select(RunRow.application, func.max(CardRow.at_ms).label("at_ms"))
-            .join(CardRow, RunRow.run_key == CardRow.run_key)
-            .where(RunRow.cluster == cluster)
-            .group_by(RunRow.application)
+            select(JournalRow.application, func.max(JournalRow.seq).label("seq"))
+            .where(JournalRow.cluster == cluster, JournalRow.kind == CARD)
+            .group_by(JournalRow.application)
         )
-        return self.database.read(lambda session: {row.application: row.at_ms for row in session.execute(query)})
+        return self.database.read(lambda session: {row.application: row.seq for row in session.execute(query)})
 
     def finish_card(self, run_key: str, seq: int) -> None:
         """Mark a card as dealt with; BadInput where there is none."""
-        statement = update(CardRow).where(CardRow.run_key == run_key, CardRow.seq == seq).values(done=True)
 
         def work(session: Session) -> None:
-            if session.connection().execute(statement).rowcount == 0:
+            run = locked(session, run_key)
+            if all(card.seq != seq for card in _cards(session, run_key)):
                 raise BadInput(f"run {run_key}: has no undo card {seq}")
+            append(session, run, CARD_DONE, str(seq), {"seq": seq})
 
         self.database.write(work)
+
+
+def _piece(row: JournalRow) -> Evidence:
+    return Evidence(
+        id=row.seq,
+        run_key=row.run_key,
+        task_id=row.task_id,
+        try_number=row.try_number,
+        kind=cast("EvidenceKind", row.kind),
+        name=row.name,
+        at_ms=row.at_ms,
+        payload=unpack(row.payload),
+    )
+
+
+def _cards(session: Session, run_key: str) -> list[Card]:
+    rows = rows_of(session, run_key, (CARD, CARD_DONE))
+    done = {int(row.name) for row in rows if row.kind == CARD_DONE}
+    cards = [_kept(Card, row) for row in rows if row.kind == CARD]
+    return sorted((replace(card, done=card.seq in done) for card in cards), key=lambda card: card.seq)
+
+
+def _kept(kind: type[_Kept], row: JournalRow) -> _Kept:
+    """What an entry is about; ValueError where its content is not of that kind."""
+    try:
+        return kind(run_key=row.run_key, entry=row.seq, **unpack(row.payload))
+    except TypeError:
+        raise ValueError(f"entry {row.place} of run {row.run_key} is not a {row.kind}") from None
+
+
+def _content(kept: Approval | Card) -> dict[str, Any]:
+    return {name: value for name, value in asdict(kept).items() if name not in {"run_key", "entry"}}

@@ -4,12 +4,14 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 
-from sqlalchemy import delete, or_, select, update
+from sqlalchemy import delete, or_, select
 from sqlalchemy.orm import Session
 
 from kstreams_runbooks.errors import Refused, WriteRefused
 from kstreams_runbooks.ledger.database import Database
+from kstreams_runbooks.ledger.journal import append, lock, locked
 from kstreams_runbooks.ledger.tables import HoldRow, RunRow
+from kstreams_runbooks.model.journal import HOLD
 from kstreams_runbooks.model.ledger import Hold
 
 # How often holds may change hands while one run asks for its own.
@@ -34,8 +36,8 @@ class Holds:
 
         Refused names the run that is in the way: one that holds a resource, or `limit` others that hold anything in
         `cluster`. A run is out of the way where it concluded after it last renewed (a concluded run that is cleared
-        renews again), or where `is_finished(run_key)`. That question goes to Airflow, so it is asked outside of the
-        transaction, and its answer counts only for a hold that has not been renewed since.
+        renews again), in the order of its journal, or where `is_finished(run_key)`. That question goes to Airflow, so
+        it is asked outside of the transaction, and its answer counts only for a hold that has not been renewed since.
         """
         finished: set[Hold] = set()
         for _ in range(_ROUNDS):
@@ -59,17 +61,28 @@ class Holds:
 
     def renew_hold(self, run_key: str, at_ms: int) -> None:
         """Renew everything that a run holds; WriteRefused where it holds nothing any more."""
-        statement = update(HoldRow).where(HoldRow.run_key == run_key).values(renewed_at_ms=at_ms)
 
         def work(session: Session) -> None:
-            if session.connection().execute(statement).rowcount == 0:
+            run = locked(session, run_key)
+            held = _held_by(session, run_key)
+            if not held:
                 raise WriteRefused(f"run {run_key} holds nothing any more; clear `check` and what follows it")
+            entry = append(session, run, HOLD, "renewed", {"resources": [row.resource for row in held]}, at_ms)
+            for row in held:
+                row.renewed_at_ms, row.renewed_entry = at_ms, entry
 
         self.database.write(work)
 
     def release_holds(self, run_key: str) -> None:
         """Give back everything that a run holds."""
-        self.database.write(lambda session: session.execute(delete(HoldRow).where(HoldRow.run_key == run_key)))
+
+        def work(session: Session) -> None:
+            run = locked(session, run_key)
+            if held := _held_by(session, run_key):
+                append(session, run, HOLD, "released", {"resources": [row.resource for row in held]})
+                session.execute(delete(HoldRow).where(HoldRow.run_key == run_key))
+
+        self.database.write(work)
 
     def holds(self) -> tuple[Hold, ...]:
         """Everything that is held, also by runs that have ended without giving it back."""
@@ -90,13 +103,16 @@ def _take(
     finished: frozenset[Hold],
 ) -> list[Hold]:
     """Take the holds unless a living run is in the way; then the holds that decide it, and nothing is changed."""
+    # Two that ask for something in one cluster count each other: one after the other.
+    lock(session, cluster)
+    run = locked(session, run_key)
     rows = session.execute(
-        select(HoldRow, RunRow.ended_at_ms)
+        select(HoldRow, RunRow.ended_entry)
         .join(RunRow, RunRow.run_key == HoldRow.run_key)
         .where(or_(HoldRow.cluster == cluster, HoldRow.resource.in_(resources)))
     ).all()
     others = [(_hold(row), ended) for row, ended in rows if row.run_key != run_key]
-    free = {hold for hold, ended in others if hold in finished or (ended is not None and ended >= hold.renewed_at_ms)}
+    free = {hold for hold, ended in others if hold in finished or (ended is not None and ended > hold.renewed_entry)}
     living = [hold for hold, _ in others if hold not in free]
     if _in_the_way(living, resources, cluster, limit):
         return living
@@ -104,13 +120,26 @@ def _take(
     ended_runs = {hold.run_key for hold in free} - {hold.run_key for hold in living}
     session.execute(delete(HoldRow).where(HoldRow.run_key.in_(ended_runs)))
     own = {row.resource: row for row, _ in rows if row.run_key == run_key}
+    name = "renewed" if set(resources) <= set(own) else "taken"
+    entry = append(session, run, HOLD, name, {"resources": sorted(resources), "freed": sorted(ended_runs)}, at_ms)
     for row in own.values():
-        row.renewed_at_ms = max(row.renewed_at_ms, at_ms)
+        row.renewed_at_ms, row.renewed_entry = at_ms, entry
     for resource in sorted(set(resources) - set(own)):
         session.add(
-            HoldRow(resource=resource, cluster=cluster, run_key=run_key, taken_at_ms=at_ms, renewed_at_ms=at_ms)
+            HoldRow(
+                resource=resource,
+                cluster=cluster,
+                run_key=run_key,
+                taken_at_ms=at_ms,
+                renewed_at_ms=at_ms,
+                renewed_entry=entry,
+            )
         )
     return []
+
+
+def _held_by(session: Session, run_key: str) -> list[HoldRow]:
+    return [*session.scalars(select(HoldRow).where(HoldRow.run_key == run_key).order_by(HoldRow.resource))]
 
 
 def _in_the_way(living: Iterable[Hold], resources: Sequence[str], cluster: str, limit: int) -> str:
@@ -148,6 +177,7 @@ def _hold(row: HoldRow) -> Hold:
         taken_at_ms=row.taken_at_ms,
         renewed_at_ms=row.renewed_at_ms,
         cluster=row.cluster,
+        renewed_entry=row.renewed_entry,
     )
 
 

@@ -7,7 +7,7 @@ the message is sent by the next one: rather twice, in that one case, than never.
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import ColumnElement, or_, select, update
 from sqlalchemy.orm import Session
 
 from kstreams_runbooks.ledger.codec import decode, encode
@@ -55,7 +55,7 @@ class Notifications:
         query = (
             select(NotificationRow)
             .where(NotificationRow.sent_at_ms.is_(None), NotificationRow.channel.in_(channels))
-            .where(NotificationRow.at_ms > at_ms - _TOO_OLD_MS, NotificationRow.not_before_ms <= at_ms)
+            .where(NotificationRow.at_ms > at_ms - _TOO_OLD_MS, _due(at_ms))
             .order_by(NotificationRow.at_ms.desc(), NotificationRow.channel)
         )
         return self.database.read(lambda session: tuple(_delivery(row) for row in session.scalars(query)))
@@ -64,7 +64,7 @@ class Notifications:
         """Whether the caller is the one who sends it now."""
         statement = (
             update(NotificationRow)
-            .where(*_is(delivery), NotificationRow.sent_at_ms.is_(None), NotificationRow.not_before_ms <= at_ms)
+            .where(*_is(delivery), NotificationRow.sent_at_ms.is_(None), _due(at_ms))
             .values(not_before_ms=at_ms + _CLAIM_MS, attempts=NotificationRow.attempts + 1)
         )
         return self.database.write(lambda session: session.connection().execute(statement).rowcount == 1)
@@ -87,6 +87,11 @@ class Notifications:
         if unsent_only:
             query = query.where(NotificationRow.sent_at_ms.is_(None))
         return self.database.read(lambda session: tuple(_delivery(row) for row in session.scalars(query)))
+
+
+def _due(at_ms: int) -> ColumnElement[bool]:
+    """Not claimed, not paused; a time that is further off than a claim lasts was written by a clock that was wrong."""
+    return or_(NotificationRow.not_before_ms <= at_ms, NotificationRow.not_before_ms > at_ms + _CLAIM_MS)
 
 
 def _is(delivery: Delivery) -> tuple[Any, ...]:

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlalchemy import inspect, text
+from sqlalchemy import Connection, inspect, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 # Newest migration. Stands here so that opening the ledger does not import Alembic (0.2 s in every task).
-HEAD = "0003"
+HEAD = "0004"
+# Any number that nothing else in the database locks.
+_MIGRATING = 0x6B737472
 _MIGRATIONS = Path(__file__).parent / "migrations"
 
 
@@ -67,6 +69,8 @@ def upgrade(database: Database) -> str | None:
             if database.file is not None:
                 _use_wal(database)
             with database.begin() as connection:
+                if database.file is None:
+                    _wait_for_others(connection)
                 config = alembic_config()
                 config.attributes["connection"] = connection
                 command.upgrade(config, "head")
@@ -76,8 +80,17 @@ def upgrade(database: Database) -> str | None:
                 "newer release; update this one"
             ) from error
         except DBAPIError as error:
-            raise Unreachable(f"ledger {database.name}: cannot be migrated: {error.orig}") from error
+            said = " ".join(str(error.orig).split())
+            raise Unreachable(
+                f"ledger {database.name}: cannot be migrated: {said}; its schema stays {found}"
+            ) from error
         return found
+
+
+def _wait_for_others(connection: Connection) -> None:
+    """Two that migrate a server's database at once: the second waits, and finds nothing left to do."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATING})
 
 
 def alembic_config() -> "Config":

@@ -3,35 +3,31 @@
 A change here needs a migration beside it (`migrations/versions`); a test compares both.
 """
 
-import json
-import zlib
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, Dialect, ForeignKey, Index, Integer, LargeBinary, MetaData, String, Text
+from sqlalchemy import JSON, BigInteger, Dialect, ForeignKey, Index, LargeBinary, MetaData, String, Text
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.types import TypeDecorator
 
-# SQLite numbers rows by itself only where the key's type is INTEGER.
-_RowId = BigInteger().with_variant(Integer(), "sqlite")
+from kstreams_runbooks.model.journal import pack, unpack
+
 _KEY = String(512)
 _NAME = String(256)
 
 
 class CompressedJson(TypeDecorator[Any]):
-    """JSON as zlib-compressed UTF-8: a reading of a large application is some hundred kilobytes of repetition."""
+    """A value as `pack` packs it."""
 
     impl = LargeBinary
     cache_ok = True
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> bytes:  # noqa: ARG002 - SQLAlchemy's signature
         """To the database."""
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-        # What a topology or an agent gave may hold half of a surrogate pair: it is kept as JSON escapes it.
-        return zlib.compress(text.encode(errors="backslashreplace"))
+        return pack(value)
 
     def process_result_value(self, value: Any, dialect: Dialect) -> Any:  # noqa: ARG002 - SQLAlchemy's signature
         """From the database."""
-        return None if value is None else json.loads(zlib.decompress(value))
+        return None if value is None else unpack(value)
 
 
 class Base(DeclarativeBase):
@@ -67,6 +63,12 @@ class RunRow(Base):
     outcome_sentence: Mapped[str | None] = mapped_column(Text)
     ended_at_ms: Mapped[int | None] = mapped_column(BigInteger)
     wrote_at_ms: Mapped[int | None] = mapped_column(BigInteger)
+    number: Mapped[int]
+    run_after: Mapped[str | None] = mapped_column(String(64))
+    conf_digest: Mapped[str | None] = mapped_column(String(64))
+    ended_entry: Mapped[int | None] = mapped_column(BigInteger)
+    rows: Mapped[int]
+    head: Mapped[str] = mapped_column(String(64))
 
 
 class PlanRow(Base):
@@ -89,36 +91,42 @@ class RememberedRow(Base):
     value: Mapped[Any] = mapped_column(JSON)
 
 
-class ApprovalRow(Base):
-    """A yes to a plan digest; a later one for the same task stands beside it and counts."""
+class ApplicationRow(Base):
+    """The counter of an application's journal entries: whoever appends one holds this row until the end.
 
-    __tablename__ = "approval"
-    __table_args__ = (Index(None, "run_key", "task_id"),)
+    With an empty application it is the cluster's, which whoever reserves something in the cluster holds.
+    """
 
-    id: Mapped[int] = mapped_column(_RowId, primary_key=True)
+    __tablename__ = "application"
+
+    cluster: Mapped[str] = mapped_column(_NAME, primary_key=True)
+    application: Mapped[str] = mapped_column(_NAME, primary_key=True)
+    last_seq: Mapped[int] = mapped_column(BigInteger)
+
+
+class JournalRow(Base):
+    """One journal entry (model/journal.py); never changed, and deleted only by pruning, which leaves a gap entry."""
+
+    __tablename__ = "journal"
+    __table_args__ = (
+        Index(None, "run_key", "place", unique=True),
+        Index(None, "run_key", "kind", "name"),
+        Index(None, "cluster", "kind", "application"),
+    )
+
+    cluster: Mapped[str] = mapped_column(_NAME, primary_key=True)
+    application: Mapped[str] = mapped_column(_NAME, primary_key=True)
+    seq: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     run_key: Mapped[str] = mapped_column(ForeignKey(RunRow.run_key))
-    task_id: Mapped[str] = mapped_column(_NAME)
-    digest: Mapped[str] = mapped_column(String(64))
-    by: Mapped[str] = mapped_column(_NAME)
-    at_ms: Mapped[int] = mapped_column(BigInteger)
-    expires_at_ms: Mapped[int] = mapped_column(BigInteger)
-    emergency_reason: Mapped[str | None] = mapped_column(Text)
-
-
-class EvidenceRow(Base):
-    """One reading, verdict or write; never changed, never deleted."""
-
-    __tablename__ = "evidence"
-    __table_args__ = (Index(None, "run_key", "kind", "name"),)
-
-    id: Mapped[int] = mapped_column(_RowId, primary_key=True)
-    run_key: Mapped[str] = mapped_column(ForeignKey(RunRow.run_key))
+    place: Mapped[int]
     task_id: Mapped[str] = mapped_column(_NAME)
     try_number: Mapped[int]
     kind: Mapped[str] = mapped_column(String(32))
-    name: Mapped[str] = mapped_column(_NAME)
+    name: Mapped[str] = mapped_column(_KEY)
     at_ms: Mapped[int] = mapped_column(BigInteger)
-    payload: Mapped[Any] = mapped_column(CompressedJson)
+    payload: Mapped[bytes] = mapped_column(LargeBinary)
+    previous: Mapped[str] = mapped_column(String(64))
+    hash: Mapped[str] = mapped_column(String(64))
 
 
 class HoldRow(Base):
@@ -132,26 +140,7 @@ class HoldRow(Base):
     run_key: Mapped[str] = mapped_column(ForeignKey(RunRow.run_key))
     taken_at_ms: Mapped[int] = mapped_column(BigInteger)
     renewed_at_ms: Mapped[int] = mapped_column(BigInteger)
-
-
-class CardRow(Base):
-    """An undo card."""
-
-    __tablename__ = "card"
-
-    run_key: Mapped[str] = mapped_column(ForeignKey(RunRow.run_key), primary_key=True)
-    seq: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    task_id: Mapped[str] = mapped_column(_NAME)
-    step: Mapped[str] = mapped_column(_NAME)
-    object: Mapped[str] = mapped_column(_NAME)
-    what: Mapped[str] = mapped_column(Text)
-    undo: Mapped[str] = mapped_column(Text)
-    cost: Mapped[str] = mapped_column(Text)
-    data_affected: Mapped[bool]
-    point_of_no_return: Mapped[bool]
-    facts: Mapped[Any] = mapped_column(JSON)
-    at_ms: Mapped[int] = mapped_column(BigInteger)
-    done: Mapped[bool]
+    renewed_entry: Mapped[int] = mapped_column(BigInteger)
 
 
 class NotificationRow(Base):

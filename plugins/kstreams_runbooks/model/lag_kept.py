@@ -13,13 +13,15 @@ from kstreams_runbooks.model.lag import ApplicationLag, LagRole
 class KnownTopology:
     """Topics that an application reads, by role, and changelogs that it may keep, as its instances told at `at_ms`.
 
-    `declared` is a digest of the fleet entry under which they were asked.
+    `declared` is a digest of the fleet entry under which they were asked, `changed` the ledger's entry in which a run
+    had last changed it by then (0: none had).
     """
 
     reads: Mapping[str, LagRole]
     keeps: tuple[str, ...]
     at_ms: int
     declared: str
+    changed: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -154,7 +154,7 @@ def started_by(run: Run, instance: InstanceReading, bounce: Bounce, at_ms: int) 
     proven = [
         piece
         for piece in run.ledger.evidence(run.key, kind="verdict", name=group_is_empty.__name__)
-        if piece.payload["result"]["outcome"] == Outcome.PROCEED and piece.at_ms >= card.at_ms
+        if piece.payload["result"]["outcome"] == Outcome.PROCEED and piece.id > card.entry
     ]
     return bool(proven) and encode(instance.streams.start) != card.facts["previous"]
 
@@ -191,12 +191,12 @@ def _empty(run: Run, members: tuple[MemberReading, ...]) -> None:
     removed = GroupWriter(run.kafka, dry_run=run.dry_run).remove_members(group_id, members) if members else ()
     if removed:
         run.say(f"group {group_id}: {len(removed)} members of the stopped instances removed")
-    until, said = now_ms() + _EMPTY_CEILING_S * 1000, ""
+    until, said = time.monotonic() + _EMPTY_CEILING_S, ""
     while True:
         with ClusterReader(run.kafka) as reader:
             group: GroupReading | Missing = reader.group(group_id)
         verdict = group_is_empty(group, group_id)
-        if verdict.outcome is Outcome.PROCEED or now_ms() >= until:
+        if verdict.outcome is Outcome.PROCEED or time.monotonic() >= until:
             break
         if verdict.sentence != said:
             said = verdict.sentence

@@ -6,7 +6,9 @@ from airflow.sdk.execution_time.task_runner import RuntimeTaskInstance
 from kstreams_runbooks.decide.bump_plan import bump_plan
 from kstreams_runbooks.decide.restart_plan import restart_plan
 from kstreams_runbooks.decide.undo_plan import undo_plan
+from kstreams_runbooks.decide.validity import not_valid
 from kstreams_runbooks.errors import Refused, Unreachable, WriteRefused
+from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.plan import Plan
 from kstreams_runbooks.steps.code import code_digest
 from kstreams_runbooks.steps.held_too_long import tell_who_holds_too_long
@@ -15,6 +17,7 @@ from kstreams_runbooks.steps.void import refuse_void
 
 # Asking anew, or a reject, takes an earlier approval back: it must not be used because somebody marked the task.
 VOIDED = "earlier approval void"
+_HOUR_MS = 3_600_000
 _PLANS = tuple(plan.__name__ for plan in (bump_plan, restart_plan, undo_plan))
 
 
@@ -24,8 +27,10 @@ def authorize(run: Run, approval_task: str, after: tuple[str, ...], *, going_on:
     `approval_task` is the task whose approval covers this write; `after` names decisions whose newest verdict in this
     run has to say proceed, and to be newer than everything that was changed before the point of no return. `going_on`
     where this run has stopped what it is about to start: an approval that has expired meanwhile keeps nothing down.
-    Takes or renews the run's holds. Marking a task successful by hand changes none of it.
+    Newer is what comes later in the journal, whatever the clocks say; they can only make an approval expire. Takes or
+    renews the run's holds. Marking a task successful by hand changes none of it.
     """
+    _still_the_run(run)
     plan = run.plan()
     if not going_on:
         refuse_void(run, plan)
@@ -33,6 +38,7 @@ def authorize(run: Run, approval_task: str, after: tuple[str, ...], *, going_on:
     _same_code(run, plan)
     _newest_run(run)
     before = [card for card in run.ledger.cards(run.key) if not card.point_of_no_return]
+    last = max(before, key=lambda card: card.entry, default=None)
     for name in after:
         verdicts = run.ledger.evidence(run.key, kind="verdict", name=name)
         outcome = verdicts[-1].payload["result"]["outcome"] if verdicts else "never reached"
@@ -41,10 +47,10 @@ def authorize(run: Run, approval_task: str, after: tuple[str, ...], *, going_on:
                 f"{run.task_id}: {name} is {outcome} in the ledger (expected proceed); marked successful by hand does "
                 f"not count: clear {verdicts[-1].task_id if verdicts else 'the step before'} and what follows it"
             )
-        if before and verdicts[-1].at_ms < before[-1].at_ms:
+        if last is not None and verdicts[-1].id < last.entry:
             raise WriteRefused(
-                f"{run.task_id}: {name} was reached before the last restart of {before[-1].step} "
-                f"({before[-1].object}); clear {verdicts[-1].task_id} and what follows it"
+                f"{run.task_id}: {name} was reached before the last restart of {last.step} "
+                f"({last.object}); clear {verdicts[-1].task_id} and what follows it"
             )
     take_hold(run)
 
@@ -58,7 +64,7 @@ def approved(run: Run, approval_task: str, digest: str, *, going_on: bool = Fals
             f"clear {approval_task} and what follows it"
         )
     voided = run.ledger.evidence(run.key, kind="note", name=VOIDED, task_id=approval_task)
-    if voided and voided[-1].at_ms > approval.at_ms:
+    if voided and voided[-1].id > approval.entry:
         raise WriteRefused(
             f"{run.task_id}: the approval by {approval.by} was taken back when {approval_task} asked anew or was "
             f"rejected; clear {approval_task} and what follows it"
@@ -68,18 +74,26 @@ def approved(run: Run, approval_task: str, digest: str, *, going_on: bool = Fals
             f"{run.task_id}: {approval_task} was given for plan {approval.digest}, the plan is now {digest}; "
             f"clear {approval_task} and what follows it"
         )
-    if approval.expires_at_ms < now_ms() and not going_on:
-        minutes = (now_ms() - approval.expires_at_ms) / 60_000
+    if going_on:
+        return
+    seen = run.ledger.latest_clock(run.record, approval.entry)
+    if why := not_valid(approval, now_ms(), int(run.limit("approval_expiry_h") * _HOUR_MS), seen):
+        raise WriteRefused(f"{run.task_id}: {why}; clear {approval_task} and what follows it")
+
+
+def _still_the_run(run: Run) -> None:
+    """Refuse where Airflow's run was deleted and its id used again: what is left of the old one changes nothing."""
+    if run.ledger.is_superseded(run.record):
         raise WriteRefused(
-            f"{run.task_id}: the approval by {approval.by} expired {minutes:.0f} min ago; "
-            f"clear {approval_task} and what follows it"
+            f"{run.task_id}: run {run.key} was deleted in Airflow and its id used again: it changes nothing any more; "
+            "look at the newer run"
         )
 
 
 def _newest_run(run: Run) -> None:
     """Refuse where another run has changed the application since this one planned, or last changed it itself."""
-    planned = [made.at_ms for name in _PLANS for made in run.ledger.evidence(run.key, kind="verdict", name=name)]
-    last = max([*planned, *(card.at_ms for card in run.ledger.cards(run.key))], default=None)
+    planned = [made.id for name in _PLANS for made in run.ledger.evidence(run.key, kind="verdict", name=name)]
+    last = max([*planned, *(card.entry for card in run.ledger.cards(run.key))], default=None)
     if last is not None and (other := run.ledger.changed_since(run.record, last)):
         raise WriteRefused(
             f"{run.task_id}: run {other} has changed {run.record.application} since this run planned or last changed "
@@ -112,16 +126,19 @@ def take_hold(run: Run) -> None:
             cluster=run.record.cluster,
             limit=run.cluster.max_concurrent_runs,
             at_ms=now_ms(),
-            is_finished=is_over,
+            is_finished=lambda run_key: is_over(run.ledger, run_key),
         )
     except Refused:
         tell_who_holds_too_long(run)
         raise
 
 
-def is_over(run_key: str) -> bool:
+def is_over(ledger: Ledger, run_key: str) -> bool:
     """Whether Airflow has no such run any more, or it has ended: its hold is then free."""
-    dag_id, _, run_id = run_key.partition("/")
+    record = ledger.run(run_key)
+    if ledger.is_superseded(record):
+        return True
+    dag_id, run_id = record.dag_id, record.run_id
     try:
         going = RuntimeTaskInstance.get_dr_count(dag_id=dag_id, run_ids=[run_id], states=["queued", "running"])
     except AirflowRuntimeError as error:

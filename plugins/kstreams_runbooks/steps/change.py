@@ -198,7 +198,7 @@ def _start(run: Run, stored: Mapping[str, Any], runbook: str) -> None:
         run_id=run.record.run_id,
         limits=given_limits(run.record.params),
     )
-    run_id = started_id(runbook, run.record.run_id)
+    run_id = started_id(runbook, run.record.run_id, run.record.number)
     new = start_run(runbook, run_id, conf, f"planned by plan_change, run {run.record.run_id}")
     run.keep("write", "start", {"dag_id": runbook, "run_id": run_id, "conf": conf, "new": new})
     how = "a dry run" if dry else "for real"

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from functools import partial
 
 from airflow.sdk import DAG, Param, task
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_fixed
@@ -17,7 +18,7 @@ from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.lag_kept import KeptStatus
 from kstreams_runbooks.model.notification import Notification
 from kstreams_runbooks.notification_settings import notification_settings
-from kstreams_runbooks.steps.authorize import is_over
+from kstreams_runbooks.steps.authorize import is_over as over
 from kstreams_runbooks.steps.check_answers import ACKNOWLEDGE, ANSWER, answers_of, demand_whole, problems_of, reported
 from kstreams_runbooks.steps.checking import held_applications
 from kstreams_runbooks.steps.checking import read_cluster as read
@@ -128,6 +129,7 @@ def sweep_holds() -> None:
     """
     with reported("runs the guards of every application that a run holds") as context:
         ledger = Ledger.open()
+        is_over = partial(over, ledger)
         swept = sweep(ledger, "sweep_holds", is_over, log.info)
         draining = [one.sentence(now_ms()) for one in runs_in_a_drain(ledger) if not is_over(one.run_key)]
         for sentence in draining:

@@ -75,13 +75,15 @@ def read_cluster(
     earlier = earlier_readings(ledger, cluster, ids, time.time_ns() // 1_000_000, settings)
     last = {name: readings[-1] for name, readings in earlier.items() if readings}
     limits = limits_of(settings)
+    # Before anything is asked: what is changed while this reads is asked again by the next check.
+    changes = ledger.last_changes(cluster)
     with ClusterReader(config, counted=True) as reader:
         names = reader.names()
-        why = _whom_to_ask(ledger, cluster, entries, earlier, names.visible, settings)
+        why = _whom_to_ask(ledger, cluster, entries, earlier, names.visible, settings, changes)
         told = ask_instances([entry for entry in entries if entry.name in why], names)
         at_ms = reader.taken().at_ms
         topologies = {
-            entry.name: _topology(entry, told.get(entry.name), earlier[entry.name], at_ms) for entry in entries
+            entry.name: _topology(entry, told.get(entry.name), earlier[entry.name], at_ms, changes) for entry in entries
         }
         questions = [question(entry, told.get(entry.name), topologies[entry.name]) for entry in entries]
         snapshot = read_lag(reader, cluster, questions)
@@ -90,7 +92,7 @@ def read_cluster(
             why |= dict.fromkeys(unheard, _READS_MORE)
             told |= ask_instances([entry for entry in again if entry.name not in told], names)
             # What they told before is no answer any more, whether or not they tell now.
-            topologies |= {entry.name: _topology(entry, told[entry.name], (), at_ms) for entry in again}
+            topologies |= {entry.name: _topology(entry, told[entry.name], (), at_ms, changes) for entry in again}
             questions = [question(entry, told[entry.name], topologies[entry.name]) for entry in again]
             snapshot = with_others(snapshot, read_lag(reader, cluster, questions))
         before = {name: reading.lag for name, reading in last.items()}
@@ -110,7 +112,7 @@ def read_cluster(
     suspicious = [entry for entry in entries if entry.name in why and entry.name not in told]
     told |= ask_instances(suspicious, names)
     for entry in suspicious:
-        topologies[entry.name] = _topology(entry, told[entry.name], earlier[entry.name], at_ms)
+        topologies[entry.name] = _topology(entry, told[entry.name], earlier[entry.name], at_ms, changes)
     ledger.keep_lag(
         cluster,
         {
@@ -130,10 +132,11 @@ def _whom_to_ask(
     earlier: Mapping[str, tuple[KeptReading, ...]],
     names: Collection[str],
     settings: CheckSettings,
+    changes: Mapping[str, int],
 ) -> dict[str, str]:
     """Applications whose instances are asked, each with the reason."""
     words = {one.application: one.word for one in ledger.lag_statuses() if one.cluster == cluster}
-    changed, held = ledger.last_changes(cluster), {name for of, name in held_applications(ledger) if of == cluster}
+    held = {name for of, name in held_applications(ledger) if of == cluster}
     internal = internal_by_id(names, {entry.application_id for entry in entries})
     now_ms, found = time.time_ns() // 1_000_000, {}
     for entry in entries:
@@ -145,7 +148,7 @@ def _whom_to_ask(
             topology=topology,
             word=words.get(entry.name),
             held=entry.name in held,
-            changed_at_ms=changed.get(entry.name),
+            changed=changes.get(entry.name, 0),
             new_topics=tuple(sorted({*internal.get(entry.application_id, ())} - known)) if topology else (),
         )
         if why := why_ask(acquaintance, now_ms, int(settings.topology_hours * _HOUR_MS)):
@@ -174,12 +177,12 @@ def _remembered(readings: Sequence[KeptReading]) -> KnownTopology | None:
 
 
 def _topology(
-    entry: Application, told: Told | None, readings: Sequence[KeptReading], at_ms: int
+    entry: Application, told: Told | None, readings: Sequence[KeptReading], at_ms: int, changes: Mapping[str, int]
 ) -> KnownTopology | None:
     """What its instances tell now, else what they told before, as long as it is declared as it was then."""
     declared = declared_digest(entry)
     if told is not None and told.reads:
-        return KnownTopology(told.reads, told.keeps, at_ms, declared)
+        return KnownTopology(told.reads, told.keeps, at_ms, declared, changes.get(entry.name, 0))
     if told is not None and told.heard:
         return None
     remembered = _remembered(readings)

@@ -5,6 +5,7 @@ from typing import Any
 
 from airflow.sdk import get_current_context, task
 
+from kstreams_runbooks.decide.chain import clock_steps
 from kstreams_runbooks.decide.conclusion import RunFacts, RunOutcome, conclusion
 from kstreams_runbooks.decide.notification import ended, trigger_command
 from kstreams_runbooks.errors import Drifted, Inconclusive, Unreachable
@@ -34,10 +35,13 @@ def conclude() -> None:
         outcome = run.decide(conclusion, facts=facts)
         run.ledger.conclude(run.key, str(outcome.outcome), outcome.sentence, now_ms())
         run.ledger.release_holds(run.key)
+        head = _told_of_the_chain(run)
         run.say(f"{outcome.outcome.upper()}: {outcome.sentence}")
         code, back = exit_code(outcome.outcome), way_back(run)
         leave(
-            context, "return_value", {"outcome": str(outcome.outcome), "sentence": outcome.sentence, "exit_code": code}
+            context,
+            "return_value",
+            {"outcome": str(outcome.outcome), "sentence": outcome.sentence, "exit_code": code, "head": head},
         )
         for line in () if outcome.outcome.succeeded else back:
             run.say(line)
@@ -46,6 +50,7 @@ def conclude() -> None:
             "drifted": has_drifted(run) and voided(run) is None,
             "way_back": back,
             "emergencies": tuple(emergencies(run)),
+            "head": head,
         }
         notify(run, ended, conclusion=outcome, **told)
         if not outcome.outcome.succeeded:
@@ -54,10 +59,28 @@ def conclude() -> None:
         _onward(run, outcome.outcome)
 
 
+def _told_of_the_chain(run: Run) -> str:
+    """Say where clocks went back in this run, and the head of its journal, so that it is kept in this log as well."""
+    entries = run.ledger.timeline(run.key)
+    if steps := clock_steps(entries):
+        worst = max(steps, key=lambda step: step.back_ms)
+        run.say(
+            f"clocks: {len(steps)} entries of this run are older by their time than the one before; the most "
+            f"{worst.back_ms / 1000:,.3f} s, entry {worst.place} ({worst.task_id or worst.kind}). The order is that of "
+            "the journal"
+        )
+    head = entries[-1].hash
+    run.say(
+        f"evidence: {len(entries)} entries, head {head}; to prove later that none was changed: "
+        + pasted(["kstreams-runbooks", "evidence", run.record.name, "--verify", "--head", head])
+    )
+    return head
+
+
 def _onward(run: Run, outcome: RunOutcome) -> None:
     """What comes next: the same for real after a dry run, the next leg after one of several."""
     if outcome is RunOutcome.DRY_RUN:
-        run.say(f"the evidence: {pasted(['kstreams-runbooks', 'evidence', run.record.run_id])}")
+        run.say(f"the evidence: {pasted(['kstreams-runbooks', 'evidence', run.record.name])}")
         run.say(f"to do it: {trigger_command(run.record)}")
         return
     # A plan of another kind, which starts a runbook, has nothing to come.
@@ -73,7 +96,7 @@ def facts_of(run: Run) -> RunFacts:
     kept = run.ledger.evidence(run.key)
     cards = run.ledger.cards(run.key)
     # The card is written before the write: a task that was killed in between has written all the same.
-    last_write_ms = max((card.at_ms for card in cards), default=0)
+    last_write = max((card.entry for card in cards), default=0)
     verdicts = [
         piece
         for piece in kept
@@ -82,9 +105,7 @@ def facts_of(run: Run) -> RunFacts:
     begun = [piece for piece in kept if piece.name == BEGUN and piece.task_id != run.task_id]
     # How the run ended is what the last step that began said: what an earlier one proved, or failed at, is not it.
     since = begun[-1].id if begun else 0
-    verified = [
-        piece for piece in verdicts if piece.name in _VERIFIED and piece.at_ms >= last_write_ms and piece.id > since
-    ]
+    verified = [piece for piece in verdicts if piece.name in _VERIFIED and piece.id > max(since, last_write)]
     failures = _failures(run, kept)
     return RunFacts(
         dry_run=run.dry_run,

@@ -7,18 +7,19 @@ from kstreams_runbooks.decide.deployed import deployed, old_start_gone
 from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.gates import Awaited
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
-from kstreams_runbooks.steps.run import Run, now_ms
+from kstreams_runbooks.steps.run import Run
+from kstreams_runbooks.steps.until import Until
 from kstreams_runbooks.steps.watch_trigger import WatchTrigger, reading_of
 
-_HOUR_MS = 3_600_000
+_HOUR_S = 3_600
 
 
 class DeployTrigger(WatchTrigger):
     """Fires when what was asked for is observed, or when the time for it is over.
 
     Once, where the old start has left members in the group, it fires with `wait` as soon as that start is gone: a task
-    removes them and waits on. The limit is wall clock kept in the ledger, so it survives a restart of the triggerer. A
-    reading is kept as evidence where it tells something new: most of them tell that nobody has done anything yet.
+    removes them and waits on. The limit is kept in the ledger (steps/until.py) and survives a restart of the triggerer.
+    A reading is kept as evidence where it tells something new: most of them tell that nobody has done anything yet.
 
     Arguments: `awaited` (Awaited), `interval_s`, `wait_h`.
     """
@@ -26,11 +27,11 @@ class DeployTrigger(WatchTrigger):
     async def watch(self, run: Run) -> Verdict:
         """Read, judge, wait."""
         awaited = decode(Awaited, self.arguments["awaited"])
-        until_ms, said = await asyncio.to_thread(self._until_ms, run, awaited), ""
+        until, said = await asyncio.to_thread(self._until, run, awaited), ""
         while True:
             reading = await asyncio.to_thread(reading_of, run)
             verdict = deployed(reading, awaited)
-            over = now_ms() >= until_ms
+            over = until.is_over()
             if verdict.sentence != said or over:
                 said = verdict.sentence
                 await asyncio.to_thread(run.decide, deployed, reading=reading, awaited=awaited)
@@ -40,19 +41,19 @@ class DeployTrigger(WatchTrigger):
             if awaited.members and old_start_gone(reading, awaited):
                 return Verdict(Outcome.WAIT, (f"{awaited.instance}: its old start is gone, its members are left",))
             if over:
-                return self._out_of_time(verdict, awaited)
+                return self._out_of_time(verdict, awaited, until.note)
             await asyncio.sleep(self.arguments["interval_s"])
 
-    def _until_ms(self, run: Run, awaited: Awaited) -> int:
-        """Wall clock at which this wait ends: written once for one try, then read."""
+    def _until(self, run: Run, awaited: Awaited) -> Until:
+        """When this wait ends: written once for one try, then read."""
         name = f"deploy/{self.step}/{self.try_number}/{awaited.instance}/{awaited.bounce.number}"
-        return int(run.ledger.remember(run.key, name, now_ms() + int(self.arguments["wait_h"] * _HOUR_MS)))
+        return Until(run, name, self.arguments["wait_h"] * _HOUR_S)
 
-    def _out_of_time(self, verdict: Verdict, awaited: Awaited) -> Verdict:
+    def _out_of_time(self, verdict: Verdict, awaited: Awaited, note: str) -> Verdict:
         outcome = Outcome.INCONCLUSIVE if verdict.outcome is Outcome.INCONCLUSIVE else Outcome.REFUSE
         sentence = (
             f"{awaited.instance} is not deployed as asked after {self.arguments['wait_h']:g} h (limit deploy_wait_h): "
-            f"{'; '.join(verdict.reasons)}; deploy it and clear {self.step}, or go back"
+            f"{'; '.join(verdict.reasons)}{note}; deploy it and clear {self.step}, or go back"
         )
         return Verdict(outcome, (sentence,))
 

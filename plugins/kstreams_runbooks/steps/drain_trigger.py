@@ -1,6 +1,7 @@
 """The wait for a drain: polls one application from the triggerer, holds no worker, keeps what it was judged from."""
 
 import asyncio
+import time
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -12,20 +13,21 @@ from kstreams_runbooks.model.drain import DrainQuestion, DrainReading
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.steps.drain_reader import drain_reader
 from kstreams_runbooks.steps.drain_watch import DrainWatch
-from kstreams_runbooks.steps.run import Run, now_ms
+from kstreams_runbooks.steps.run import Run
+from kstreams_runbooks.steps.until import Until
 from kstreams_runbooks.steps.watch_trigger import WatchTrigger
 
 # What a run that waits in a drain has last seen stands in the ledger under this name, for whoever looks at the fleet.
 PROGRESS = "drain"
 # A reading is kept where its verdict is another one, and at least this often.
-_KEPT_EVERY_MS = 30_000
+_KEPT_EVERY_S = 30
 
 
 class DrainTrigger(WatchTrigger):
     """Fires when a drain is proven, when a person is needed, or when its ceiling is reached, with the last readings.
 
-    The ceiling is wall clock kept in the ledger, so it survives a restart of the triggerer; the count of good readings
-    does not. A broker that does not answer is a reading that lacks something: the next comes later, and later.
+    The ceiling is kept in the ledger (steps/until.py) and survives a restart of the triggerer; the count of good
+    readings does not. A broker that does not answer is a reading that lacks something: the next comes later, and later.
 
     Arguments: `question` (DrainQuestion), `interval_s`, `ceiling_s`.
     """
@@ -50,23 +52,23 @@ class _Watch(DrainWatch):
         self._topics, ceiling = (f"{name}/{trigger.step}/{trigger.try_number}" for name in ("topics", "ceiling"))
         self._first = run.ledger.recall(run.key, self._topics) or {}
         super().__init__(reader, run.kafka, replace(question, topic_ids=self._first), trigger.arguments["interval_s"])
-        self._until_ms = int(run.ledger.remember(run.key, ceiling, now_ms() + int(self._ceiling_s * 1000)))
-        self._said, self._kept_at_ms = "", 0
+        self._until = Until(run, ceiling, self._ceiling_s)
+        self._said, self._kept_at = "", 0.0
 
     def look(self) -> Verdict:
         """One more reading, said and kept where it says something new."""
         verdict = super().look()
         if self.question.topic_ids and not self._first:
             self._first = self._run.ledger.remember(self._run.key, self._topics, dict(self.question.topic_ids))
-        if verdict.sentence != self._said or now_ms() - self._kept_at_ms >= _KEPT_EVERY_MS:
-            self._said, self._kept_at_ms = verdict.sentence, now_ms()
+        if verdict.sentence != self._said or time.monotonic() - self._kept_at >= _KEPT_EVERY_S:
+            self._said, self._kept_at = verdict.sentence, time.monotonic()
             self._tell(self._run, verdict.sentence)
             self._run.keep("reading", PROGRESS, self.readings[-1])
         return verdict
 
     def is_over(self, _: RetryCallState) -> bool:
         """Whether the ceiling is reached."""
-        return now_ms() >= self._until_ms
+        return self._until.is_over()
 
     def out_of_time(self, _: RetryCallState) -> Verdict:
         """The last verdict, and that no other is waited for."""
@@ -76,7 +78,8 @@ class _Watch(DrainWatch):
         return Verdict(
             outcome,
             (
-                f"not drained after {self._ceiling_s:.0f} s (limit drain_ceiling_s): {'; '.join(last.reasons)}",
+                f"not drained after {self._ceiling_s:.0f} s (limit drain_ceiling_s): {'; '.join(last.reasons)}"
+                f"{self._until.note}",
                 f"the last readings: {unread}",
             ),
         )

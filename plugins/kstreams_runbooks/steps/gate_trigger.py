@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import time
 from collections import deque
 from dataclasses import asdict
 from typing import Any
@@ -15,7 +16,8 @@ from kstreams_runbooks.model.gates import Expectation, Patience
 from kstreams_runbooks.model.plan import Plan
 from kstreams_runbooks.model.readings import ApplicationReading, InstanceReading
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
-from kstreams_runbooks.steps.run import Run, now_ms
+from kstreams_runbooks.steps.run import Run
+from kstreams_runbooks.steps.until import Until
 from kstreams_runbooks.steps.watch_trigger import WatchTrigger, reading_of
 
 # How many readings in a row have to show that the world has drifted: a broker that restarts may leave a topic out once.
@@ -43,10 +45,11 @@ def _passing(instance: InstanceReading, number: int) -> Any:
 class GateTrigger(WatchTrigger):
     """Fires when the gate of one restarted instance proceeds, refuses, or has reached its ceiling.
 
-    The ceiling is wall clock kept in the ledger, so it survives a restart of the triggerer; the count of good readings
-    does not. The guards run at each reading too: a world that drifts shuts the gate for good. After it has passed, the
-    gate has to stay good for the bake time. A broker that does not answer is a bad reading, not the end: it may be
-    restarting. With `last` a passed gate ends the task without another worker. Every blocking call is in a thread.
+    The ceiling is kept in the ledger (steps/until.py) and survives a restart of the triggerer; the count of good
+    readings does not. The guards run at each reading too: a world that drifts shuts the gate for good. After it has
+    passed, the gate has to stay good for the bake time. A broker that does not answer is a bad reading, not the end: it
+    may be restarting. With `last` a passed gate ends the task without another worker. Every blocking call is in a
+    thread.
 
     Arguments: `expected` (Expectation), `patience` (Patience), `last`.
     """
@@ -55,9 +58,9 @@ class GateTrigger(WatchTrigger):
         """Read, guard, judge, wait."""
         expected = decode(Expectation, self.arguments["expected"])
         patience = Patience(**self.arguments["patience"])
-        ceiling_ms = await asyncio.to_thread(self._ceiling_ms, run, expected, patience)
+        ceiling = await asyncio.to_thread(self._ceiling, run, expected, patience)
         samples: deque[ApplicationReading] = deque(maxlen=_depth(expected, patience))
-        said, bake = "", _Bake(int(patience.bake_s * 1000))
+        said, bake = "", _Bake(patience.bake_s)
         plan = await asyncio.to_thread(run.plan)
         while True:
             began = asyncio.get_running_loop().time()
@@ -81,9 +84,9 @@ class GateTrigger(WatchTrigger):
                 if isinstance(own, InstanceReading):
                     await asyncio.to_thread(keep_passed, run, own, expected.bounce.number)
                 return verdict
-            if not bake.going and now_ms() >= ceiling_ms:
+            if not bake.going and ceiling.is_over():
                 verdict = await asyncio.to_thread(run.decide, gate, samples=tuple(samples), expected=expected)
-                return _out_of_time(verdict, expected, patience)
+                return _out_of_time(verdict, expected, patience, ceiling.note)
             await asyncio.sleep(max(0.0, patience.interval_s - (asyncio.get_running_loop().time() - began)))
 
     def ends_the_task(self, run: Run) -> bool:
@@ -91,41 +94,43 @@ class GateTrigger(WatchTrigger):
         name = self.arguments["expected"]["instance"]
         return bool(self.arguments["last"]) and not others_unwell(reading_of(run), name)
 
-    def _ceiling_ms(self, run: Run, expected: Expectation, patience: Patience) -> int:
-        """Wall clock at which this gate gives up: written once, then read, for one look at one start in one try.
+    def _ceiling(self, run: Run, expected: Expectation, patience: Patience) -> Until:
+        """When this gate gives up: written once, then read, for one look at one start in one try.
 
         A look ends with a gate that has passed: an instance that is looked at again after others has its time anew.
         """
         previous = expected.previous.started_at_ms if expected.previous else "down"
         passed = len(run.ledger.evidence(run.key, kind="note", name=GATE_PASSED))
         name = f"ceiling/{self.step}/{self.try_number}/{expected.instance}/{previous}/{passed}"
-        until_ms = now_ms() + int((patience.ceiling_s + patience.bake_s) * 1000)
-        return int(run.ledger.remember(run.key, name, until_ms))
+        return Until(run, name, patience.ceiling_s + patience.bake_s)
 
 
 class _Bake:
-    """The time that a passed gate has to stay good; what turns bad in it begins again."""
+    """The time that a passed gate has to stay good; what turns bad in it begins again.
 
-    def __init__(self, length_ms: int) -> None:
-        self._length_ms = length_ms
-        self._until_ms: int | None = None
+    By a clock that nobody sets: one that jumps ahead would open the gate too soon.
+    """
+
+    def __init__(self, length_s: float) -> None:
+        self._length_s = length_s
+        self._ends: float | None = None
 
     @property
     def going(self) -> bool:
-        return self._until_ms is not None
+        return self._ends is not None
 
     def begins(self, verdict: Verdict) -> bool:
         """Take the newest verdict; whether the bake begins with it."""
         if verdict.outcome is not Outcome.PROCEED:
-            self._until_ms = None
+            self._ends = None
             return False
-        if self._until_ms is not None:
+        if self._ends is not None:
             return False
-        self._until_ms = now_ms() + self._length_ms
+        self._ends = time.monotonic() + self._length_s
         return True
 
     def is_over(self) -> bool:
-        return self._until_ms is not None and now_ms() >= self._until_ms
+        return self._ends is not None and time.monotonic() >= self._ends
 
 
 def _guard(run: Run, plan: Plan, expected: Expectation, readings: list[ApplicationReading]) -> None:
@@ -144,13 +149,13 @@ def _depth(expected: Expectation, patience: Patience) -> int:
     return expected.good_readings + 1 + math.ceil(expected.commit_interval_ms / 1000 / patience.interval_s)
 
 
-def _out_of_time(verdict: Verdict, expected: Expectation, patience: Patience) -> Verdict:
+def _out_of_time(verdict: Verdict, expected: Expectation, patience: Patience, note: str) -> Verdict:
     outcome = Outcome.INCONCLUSIVE if verdict.outcome is Outcome.INCONCLUSIVE else Outcome.REFUSE
     limit = (
         f"gate of {expected.instance} still shut after {patience.ceiling_s + patience.bake_s:.0f} s (gate_ceiling_s "
         f"{patience.ceiling_s:.0f}, bake_s {patience.bake_s:.0f})"
     )
-    return Verdict(outcome, (f"{limit}: {'; '.join(verdict.reasons)}",))
+    return Verdict(outcome, (f"{limit}: {'; '.join(verdict.reasons)}{note}",))
 
 
 def gate_trigger(run: Run, expected: Expectation, patience: Patience, *, last: bool) -> GateTrigger:

@@ -18,6 +18,7 @@ from airflow.sdk.configuration import conf
 from kstreams_runbooks.decide.notification import About
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.model.ledger import airflow_run
 from kstreams_runbooks.model.notification import Notification
 from kstreams_runbooks.notification_settings import Channel, NotificationSettings, notification_settings
 from kstreams_runbooks.steps.run import Run, log, now_ms
@@ -87,7 +88,7 @@ def _made(name: str, channel: Channel) -> BaseNotifier:
 def _shown(notification: Notification) -> dict[str, Any]:
     """What a notifier's templates see as `notification`, all of it JSON."""
     # What is about an application by itself is about no run.
-    dag_id, run_id = notification.about.split("/", 1) if "/" in notification.about else ("", "")
+    dag_id, run_id = airflow_run(notification.about) if "/" in notification.about else ("", "")
     return {
         "kind": str(notification.kind),
         "subject": notification.subject,

@@ -22,7 +22,7 @@ from kstreams_runbooks.steps.run import Run, now_ms
 from kstreams_runbooks.steps.task import step
 
 # Lag has been under its limit at the last gate; a peak that lasts longer than this is no peak.
-_LAG_CEILING_MS = 120_000
+_LAG_CEILING_S = 120
 _REHEARSED = "nothing was changed; trigger again without dry run to do it"
 
 
@@ -115,12 +115,12 @@ def watch(run: Run, judge: Callable[[ApplicationReading, ApplicationReading], Ve
     plan = run.plan()
     pause_s = max(plan.limit("gate_interval_s"), plan.limit("commit_interval_s"))
     run.say(f"looks twice, {pause_s:g} s apart: progress is a difference")
-    earlier, until_ms = run.read(), now_ms() + _LAG_CEILING_MS
+    earlier, until = run.read(), time.monotonic() + _LAG_CEILING_S
     while True:
         time.sleep(pause_s)
         after = run.read()
         verdict = judge(earlier, after)
-        if verdict.outcome is not Outcome.WAIT or now_ms() >= until_ms:
+        if verdict.outcome is not Outcome.WAIT or time.monotonic() >= until:
             break
         run.say(verdict.sentence)
         earlier = after

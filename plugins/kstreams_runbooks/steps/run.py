@@ -1,15 +1,18 @@
 """One run of a runbook as its steps see it: who asked for what, the ledger, and what can be read."""
 
+import hashlib
+import json
 import logging
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC
 from functools import cached_property
 from typing import Any, TypeVar
 
 from kstreams_runbooks.decide.topics_needed import NeededTopics
 from kstreams_runbooks.deployers import Deployer, make_deployer
-from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
+from kstreams_runbooks.errors import Inconclusive, Refused
 from kstreams_runbooks.fleet import Application, Cluster, load_fleet
 from kstreams_runbooks.free_text import require_free_text
 from kstreams_runbooks.ledger import Ledger
@@ -48,22 +51,35 @@ def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-def _new_record(run_key: str, ti: Any, dag_run: Any, params: dict[str, Any]) -> RunRecord:
-    """The record of a run that begins; BadInput where the application is unknown or its declaration is bad."""
-    require_free_text(params)
-    name = str(params.get("application") or "")
+def record_of(context: Mapping[str, Any]) -> RunRecord:
+    """The record that the run of an Airflow context would begin with, on no cluster yet.
+
+    What tells it from another run of the same id is what Airflow keeps when a task is cleared: when it was due and the
+    conf that it was triggered with.
+    """
+    ti, dag_run, params = context["ti"], context["dag_run"], dict(context["params"])
+    conf = json.dumps(getattr(dag_run, "conf", None) or {}, sort_keys=True, separators=(",", ":"), default=str)
+    due = getattr(dag_run, "run_after", None)
     return RunRecord(
-        run_key=run_key,
+        run_key=f"{ti.dag_id}/{ti.run_id}",
         dag_id=ti.dag_id,
         run_id=ti.run_id,
-        application=name,
-        cluster=load_fleet().application(name).cluster,
+        application=str(params.get("application") or ""),
+        cluster="",
         requested_by=getattr(dag_run, "triggering_user_name", None) or "unknown",
         dry_run=bool(params.get("dry_run", True)),
         reason=(params.get("reason") or "").strip(),
         params=params,
         started_at_ms=now_ms(),
+        run_after=None if due is None else due.astimezone(UTC).isoformat(),
+        conf_digest=hashlib.sha256(conf.encode()).hexdigest(),
     )
+
+
+def new_record(found: RunRecord) -> RunRecord:
+    """The same on its cluster; BadInput where a text is not whole, or the application unknown or declared badly."""
+    require_free_text(found.params)
+    return replace(found, cluster=load_fleet().application(found.application).cluster)
 
 
 @dataclass(frozen=True)
@@ -77,14 +93,16 @@ class Run:
 
     @classmethod
     def begin(cls, context: Mapping[str, Any]) -> "Run":
-        """The run of an Airflow context; its record is written at the first step and read at every later one."""
+        """The run of an Airflow context; its record is written at the first step and read at every later one.
+
+        A run whose id was used before, by one that was deleted, begins with a record of its own. BadInput where the
+        application is unknown or its declaration is bad.
+        """
         check_asked(context)
-        ti, dag_run, params = context["ti"], context["dag_run"], dict(context["params"])
-        ledger, run_key = Ledger.open(), f"{ti.dag_id}/{ti.run_id}"
-        try:
-            record = ledger.run(run_key)
-        except BadInput:
-            record = ledger.start_run(_new_record(run_key, ti, dag_run, params))
+        ti, ledger, found = context["ti"], Ledger.open(), record_of(context)
+        record = ledger.same_run(found)
+        if record is None:
+            record = ledger.start_run(new_record(found))
         return cls(record, ti.task_id, ti.try_number, ledger)
 
     @classmethod
@@ -95,7 +113,7 @@ class Run:
 
     @property
     def key(self) -> str:
-        """`dag_id/run_id`."""
+        """`dag_id/run_id`, with a number where the id was used before."""
         return self.record.run_key
 
     @property

@@ -96,10 +96,10 @@ def _inputs(run: Run, plan: Plan) -> dict[str, Any]:
     The run goes on meanwhile. Gates are looked up before the reading and undo cards, which stand before each write,
     after it: so an instance that the reading shows in the middle of its restart is always known to be in hand.
     """
-    passed = {(one.payload["instance"], one.payload["bounce"]): one.at_ms for one in _passed(run)}
+    passed = {(one.payload["instance"], one.payload["bounce"]): one.id for one in _passed(run)}
     reading = run.read()
     newest = {card.object: card for card in run.ledger.cards(run.key)}
-    in_hand = {name for name, card in newest.items() if passed.get((name, card.facts.get("bounce")), -1) < card.at_ms}
+    in_hand = {name for name, card in newest.items() if passed.get((name, card.facts.get("bounce")), -1) < card.entry}
     return {
         "reading": reading,
         "plan": plan,

@@ -30,7 +30,7 @@ from kstreams_runbooks.steps.planned import require_fresh, store
 from kstreams_runbooks.steps.reporting import reported
 from kstreams_runbooks.steps.restart import await_gates
 from kstreams_runbooks.steps.rolling import RollingOperator, next_of, rehearse
-from kstreams_runbooks.steps.run import Run, now_ms
+from kstreams_runbooks.steps.run import Run
 from kstreams_runbooks.steps.task import step
 
 
@@ -184,11 +184,11 @@ def _drain(run: Run, bounce: Bounce, reading: ApplicationReading) -> None:
     since = max((card.seq for card in run.ledger.cards(run.key) if card.facts["bounce"] < bounce.number), default=0)
     kept = run.ledger.remember(run.key, f"drain/{bounce.number}/{since}", ends)
     marks = decode(tuple[tuple[str, int], ...], kept)
-    until, said = now_ms() + int(run.plan().limit("gate_ceiling_s") * 1000), ""
+    until, said = time.monotonic() + run.plan().limit("gate_ceiling_s"), ""
     before: set[str] = set()
     while True:
         verdict = read_up_to(reading.partitions, marks, reading.application)
-        if verdict.outcome is Outcome.PROCEED or now_ms() >= until:
+        if verdict.outcome is Outcome.PROCEED or time.monotonic() >= until:
             break
         down = {one.instance for one in reading.instances if is_down(one) and not deployed_as(one, bounce)}
         if certain := sorted(down & before):
@@ -210,7 +210,7 @@ def _drain(run: Run, bounce: Bounce, reading: ApplicationReading) -> None:
 
 def _undone_record(run: Run) -> RunRecord:
     """The run that is to be taken back; BadInput where there is none, or where it is another application's."""
-    record = run.ledger.run(str(run.record.params["run"]).strip())
+    record = run.ledger.find_run(str(run.record.params["run"]).strip())
     if record.application != run.record.application:
         raise BadInput(
             f"run {record.run_key} is one of {record.application} (asked for: {run.record.application}); give its own "
@@ -233,12 +233,7 @@ def _undone(run: Run) -> Undone:
         for card in cards
         if not card.done
     )
-    since = [
-        card
-        for later in run.ledger.runs()
-        if later.application == record.application and (later.wrote_at_ms or 0) >= (record.wrote_at_ms or 0)
-        for card in run.ledger.cards(later.run_key)
-    ]
+    since = run.ledger.cards_since(record, min((card.entry for card in cards), default=0))
     return Undone(
         record.run_key,
         record.dag_id,

@@ -8,8 +8,10 @@ from kstreams_runbooks.model.lag import ApplicationLag, LagRole, PartitionLag
 from kstreams_runbooks.model.lag_kept import KnownTopology
 
 HOUR = 3_600_000
-TOPOLOGY = KnownTopology({"orders": "source"}, ("orders-store-changelog",), at_ms=10 * HOUR, declared="digest")
-KNOWN = Acquaintance("orders", "digest", TOPOLOGY, "healthy", held=False, changed_at_ms=None, new_topics=())
+TOPOLOGY = KnownTopology(
+    {"orders": "source"}, ("orders-store-changelog",), at_ms=10 * HOUR, declared="digest", changed=7
+)
+KNOWN = Acquaintance("orders", "digest", TOPOLOGY, "healthy", held=False, changed=7, new_topics=())
 
 
 @pytest.mark.parametrize(
@@ -17,13 +19,12 @@ KNOWN = Acquaintance("orders", "digest", TOPOLOGY, "healthy", held=False, change
     [
         (KNOWN, ""),
         (replace(KNOWN, word=None), ""),
-        (replace(KNOWN, changed_at_ms=9 * HOUR), ""),
         (replace(KNOWN, topology=None), "never asked"),
         (replace(KNOWN, held=True), "held by a run"),
         (replace(KNOWN, word="stopped"), "is stopped"),
         (replace(KNOWN, word="behind"), "is behind"),
         (replace(KNOWN, declared="other"), "declared otherwise"),
-        (replace(KNOWN, changed_at_ms=10 * HOUR), "changed by a run"),
+        (replace(KNOWN, changed=9), "changed by a run"),
         (replace(KNOWN, new_topics=("orders-new-repartition",)), "has new internal topics"),
     ],
 )

@@ -53,10 +53,11 @@ def test_the_started_run_has_its_parameters_and_leads_back() -> None:
 
 def test_the_id_of_the_started_run_is_the_same_each_time() -> None:
     """Airflow refuses a second run of it, and ids of more than 250 characters."""
-    assert started_id("library_bump", "r1") == "library_bump.r1"
+    assert started_id("library_bump", "r1", 1) == "library_bump.r1"
+    assert started_id("library_bump", "r1", 2) == "library_bump.r1.2"
     long, other = "r" * 240, "r" * 239 + "s"
-    assert len(started_id("library_bump", long)) <= 250
-    assert started_id("library_bump", long) != started_id("library_bump", other)
+    assert len(started_id("library_bump", long, 1)) <= 250
+    assert started_id("library_bump", long, 1) != started_id("library_bump", other, 1)
 
 
 def test_the_question_is_fifteen_lines_at_most() -> None:

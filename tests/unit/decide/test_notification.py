@@ -43,6 +43,7 @@ def end(outcome: RunOutcome, about: About = ABOUT, *, drifted: bool = False, way
         drifted=drifted,
         way_back=way_back or [],
         emergencies=(),
+        head="ab12",
     )
     return f"{told.kind}: {told.subject}\n{told.body}"
 
@@ -169,6 +170,6 @@ def test_a_long_sentence_loses_none_of_its_reasons() -> None:
     """It takes several lines."""
     sentence = "; ".join(f"topic zones-{number} does not exist: create it, then trigger again" for number in range(20))
     ending = Conclusion(RunOutcome.NOTHING_CHANGED, sentence)
-    message = ended(ABOUT, AT, conclusion=ending, drifted=False, way_back=(), emergencies=())
+    message = ended(ABOUT, AT, conclusion=ending, drifted=False, way_back=(), emergencies=(), head="ab12")
     assert all(f"zones-{number} " in " ".join(message.lines) for number in range(20))
     assert len(message.lines) <= 15

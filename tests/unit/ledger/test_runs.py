@@ -15,8 +15,8 @@ Start = Callable[..., str]
 def test_a_run_is_kept_once(ledger: Ledger, start: Start) -> None:
     """A later step that starts the run again gets what the first one wrote."""
     key = start("r1")
-    again = ledger.start_run(replace(ledger.run(key), requested_by="somebody else", started_at_ms=9_999))
-    assert (again.requested_by, again.started_at_ms) == ("oncall", 1_000)
+    again = ledger.start_run(replace(ledger.run(key), reason="another", started_at_ms=9_999))
+    assert (again.reason, again.started_at_ms) == ("ticket 7", 1_000)
     assert again == ledger.run(key)
 
 

@@ -17,7 +17,7 @@ from kstreams_runbooks.model.topics_seen import TopicsSeen
 from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.steps.code import code_digest
 from kstreams_runbooks.steps.run import Run, now_ms
-from samples import NEW, declared, reading
+from samples import CONF_DIGEST, DUE, NEW, declared, reading
 
 
 @pytest.fixture
@@ -33,7 +33,20 @@ def run(tmp_path: Path, plan: Plan) -> Run:
     """A run with a stored plan."""
     ledger = Ledger.open(f"sqlite:///{tmp_path / 'ledger.db'}")
     record = ledger.start_run(
-        RunRecord("library_bump/r", "library_bump", "r", "orders", "demo", "oncall", False, "", {}, now_ms())
+        RunRecord(
+            "library_bump/r",
+            "library_bump",
+            "r",
+            "orders",
+            "demo",
+            "oncall",
+            False,
+            "",
+            {},
+            now_ms(),
+            run_after=DUE.isoformat(),
+            conf_digest=CONF_DIGEST,
+        )
     )
     ledger.store_plan(record.run_key, plan.digest, encode(plan))
     return Run(record, "bounce_1_first", 1, ledger)

@@ -19,7 +19,7 @@ from kstreams_runbooks.steps.deploy_trigger import DeployTrigger
 from kstreams_runbooks.steps.gate_trigger import GateTrigger
 from kstreams_runbooks.steps.reporting import StepFailed
 from kstreams_runbooks.steps.run import Run, now_ms
-from samples import BOUNCE_1, NEW, declared, down, instance, member, reading
+from samples import BOUNCE_1, CONF, DUE, NEW, declared, down, instance, member, reading
 
 BEFORE, AFTER = Start(500, 41), Start(900, 50)
 # Two instances down, their members still in the group.
@@ -73,9 +73,9 @@ def world(run: Run, monkeypatch: pytest.MonkeyPatch) -> World:
 def context(run: Run) -> dict[str, Any]:
     """What Airflow gives to a task of that run."""
     ti = SimpleNamespace(dag_id="library_bump", run_id="r", task_id=run.task_id, try_number=1)
-    params = {"application": "orders", "dry_run": False}
-    dag = SimpleNamespace(dag_id="library_bump", params=params)
-    return {"ti": ti, "dag": dag, "dag_run": SimpleNamespace(conf=params), "params": params}
+    dag = SimpleNamespace(dag_id="library_bump", params=CONF)
+    dag_run = SimpleNamespace(triggering_user_name="oncall", run_after=DUE, conf=CONF)
+    return {"ti": ti, "dag": dag, "dag_run": dag_run, "params": CONF}
 
 
 def operator() -> BounceOperator:

@@ -78,8 +78,8 @@ def test_the_wait_is_inconclusive_where_nothing_can_be_seen(wait: Wait) -> None:
 
 
 def test_the_limit_survives_another_triggerer(run: Run, wait: Wait) -> None:
-    """It is wall clock from the ledger, not from the start of the process."""
-    run.ledger.remember(run.key, "deploy/bounce_1_first/1/orders-1/1", 1)
+    """It is kept in the ledger, and is not counted from the start of the process."""
+    run.ledger.remember(run.key, "until/deploy/bounce_1_first/1/orders-1/1", {"until_ms": 1, "after": 0})
     assert wait(reading(), wait_h=8.0)["outcome"] == Outcome.REFUSE
 
 

@@ -28,6 +28,7 @@ DONE = reading(instance("orders-1", release=NEW), instance("orders-2", release=N
 
 def approve(run: Run, digest: str | None = None, expires_in_ms: int = 60_000) -> None:
     digest, at_ms = digest or run.plan().digest, now_ms()
+    vars(run)["declared"] = declared()
     run.ledger.approve(Approval(run.key, "approve_plan", digest, "approver", at_ms, at_ms + expires_in_ms, None))
 
 
@@ -64,7 +65,7 @@ def test_no_write_on_an_approval_of_another_plan_or_an_expired_one(run: Run) -> 
 def test_no_write_on_an_approval_that_was_taken_back(run: Run) -> None:
     """Asked anew or rejected: marking the task successful does not bring the old answer back."""
     approve(run)
-    run.ledger.record(run.key, "approve_plan", 2, "note", VOIDED, {"by": "approver"}, now_ms() + 1)
+    run.ledger.record(run.key, "approve_plan", 2, "note", VOIDED, {"by": "approver"}, now_ms() - 3_600_000)
     with pytest.raises(WriteRefused, match="was taken back"):
         authorize(run, "approve_plan", ())
 
@@ -102,7 +103,7 @@ def test_a_proof_from_before_the_last_restart_proves_nothing(run: Run, held: lis
     approve(run)
     proven = replace(run, task_id="prove_every_member")
     proven.decide(every_member_runs, reading=DONE, bounces=run.plan().bounces)
-    written(run, now_ms() + 1_000)
+    written(run, now_ms() - 3_600_000)
     with pytest.raises(
         WriteRefused,
         match=r"every_member_runs was reached before the last restart of bounce 1 \(orders-1\); clear prove_every_mem",
@@ -116,7 +117,7 @@ def test_the_proof_holds_for_every_instance_of_bounce_2(run: Run, held: list[str
     approve(run)
     written(run, now_ms() - 1_000)
     run.decide(every_member_runs, reading=DONE, bounces=run.plan().bounces)
-    written(run, now_ms() + 1_000, step="bounce 2", point_of_no_return=True)
+    written(run, now_ms() - 1_000, step="bounce 2", point_of_no_return=True)
     authorize(run, "approve_plan", ("every_member_runs",))
     assert held == [run.key]
 
@@ -254,11 +255,11 @@ def test_a_cleared_run_does_not_go_by_its_plan_once_another_has_changed_the_appl
     """Its plan is from before that; a run of another application is none of its business."""
     approve(run)
     written(run, 1_000)
-    for key, application, at_ms in (("library_bump/other", "payments", 2_000), ("undo/r", "orders", 900)):
-        run.ledger.start_run(replace(run.record, run_key=key, application=application))
-        run.ledger.write_card(card(run_key=key, at_ms=at_ms))
+    other = run.ledger.start_run(replace(run.record, run_id="other", application="payments"))
+    run.ledger.write_card(card(run_key=other.run_key, at_ms=2_000))
     authorize(run, "approve_plan", ())
-    run.ledger.write_card(card(run_key="undo/r", seq=2, at_ms=2_000))
+    undo = run.ledger.start_run(replace(run.record, dag_id="undo"))
+    run.ledger.write_card(card(run_key=undo.run_key, at_ms=900))
     with pytest.raises(WriteRefused, match=r"run undo/r has changed orders since this run planned .*trigger a new run"):
         authorize(run, "approve_plan", ())
     assert held == [run.key]
@@ -271,8 +272,8 @@ def test_a_plan_from_before_another_run_is_not_begun(run: Run, held: list[str]) 
     inputs = {"declared": declared(), "target": NEW, "rules": upgrade_path_rules(), "findings": (), "limits": limits}
     run.decide(bump_plan, reading=reading(), code=code, **inputs)
     authorize(run, "approve_plan", ())
-    run.ledger.start_run(replace(run.record, run_key="undo/r"))
-    run.ledger.write_card(card(run_key="undo/r", at_ms=now_ms() + 1))
+    run.ledger.start_run(replace(run.record, dag_id="undo"))
+    run.ledger.write_card(card(run_key="undo/r", at_ms=now_ms() - 3_600_000))
     with pytest.raises(WriteRefused, match="run undo/r has changed orders"):
         authorize(run, "approve_plan", ())
     assert held == [run.key]

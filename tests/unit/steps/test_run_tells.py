@@ -107,7 +107,9 @@ def test_drift_is_told_as_drift(run: Run, told: Told, monkeypatch: pytest.Monkey
         "outcome": "refused or rejected, nothing changed",
         "sentence": "orders-1 is not touched: topic orders has another id",
         "exit_code": 1,
+        "head": run.ledger.entries(run.key)[-1].hash,
     }
+    assert f"Evidence head: {left['return_value']['head']}" in only["body"]
 
 
 def test_a_drift_that_was_cleared_is_not_how_the_run_ended(
@@ -129,7 +131,8 @@ def test_a_completed_run_is_told_and_leaves_zero(run: Run, told: Told, monkeypat
     (only,) = told()
     assert only["subject"] == "[orders @ demo] concluded: library_bump completed"
     assert "undo" not in only["body"]
-    assert left["return_value"] == {"outcome": "completed", "sentence": "as planned", "exit_code": 0}
+    head = run.ledger.entries(run.key)[-1].hash
+    assert left["return_value"] == {"outcome": "completed", "sentence": "as planned", "exit_code": 0, "head": head}
 
 
 def hold(run: Run) -> None:

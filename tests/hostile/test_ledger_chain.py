@@ -1,0 +1,328 @@
+"""The chain of a run's journal: whatever is done to it afterwards shows, by hand in the database and as a property."""
+
+import json
+import sqlite3
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from kstreams_runbooks.cli import cli
+from kstreams_runbooks.decide.chain import chain_holds
+from kstreams_runbooks.decide.chain_record import Kept
+from kstreams_runbooks.errors import BadInput, Inconclusive
+from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.model.journal import GENESIS, MOST_BYTES, Entry, entry_hash, pack, unpack
+from kstreams_runbooks.model.ledger import Approval, Card, RunRecord
+from kstreams_runbooks.model.verdicts import Outcome
+
+KEY = "library_bump/r"
+FIELDS = tuple(Entry.__dataclass_fields__)
+# Each example changes a list of values; nothing is shared between them.
+EXAMPLES = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A ledger with one run that went all the way, as the commands find it."""
+    path = tmp_path / "ledger.db"
+    monkeypatch.setenv("KSTREAMS_RUNBOOKS_LEDGER", f"sqlite:///{path}")
+    ledger = Ledger.open()
+    record = RunRecord("", "library_bump", "r", "orders", "demo", "oncall", False, "OPS-7", {"target": "4.3.1"}, 1_000)
+    ledger.start_run(replace(record, run_after="2026-11-20T10:00:00+00:00", conf_digest="c1"))
+    ledger.record(KEY, "observe", 1, "reading", "application", {"lag": 7}, 1_100)
+    ledger.record(KEY, "observe", 2, "reading", "application", {"lag": 6}, 1_200)
+    ledger.store_plan(KEY, "p1", {"bounces": [1]})
+    ledger.remember(KEY, "digest_shown", "p1")
+    ledger.approve(Approval(KEY, "approve_plan", "p1", "approver", 1_300, 9_000))
+    ledger.take_hold(KEY, ("application:demo:orders",), "demo", 1, 1_400, lambda _: False)
+    ledger.write_card(Card(KEY, 1, "bounce_1_first", "bounce 1", "orders-1", "w", "u", "c", False, False, {}, 1_500))
+    ledger.mark_written(KEY, 1_500)
+    ledger.record(KEY, "bounce_1_first", 1, "reading", "application", {"lag": 5}, 1_600)
+    ledger.record(KEY, "verify", 1, "verdict", "change_verified", {"result": {"outcome": "proceed"}}, 1_700)
+    ledger.conclude(KEY, "completed", "as planned", 1_800)
+    ledger.release_holds(KEY)
+    return path
+
+
+def kept(ledger: Ledger) -> Kept:
+    return Kept(ledger.run(KEY), ledger.plan(KEY), ledger.plan_digest(KEY), ledger.recalled(KEY))
+
+
+@pytest.fixture
+def whole(file: Path) -> tuple[tuple[Entry, ...], Kept]:
+    """The entries of that run, and what the ledger has beside them."""
+    ledger = Ledger.open(f"sqlite:///{file}")
+    return ledger.entries(KEY), kept(ledger)
+
+
+def broken(entries: Sequence[Entry], beside: Kept, head: str | None = None) -> bool:
+    return chain_holds(sorted(entries, key=lambda one: (one.place, one.seq)), beside, head).outcome is Outcome.REFUSE
+
+
+def another(value: Any) -> Any:
+    """A value of the same type that is not this one."""
+    if isinstance(value, int):
+        return st.integers(-1, 2**40).filter(lambda other: other != value)
+    of_type = st.binary(max_size=40) if isinstance(value, bytes) else st.text(max_size=40)
+    return of_type.filter(lambda other: other != value)
+
+
+def test_an_untouched_chain_is_whole(whole: tuple[tuple[Entry, ...], Kept]) -> None:
+    """With its head, with an earlier one, with none."""
+    entries, beside = whole
+    assert len(entries) == 13
+    for head, after in ((None, None), (entries[-1].hash, 0), (entries[4].hash, 8)):
+        verdict = chain_holds(entries, beside, head)
+        assert (verdict.outcome, verdict.breaks, verdict.after_head) == (Outcome.PROCEED, (), after)
+
+
+@EXAMPLES
+@given(data=st.data())
+def test_any_change_of_one_field_shows(whole: tuple[tuple[Entry, ...], Kept], data: st.DataObject) -> None:
+    """Of any entry; also where its own hash is made to fit."""
+    entries, beside = whole
+    index, name = data.draw(st.integers(0, len(entries) - 1)), data.draw(st.sampled_from(FIELDS))
+    changed = replace(entries[index], **{name: data.draw(another(getattr(entries[index], name)))})
+    if data.draw(st.booleans()) and name != "hash":
+        changed = replace(changed, hash=entry_hash(changed))
+    assert broken((*entries[:index], changed, *entries[index + 1 :]), beside)
+
+
+@EXAMPLES
+@given(data=st.data())
+def test_any_deletion_shows(whole: tuple[tuple[Entry, ...], Kept], data: st.DataObject) -> None:
+    """One entry or many, the first, the newest, all of them."""
+    entries, beside = whole
+    gone = data.draw(st.sets(st.integers(0, len(entries) - 1), min_size=1))
+    assert broken([one for index, one in enumerate(entries) if index not in gone], beside)
+
+
+@EXAMPLES
+@given(data=st.data())
+def test_any_insertion_shows(whole: tuple[tuple[Entry, ...], Kept], data: st.DataObject) -> None:
+    """Of an entry with a right hash of its own, behind any other, whether those after it move up or not."""
+    entries, beside = whole
+    index, moves = data.draw(st.integers(0, len(entries) - 1)), data.draw(st.booleans())
+    before = entries[index]
+    new = replace(before, place=before.place + 1, seq=before.seq + 1, previous=before.hash, payload=pack({"x": 1}))
+    new = replace(new, hash=entry_hash(new))
+    after = [replace(one, place=one.place + 1, seq=one.seq + 1) if moves else one for one in entries[index + 1 :]]
+    assert broken((*entries[: index + 1], new, *after), beside)
+
+
+@EXAMPLES
+@given(data=st.data())
+def test_any_exchange_of_two_shows(whole: tuple[tuple[Entry, ...], Kept], data: st.DataObject) -> None:
+    """They take each other's place and number; their hashes are made to fit or not."""
+    entries, beside = whole
+    one, two = data.draw(st.lists(st.integers(0, len(entries) - 1), min_size=2, max_size=2, unique=True))
+    mixed = [*entries]
+    for to, of in ((one, two), (two, one)):
+        place = {name: getattr(entries[to], name) for name in ("place", "seq", "previous")}
+        mixed[to] = replace(entries[of], **place)
+        if data.draw(st.booleans()):
+            mixed[to] = replace(mixed[to], hash=entry_hash(mixed[to]))
+    assert broken(mixed, beside)
+
+
+@EXAMPLES
+@given(data=st.data())
+def test_a_chain_that_is_written_anew_shows_by_a_head_that_was_kept_elsewhere(
+    whole: tuple[tuple[Entry, ...], Kept], data: st.DataObject
+) -> None:
+    """One who may write the database can make all of it fit, the run's head too; not the head in somebody's mailbox."""
+    entries, beside = whole
+    index = data.draw(st.integers(0, len(entries) - 1))
+    forged = [replace(entries[index], payload=pack({"by": data.draw(st.text(max_size=5))}))]
+    anew, previous = [*entries[:index], *forged, *entries[index + 1 :]], GENESIS
+    for position, one in enumerate(anew):
+        linked = replace(one, previous=previous)
+        anew[position] = replace(linked, hash=entry_hash(linked))
+        previous = anew[position].hash
+    record = replace(beside.record, head=previous)
+    assert broken(anew, replace(beside, record=record), entries[-1].hash)
+
+
+@EXAMPLES
+@given(data=st.data())
+def test_any_change_of_the_record_shows(whole: tuple[tuple[Entry, ...], Kept], data: st.DataObject) -> None:
+    """Who asked, whether it was a dry run, for what, how it ended: the journal says it as well."""
+    entries, beside = whole
+    name = data.draw(st.sampled_from([one for one in RunRecord.__dataclass_fields__ if one != "run_key"]))
+    value = getattr(beside.record, name)
+    new: Any = {"target": "3.4.1"} if name == "params" else not value if isinstance(value, bool) else None
+    changed = data.draw(another(value)) if new is None else new
+    assert broken(entries, replace(beside, record=replace(beside.record, **{name: changed})))
+
+
+def show(*words: str) -> Result:
+    return CliRunner().invoke(cli, ["evidence", "r", *words])
+
+
+def verify(*words: str) -> tuple[int, dict[str, Any]]:
+    """Exit code and what the chain shows."""
+    result = show("--verify", "--format", "json", *words)
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    verdict: dict[str, Any] = json.loads(result.stdout)["verify"]
+    return result.exit_code, verdict
+
+
+_SHIFT = "UPDATE journal SET place = -place WHERE place > 5; UPDATE journal SET place = 1 - place WHERE place < 0;"
+
+
+@pytest.mark.parametrize(
+    ("sql", "what", "sentence"),
+    [
+        (
+            "UPDATE journal SET at_ms = at_ms + 1 WHERE place = 2",
+            "changed",
+            "entry 2 (reading application, observe) was",
+        ),
+        ("DELETE FROM journal WHERE place = 3", "deleted", "entries 3 to 3 are missing, and no pruning took them"),
+        (
+            "DELETE FROM journal WHERE place > 11",
+            "newest missing",
+            "the journal ends at entry 11, the run's record says 13",
+        ),
+        ("DELETE FROM journal", "newest missing", "the journal ends at entry 0"),
+        (f"{_SHIFT}", "deleted", "entries 6 to 6 are missing"),
+        (
+            "UPDATE journal SET payload = x'00' WHERE kind = 'card'",
+            "changed",
+            "entry 8 (card orders-1, bounce_1_first)",
+        ),
+        (
+            "UPDATE run SET requested_by = 'mallory'",
+            "record",
+            'requested_by in the run\'s record is "mallory", its journal',
+        ),
+        ("UPDATE run SET dry_run = 1", "record", "dry_run in the run's record is true, its journal says false"),
+        ("UPDATE run SET outcome = 'dry run'", "record", 'outcome in the run\'s record is "dry run"'),
+        ("UPDATE plan SET digest = 'p2'", "plan", "the stored plan is p2, the journal says p1"),
+        ("UPDATE plan SET plan = x'789c03000000000001'", "plan", "the stored plan"),
+        ("UPDATE remembered SET value = '\"p2\"'", "fact", "what the run remembers as digest_shown"),
+    ],
+)
+def test_what_is_changed_in_the_database_shows(file: Path, sql: str, what: str, sentence: str) -> None:
+    """With the place, one sentence each, and exit code 1; also where a row cannot be read any more."""
+    with sqlite3.connect(file) as raw:
+        raw.executescript(sql)
+    code, verdict = verify()
+    assert code == 1
+    assert [one["sentence"] for one in verdict["breaks"] if one["what"] == what and sentence in one["sentence"]], (
+        verdict
+    )
+
+
+def test_a_value_that_unpacks_to_a_gigabyte_is_a_change_like_any_other(file: Path) -> None:
+    """It is unpacked as far as the limit of an entry; the other commands say which run to look at."""
+    packing = zlib.compressobj(9)
+    bomb = b"".join(packing.compress(b" " * 2**20) for _ in range(1024)) + packing.flush()
+    with sqlite3.connect(file) as raw:
+        raw.execute("UPDATE journal SET payload = ? WHERE kind = 'approval'", (bomb,))
+    code, verdict = verify()
+    assert code == 1
+    assert "entry 6 (approval approve_plan by None, approve_plan) was changed" in verdict["breaks"][0]["sentence"]
+    said = show()
+    assert isinstance(said.exception, Inconclusive)
+    assert "or longer than 67,108,864 bytes" in str(said.exception)
+    with pytest.raises(BadInput, match="cannot be kept in the ledger"):
+        pack("x" * (MOST_BYTES + 1))
+    assert unpack(pack({"text": "\ud83d"})) == {"text": "\ud83d"}
+
+
+def test_another_approver_shows(file: Path) -> None:
+    """The name that was put in is named, as it is no longer what the hash says."""
+    with sqlite3.connect(file) as raw:
+        payload = pack({"task_id": "approve_plan", "digest": "p1", "by": "mallory", "at_ms": 1, "expires_at_ms": 2})
+        raw.execute("UPDATE journal SET payload = ? WHERE kind = 'approval'", (payload,))
+    code, verdict = verify()
+    assert code == 1
+    assert "(approval approve_plan by mallory, approve_plan) was changed" in verdict["breaks"][0]["sentence"]
+
+
+def test_the_head_shows_what_the_ledger_alone_cannot(file: Path) -> None:
+    """Everything after the approval was taken out, and the run's record made to fit."""
+    head = json.loads(show("--format", "json").stdout)["chain"]["head"]
+    assert verify("--head", head)[0] == 0
+    with sqlite3.connect(file) as raw:
+        (last,) = raw.execute("SELECT hash FROM journal WHERE place = 6").fetchone()
+        raw.execute("DELETE FROM journal WHERE place > 6")
+        raw.execute("DELETE FROM hold")
+        raw.execute(
+            "UPDATE run SET rows = 6, head = ?, outcome = NULL, outcome_sentence = NULL, ended_at_ms = NULL, "
+            "wrote_at_ms = NULL",
+            (last,),
+        )
+    code, verdict = verify()
+    assert (code, verdict["after_head"]) == (0, None)
+    assert "compared with no head that was kept elsewhere (--head)" in verdict["sentence"]
+    code, verdict = verify("--head", head)
+    assert (code, [one["what"] for one in verdict["breaks"]]) == (1, ["head unknown"])
+
+
+def test_the_text_for_a_person_has_head_and_breaks(file: Path) -> None:
+    """And where a clock was set back."""
+    Ledger.open().record(KEY, "conclude", 1, "note", "late", {}, 1_000)
+    said = show("--verify").stdout
+    head = Ledger.open().entries(KEY)[-1].hash
+    assert f"Journal: 14 entries, head `{head}`." in said
+    assert "entries are older by their time than the one before, the most" in said
+    with sqlite3.connect(file) as raw:
+        raw.execute("DELETE FROM journal WHERE place = 3")
+    result = show("--verify")
+    assert result.exit_code == 1
+    assert "- entries 3 to 3 are missing" in result.stdout
+    assert "library_bump/r: BROKEN at 1 places: entries 3 to 3 are missing" in result.stderr
+
+
+def prune(*words: str) -> Result:
+    return CliRunner().invoke(cli, ["prune-ledger", "--older-than", "1", "--format", "json", *words])
+
+
+def test_pruning_leaves_a_gap_that_the_chain_knows(file: Path, pieces: Callable[[], int]) -> None:
+    """Shown first, deleted only with --execute, once; the chain is whole, and says what is gone."""
+    head = Ledger.open().run(KEY).head
+    assert json.loads(prune().stdout)["runs"][0] | {"bytes": 0} == {"run": KEY, "readings": 3, "bytes": 0}
+    assert pieces() == 4
+    assert json.loads(prune("--execute").stdout)["executed"] is True
+    assert pieces() == 1
+    assert json.loads(prune("--execute").stdout)["runs"] == []
+    code, verdict = verify("--head", head)
+    assert (code, verdict["after_head"]) == (0, 1)
+    assert [(gap["first"], gap["last"]) for gap in verdict["gaps"]] == [(2, 3), (10, 10)]
+    with sqlite3.connect(file) as raw:
+        raw.execute("DELETE FROM journal WHERE place = 11")
+    assert "entries 10 to 11 are missing" not in (sentences := verify()[1]["sentence"])
+    assert "entries 11 to 11 are missing" in sentences
+
+
+def test_what_is_broken_or_still_held_is_not_pruned(file: Path, pieces: Callable[[], int]) -> None:
+    """A gap would hide what was done to it."""
+    Ledger.open().take_hold(KEY, ("application:demo:orders",), "demo", 1, 2_000, lambda _: False)
+    assert json.loads(prune("--execute").stdout)["runs"] == []
+    Ledger.open().release_holds(KEY)
+    with sqlite3.connect(file) as raw:
+        raw.execute("UPDATE journal SET at_ms = 7 WHERE place = 2")
+    result = prune("--execute")
+    assert result.exit_code == 1
+    assert "run library_bump/r is left alone, its chain is BROKEN" in result.stderr
+    assert pieces() == 4
+
+
+@pytest.fixture
+def pieces(file: Path) -> Callable[[], int]:
+    """How many pieces of evidence the ledger has."""
+    return lambda: len(Ledger.open(f"sqlite:///{file}").evidence(KEY))
+
+
+def test_a_head_without_verify_is_bad_input(file: Path) -> None:
+    """It would be compared with nothing."""
+    assert file.is_file()
+    assert str(show("--head", "abc").exception) == "--head is compared by --verify: give both"
