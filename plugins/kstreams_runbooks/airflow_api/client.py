@@ -77,14 +77,15 @@ class AirflowApi:
         found: list[dict[str, Any]] = []
         while True:
             page = self.call("POST", _RUN_LIST, {**body, "page_limit": _PAGE, "page_offset": len(found)})
-            found += page["dag_runs"]
-            if not page["dag_runs"] or len(found) >= page["total_entries"]:
+            more = self._listed(page, "dag_runs")
+            found += more
+            if not more or len(found) >= page["total_entries"]:
                 return found
 
     def newest_runs(self, dag_ids: Sequence[str], limit: int) -> list[dict[str, Any]]:
         """The newest runs of these DAGs, oldest first."""
         body = {"dag_ids": list(dag_ids), "order_by": "-run_after", "page_limit": limit}
-        return list(reversed(self.call("POST", _RUN_LIST, body)["dag_runs"]))
+        return list(reversed(self._listed(self.call("POST", _RUN_LIST, body), "dag_runs")))
 
     def tasks(self, dag_id: str, run_id: str) -> dict[str, dict[str, Any]]:
         """Task instances of a run by task id: state, start_date, end_date, try_number."""
@@ -103,7 +104,7 @@ class AirflowApi:
         if answer.status_code == httpx.codes.NOT_FOUND:
             return None
         value = self._checked(answer)["value"]
-        return json.loads(value) if isinstance(value, str) else value
+        return _read(value, self.url) if isinstance(value, str) else value
 
     def page_of(self, dag_id: str, run_id: str, task_id: str | None = None) -> str:
         """Where Airflow shows the run, or what one of its tasks asks."""
@@ -116,16 +117,24 @@ class AirflowApi:
 
     def _is_there(self, dag_id: str, run_id: str, conf: Mapping[str, Any]) -> bool:
         answer = self._answer("GET", _run(dag_id, run_id))
-        return answer.is_success and answer.json()["conf"] == dict(conf)
+        return answer.is_success and self._checked(answer)["conf"] == dict(conf)
 
     def _pages(self, path: str, key: str, query: Mapping[str, str]) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
         while True:
             rest = httpx.QueryParams({**query, "limit": str(_PAGE), "offset": str(len(found))})
             page = self.call("GET", f"{path}?{rest}")
-            found += page[key]
-            if not page[key] or len(found) >= page["total_entries"]:
+            more = self._listed(page, key)
+            found += more
+            if not more or len(found) >= page["total_entries"]:
                 return found
+
+    def _listed(self, page: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
+        """One page of a list; BadInput where it is none."""
+        more: Any = page[key]
+        if not isinstance(more, list) or not isinstance(page["total_entries"], int):
+            raise BadInput(f"Airflow at {self.url}: {key} of its answer is not a list; correct {URL}")
+        return more
 
     def _answer(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> httpx.Response:
         for last in (False, True):
@@ -191,7 +200,12 @@ class AirflowApi:
                 f"{answer.request.url.path}); correct {URL}"
             )
         if answer.is_success:
-            return dict(answer.json())
+            document = _read(answer.content, self.url)
+            if not isinstance(document, _Document):
+                raise BadInput(
+                    f"Airflow at {self.url}: the answer for {answer.request.url.path} is not an object; correct {URL}"
+                )
+            return document
         detail = _detail(answer)
         if answer.status_code in _WRONG:
             raise BadInput(f"Airflow at {self.url}: {detail}")
@@ -217,6 +231,21 @@ def _whole(answer: httpx.Response) -> httpx.Response:
     return httpx.Response(answer.status_code, headers=answer.headers, content=bytes(body), request=answer.request)
 
 
+class _Document(dict[str, Any]):
+    """An object of an answer: a field that it lacks is one sentence, and never a KeyError."""
+
+    def __missing__(self, key: str) -> Any:
+        raise BadInput(f"Airflow's answer has no {key}; is {URL} the address of an Airflow 3?")
+
+
+def _read(text: str | bytes, url: str) -> Any:
+    """JSON of an answer; BadInput where it is none."""
+    try:
+        return json.loads(text, object_hook=_Document)
+    except (ValueError, RecursionError):
+        raise BadInput(f"Airflow at {url}: an answer is not valid JSON; correct {URL}") from None
+
+
 class _Away(Exception):
     """A server error: whoever answers, it is not Airflow at work."""
 
@@ -234,10 +263,17 @@ def _detail(answer: httpx.Response) -> str:
     """What Airflow says is wrong, its first line."""
     try:
         detail = answer.json()["detail"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return f"HTTP {answer.status_code}"
     if isinstance(detail, list):
-        detail = "; ".join(f"{'.'.join(map(str, one.get('loc', ())))}: {one.get('msg')}" for one in detail)
+        detail = "; ".join(_fault(one) for one in detail)
     if isinstance(detail, dict):
         detail = detail.get("message") or detail.get("reason") or ""
     return outside(str(detail).strip().partition("\n")[0])
+
+
+def _fault(one: Any) -> str:
+    if not isinstance(one, dict):
+        return str(one)
+    place = one.get("loc", ())
+    return f"{'.'.join(map(str, place)) if isinstance(place, list | tuple) else place}: {one.get('msg')}"
