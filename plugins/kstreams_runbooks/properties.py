@@ -9,7 +9,6 @@ from kstreams_runbooks.files import replace_file
 
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _LOGICAL_END = re.compile(r"(?<!\\)(?:\\\\)*\\$")
-_HALF = re.compile("[\ud800-\udfff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -71,9 +70,7 @@ def _unescape(text: str) -> str:
             raise BadInput("a \\u is not followed by four hexadecimal digits; Java refuses the file too: correct it")
         return chr(int(code[1:], 16)) if len(code) > 1 else _ESCAPES.get(code, code)
 
-    found = re.sub(r"\\(u[0-9A-Fa-f]{4}|.)", one, text)
-    # Java writes a character beyond the basic plane as two halves; as one it can be printed and written again.
-    return found.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace") if _HALF.search(found) else found
+    return re.sub(r"\\(u[0-9A-Fa-f]{4}|.)", one, text)
 
 
 def _whole(text: str, what: str) -> str:

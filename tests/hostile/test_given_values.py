@@ -221,7 +221,8 @@ def test_a_run_of_a_bad_form_leaves_no_record(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(Ledger, "open", classmethod(lambda *_: ledger))
     context = {
         "ti": SimpleNamespace(dag_id="undo", run_id="r", task_id="read_cards", try_number=1),
-        "dag_run": SimpleNamespace(),
+        "dag": SimpleNamespace(dag_id="undo", params={"application": None, "run": None}),
+        "dag_run": SimpleNamespace(conf=None),
         "params": {"application": "orders", "run": f"x{HALF}"},
     }
     with pytest.raises(BadInput, match="run: has half a character"):
