@@ -1,11 +1,11 @@
 """Which store or internal topic of the new topology is which of the old: by what it does, not by how it is called."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 
 from kstreams_runbooks.decide.generated_names import index_of, is_generated, stem
-from kstreams_runbooks.decide.topology_graph import Labels, Role
+from kstreams_runbooks.decide.topology_graph import Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +40,7 @@ def _ends(role: Role) -> Hashable:
 
 def _place(role: Role) -> Hashable:
     """Where something stands, whatever anything around it is called."""
-    return role.inputs, role.outputs, _size(role.before), _size(role.behind)
-
-
-def _size(labels: Labels) -> int:
-    return sum(count for _, count in labels)
+    return role.inputs, role.outputs, role.before.size, role.behind.size
 
 
 # From the most alike to the least; what one of them pairs is out of the question for those below it.
@@ -97,22 +93,20 @@ def counterparts(before: Mapping[str, Role], after: Mapping[str, Role], *, hold_
 def _match(search: _Search, likeness: _Likeness) -> None:
     old, new = _grouped(search.before, likeness), _grouped(search.after, likeness)
     for like in [like for like in old if like in new]:
-        olds, news = old[like], new[like]
+        # Ordered sets: of one operator's stores there may be thousands.
+        olds, news = dict.fromkeys(old[like]), dict.fromkeys(new[like])
         for name in [name for name in olds if name in news and not is_generated(name)]:
             search.pair(name, name)
-            olds.remove(name)
-            news.remove(name)
-        same = [name for name in olds if name in news] if len(olds) == len(news) else []
-        for name in same:
+            del olds[name], news[name]
+        for name in [name for name in olds if name in news] if len(olds) == len(news) else ():
             search.pair(name, name)
-            olds.remove(name)
-            news.remove(name)
+            del olds[name], news[name]
         if len(olds) == len(news) == 1:
             [one], [other] = olds, news
             if not _of_two_kinds(one, other):
                 search.pair(one, other)
         elif olds and news:
-            search.tie(olds, news)
+            search.tie([*olds], [*news])
 
 
 def _overlapping(search: _Search, *, hold_data: bool) -> None:
@@ -121,24 +115,40 @@ def _overlapping(search: _Search, *, hold_data: bool) -> None:
     Where several fit, or people chose all the names and none is left to tell them by, nobody can say which is which: a
     tie.
     """
-    forward = {old: [new for new in search.after if _near(search, old, new)] for old in search.before}
-    backward = {new: [old for old in forward if new in forward[old]] for new in search.after}
-    for old, news in forward.items():
-        if (
-            len(news) == 1
-            and backward[news[0]] == [old]
-            and _alike(search.before[old], search.after[news[0]], old, news[0])
-        ):
-            search.pair(old, news[0])
-            continue
-        found = [new for new in news if new in search.after]
-        if hold_data and found and old in search.before:
-            search.tie([one for one in backward[found[0]] if one in search.before], found)
+    olds = {name: _Kin.of(name, role) for name, role in search.before.items()}
+    news = {name: _Kin.of(name, role) for name, role in search.after.items()}
+    old_sizes, new_sizes = Counter(olds.values()), Counter(news.values())
+    near = {one: {other for other in new_sizes if one.is_near(other)} for one in old_sizes}
+    for old, kin in olds.items():
+        if sum(new_sizes[other] for other in near[kin]) == 1:
+            [new] = (name for name, other in news.items() if other in near[kin])
+            alone = sum(old_sizes[one] for one in old_sizes if news[new] in near[one]) == 1
+            if alone and _alike(search.before[old], search.after[new], old, new):
+                search.pair(old, new)
+                continue
+        if hold_data and old in search.before:
+            found = [new for new in search.after if news[new] in near[kin]]
+            if found:
+                search.tie([one for one in search.before if news[found[0]] in near[olds[one]]], found)
 
 
-def _near(search: _Search, old: str, new: str) -> bool:
-    one, other = search.before[old], search.after[new]
-    return not _of_two_kinds(old, new) and bool((one.inputs & other.inputs) | (one.outputs & other.outputs))
+@dataclass(frozen=True, slots=True)
+class _Kin:
+    """All that decides whether two things may be one: things of one kind with the same ends are compared once."""
+
+    kind: str | None
+    inputs: frozenset[str]
+    outputs: frozenset[str]
+
+    @classmethod
+    def of(cls, name: str, role: Role) -> "_Kin":
+        return cls(_kind(name) if is_generated(name) else None, role.inputs, role.outputs)
+
+    def is_near(self, other: "_Kin") -> bool:
+        """Whether both may be of one kind, and share a topic of others."""
+        if None not in {self.kind, other.kind} and self.kind != other.kind:
+            return False
+        return not (self.inputs.isdisjoint(other.inputs) and self.outputs.isdisjoint(other.outputs))
 
 
 def _alike(one: Role, other: Role, old: str, new: str) -> bool:

@@ -5,6 +5,7 @@ Streams developer guide, "Naming Operators in a Kafka Streams DSL application"; 
 """
 
 import re
+from functools import lru_cache
 
 # `KSTREAM-FILTER-0000000001`, `KSTREAM-JOINTHIS-0000000004-store`, `clicks-STATE-STORE-0000000000` of a table; a branch
 # without a name has the number of the branch behind that of its operator, eleven digits.
@@ -16,6 +17,7 @@ def is_generated(name: str) -> bool:
     return _GENERATED.match(name) is not None
 
 
+@lru_cache(maxsize=2**14)
 def index_of(name: str) -> int | None:
     """Its number in the order of the program, None for a name that somebody chose."""
     found = _GENERATED.match(name)

@@ -6,7 +6,8 @@ import networkx as nx
 
 from kstreams_runbooks.decide.compared import Version
 from kstreams_runbooks.decide.plumbing import leading_to
-from kstreams_runbooks.decide.topology_graph import Key, graph
+from kstreams_runbooks.decide.reach import Key
+from kstreams_runbooks.decide.topology_graph import graph
 from kstreams_runbooks.model.topology import Sink
 
 

@@ -1,7 +1,7 @@
 """How many partitions the internal topics of a topology have, from those of the topics that it reads."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from kstreams_runbooks.decide.topology_graph import internal_topics
 from kstreams_runbooks.model.topology import Processor, Sink, Source, Subtopology, Topology
@@ -115,7 +115,8 @@ def _joined(tasks: list[Subtopology]) -> list[set[str]]:
 
 def _joins(sub: Subtopology) -> Iterator[set[str]]:
     """Topics behind the operators that share a store, where they are not the same for all of them."""
-    behind = {source: _behind(sub, source) for source in sub.sources}
+    successors = {node.name: node.successors for node in sub.nodes if not isinstance(node, Sink)}
+    behind = {source: _behind(source, successors) for source in sub.sources}
     for store in sub.stores:
         users = [node.name for node in sub.nodes if isinstance(node, Processor) and store in node.stores]
         topics = [
@@ -125,8 +126,7 @@ def _joins(sub: Subtopology) -> Iterator[set[str]]:
             yield set().union(*topics)
 
 
-def _behind(sub: Subtopology, source: Source) -> set[str]:
-    successors = {node.name: node.successors for node in sub.nodes if not isinstance(node, Sink)}
+def _behind(source: Source, successors: Mapping[str, Collection[str]]) -> set[str]:
     found: set[str] = set()
     ahead = [*source.successors]
     while ahead:

@@ -1,6 +1,6 @@
 """What becomes of each store and each internal topic: what holds data, by what it does and not by its name."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import networkx as nx
@@ -13,6 +13,8 @@ from kstreams_runbooks.decide.topology_graph import chosen_names, feeds, graph, 
 from kstreams_runbooks.model.topology import Processor, Sink, Source
 from kstreams_runbooks.model.topology_change import Fact, Missing, Subject, SubjectKind
 
+# What a sentence names one by one; more are counted.
+_MOST_NAMED = 5
 _SUPPRESS_STORE = "KTABLE-SUPPRESS-STATE-STORE-"
 # What a generated name says of an operator that gives records another key, or may.
 _NEW_KEY = ("KEY-SELECT-", "KSTREAM-MAP-0", "KSTREAM-FLATMAP-0", "KSTREAM-TRANSFORM-", "KSTREAM-PROCESSOR-")
@@ -90,7 +92,13 @@ def _shifted_by(compared: Compared, subject: Subject) -> str:
     found = compared.program
     come = [f"{name} has come" for name in found.added if _before(name, subject.name)]
     gone = [f"{name} has gone" for name in found.removed if _before(name, subject.said["before"])]
-    return " and ".join((*come, *gone)) or "something before it has come, gone or got a name"
+    return _some((*come, *gone), " and ") or "something before it has come, gone or got a name"
+
+
+def _some(names: Sequence[str], between: str) -> str:
+    """The first few of many, and how many more there are."""
+    more = len(names) - _MOST_NAMED
+    return between.join([*names[:_MOST_NAMED], *([f"{more:,} more"] if more > 0 else [])])
 
 
 def _before(operator: str, name: str) -> bool:
@@ -159,7 +167,7 @@ def _each(
     for name in found.added:
         yield _one_side(kind, name, removed=False, taken=name in before, where=after[name])
     for tie in found.ties:
-        candidates = " or ".join(tie.before)
+        candidates = _some(tie.before, " or ")
         for name in tie.after or tie.before:
             subject = _one_side(kind, name, removed=False, taken=False, where="")
             unknown = dict.fromkeys(("renamed", "shifted", "swapped", "name_was_anothers"))

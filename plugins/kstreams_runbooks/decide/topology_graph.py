@@ -2,17 +2,16 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import networkx as nx
 
 from kstreams_runbooks.decide.generated_names import is_generated, stem
+from kstreams_runbooks.decide.reach import Around, Key, Reach
 from kstreams_runbooks.model.topology import Node, Processor, Sink, Source, Topology
 
-# (name of the topology, name of the node); a topic has "topic" in place of the first.
-Key = tuple[str, str]
 Labels = tuple[tuple[str, int], ...]
 
 _TOPIC = "topic:"
@@ -24,13 +23,13 @@ _INTERNAL = re.compile(r".*-repartition|.*subscription-(registration|response)(-
 class Role:
     """What a store or an internal topic does, apart from how it is called.
 
-    `owners` are the operators that keep or write it, `before` and `behind` all that lead to them and follow them, each
-    as labels with how many there are; `inputs` and `outputs` the topics of others at either end.
+    `owners` are the operators that keep or write it, as labels with how many there are; `before` and `behind` all that
+    lead to them and follow them; `inputs` and `outputs` the topics of others at either end.
     """
 
     owners: Labels
-    before: Labels
-    behind: Labels
+    before: Around
+    behind: Around
     inputs: frozenset[str]
     outputs: frozenset[str]
 
@@ -54,6 +53,11 @@ def graph(topology: Topology) -> "nx.DiGraph[Key]":
     return made
 
 
+@lru_cache(maxsize=4)
+def _roles(topology: Topology) -> "_Roles":
+    return _Roles(graph(topology))
+
+
 def internal_topics(topology: Topology) -> frozenset[str]:
     """Repartition topics and those of foreign-key joins, as printed: written, read, and called as the library does.
 
@@ -68,13 +72,14 @@ def internal_topics(topology: Topology) -> frozenset[str]:
 
 def store_roles(topology: Topology) -> dict[str, Role]:
     """The role of every store, by its name; a global one has none: it is its topic, read anew."""
-    made, owners = graph(topology), _Owners()
+    owners = _Owners()
     for sub, node in topology.nodes():
         for store in node.stores if isinstance(node, Processor) and not sub.is_global else ():
             owners.add(store, (sub.topology, node.name))
-    return {store: _role(made, keys) for store, keys in owners.found.items()}
+    return _roles(topology).of_each(owners.found)
 
 
+@lru_cache(maxsize=4)
 def chosen_names(topology: Topology) -> frozenset[str]:
     """Operators that somebody named, and topics of others."""
     internal = internal_topics(topology)
@@ -85,17 +90,17 @@ def chosen_names(topology: Topology) -> frozenset[str]:
 
 def neighbours(topology: Topology, name: str) -> frozenset[str]:
     """Everything before the operators of a store, or before and behind an internal topic, by name."""
-    made = graph(topology)
     keepers = {
         (sub.topology, node.name)
         for sub, node in topology.nodes()
         if isinstance(node, Processor) and name in node.stores
     }
-    own = keepers or {(_TOPIC, name)} & set(made)
-    around = {key for one in own for key in nx.ancestors(made, one)}
-    if not keepers:
-        around |= {key for one in own for key in nx.descendants(made, one)}
-    return frozenset(name for _, name in around)
+    reach = _roles(topology).reach
+    own = keepers or {(_TOPIC, name)} & set(graph(topology))
+    around = 0
+    for one in own:
+        around |= reach.before([one]) | (0 if keepers else reach.behind([one]))
+    return frozenset(name for _, name in reach.keys(around))
 
 
 def feeds(topology: Topology, shared: Collection[str]) -> dict[str, Labels]:
@@ -104,13 +109,14 @@ def feeds(topology: Topology, shared: Collection[str]) -> dict[str, Labels]:
     Of the two sides of a join each store has an operator that fills it and one that looks things up in it; the second
     comes behind the one that fills the other store, which tells them apart.
     """
-    made = graph(topology)
+    reach = _roles(topology).reach
     keeping = [(sub, node) for sub, node in topology.nodes() if isinstance(node, Processor) and node.stores]
-    keepers = {(sub.topology, node.name) for sub, node in keeping}
+    keepers = reach.bits({(sub.topology, node.name) for sub, node in keeping})
+    wanted = reach.bits((kind, name) for kind, name in graph(topology) if kind == _TOPIC and name in shared)
     found: dict[str, list[str]] = {}
     for sub, node in keeping:
-        before = nx.ancestors(made, (sub.topology, node.name))
-        topics = sorted(name for kind, name in before if kind == _TOPIC and name in shared)
+        before = reach.before([(sub.topology, node.name)])
+        topics = sorted(name for _, name in reach.keys(before & wanted))
         for store in node.stores if not sub.is_global else ():
             found.setdefault(store, []).append(" ".join(("behind" if before & keepers else "fills", *topics)))
     return {store: _counted(each) for store, each in found.items()}
@@ -118,18 +124,16 @@ def feeds(topology: Topology, shared: Collection[str]) -> dict[str, Labels]:
 
 def topic_roles(topology: Topology) -> dict[str, Role]:
     """The role of every internal topic, by its name as printed: its owners are the sinks that write it."""
-    made, owners = graph(topology), _Owners()
-    internal = internal_topics(topology)
+    owners, internal = _Owners(), internal_topics(topology)
     for sub, node in topology.nodes():
         if isinstance(node, Sink) and node.topic in internal:
             owners.add(node.topic, (sub.topology, node.name))
-    return {topic: _role(made, keys) for topic, keys in owners.found.items()}
+    return _roles(topology).of_each(owners.found)
 
 
 def operator_roles(topology: Topology) -> dict[str, Role]:
     """The role of every operator, by its name."""
-    made = graph(topology)
-    return {node.name: _role(made, [(sub.topology, node.name)]) for sub, node in topology.nodes()}
+    return _roles(topology).of_each({node.name: [(sub.topology, node.name)] for sub, node in topology.nodes()})
 
 
 class _Owners:
@@ -142,30 +146,51 @@ class _Owners:
         self.found.setdefault(name, []).append(key)
 
 
-def _role(made: "nx.DiGraph[Key]", owners: list[Key]) -> Role:
-    before = {key for owner in owners for key in nx.ancestors(made, owner)} - set(owners)
-    behind = {key for owner in owners for key in nx.descendants(made, owner)} - set(owners)
-    return Role(
-        owners=_counted(_labels(made, owners)),
-        before=_counted(_labels(made, before)),
-        behind=_counted(_labels(made, behind)),
-        inputs=frozenset(name for kind, name in before if kind == _TOPIC and not made.in_degree((kind, name))),
-        outputs=frozenset(name for kind, name in behind if kind == _TOPIC and not made.out_degree((kind, name))),
-    )
+class _Roles:
+    """The roles in one graph."""
+
+    def __init__(self, made: "nx.DiGraph[Key]") -> None:
+        self._made = made
+        self.reach = Reach(made, partial(_label, made))
+        topics = [key for key in made if key[0] == _TOPIC]
+        self._inputs = self.reach.bits(key for key in topics if not made.in_degree(key))
+        self._outputs = self.reach.bits(key for key in topics if not made.out_degree(key))
+        self._named: dict[int, frozenset[str]] = {}
+
+    def of_each(self, owners: Mapping[str, list[Key]]) -> dict[str, Role]:
+        """The role of each thing, by the operators that it belongs to; many stores of one operator have one role."""
+        roles = {own: self._of(own) for own in dict.fromkeys(map(tuple, owners.values()))}
+        return {name: roles[tuple(own)] for name, own in owners.items()}
+
+    def _of(self, owners: Sequence[Key]) -> Role:
+        before, behind = self.reach.before(owners), self.reach.behind(owners)
+        return Role(
+            owners=_counted(_label(self._made, key) for key in owners),
+            before=self.reach.around(before),
+            behind=self.reach.around(behind),
+            inputs=self._names(before & self._inputs),
+            outputs=self._names(behind & self._outputs),
+        )
+
+    def _names(self, topics: int) -> frozenset[str]:
+        """Names by bits; equal sets are one object."""
+        if topics not in self._named:
+            self._named[topics] = frozenset(name for _, name in self.reach.keys(topics))
+        return self._named[topics]
 
 
-def _labels(made: "nx.DiGraph[Key]", keys: Iterable[Key]) -> Iterator[str]:
-    for key in keys:
-        kind, name = key
-        if kind == _TOPIC:
-            yield _topic_label(made, name)
-        else:
-            # An operator is known by its kind where its name was generated, else by the name that somebody chose;
-            # sources and sinks also by what they read and write. What is called after a topic is known by neither.
-            node = made.nodes[key]["node"]
-            topics = " ".join(_topic_label(made, topic) for topic in _topics(node))
-            called = "" if _AROUND.fullmatch(node.name) else stem(node.name)
-            yield f"{type(node).__name__} {called} {topics}"
+def _label(made: "nx.DiGraph[Key]", key: Key) -> str:
+    """An operator is known by its kind where its name was generated, else by the name that somebody chose.
+
+    Sources and sinks also by what they read and write. What is called after a topic is known by neither.
+    """
+    kind, name = key
+    if kind == _TOPIC:
+        return _topic_label(made, name)
+    node = made.nodes[key]["node"]
+    topics = " ".join(_topic_label(made, topic) for topic in _topics(node))
+    called = "" if _AROUND.fullmatch(node.name) else stem(node.name)
+    return f"{type(node).__name__} {called} {topics}"
 
 
 def _topic_label(made: "nx.DiGraph[Key]", name: str) -> str:

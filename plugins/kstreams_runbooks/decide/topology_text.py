@@ -32,6 +32,8 @@ _MOST_READINGS = 64
 _MOST_COMMAS = 30
 # A topology of a thousand nodes has some 150,000 characters; a text made to be slow costs two seconds at most.
 _MOST_TEXT = 2**20
+# Comparing two versions takes the square of it: a program of this size is none that people maintain.
+_MOST_NAMES = 5_000
 _SHOWN = 60
 
 
@@ -77,8 +79,21 @@ def parse_topology(text: str) -> Topology:
             )
         found[finished.id] = group.line
     topology = Topology(tuple(sorted(map(_finished, groups), key=lambda sub: (sub.topology, sub.number))))
+    _check_size(topology)
     _check_whole(topology)
     return topology
+
+
+def _check_size(topology: Topology) -> None:
+    """BadInput where comparing it with another would take minutes, and gigabytes."""
+    nodes = [node for _, node in topology.nodes()]
+    topics = sum(len(node.topics) for node in nodes if isinstance(node, Source))
+    stores = sum(len(node.stores) for node in nodes if isinstance(node, Processor))
+    if (names := len(nodes) + topics + stores) > _MOST_NAMES:
+        raise BadInput(
+            f"topology description: names {names:,} operators, stores and topics (limit {_MOST_NAMES:,}); give the "
+            "description of one application"
+        )
 
 
 def _check_whole(topology: Topology) -> None:

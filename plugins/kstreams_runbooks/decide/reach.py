@@ -1,0 +1,115 @@
+"""What leads to each operator of a graph and what follows it, in a time that a hostile description cannot stretch.
+
+What is around an operator is a set, so the size and the fingerprint of each set take one look at every pair of
+operators. Sets are bits of whole numbers here, and a fingerprint is added up eight operators at a time: 5,000 operators
+in one chain take a second, where lists of labels took minutes and filled the memory.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+from operator import getitem
+
+import networkx as nx
+
+# (name of the topology, name of the node); a topic has "topic:" in place of the first.
+Key = tuple[str, str]
+
+_BITS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """A set of operators and topics: how many there are, and the sum of their labels' digests.
+
+    Equal where the labels are the same, each as often.
+    """
+
+    size: int
+    fingerprint: int
+
+
+class Reach:
+    """Ancestors and descendants of every key of `made`; `label` is what a key is known by."""
+
+    def __init__(self, made: "nx.DiGraph[Key]", label: Callable[[Key], str]) -> None:
+        self._made = made
+        self._keys = tuple(made)
+        self._bit = {key: 1 << place for place, key in enumerate(self._keys)}
+        self._label = label
+
+    def before(self, owners: Iterable[Key]) -> int:
+        """Everything that leads to any of `owners`, without them, as bits."""
+        return self._around(self._masks[0], owners)
+
+    def behind(self, owners: Iterable[Key]) -> int:
+        """Everything that follows any of `owners`, without them, as bits."""
+        return self._around(self._masks[1], owners)
+
+    def bits(self, keys: Iterable[Key]) -> int:
+        """A set of keys as bits."""
+        found = 0
+        for key in keys:
+            found |= self._bit[key]
+        return found
+
+    def keys(self, bits: int) -> frozenset[Key]:
+        """The keys of a set of bits."""
+        return frozenset(self._keys[place] for place in _places(bits))
+
+    def around(self, bits: int) -> Around:
+        """A set of bits, without the names in it."""
+        sums = self._sums
+        return Around(bits.bit_count(), sum(map(getitem, sums, bits.to_bytes(len(sums), "little"))))
+
+    def _around(self, masks: Mapping[Key, int], owners: Iterable[Key]) -> int:
+        found = own = 0
+        for owner in owners:
+            found |= masks[owner]
+            own |= self._bit[owner]
+        return found & ~own
+
+    @cached_property
+    def _masks(self) -> tuple[dict[Key, int], dict[Key, int]]:
+        """What leads to each key and what follows it, the key itself and those in a circle with it included."""
+        circles = nx.condensation(self._made)
+        order = [*nx.topological_sort(circles)]
+        own = {one: self.bits(circles.nodes[one]["members"]) for one in order}
+        place = circles.graph["mapping"]
+        led = _reached(order, own, circles.predecessors)
+        followed = _reached(reversed(order), own, circles.successors)
+        return {key: led[place[key]] for key in self._keys}, {key: followed[place[key]] for key in self._keys}
+
+    @cached_property
+    def _sums(self) -> Sequence[Sequence[int]]:
+        """For each eight keys the sum of the digests of every set of them."""
+        digests = [
+            int.from_bytes(blake2b(self._label(key).encode("utf-8", "surrogatepass"), digest_size=32).digest(), "big")
+            for key in self._keys
+        ]
+        return [_subset_sums(digests[first : first + _BITS]) for first in range(0, len(digests), _BITS)]
+
+
+def _reached(order: Iterable[int], own: Mapping[int, int], next_to: Callable[[int], Iterable[int]]) -> dict[int, int]:
+    found: dict[int, int] = {}
+    for one in order:
+        mask = own[one]
+        for other in next_to(one):
+            mask |= found[other]
+        found[one] = mask
+    return found
+
+
+def _subset_sums(digests: Sequence[int]) -> list[int]:
+    sums = [0]
+    for digest in digests:
+        sums += [digest + one for one in sums]
+    return sums
+
+
+def _places(bits: int) -> Iterator[int]:
+    """Places of the bits that are set."""
+    for number, byte in enumerate(bits.to_bytes((bits.bit_length() + 7) // _BITS, "little")):
+        if byte:
+            yield from (number * _BITS + place for place in range(_BITS) if byte >> place & 1)
