@@ -51,7 +51,7 @@ test-unit: setup ## The tests that need nothing but Python
 	$(BIN)/python -m pytest tests/unit
 
 test-long: setup ## Undo after every step, the other runbooks and deployers, more of the same; about 40 minutes
-	$(BIN)/python -m pytest -m long tests/long tests/integration tests/airflow tests/hostile
+	$(BIN)/python -m pytest -m long tests/long tests/integration tests/airflow tests/hostile tests/spark
 
 test-chaos: setup ## Kill an instance, kill the scheduler, in the middle of a bounce; about 10 minutes
 	$(BIN)/python -m pytest tests/chaos

@@ -97,6 +97,7 @@ def test_a_wait_says_who_has_to_approve_and_goes_on(fresh: Stack) -> None:
     assert open_runs(fresh) == []
 
 
+@pytest.mark.long
 def test_a_wait_that_is_over_first_leaves_the_run_alone(fresh: Stack) -> None:
     """A person is needed: exit code 1, and the approval still waits."""
     with triggered(fresh, "ci-late", "--execute", "--timeout", "15") as process:

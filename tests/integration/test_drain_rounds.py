@@ -1,4 +1,4 @@
-"""Twenty drains of the running application, at moments that nobody chose; two hundred are in `make soak`."""
+"""Drains of the running application at random moments: six here, twenty in test-long, two hundred in `make soak`."""
 
 import secrets
 import time
@@ -8,22 +8,21 @@ from given import Orders
 from lab.judge import judged
 from soak.rounds import planned, soaked
 
-ROUNDS = 20
 
-
+@pytest.mark.parametrize("count", [6, pytest.param(20, marks=pytest.mark.long)])
 def test_no_certificate_is_given_while_an_output_may_still_come(
-    orders: Orders, capsys: pytest.CaptureFixture[str]
+    orders: Orders, capsys: pytest.CaptureFixture[str], count: int
 ) -> None:
     """None is false, each is found soon, and one forged a commit too early is seen through."""
     seed = secrets.randbelow(1_000_000)
     with capsys.disabled():
         print(f"\nseed of the drain rounds: {seed}")
     began = time.monotonic()
-    rounds = soaked(orders.stack, planned(seed, ROUNDS, ["transaction", "restart"]), print)
+    rounds = soaked(orders.stack, planned(seed, count, ["transaction", "restart"]), print)
     assert [(one.drawn, one.faults) for one in rounds if one.faults] == []
     forged = [one.forged for one in rounds if one.forged is not None]
     assert any(forged), "no forged certificate was seen through: the judge judges nothing"
     print(
-        f"{ROUNDS} rounds in {time.monotonic() - began:.0f} s, {sum(forged)} of {len(forged)} forged ones seen through"
+        f"{count} rounds in {time.monotonic() - began:.0f} s, {sum(forged)} of {len(forged)} forged ones seen through"
     )
     assert judged(orders.stack).faults() == {}

@@ -36,7 +36,9 @@ def answer(emit_on_change: bool, release: str) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize(("release", "emit_on_change"), [("2.7.0", True), ("4.3.1", False)])
+@pytest.mark.parametrize(
+    ("release", "emit_on_change"), [("2.7.0", True), pytest.param("4.3.1", False, marks=pytest.mark.long)]
+)
 def test_a_release_answers(release: str, emit_on_change: bool) -> None:
     """Compiled against it and run with its own test driver, once more."""
     asked = subprocess.run(

@@ -49,6 +49,7 @@ def test_the_committed_description_is_what_the_application_builds(application: P
     assert (application / _PRESENT).read_text("utf-8") == (application / _EXPECTED).read_text("utf-8")
 
 
+@pytest.mark.long
 def test_another_topology_and_other_logic_are_named(application: Path) -> None:
     """Another store is named with its node; a changed sum, which no description shows, with its result."""
     replace(application / _EXPECTED, "[orders-windowed-store]", "[orders-hourly-store]")

@@ -147,6 +147,7 @@ def test_where_no_job_counts_a_consumer_does_and_it_says_so(
     assert "offsets are counted without Spark, which takes about" in caplog.text
 
 
+@pytest.mark.long
 def test_an_offset_that_is_gone_is_not_counted_by_either(
     ledger: Ledger, kafka: Kafka, jars: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
