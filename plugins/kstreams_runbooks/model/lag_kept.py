@@ -14,7 +14,8 @@ class KnownTopology:
     """Topics that an application reads, by role, and changelogs that it may keep, as its instances told at `at_ms`.
 
     `declared` is a digest of the fleet entry under which they were asked, `changed` the ledger's entry in which a run
-    had last changed it by then (0: none had).
+    had last changed it by then (0: none had). `patterns` are its sources by pattern, of which `reads` has the topics
+    that matched then: another one may match by now.
     """
 
     reads: Mapping[str, LagRole]
@@ -22,6 +23,7 @@ class KnownTopology:
     at_ms: int
     declared: str
     changed: int = 0
+    patterns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

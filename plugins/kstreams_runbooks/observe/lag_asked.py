@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.matching import PatternTooSlow
 from kstreams_runbooks.model.lag import LagRole
 from kstreams_runbooks.model.lag_kept import KnownTopology
 from kstreams_runbooks.model.readings import Missing, NoClient, NotListening, StreamsReading
@@ -13,7 +14,7 @@ from kstreams_runbooks.observe.asking import ask_all
 from kstreams_runbooks.observe.lag import LagAsked
 from kstreams_runbooks.observe.metrics import LIMITS, read_streams
 from kstreams_runbooks.observe.topic_names import TopicNames
-from kstreams_runbooks.observe.topology_topics import readable_topics
+from kstreams_runbooks.observe.topology_topics import TopologyTopics, readable_topics
 from kstreams_runbooks.wire.limits import Limits
 
 # Instances whose answers one sentence repeats.
@@ -22,7 +23,10 @@ _SHOWN = 3
 _MADE_MS = 60_000
 _IN_ERROR = frozenset({"ERROR", "PENDING_ERROR"})
 
-NOBODY_TELLS = "no running instance tells its topology: a topic that was never committed is not seen"
+NOBODY_TELLS = (
+    "no running instance reports its topology, so a topic without a committed offset would be missed; start an "
+    "instance, or declare a topology command of its deployer"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +35,8 @@ class Told:
 
     `reads` are topics by role, `keeps` changelogs that it may have, `failed` instances that are in ERROR. Where `reads`
     is None, `lacking` says why, and `partly` has the topics that are known all the same. `heard`: some instance told a
-    topology, so that what was told before may not be so any more; `silent` are those that told none.
+    topology, so that what was told before may not be so any more; `silent` are those that told none. `patterns` are the
+    sources by pattern, whose topics are among `reads`.
     """
 
     reads: Mapping[str, LagRole] | None
@@ -41,16 +46,30 @@ class Told:
     partly: Mapping[str, LagRole] = field(default_factory=dict)
     heard: bool = False
     silent: tuple[str, ...] = ()
+    patterns: tuple[str, ...] = ()
 
 
-def question(entry: ObservedApplication, told: Told | None, known: KnownTopology | None = None) -> LagAsked:
-    """What is asked about an application: by `known`, a topology that holds, else by what its instances tell now."""
-    asked = LagAsked(entry.name, entry.application_id, exactly_once=entry.processing_guarantee.startswith("exactly"))
-    if known is not None:
-        return replace(asked, reads=known.reads, keeps=known.keeps)
+def question(entry: ObservedApplication, told: Told | None) -> LagAsked:
+    """What is asked about an application by what its instances tell now."""
+    asked = _nothing_known(entry)
     if told is None:
         return replace(asked, lacking=NOBODY_TELLS)
     return replace(asked, reads=told.reads or told.partly or None, lacking=told.lacking, keeps=told.keeps)
+
+
+def question_again(entry: ObservedApplication, known: KnownTopology, names: TopicNames) -> LagAsked:
+    """The same by a topology that was told before; its patterns are matched anew with the cluster's topics."""
+    patterns = TopologyTopics(frozenset(), frozenset(), frozenset(known.patterns), frozenset())
+    try:
+        found, lacking = patterns.read_on(names)
+    except (BadInput, PatternTooSlow) as error:
+        found, lacking = frozenset(), str(error)
+    reads: dict[str, LagRole] = {**dict.fromkeys(found, "source"), **known.reads}
+    return replace(_nothing_known(entry), reads=reads, lacking=lacking, keeps=known.keeps)
+
+
+def _nothing_known(entry: ObservedApplication) -> LagAsked:
+    return LagAsked(entry.name, entry.application_id, exactly_once=entry.processing_guarantee.startswith("exactly"))
 
 
 def ask_instances(
@@ -115,6 +134,7 @@ def _told(
 ) -> Told:
     reads: dict[str, LagRole] = {}
     keeps: set[str] = set()
+    patterns: set[str] = set()
     lacking: list[str] = []
     partly: dict[str, LagRole] = {}
     for text in sorted(texts):
@@ -122,7 +142,7 @@ def _told(
             topics, why = readable_topics(text, entry.application_id, names)
         except BadInput as error:
             # The others of the cluster are read all the same.
-            lacking.append(f"the topology that an instance tells cannot be read: {error}")
+            lacking.append(f"the topology that an instance reports cannot be read: {error}")
             continue
         if why:
             lacking.append(why)
@@ -135,9 +155,10 @@ def _told(
             partly |= dict.fromkeys(found, "source")
         reads |= {topic: "repartition" if topic in topics.internal else "source" for topic in found}
         keeps |= topics.changelogs
+        patterns |= topics.patterns
     kept = tuple(sorted(keeps))
     if reads and not lacking:
-        return Told(reads, kept, tuple(failed), heard=True)
+        return Told(reads, kept, tuple(failed), heard=True, patterns=tuple(sorted(patterns)))
     more = [f"and {len(unclear) - _SHOWN} more instances"] if len(unclear) > _SHOWN else []
     said = "; ".join(dict.fromkeys(lacking or [NOBODY_TELLS, *unclear[:_SHOWN], *more]))
     return Told(None, kept, tuple(failed), said, {**partly, **reads} if partly else {}, heard=bool(texts))

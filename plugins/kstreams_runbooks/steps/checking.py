@@ -20,9 +20,10 @@ from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.lag import LagSnapshot, with_others
 from kstreams_runbooks.model.lag_kept import KeptReading, KnownTopology
 from kstreams_runbooks.observe import ClusterReader
-from kstreams_runbooks.observe.lag import read_lag
+from kstreams_runbooks.observe.lag import LagAsked, read_lag
 from kstreams_runbooks.observe.lag_ages import with_ages
-from kstreams_runbooks.observe.lag_asked import Told, ask_instances, question
+from kstreams_runbooks.observe.lag_asked import Told, ask_instances, question, question_again
+from kstreams_runbooks.observe.topic_names import TopicNames
 from kstreams_runbooks.steps.check_window import earlier_readings, limits_of, window
 
 _HOUR_MS = 3_600_000
@@ -85,7 +86,7 @@ def read_cluster(
         topologies = {
             entry.name: _topology(entry, told.get(entry.name), earlier[entry.name], at_ms, changes) for entry in entries
         }
-        questions = [question(entry, told.get(entry.name), topologies[entry.name]) for entry in entries]
+        questions = [_question(entry, told.get(entry.name), topologies[entry.name], names) for entry in entries]
         snapshot = read_lag(reader, cluster, questions)
         if unheard := _unheard_of(snapshot, earlier, told):
             again = [entry for entry in entries if entry.name in unheard]
@@ -93,7 +94,7 @@ def read_cluster(
             told |= ask_instances([entry for entry in again if entry.name not in told], names)
             # What they told before is no answer any more, whether or not they tell now.
             topologies |= {entry.name: _topology(entry, told[entry.name], (), at_ms, changes) for entry in again}
-            questions = [question(entry, told[entry.name], topologies[entry.name]) for entry in again]
+            questions = [_question(entry, told[entry.name], topologies[entry.name], names) for entry in again]
             snapshot = with_others(snapshot, read_lag(reader, cluster, questions))
         before = {name: reading.lag for name, reading in last.items()}
         snapshot = with_ages(snapshot, reader, config, limits.expiring_ms, before)
@@ -182,11 +183,16 @@ def _topology(
     """What its instances tell now, else what they told before, as long as it is declared as it was then."""
     declared = declared_digest(entry)
     if told is not None and told.reads:
-        return KnownTopology(told.reads, told.keeps, at_ms, declared, changes.get(entry.name, 0))
+        return KnownTopology(told.reads, told.keeps, at_ms, declared, changes.get(entry.name, 0), told.patterns)
     if told is not None and told.heard:
         return None
     remembered = _remembered(readings)
     return remembered if remembered is not None and remembered.declared == declared else None
+
+
+def _question(entry: Application, told: Told | None, known: KnownTopology | None, names: TopicNames) -> LagAsked:
+    """By a topology that holds, told now or before, else by what its instances tell."""
+    return question(entry, told) if known is None else question_again(entry, known, names)
 
 
 def _unheard_of(

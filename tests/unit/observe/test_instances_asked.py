@@ -136,7 +136,7 @@ def test_a_description_that_cannot_be_read_hides_no_other_application(agents: st
     assert found["orders"].reads is not None
     assert (found["odd"].reads, found["odd"].failed, found["odd"].heard) == (None, (), True)
     asked = asked_of(odd)
-    assert (asked.reads, asked.lacking[:53]) == (None, "the topology that an instance tells cannot be read: l")
+    assert (asked.reads, asked.lacking[:55]) == (None, "the topology that an instance reports cannot be read: l")
 
 
 def test_a_pattern_that_cannot_be_read_is_said_and_the_rest_is_looked_at(agents: str) -> None:
