@@ -54,6 +54,8 @@ def _with_members(signs: Signs, group: GroupReading) -> tuple[Kind, str]:
         by = f"by the assignor {group.protocol}" if group.protocol else "by the consumer protocol (KIP-848)"
         if left:
             return "perhaps", f"its members share its partitions {by}, as Kafka Streams never does, but it has {left}"
+        if signs.unseen:
+            return "unknown", f"its members share its partitions {by}, as Kafka Streams never does, but {signs.unseen}"
         named = ", although its client ids look so" if threads else ""
         return "other", f"its members share its partitions {by}, as Kafka Streams never does{named}"
     # In the middle of a rebalance there is no assignor.
@@ -69,7 +71,8 @@ def _with_members(signs: Signs, group: GroupReading) -> tuple[Kind, str]:
 def _stopped(signs: Signs, topics: int) -> tuple[Kind, str]:
     if signs.stamped:
         return "application", f"no member runs, and it has {_left(signs)}"
-    if signs.internal and not topics:
+    # Offsets on hidden topics are left out: no visible one is not none.
+    if signs.internal and not topics and not signs.unseen:
         return "application", f"no member runs, and it has {_left(signs)}"
     if signs.unseen:
         return "unknown", f"no member runs, and {signs.unseen}"
@@ -84,5 +87,5 @@ def _left(signs: Signs) -> str:
     if signs.stamped:
         parts.append(f"partition times in {signs.stamped} of its offsets")
     if signs.internal:
-        parts.append(f"{len(signs.internal)} internal topics")
+        parts.append(f"{len(signs.internal)} internal {'topic' if len(signs.internal) == 1 else 'topics'}")
     return " and ".join(parts)

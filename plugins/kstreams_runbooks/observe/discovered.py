@@ -36,7 +36,8 @@ def read_signs(reader: ClusterReader) -> tuple[Signs, ...]:
     asked = [one for one in listed if one.protocol_type in _READS_TOPICS and one.type != "share"]
     committed = reader.committed([one.group_id for one in asked])
     names = reader.names()
-    internal = internal_by_id(names.visible, {one.group_id for one in listed})
+    # By its name, an internal topic is a sign even where nothing else of it is visible.
+    internal = internal_by_id(names.every(), {one.group_id for one in listed})
     unseen = _unseen(names)
     return tuple(
         _signs(

@@ -63,7 +63,7 @@ def test_something_else(found: Signs, why: str) -> None:
     ("found", "why"),
     [
         (signs("reader-1", protocol="range", stamped=2), "but it has partition times in 2 of its offsets"),
-        (signs("r", type="consumer", internal=("orders-x-changelog",)), "but it has 1 internal topics"),
+        (signs("r", type="consumer", internal=("orders-x-changelog",)), "but it has 1 internal topic"),
         (signs(THREAD, state="PreparingRebalance"), "client ids of stream threads, and no more than that"),
         (signs("r", state="PreparingRebalance", stamped=1), "partition times in 1 of its offsets, and no more"),
         (signs(state="Empty", internal=("orders-x-changelog",)), "none of its offsets is stamped by Streams"),
@@ -112,7 +112,10 @@ def test_of_ids_that_begin_each_other_the_longer_has_its_own() -> None:
     [
         signs(state="Empty"),
         signs(state="Empty", internal=("orders-store-changelog",)),
+        signs(state="Empty", committed={}, internal=("orders-store-changelog",)),
         signs("reader-1", state="PreparingRebalance"),
+        signs("reader-1", protocol="range"),
+        signs("reader-1", type="consumer"),
     ],
 )
 def test_what_left_nothing_behind_may_have_left_it_where_it_is_hidden(found: Signs) -> None:
@@ -122,8 +125,13 @@ def test_what_left_nothing_behind_may_have_left_it_where_it_is_hidden(found: Sig
 
 
 @pytest.mark.parametrize(
-    "found", [signs("reader-1", protocol="range"), signs(THREAD, protocol="stream"), signs(state="Empty", stamped=4)]
+    "found",
+    [
+        signs("reader-1", protocol="range", internal=("orders-store-changelog",)),
+        signs(THREAD, protocol="stream"),
+        signs(state="Empty", stamped=4),
+    ],
 )
 def test_what_is_seen_is_enough_where_it_decides(found: Signs) -> None:
-    """An assignor, and a partition time, need no other topic."""
+    """The assignor of Streams, a partition time, and an internal topic of a plain group, need no other topic."""
     assert sighted(replace(found, unseen="2 topics are hidden")).kind == sighted(found).kind
