@@ -60,6 +60,19 @@ def joined_topics(topology: Topology) -> list[set[str]]:
     return _joined([sub for sub in topology.subtopologies if not sub.is_global])
 
 
+def uncountable(topology: Topology, counted: Collection[str]) -> frozenset[str]:
+    """Repartition topics that get no number: none of the topics in front of them is `counted`, nor behind one that is.
+
+    Names are as printed, a pattern is `<pattern>*`. The library ends in ERROR then (`RepartitionTopics`, Apache Kafka
+    4.3); one counted topic in front is enough for it.
+    """
+    tasks = [sub for sub in topology.subtopologies if not sub.is_global]
+    internal, known = repartition_topics(topology), set(counted)
+    for _ in internal:
+        known |= {topic for topic in internal - known if known & _upstream(topic, tasks)}
+    return internal - known
+
+
 def _as_written(tasks: list[Subtopology], internal: frozenset[str], counts: Mapping[str, int]) -> dict[str, int]:
     """Repartition topics as if none was joined: each gets the most of what is counted when its turn comes.
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from kstreams_runbooks.decide.counts_fit import External, counts_fit
 from kstreams_runbooks.decide.java_pattern import matcher
-from kstreams_runbooks.decide.partition_counts import repartition_topics
+from kstreams_runbooks.decide.partition_counts import joined_topics, repartition_topics, uncountable
 from kstreams_runbooks.decide.proven_counts import proven_counts
 from kstreams_runbooks.decide.topics_needed import described_topology, title, topics_needed
 from kstreams_runbooks.errors import BadInput
@@ -77,26 +77,41 @@ def _not_compared(application: DeclaredApplication, why: str) -> Finding:
 def _patterns(one: Described, topology: Topology, seen: TopicsSeen) -> Iterator[tuple[Outcome, str]]:
     """Source patterns without a topic, and those that cannot be matched here."""
     patterns = {source.pattern for sub in topology.subtopologies for source in sub.sources if source.pattern}
+    declared = one.declared.topics if one.declared is not None else {}
+    counted = {name for sub in topology.subtopologies for source in sub.sources for name in source.topics}
+    counted -= repartition_topics(topology)
+    counted |= {name for name in repartition_topics(topology) if name in declared and declared[name].partitions}
+    counted |= {f"{pattern}*" for pattern in patterns if seen.matching.get(pattern)}
     for pattern in sorted(patterns):
         try:
             matcher(pattern)
         except BadInput as error:
             yield Outcome.INCONCLUSIVE, f"{title(one)}: {error}"
             continue
-        if seen.matching.get(pattern) or not repartition_topics(topology):
+        if pattern not in seen.matching:
+            yield Outcome.INCONCLUSIVE, _too_slow(one, pattern)
             continue
-        if pattern in seen.hidden:
+        # Their partitions count where a repartition topic or a join depends on them.
+        matters = repartition_topics(topology) or any(f"{pattern}*" in group for group in joined_topics(topology))
+        if pattern in seen.hidden and matters:
             yield (
                 Outcome.INCONCLUSIVE,
-                f"source pattern {pattern} of {title(one)} matches no topic that this login may see: "
+                f"source pattern {pattern} of {title(one)} may match topics that this login may not see: "
                 f"{seen.hidden[pattern]}",
             )
-        else:
+        elif uncountable(topology, counted) - uncountable(topology, {*counted, f"{pattern}*"}):
             yield (
                 Outcome.REFUSE,
                 f"source pattern {pattern} of {title(one)} matches no topic: the application ends in ERROR while a "
                 "repartition topic follows the pattern (TaskAssignmentException); create a topic that it matches",
             )
+
+
+def _too_slow(one: Described, pattern: str) -> str:
+    return (
+        f"source pattern {pattern} of {title(one)} takes too long to match the cluster's topics, so the topics that it "
+        "matches are not known; simplify it, or subscribe to the topics by name"
+    )
 
 
 def _external(topology: Topology, seen: TopicsSeen) -> External:

@@ -9,7 +9,8 @@ class TopicsSeen:
     """Topics by full name: `partitions` of those that are visible, and why nothing is known of the `hidden` ones.
 
     A topic that was looked for and is in neither does not exist. `matching` has, by source pattern, the visible topics
-    that it matches; a pattern among the `hidden` matches none of those, and perhaps others.
+    that it matches, and nothing for a pattern that cannot be matched here; a pattern among the `hidden` may match
+    others.
     """
 
     partitions: Mapping[str, int]

@@ -24,7 +24,7 @@ def read_topics_seen(reader: ClusterReader, needed: NeededTopics) -> TopicsSeen:
     }
     own = {*needed.external, *needed.internal}
     hidden = names.unseen(own)
-    for pattern in (pattern for pattern, found in matching.items() if not found):
+    for pattern in matching:
         if why := _hidden_match(names, pattern):
             hidden[pattern] = why
     wanted = own | {name for found in matching.values() for name in found}
@@ -33,7 +33,7 @@ def read_topics_seen(reader: ClusterReader, needed: NeededTopics) -> TopicsSeen:
 
 
 def _hidden_match(names: TopicNames, pattern: str) -> str:
-    """Why a pattern without a visible topic may have one all the same, empty where it has none."""
+    """Why a pattern may match topics that are not visible, empty where it matches none of them."""
     if isinstance(names.hidden, Missing):
         return names.hidden.missing
     found = sorted(name for name in names.hidden if matched(pattern, name))

@@ -144,17 +144,48 @@ def test_what_cannot_be_described_is_said_not_to_be_compared() -> None:
 
 def test_a_pattern_without_a_topic_refuses_in_front_of_a_repartition_topic() -> None:
     """Otherwise the application waits for one, which harms nobody."""
-    found = fit(described(PATTERN), topics=without("orders"))
+    none: dict[str, tuple[str, ...]] = {"orders-.*": ()}
+    found = fit(described(PATTERN), topics=without("orders"), matching=none)
     assert (found.outcome, "source pattern orders-.* of release 3.4.1 matches no topic:" in found.sentence) == (
         Outcome.REFUSE,
         True,
     )
-    unsure = fit(described(PATTERN), topics=without("orders"), hidden={"orders-.*": "grant Describe on Cluster"})
+    hidden = {"orders-.*": "grant Describe on Cluster"}
+    unsure = fit(described(PATTERN), topics=without("orders"), hidden=hidden, matching=none)
     assert (unsure.outcome, "grant Describe on Cluster" in unsure.sentence) == (Outcome.INCONCLUSIVE, True)
     matching: dict[str, tuple[str, ...]] = {"orders-.*": ("orders-eu",)}
     assert fit(described(PATTERN), topics={**TOPICS, "orders-eu": 4}, matching=matching).outcome is Outcome.PROCEED
     alone = "Topologies:\n   Sub-topology: 0\n    Source: a (topics: orders-.*)\n      --> none\n"
-    assert fit(described(alone)).outcome is Outcome.PROCEED
+    assert fit(described(alone), matching=none).outcome is Outcome.PROCEED
+
+
+def test_a_pattern_without_a_topic_is_no_obstacle_to_what_does_not_hang_on_it() -> None:
+    """A repartition topic behind another source gets its number from there, one that is declared from nowhere."""
+    none: dict[str, tuple[str, ...]] = {"zones-.*": (), "orders-.*": ()}
+    apart = f"{COUNTS}\n  Sub-topology: 2\n    Source: z (topics: zones-.*)\n      --> none\n"
+    assert fit(described(apart), matching=none).outcome is Outcome.PROCEED
+    assert fit(described(PATTERN, declares=fixed(4)), matching=none).outcome is Outcome.PROCEED
+
+
+def test_a_hidden_topic_of_a_pattern_counts_where_partitions_do() -> None:
+    """Its number decides that of the repartition topic, whatever else the pattern matches."""
+    matching: dict[str, tuple[str, ...]] = {"orders-.*": ("orders-eu",)}
+    topics = {**TOPICS, "orders-eu": 4}
+    found = fit(described(PATTERN), topics=topics, matching=matching, hidden={"orders-.*": "topic orders-us is hidden"})
+    assert (found.outcome, "topic orders-us is hidden" in found.sentence) == (Outcome.INCONCLUSIVE, True)
+    alone = "Topologies:\n   Sub-topology: 0\n    Source: a (topics: orders-.*)\n      --> none\n"
+    assert fit(described(alone), topics=topics, matching=matching, hidden={"orders-.*": "x"}).sentence.startswith(
+        "proceed"
+    )
+
+
+def test_a_pattern_that_takes_too_long_is_not_one_that_matches_nothing() -> None:
+    """It has no entry among what was matched."""
+    found = fit(described(PATTERN), topics=without("orders"))
+    assert (found.outcome, "orders-.* of release 3.4.1 takes too long" in found.sentence) == (
+        Outcome.INCONCLUSIVE,
+        True,
+    )
 
 
 def test_a_pattern_that_cannot_be_read_here_is_inconclusive() -> None:
