@@ -24,8 +24,8 @@ def row(topic: str, number: int = 0, role: LagRole = "source", state: LagState =
     return PartitionLag(topic, number, role, state, **{**READ, **more})
 
 
-def answer(*rows: PartitionLag, problems: tuple[str, ...] = ()) -> Answer:
-    lag = ApplicationLag("orders", "orders", "classic", "Stable", rows, problems)
+def answer(*rows: PartitionLag, problems: tuple[str, ...] = (), unseen: tuple[str, ...] = ()) -> Answer:
+    lag = ApplicationLag("orders", "orders", "classic", "Stable", rows, problems, unseen=unseen)
     return Answer("demo", AT_MS, lag, status((LagSample(AT_MS, lag),), StatusLimits()))
 
 
@@ -103,6 +103,7 @@ def test_records_of_a_part_are_at_least_so_many() -> None:
         ((row("orders", log_end_offset=12),), 3),
         ((row("orders", log_end_offset=12), behind("orders", 1, 1)), 1),
         ((behind("orders", 0, 1), row("customers", state="missing", records=None)), 3),
+        ((row("orders", perhaps_lost=True),), 3),
         ((row("orders"), behind("old", 0, 4, role="orphaned", state="orphaned")), 0),
         ((), 3),
     ],
@@ -110,6 +111,13 @@ def test_records_of_a_part_are_at_least_so_many() -> None:
 def test_exit_codes(rows: tuple[PartitionLag, ...], code: int) -> None:
     """What is not known outweighs what is unread; what is behind an open transaction is not known either."""
     assert exit_code([answer(*rows)]) == code
+
+
+def test_a_changelog_that_is_not_visible_is_not_known() -> None:
+    """The status says unknown, and so does the exit code; what is unread outweighs it."""
+    hidden = "topic orders-store-changelog is not visible to this login"
+    assert exit_code([answer(row("orders"), unseen=(hidden,))]) == 3
+    assert exit_code([answer(behind("orders", 0, 1), unseen=(hidden,))]) == 1
 
 
 def test_a_value_that_is_not_known_is_null() -> None:

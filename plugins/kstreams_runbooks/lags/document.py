@@ -35,14 +35,16 @@ def exit_code(answers: Sequence[Answer]) -> int:
     """0 everything is read, 1 unread records, 3 something is not known.
 
     What a transaction holds that is still open is not known; it is told where nothing else is left to read. So is
-    whether records may expire unread: no right to read the topic's retention is no sign that all is well.
+    whether records may expire unread (no right to read the topic's retention is no sign that all is well), whether
+    offsets that were deleted had a record unread, and whether a changelog that is not visible is still there.
     """
     every = [one.lag for one in answers]
     if any(lag.unread is None for lag in every):
         return 3
     if any(lag.unread for lag in every):
         return 1
-    return 3 if any(one.open_transaction or one.age_why for lag in every for one in lag.read) else 0
+    doubts = (one.open_transaction or one.age_why or one.perhaps_lost for lag in every for one in lag.read)
+    return 3 if any(doubts) or any(lag.unseen for lag in every) else 0
 
 
 def _partition(one: PartitionLag) -> dict[str, Any]:
