@@ -18,8 +18,9 @@ from confluent_kafka.admin import AclOperation, NewTopic  # type: ignore[attr-de
 from kstreams_runbooks.check_settings import CheckSettings
 from kstreams_runbooks.cli import cli
 from kstreams_runbooks.deployers import make_deployer
-from kstreams_runbooks.fleet import load_fleet
+from kstreams_runbooks.fleet import Application, load_fleet
 from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.model.lag import ApplicationLag
 from kstreams_runbooks.model.readings import ApplicationReading, Missing
 from kstreams_runbooks.observe import ClusterReader, read_application
 from kstreams_runbooks.observe.application import read_dropped
@@ -168,6 +169,8 @@ def test_with_everything_visible_the_answer_is_as_before(
     """Six records are six; once they are read it is drained, and nothing is left."""
     secured.grant(login, TOPIC, "zones-", AclOperation.DESCRIBE, AclOperation.READ, prefixed=True)
     secured.grant(login, TOPIC, "zones-", AclOperation.DESCRIBE_CONFIGS, prefixed=True)
+    # While nothing runs its group may have offsets on any topic that is hidden.
+    secured.grant(login, TOPIC, "*", AclOperation.DESCRIBE)
     secured.grant(login, CLUSTER, CLUSTER_NAME, AclOperation.DESCRIBE, AclOperation.DESCRIBE_CONFIGS)
     admin = secured.admin()
     with in_state(state, secured, application, SEEN, HIDDEN):
@@ -322,6 +325,64 @@ def test_the_scheduled_check_calls_it_unknown(
     assert NAMED in sentences[1]
 
 
+def test_a_topic_that_comes_after_the_instances_were_asked_is_not_overlooked(
+    secured: Secured, application: FakeStreams, login: Login, tmp_path: Path
+) -> None:
+    """What they told holds for an hour, but which topics their pattern matches does not."""
+    ledger = Ledger.open(f"sqlite:///{tmp_path / 'ledger.db'}")
+    late = "zones-late"
+    secured.grant(login, CLUSTER, CLUSTER_NAME, AclOperation.DESCRIBE)
+    secured.grant(login, TOPIC, HIDDEN, AclOperation.DESCRIBE, AclOperation.DESCRIBE_CONFIGS)
+    admin = secured.admin()
+
+    def check(entry: Application) -> ApplicationLag:
+        read_cluster(ledger, "secured", [entry], secured.settings(login), CheckSettings())
+        return ledger.lag_readings("secured", [GROUP_ID], 1)[GROUP_ID][-1].lag
+
+    with in_state("running", secured, application, SEEN, HIDDEN):
+        entry = load_fleet(application.directory).application(GROUP_ID)
+        assert check(entry).problems == ()
+    # Nobody is there to ask: what was told before is gone by.
+    entry = load_fleet(application.directory).application(GROUP_ID)
+    admin.create_topics([NewTopic(late, 1)])[late].result()
+    try:
+        until(lambda: late in admin.list_topics().topics, 10, f"{late} is there")
+        found = {row.topic: row.why for row in check(entry).partitions if row.state == "unknown"}
+        assert found == {late: f"topic {late} is not visible to this login; grant it Describe on Topic {late}"}
+        secured.revoke(login, CLUSTER)
+        assert RIGHT in "".join(check(entry).problems)
+    finally:
+        admin.delete_topics([late])[late].result()
+        until(lambda: late not in admin.list_topics().topics, 10, f"{late} is gone")
+
+
+def test_a_plain_group_may_have_left_what_is_hidden(
+    secured: Secured, application: FakeStreams, login: Login, tmp_path: Path
+) -> None:
+    """With its old changelog hidden it is perhaps an application, as it is with the changelog visible."""
+    assert application.directory
+    left, group = "plain-old-changelog", "plain"
+    admin = secured.admin()
+    admin.create_topics([NewTopic(left, 1)])[left].result()
+    secured.grant(login, CLUSTER, CLUSTER_NAME, AclOperation.DESCRIBE)
+    secured.grant(login, GROUP, "*", AclOperation.DESCRIBE)
+    config = str(secured.command_config(login))
+    words = ("discover", "--bootstrap", secured.bootstrap, "--command-config", config, "--cluster", "secured")
+    consumer = Consumer({**secured.settings(secured.admin_login), "group.id": group})
+    consumer.subscribe([SEEN])
+    try:
+        until(lambda: bool(consumer.poll(0.1) or consumer.assignment()), 30, "it has its partition", poll_s=0)
+        result = CliRunner().invoke(cli, [*words, "--out", str(tmp_path / "applications")])
+    finally:
+        consumer.close()
+        admin.delete_topics([left])[left].result()
+    said = (
+        f"group {group}: perhaps an application, not declared: its members share its partitions by the assignor range"
+    )
+    assert said in result.output, result.output
+    assert "but it has 1 internal topic\n" in result.output
+
+
 VAULT = "vault"
 VAULT_TOPOLOGY = (
     f"Topologies:\n  Sub-topology: 0\n    Source: s (topics: [{SEEN}])\n      --> k\n"
@@ -363,6 +424,9 @@ def test_a_hidden_internal_topic_is_named(
     secured.grant(login, GROUP, VAULT, AclOperation.DESCRIBE)
     for topic in {REPARTITION, CHANGELOG, LEFT} - {hidden}:
         secured.grant(login, TOPIC, topic, AclOperation.DESCRIBE, AclOperation.READ, AclOperation.DESCRIBE_CONFIGS)
+    # While nothing runs its group may have offsets on any other hidden topic.
+    secured.grant(login, TOPIC, HIDDEN, AclOperation.DESCRIBE)
+    secured.grant(login, TOPIC, ASIDE, AclOperation.DESCRIBE)
     drain = ("drain", VAULT, *DRAIN[2:])
     assert (run("lag", VAULT)[0], run(*drain)[0]) == (lag_code, 3)
     secured.grant(login, CLUSTER, CLUSTER_NAME, AclOperation.DESCRIBE)
@@ -374,3 +438,22 @@ def test_a_hidden_internal_topic_is_named(
     assert (sentence in printed) is (hidden == REPARTITION)
     code, document, printed = run(*drain)
     assert (code, document["verdict"], sentence in printed) == (3, "inconclusive", True), printed
+
+
+def test_a_hidden_topic_of_another_release_is_not_nothing_while_the_application_is_down(
+    secured: Secured, vault: FakeStreams, login: Login, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Visible it is a finding: the group has an offset on `aside`, and a record behind it that no release set reads."""
+    producer = Producer(secured.settings(secured.admin_login))
+    producer.produce(ASIDE, "unread")
+    producer.flush(10)
+    commit(secured, {ASIDE: 0}, VAULT)
+    monkeypatch.setenv("KSTREAMS_RUNBOOKS_CONFIG", str(vault.directory))
+    secured.grant(login, GROUP, VAULT, AclOperation.DESCRIBE)
+    secured.grant(login, CLUSTER, CLUSTER_NAME, AclOperation.DESCRIBE, AclOperation.DESCRIBE_CONFIGS)
+    for topic in (REPARTITION, CHANGELOG, HIDDEN):
+        secured.grant(login, TOPIC, topic, AclOperation.DESCRIBE, AclOperation.READ)
+    drain = ("drain", VAULT, *DRAIN[2:])
+    code, document, printed = run(*drain)
+    assert (code, document["verdict"]) == (3, "inconclusive"), printed
+    assert re.search(rf"group {VAULT} may have offsets there on records that it has not read: .*{ASIDE}", printed)

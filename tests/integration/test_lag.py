@@ -71,7 +71,10 @@ def test_an_offset_on_a_topic_that_nothing_reads_is_listed_and_in_no_total(log: 
     [row] = application.partitions
     assert (row.role, row.state, row.records) == ("orphaned", "orphaned", 2)
     assert application.unread is None
-    assert application.problems == ("no topic is known that app reads: it has to have one",)
+    assert application.problems == (
+        "no topic is known that app reads (expected at least one); start one of its instances, or grant this login "
+        "Describe on its topics",
+    )
 
 
 def test_the_oldest_unread_record_tells_how_far_behind_in_time(log: Log) -> None:

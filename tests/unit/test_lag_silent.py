@@ -62,7 +62,7 @@ def test_what_only_the_silent_release_reads_is_read_too(one: Deployment) -> None
     [
         ((deployed("one", "v1"),), "its deployer does not know it"),
         ((deployed("one", "v1"), deployed("two", Missing("no release"))), "no release"),
-        ((deployed("one", "v1"), deployed("two", "v2", stated=True)), "somebody's word"),
+        ((deployed("one", "v1"), deployed("two", "v2", stated=True)), "only stated in its declaration"),
     ],
 )
 def test_where_nobody_knows_its_release_not_all_is_known(deployments: tuple[Deployment, ...], why: str) -> None:

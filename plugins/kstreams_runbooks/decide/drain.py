@@ -97,7 +97,7 @@ def _unknown(reading: DrainReading) -> Iterator[str]:
 def _left(reading: DrainReading) -> Iterator[str]:
     """What speaks against it now, one sentence each."""
     if moved := tuple(sorted(_differing(reading.ends_before, reading.ends_after))):
-        yield f"somebody wrote while it was read: the ends of {named(moved)} moved"
+        yield f"records were written during the reading: the ends of {named(moved)} moved"
     for role in ("source", "repartition"):
         unread = [one for one in reading.partitions if one.role == role and one.records]
         if unread:

@@ -30,7 +30,7 @@ def drain_findings(readings: tuple[DrainReading, ...], question: DrainQuestion) 
         )
         yield Finding("topic-recreated", "danger", topic, message, _IDS)
     if lost := tuple(_deleted(readings)):
-        message = "had records to read, and they were deleted while it was watched: nobody has processed them"
+        message = "had unread records that were deleted while it was watched; they were never processed"
         yield Finding("deleted-unread", "danger", named(lost), message, _RETENTION)
     for instance in last.instances:
         if _stays_gone(instance.instance, readings[-question.readings :], question.readings):
@@ -88,7 +88,7 @@ def open_sentence(transaction: OpenTransaction) -> str:
     limit = "" if transaction.timeout_ms is None else f" ({_limit(transaction)})"
     why = f" ({transaction.why})" if transaction.why else ""
     who = _who(transaction)
-    return f"{transaction.name}: a transaction of {who}{age}{limit}; what lies behind it cannot be read{why}"
+    return f"{transaction.name}: a transaction of {who}{age}{limit}; records behind it cannot be read{why}"
 
 
 def _who(transaction: OpenTransaction) -> str:

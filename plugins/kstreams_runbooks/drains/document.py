@@ -66,7 +66,7 @@ def _lines(entry: Application, answer: Answer) -> Iterator[str]:
     for held in (
         answer.readings[-1].held_back if answer.readings and answer.verdict.outcome is not Outcome.PROCEED else ()
     ):
-        yield f"  besides, in no topic: {held.what}"
+        yield f"  also, in no topic: {held.what}"
 
 
 def _partition(one: Any) -> dict[str, Any]:

@@ -92,7 +92,7 @@ def _undeclared(reader: ClusterReader, group: str) -> LagAsked:
         return asked
     found = reader.group_of(group, groups[group])
     if isinstance(found, Missing):
-        return replace(asked, lacking=f"{found.missing}: a topic that it never committed on is not seen")
+        return replace(asked, lacking=f"{found.missing}, so a topic without a committed offset would be missed")
     names = reader.names()
     assigned = {place.rpartition("-")[0] for one in found.members for place in one.partitions}
     # In a rebalance, and of a streams group, the members do not show all that the group reads.
@@ -142,9 +142,9 @@ def described(
         instances = [InstanceReading(one.instance, one, _SILENT) for one in deployer.describe()]
         topology = read_topology(instances, deployer.topology, entry.application_id, names)
     except RunbookError as error:
-        topology = Missing(f"no running instance tells its topology, and its deployer does not either: {error}")
+        topology = Missing(f"no running instance reports its topology, and its deployer does not either: {error}")
     if isinstance(topology, Missing):
-        return replace(asked, lacking=f"{topology.missing}: a topic that was never committed is not seen")
+        return replace(asked, lacking=f"{topology.missing}, so a topic without a committed offset would be missed")
     found, unproven = topology.read_on(names)
     reads: dict[str, LagRole] = dict.fromkeys(found, "source")
     reads |= dict.fromkeys(topology.internal, "repartition")

@@ -49,7 +49,7 @@ def releases_of(silent: Collection[str], deployments: Mapping[str, Deployment]) 
         one = deployments.get(name)
         release = Missing("its deployer does not know it") if one is None else one.release
         if one is not None and one.stated and release not in told:
-            release = Missing("its release is somebody's word")
+            release = Missing("its release is only stated in its declaration")
         if isinstance(release, Missing):
             raise Inconclusive(
                 f"{name} does not answer, and what it reads is not known ({release.missing}); start it, or make its "

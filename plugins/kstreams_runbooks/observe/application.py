@@ -237,8 +237,8 @@ def topology_texts(instances: Iterable[InstanceReading], describe: Callable[[str
     try:
         described = frozenset(map(describe, sorted(releases)))
     except RunbookError as error:
-        return Missing(f"no running instance tells its topology, and describing it failed: {error}")
-    return described or Missing("no running instance tells its topology, and no instance has a release set")
+        return Missing(f"no running instance reports its topology, and describing it failed: {error}")
+    return described or Missing("no running instance reports its topology, and no instance has a release set")
 
 
 def _topics(

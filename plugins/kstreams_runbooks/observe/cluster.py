@@ -148,7 +148,7 @@ class ClusterReader:
             return answer
         values = [answer.get("broker", {}).get(str(node), {}).get(name, {}).get("value") for node in ids]
         if None in values:
-            return Missing(f"{name}: not told by every broker (needs DescribeConfigs on the cluster)")
+            return Missing(f"{name}: not reported by every broker; grant this login DescribeConfigs on Cluster")
         return any(str(value).lower() == "true" for value in values)
 
     def groups(self) -> tuple[tuple[str, str, str], ...]:
@@ -353,7 +353,7 @@ class ClusterReader:
         if isinstance(sizes, Missing):
             return sizes
         if absent := sorted(set(topics) - sizes.keys()):
-            return Missing(f"size of {absent[0]}: not told by any broker (needs Describe on the cluster)")
+            return Missing(f"size of {absent[0]}: not reported by any broker; grant this login Describe on Cluster")
         return sum(sizes.values())
 
     def bytes_of(self, topics: Collection[str]) -> dict[str, int] | Missing:

@@ -6,6 +6,8 @@ from functools import lru_cache, partial
 
 from kstreams_runbooks.decide.held_back import held_back
 from kstreams_runbooks.decide.internal_names import internal_by_id, is_changelog
+from kstreams_runbooks.decide.java_pattern import KAFKAS_OWN
+from kstreams_runbooks.decide.lag import named
 from kstreams_runbooks.decide.running_instances import running_instances, strange_members
 from kstreams_runbooks.decide.tasks import all_tasks, tasks_of
 from kstreams_runbooks.decide.topology_text import parse_topology
@@ -36,7 +38,7 @@ from kstreams_runbooks.observe.topology_topics import TopologyTopics, read_by
 from kstreams_runbooks.observe.transactions import Sightings
 from kstreams_runbooks.observe.unread_counts import Count, FirstOf, UnreadCounts
 
-_STATE_GONE = "this changelog was there, and is not any more: the state that it held is lost; find what deleted it"
+_STATE_GONE = "this changelog existed and is gone: the state in it is lost; find out what deleted it"
 
 
 class DrainReader:
@@ -139,17 +141,23 @@ class DrainReader:
         return [f"a member of the group reads it: {why}" for why in names.unseen(assigned - set(sources)).values()]
 
     def _left_over_hidden(self, reader: ClusterReader, sources: Collection[str], names: TopicNames) -> str:
-        """While nothing runs: internal topics that a release which ran before may have left, with records in them."""
+        """While nothing runs: hidden topics with records that a release which ran before may have left unread.
+
+        Internal ones of its own, by their names, and any other that its group may have offsets on: a broker leaves
+        those offsets out.
+        """
         group_id = self._application.application_id
         if isinstance(names.hidden, Missing):
             return (
-                f"whether internal topics of {group_id} that are not visible to this login are left from another "
-                f"release is not known; {names.hidden.missing}"
+                f"whether {group_id} has left records unread on topics that are not visible to this login is not "
+                f"known; {names.hidden.missing}"
             )
         if not names.hidden:
             return ""
-        left = internal_by_id(names.hidden, {group_id, *(group for group, *_ in reader.groups())}).get(group_id, ())
-        return "; ".join(not_visible(name) for name in left if not is_changelog(name) and name not in sources)
+        internal = internal_by_id(names.hidden, {group_id, *(group for group, *_ in reader.groups())})
+        own = [name for name in internal.get(group_id, ()) if not is_changelog(name) and name not in sources]
+        others = names.hidden.difference(KAFKAS_OWN, sources, *internal.values())
+        return "; ".join((*map(not_visible, own), *_perhaps_committed(group_id, others)))
 
     def _counted(
         self, rows: tuple[PartitionLag, ...], running: tuple[RunningInstance, ...]
@@ -228,6 +236,16 @@ class DrainReader:
             f"output {name}: {hidden.get(name, 'the topic does not exist on the cluster')}"
             for name in sorted(set(outputs) - names.visible)
         ]
+
+
+def _perhaps_committed(group_id: str, hidden: Collection[str]) -> Iterable[str]:
+    if hidden:
+        are = "topic is" if len(hidden) == 1 else "topics are"
+        yield (
+            f"{len(hidden):,} {are} not visible to this login, and group {group_id} may have offsets there on records "
+            f"that it has not read: {named(tuple(sorted(hidden)))}; grant this login Describe on them, or look while "
+            "the application runs"
+        )
 
 
 def _log_ends(ends: Mapping[Place, Ends]) -> dict[str, int]:

@@ -109,7 +109,10 @@ def lag_of(
     if asked.lacking:
         problems.append(asked.lacking)
     if all(role == "orphaned" for role in reads.values()):
-        problems.append(f"no topic is known that {asked.application} reads: it has to have one")
+        problems.append(
+            f"no topic is known that {asked.application} reads (expected at least one); start one of its instances, or "
+            "grant this login Describe on its topics"
+        )
     kind, state = groups.get(asked.application_id, (None, None))
     rows = []
     for topic in sorted(reads):
@@ -154,7 +157,8 @@ def _partition(
     # Ends are read after offsets, so this is no race: what lies in the log now was never read by this offset.
     if offset is not None and end is not None and offset > end:
         unknown = unknown or (
-            f"committed {offset:,} is past its end {end:,}: the topic was created again or cut off, or somebody set it"
+            f"committed {offset:,} is past its end {end:,}: the topic was created again or cut off, or the offset was "
+            "set by hand"
         )
     state: LagState = (
         "unknown" if unknown else "orphaned" if role == "orphaned" else "never_committed" if offset is None else "ok"
@@ -180,9 +184,7 @@ def _told(committed: int | None, start: int | None, role: LagRole) -> str:
         return "never committed"
     # Of a repartition topic Streams itself deletes what is committed, and may have done so since the offset was read.
     if start is not None and committed < start and role != "repartition":
-        return (
-            f"{start - committed:,} offsets were deleted before they were read: retention, or somebody deleted records"
-        )
+        return f"{start - committed:,} offsets were deleted before they were read, by retention or by hand"
     return ""
 
 

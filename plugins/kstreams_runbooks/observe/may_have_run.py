@@ -23,7 +23,9 @@ def may_have_run(instances: tuple[InstanceReading, ...], describe: Callable[[str
             sure = isinstance(one.deployment, Deployment) and one.deployment.applied is True
             told |= {release} if sure and isinstance(release, str) else set()
         elif isinstance(one.deployment, Deployment) and one.deployment.stated:
-            return Missing(f"{one.instance}: its release is somebody's word, and nothing that was observed")
+            return Missing(
+                f"{one.instance}: its release is only stated in its declaration, and nothing that was observed"
+            )
         elif isinstance(release, str):
             silent.add(release)
         else:
@@ -34,4 +36,4 @@ def may_have_run(instances: tuple[InstanceReading, ...], describe: Callable[[str
             texts.add(describe(release))
         except RunbookError as error:
             return Missing(f"no instance tells the topology of {release}, and describing it failed: {error}")
-    return frozenset(texts) or Missing("no running instance tells its topology, and no instance has a release set")
+    return frozenset(texts) or Missing("no running instance reports its topology, and no instance has a release set")

@@ -18,10 +18,7 @@ from typing import Final
 
 from kstreams_runbooks.model.readings import Missing
 
-# Topics of the brokers themselves: no application reads them (Topic.INTERNAL_TOPICS in Kafka 4.3).
-KAFKAS_OWN: Final = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
-
-_REFUSED = 29
+_REFUSED: Final = 29
 
 
 class TopicNames:

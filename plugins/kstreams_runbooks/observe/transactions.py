@@ -14,9 +14,9 @@ from kstreams_runbooks.model.drain import OpenTransaction
 from kstreams_runbooks.observe.offsets import Place
 from kstreams_runbooks.observe.read_only import ReadOnly
 
-_UNNAMED = "no coordinator tells of it: it hangs, or this user may not describe its transactional id"
+_UNNAMED = "no coordinator lists it: it hangs, or this login may not Describe its transactional id"
 _LONGEST = "transaction.max.timeout.ms"
-_UNLIMITED = f"{_UNNAMED}; and no broker tells its {_LONGEST}: allow DescribeConfigs on the cluster"
+_UNLIMITED = f"{_UNNAMED}; its {_LONGEST} is not visible either: grant this login DescribeConfigs on Cluster"
 
 
 def read_open(admin: ReadOnly, places: Collection[Place], at_ms: int) -> tuple[OpenTransaction, ...]:

@@ -125,16 +125,16 @@ def test_what_is_not_known_is_never_zero(changes: dict[str, object], sentence: s
         ({"instances": (replace(ONE, tasks=frozenset({"0_0"})),)}, "1 tasks are assigned, of 2: 1_0 differ"),
         (
             {"open_transactions": (OpenTransaction("orders-0", "tx", 7, 9_000, 10_000),)},
-            "orders-0: a transaction of tx (producer id 7), open for 9 s (its timeout 10 s); what lies behind it",
+            "orders-0: a transaction of tx (producer id 7), open for 9 s (its timeout 10 s); records behind it",
         ),
         (
             {"open_transactions": (replace(UNNAMED, seen_ms=20_000, why="no coordinator tells of it"),)},
             "a transaction of an unnamed producer (producer id 7), seen for 20 s (no broker allows more than 900 s, "
-            "transaction.max.timeout.ms); what lies behind it cannot be read (no coordinator tells of it)",
+            "transaction.max.timeout.ms); records behind it cannot be read (no coordinator tells of it)",
         ),
         (
             {"open_transactions": (OpenTransaction("orders-0", None, None, None, None),)},
-            "orders-0: a transaction of a producer that is not known; what lies behind it cannot be read",
+            "orders-0: a transaction of a producer that is not known; records behind it cannot be read",
         ),
         ({"group_state": "PreparingRebalance"}, "the group is PreparingRebalance (expected Stable or Empty)"),
     ],
@@ -167,7 +167,7 @@ def test_what_streams_purges_of_its_repartition_topics_is_not_lost() -> None:
         (
             {"partitions": (replace(INPUT, log_start_offset=12, committed=10, records=0), INNER)},
             "deleted-unread",
-            "orders-0: had records to read, and they were deleted while it was watched",
+            "orders-0: had unread records that were deleted while it was watched",
         ),
         (
             {"partitions": (replace(INPUT, topic_id="b"), INNER)},
@@ -343,7 +343,7 @@ def test_nothing_that_is_read_is_no_proof() -> None:
 
 def test_records_that_nobody_read_before_they_were_deleted_are_told() -> None:
     """Nothing is left, and something is lost."""
-    lost = replace(INPUT, why="5 offsets were deleted before they were read: retention, or somebody deleted records")
+    lost = replace(INPUT, why="5 offsets were deleted before they were read, by retention or by hand")
     verdict = drained(tuple(reading(at, partitions=(lost, INNER)) for at in (0, 5, 10)), QUESTION)
     assert verdict.outcome is Outcome.PROCEED
     assert "not all of it was read: orders-0 (5 offsets were deleted before they were read" in verdict.reasons[2]

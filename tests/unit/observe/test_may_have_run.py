@@ -71,4 +71,4 @@ def test_a_release_that_is_only_somebodys_word_proves_nothing() -> None:
     one = down("one", release="v2")
     assert isinstance(one.deployment, Deployment)
     found = may_have_run((replace(one, deployment=replace(one.deployment, stated=True)),), describe)
-    assert found == Missing("one: its release is somebody's word, and nothing that was observed")
+    assert found == Missing("one: its release is only stated in its declaration, and nothing that was observed")

@@ -109,8 +109,8 @@ def test_offset_that_cannot_be_read_is_missing(world: World) -> None:
 
 def test_topology_that_cannot_be_read_is_missing(world: World) -> None:
     """Without it the topics that stand there are not all there are, whether the offsets are asked for or not."""
-    world.read = reading(partitions=Missing("no running instance tells its topology"))
-    assert world.missing_in(quiesced=False) == ["committed: no running instance tells its topology"]
+    world.read = reading(partitions=Missing("no running instance reports its topology"))
+    assert world.missing_in(quiesced=False) == ["committed: no running instance reports its topology"]
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_topology_that_cannot_be_read_is_missing(world: World) -> None:
         ),
         (
             changed(instance("orders-1"), stated=True),
-            "instances/orders-1/deployment/release: as the declaration states it, nobody has looked; declare "
+            "instances/orders-1/deployment/release: as its declaration states it, not observed; declare "
             "deployer.commands.describe",
         ),
         (
