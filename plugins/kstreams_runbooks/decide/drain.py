@@ -111,7 +111,9 @@ def _left(reading: DrainReading) -> Iterator[str]:
     if reading.group_state is not None and reading.group_state.lower() not in _STABLE:
         yield f"the group is {reading.group_state} (expected Stable or Empty)"
     for instance in reading.instances:
-        if instance.state != "RUNNING" or instance.failed_threads:
+        if instance.state is None:
+            yield f"{instance.instance}: its state is not known (expected RUNNING)"
+        elif instance.state != "RUNNING" or instance.failed_threads:
             failed = instance.failed_threads
             expected = "RUNNING with none; one that was replaced counts until a restart" if failed else "RUNNING"
             yield f"{instance.instance}: {instance.state} with {failed} failed threads (expected {expected})"

@@ -9,6 +9,7 @@ from typing import Any
 
 from kstreams_runbooks.errors import BadInput, Unreachable
 from kstreams_runbooks.model.address import kafka_servers
+from kstreams_runbooks.observe.kafka_python import import_kafka_python
 from kstreams_runbooks.observe.read_only import ReadOnly
 
 # Long enough for a broker that has just become leader, short enough for a person who waits.
@@ -120,7 +121,7 @@ def import_clients() -> None:
     """Import what the first connections would, in a process that others are forked from; connects to nothing."""
     import_module("confluent_kafka.admin")
     import_module("kstreams_runbooks.wire.http")
-    import_module("kstreams_runbooks.observe.admin_client")
+    import_kafka_python()
 
 
 def let_in(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -140,6 +141,7 @@ def connect_python(config: Mapping[str, Any], *, writable: bool = False) -> Any:
     Unreachable where no broker answers within CONNECT_TIMEOUT_MS; BadInput for a configuration that it does not take.
     What keeps a login out it takes for a broker that does not answer: `let_in` comes first.
     """
+    import_kafka_python()
     from kafka.errors import KafkaConfigurationError, KafkaError
 
     from kstreams_runbooks.observe.admin_client import AdminClient

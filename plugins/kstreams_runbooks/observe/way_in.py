@@ -12,6 +12,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Final
 
 from kstreams_runbooks.errors import Unreachable
+from kstreams_runbooks.observe.kafka_python import import_kafka_python
 from kstreams_runbooks.observe.way_in_attempt import NO_ANSWER, NOTHING_LISTENS, Refusal, Server, attempt
 
 # A broker that restarts listens again within this; the sentence for one that does not comes within 3 s.
@@ -27,6 +28,7 @@ def find_way_in(settings: Mapping[str, Any], limit_s: float) -> str:
     `settings` are kafka-python's. An address that does not answer is given up after `limit_s`; every other cause is
     known within 3 s. Of the settings only user, mechanism, protocol and file names are in the sentence.
     """
+    import_kafka_python()
     servers = [Server.of(one) for one in settings["bootstrap_servers"]]
     random.shuffle(servers)
     until = time.monotonic() + limit_s
