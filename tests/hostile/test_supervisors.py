@@ -89,6 +89,7 @@ NOT_SUPERVISORDS: dict[str, bytes] = {
     "an unknown type": raw("<value><object>x</object></value>"),
     "a number of letters": raw("<value><int>x</int></value>"),
     "a number of 100,000 digits": raw(f"<value><int>{'9' * 100_000}</int></value>"),
+    "a decimal of letters": raw("<value><bigdecimal>x</bigdecimal></value>"),
     "a flag of 7": raw("<value><boolean>7</boolean></value>"),
     "not base64": raw("<value><base64>&#1;</base64></value>"),
     "a struct without values": raw("<value><struct><member><name>a</name></member></struct></value>"),

@@ -23,6 +23,8 @@ _DEEPEST = 100
 # The library `regex` writes counted repetitions out while it compiles: those of a thousand of a thousand of a thousand
 # fill the memory.
 _MOST_REPETITIONS = 10_000
+# Characters of a pattern that is written out whole so often: a million take some 30 MB.
+_MOST_WRITTEN_OUT = 1_000_000
 _PART = re.compile(
     r"\\Q(?P<quoted>.*?)(?:\\E|\Z)"
     r"|\(\?<(?P<name>[a-zA-Z][a-zA-Z0-9]*)>"
@@ -58,7 +60,7 @@ def matcher(pattern: str) -> LimitedPattern:
     if whole and not _folds_beyond_ascii(pattern, parts):
         found = in_linear_time("".join(map(_for_re2, parts)), shown)
         plain = all(_is_plain(number, part) for number, part in enumerate(parts))
-        if found is None and plain and _repetitions(parts) <= _MOST_REPETITIONS:
+        if found is None and plain and _can_be_written_out(parts, len(pattern)):
             found = under_a_timeout("".join(map(_for_regex, parts)), shown)
         if found is not None:
             return found
@@ -82,6 +84,11 @@ def _depth(parts: list[re.Match[str]]) -> int:
     """How deep groups are nested."""
     steps = (part[0].startswith("(") - (part[0] == ")") for part in parts)
     return max(accumulate(steps), default=0)
+
+
+def _can_be_written_out(parts: list[re.Match[str]], length: int) -> bool:
+    times = _repetitions(parts)
+    return times <= _MOST_REPETITIONS and times * length <= _MOST_WRITTEN_OUT
 
 
 def _repetitions(parts: list[re.Match[str]]) -> int:

@@ -147,7 +147,8 @@ class _Reader:
             return _Value(text, characters=len(text))
         try:
             value = self._loader.construct_object(yaml.ScalarNode(tag, text, event.start_mark, event.end_mark))
-        except (ValueError, KeyError, OverflowError):
+        except (ArithmeticError, AttributeError, LookupError, ValueError):
+            # What PyYAML's constructors run into where a tag names another type than the text has.
             self._refuse(event, f"has {_cut(text)}, which is not a possible value; correct or quote it")
         return _Value(value, characters=len(text))
 

@@ -39,7 +39,7 @@ def answer_of(body: bytes) -> object:
         raise ValueError(f"it is not XML (line {error.lineno}, column {error.offset})") from None
     except _TooMuch as error:
         raise ValueError(str(error)) from None
-    except (Error, ValueError, TypeError, LookupError, OverflowError, AttributeError):
+    except (Error, ValueError, TypeError, LookupError, ArithmeticError, AttributeError):
         # What the library's unmarshaller runs into: its text may repeat the answer.
         raise ValueError("a value in it is not as XML-RPC writes it") from None
     if len(found) != 1:
