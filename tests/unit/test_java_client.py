@@ -1,5 +1,6 @@
 """A connection's settings in the names of Kafka's Java client."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,13 @@ def test_certificates_travel_as_text(tmp_path: Path) -> None:
     }
 
 
+def test_a_ca_file_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    """Nothing may ever write to it."""
+    os.mkfifo(tmp_path / "ca.pem")
+    with pytest.raises(BadInput, match=r"ssl\.ca\.location .*ca\.pem: is a named pipe"):
+        java_settings({**HERE, "security.protocol": "SSL", "ssl.ca.location": str(tmp_path / "ca.pem")})
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -60,7 +68,7 @@ def test_certificates_travel_as_text(tmp_path: Path) -> None:
         ({"security.protocol": "SASL_SSL"}, "sasl.mechanism GSSAPI has no equal"),
         ({"ssl.crl.location": "/crl"}, "ssl.crl.location has no equal"),
         ({"security.protocol": "ssl", "enable.ssl.certificate.verification": "false"}, "give the broker's CA"),
-        ({"security.protocol": "ssl", "ssl.ca.location": "/nowhere"}, "ssl.ca.location /nowhere: cannot be read"),
+        ({"security.protocol": "ssl", "ssl.ca.location": "/nowhere"}, "ssl.ca.location /nowhere: does not exist"),
         (
             {"security.protocol": "ssl", "ssl.key.pem": "-----BEGIN RSA PRIVATE KEY-----"},
             "openssl pkcs8 -topk8",

@@ -63,7 +63,7 @@ MAY_IMPORT = {
     # The one part of a terminal's plan that asks a cluster.
     "planned_topics": {"decide", "deployers", "fleet", "model", "observe", "steps"},
     "topologies": {"decide", "documents", "errors", "fleet", "model", "planned_topics", "properties", "rules"},
-    "counting": {"errors", "frames", "model", "observe"},
+    "counting": {"documents", "errors", "frames", "model", "observe"},
     "lags": {
         "check_settings",
         "counting",

@@ -4,11 +4,13 @@ Sources: librdkafka, CONFIGURATION.md; Apache Kafka documentation, "Consumer Con
 KIP-651 (PEM keys and certificates as text: the files need not be where Spark's tasks run).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from kstreams_runbooks.documents.text import read_text
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.wording import outside
 
 _LOGIN_MODULES: Final = {
     "PLAIN": "org.apache.kafka.common.security.plain.PlainLoginModule",
@@ -37,9 +39,7 @@ _HANDLED: Final = frozenset(
 )
 
 
-def java_settings(
-    config: Mapping[str, Any], read_text: Callable[[str], str] = lambda path: Path(path).read_text(encoding="utf-8")
-) -> dict[str, str]:
+def java_settings(config: Mapping[str, Any]) -> dict[str, str]:
     """The Java client's settings; what does not concern the connection is left out.
 
     BadInput for a security setting that cannot be said in Java's names: to leave it out would be to connect in another
@@ -56,7 +56,7 @@ def java_settings(
     if protocol.startswith("SASL_"):
         settings |= _sasl(config)
     if protocol.endswith("SSL"):
-        settings |= _tls(config, read_text)
+        settings |= _tls(config)
     return settings
 
 
@@ -78,10 +78,10 @@ def _quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
-def _tls(config: Mapping[str, Any], read_text: Callable[[str], str]) -> dict[str, str]:
+def _tls(config: Mapping[str, Any]) -> dict[str, str]:
     if str(config.get("enable.ssl.certificate.verification", "true")).lower() == "false":
         raise _no_equal("enable.ssl.certificate.verification false", "give the broker's CA as ssl.ca.location")
-    texts = {java: _text(config, file, inline, read_text) for file, inline, java in _PEM}
+    texts = {java: _text(config, file, inline) for file, inline, java in _PEM}
     settings = {java: text for java, text in texts.items() if text}
     if "ssl.truststore.certificates" in settings:
         settings["ssl.truststore.type"] = "PEM"
@@ -97,15 +97,15 @@ def _tls(config: Mapping[str, Any], read_text: Callable[[str], str]) -> dict[str
     return settings
 
 
-def _text(config: Mapping[str, Any], file: str, inline: str, read_text: Callable[[str], str]) -> str:
+def _text(config: Mapping[str, Any], file: str, inline: str) -> str:
     if config.get(inline):
         return str(config[inline])
     if not config.get(file):
         return ""
     try:
-        return read_text(str(config[file]))
-    except (OSError, ValueError) as error:
-        raise BadInput(f"Kafka configuration: {file} {config[file]}: cannot be read as PEM ({error})") from None
+        return read_text(Path(str(config[file])))
+    except BadInput as error:
+        raise BadInput(f"Kafka configuration: {file} {outside(config[file], 200)}: {error}") from None
 
 
 def _no_equal(what: str, way_out: str) -> BadInput:
