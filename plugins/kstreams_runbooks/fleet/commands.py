@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from kstreams_runbooks.fleet.placeholders import require
-from kstreams_runbooks.fleet.values import Amount, Declaration, Words
+from kstreams_runbooks.fleet.values import Amount, CommandLine, Declaration
 
 # Which release is meant: by its own name, or by what it is called where it is deployed.
 _RELEASE = ("release", "artifact")
@@ -15,7 +15,7 @@ _RELEASE = ("release", "artifact")
 class Command(Declaration):
     """One command line, and how long it may take."""
 
-    run: tuple[Words, ...] = Field(min_length=1, description="program and arguments; no shell runs them")
+    run: CommandLine = Field(min_length=1, description="program and arguments; no shell runs them")
     timeout_s: Amount = Field(default=60.0, gt=0, description="seconds after which the command is given up")
 
 

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, field_validator
 
 from kstreams_runbooks.fleet.deployer import INSTANCES, DeployerDeclaration, Instance, apart
 from kstreams_runbooks.fleet.placeholders import placeholders
-from kstreams_runbooks.fleet.values import AbsolutePath, Amount, ReleaseName, StatePath, SupervisorUrl, Words
+from kstreams_runbooks.fleet.values import AbsolutePath, Amount, Argument, ReleaseName, StatePath, SupervisorUrl, Words
 
 
 class SupervisordInstance(Instance):
@@ -39,7 +39,7 @@ class SupervisordSettings(DeployerDeclaration):
     releases: dict[ReleaseName, AbsolutePath] = Field(
         min_length=1, description="release: folder with its jars; what is not here cannot be deployed"
     )
-    describe: tuple[Annotated[Words, AfterValidator(_known_placeholders)], ...] = Field(
+    describe: tuple[Annotated[Argument, AfterValidator(_known_placeholders)], ...] = Field(
         min_length=1,
         description="command that prints a release's topology description and exits; {release} and {directory} are "
         "replaced by the release and its folder",

@@ -39,6 +39,19 @@ def _printable(text: str) -> str:
     return text
 
 
+def _lines_printable(text: str) -> str:
+    # A script given to `bash -c` is a block of several lines.
+    if not all(one.isprintable() for one in re.split(r"[\n\t]", text)):
+        raise ValueError("has a character that does not print; remove it")
+    return text
+
+
+def _program_printable(words: tuple[str, ...]) -> tuple[str, ...]:
+    for program in words[:1]:
+        _printable(program)
+    return words
+
+
 def _web_address(url: str) -> str:
     web_address(url)
     return url
@@ -94,6 +107,9 @@ def _release(text: str) -> str:
 
 
 Words = Annotated[str, Field(min_length=1, max_length=_LONGEST), AfterValidator(_printable)]
+# An argument of a command may have line breaks and tabs, its program may not.
+Argument = Annotated[str, Field(min_length=1, max_length=_LONGEST), AfterValidator(_lines_printable)]
+CommandLine = Annotated[tuple[Argument, ...], AfterValidator(_program_printable)]
 # Kafka's own rule for topics; an application.id becomes part of topic names.
 KafkaName = Annotated[str, Field(min_length=1, max_length=249, pattern=r"^[a-zA-Z0-9._-]+$")]
 Topics = Annotated[tuple[KafkaName, ...], AfterValidator(distinct)]

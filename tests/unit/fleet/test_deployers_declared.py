@@ -1,11 +1,13 @@
 """What a fleet entry may say of its deployer: the three kinds, and the settings that a runbook may set."""
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
+from kstreams_runbooks.deployers.scripts import filled
 from kstreams_runbooks.fleet import CommandSettings, ManualSettings, SupervisordSettings, load_fleet
 
 Write = Callable[..., Path]
@@ -177,3 +179,20 @@ def test_the_example_in_the_docs_is_right(
         if isinstance(deployer, kind):
             return
     raise AssertionError(f"no example of {kind.__name__}")
+
+
+def test_an_argument_may_be_a_script_of_several_lines_and_the_program_may_not(config: Path, write: Write) -> None:
+    """`bash -c` with a block of text; nothing of it steers a terminal."""
+    script, stop = 'set -e\n\tdeploy stop "$1" # ${{HOME}}', 'stop: {run: [deploy, stop, "{instance}"], timeout_s: 120}'
+    words = ["bash", "-c", script, "deploy", "{instance}"]
+    declared(write, COMMAND, (stop, f"stop: {{run: {json.dumps(words)}}}"))
+    deployer = load_fleet(config).application("other").deployer
+    assert isinstance(deployer, CommandSettings)
+    assert filled(deployer.commands.stop, {"instance": "one"})[2:] == [
+        script.replace("{{HOME}}", "{HOME}"),
+        "deploy",
+        "one",
+    ]
+    for wrong in (["ba\nsh", "{instance}"], ["bash", "\x1b[2J{instance}"], ["bash", "a\rb", "{instance}"]):
+        declared(write, COMMAND, (stop, f"stop: {{run: {json.dumps(wrong)}}}"))
+        assert "does not print" in str(load_fleet(config).disabled["other"][0])
