@@ -1,13 +1,18 @@
 """What answers in Airflow's place, or an Airflow of another kind: one sentence, and never a traceback."""
 
+import copy
+import json
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from kstreams_runbooks.airflow_api.client import AirflowApi
 from kstreams_runbooks.airflow_api.login import Login
-from kstreams_runbooks.errors import BadInput, Refused, RunbookError
+from kstreams_runbooks.cli import cli
+from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, RunbookError
 
 BODIES = {
     "nothing": b"{}",
@@ -20,6 +25,56 @@ BODIES = {
     "not UTF-8": b'{"dags": "\xff"}',
     "deep": b"[" * 200_000,
 }
+
+# Every field that the terminal commands read, in one answer for every call.
+WELL: dict[str, Any] = {
+    "total_entries": 1,
+    "dags": [{"dag_id": "library_bump"}],
+    "is_paused": False,
+    "params": {
+        "application": {"value": None, "schema": {"type": "string", "examples": ["orders"]}, "description": "which"},
+        "target": {"value": None, "schema": {"type": ["string", "null"], "title": "Target"}, "description": None},
+        "dry_run": {"value": True, "schema": {"type": "boolean"}},
+    },
+    "dag_run_id": "run",
+    "state": "running",
+    "value": {"exit_code": 0, "outcome": "completed", "sentence": "done"},
+    "dag_runs": [
+        {
+            "dag_id": "library_bump",
+            "dag_run_id": "run",
+            "state": "running",
+            "conf": {"application": "orders"},
+            "triggering_user_name": "ada",
+            "start_date": "2026-01-01T00:00:00Z",
+            "queued_at": None,
+        }
+    ],
+    "task_instances": [{"task_id": "approve_plan", "state": "awaiting_input"}],
+    "hitl_details": [
+        {
+            "task_instance": {
+                "dag_id": "library_bump",
+                "dag_run_id": "run",
+                "task_id": "approve_plan",
+                "state": "awaiting_input",
+            },
+            "subject": "may it go on?",
+            "body": "**Expires:** soon",
+            "assigned_users": [{"id": "1", "name": "ada"}],
+            "created_at": "2026-01-01T00:00:00Z",
+        }
+    ],
+}
+WRONG: tuple[Any, ...] = (["x"], None, 5, "x", {"x": 5})
+
+
+def places(value: Any) -> Iterator[tuple[Any, ...]]:
+    """Where anything is in a document."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, each in inner:
+        yield (key,)
+        yield from ((key, *rest) for rest in places(each))
 
 
 class FakeAirflow(ThreadingHTTPServer):
@@ -77,3 +132,32 @@ def test_answers_that_are_none_of_airflows(airflow: FakeAirflow, body: bytes, st
         if isinstance(raised.value, RunbookError):
             assert isinstance(raised.value, BadInput | Refused)
             assert len(str(raised.value)) < 1_000
+
+
+@pytest.mark.parametrize("wrong", [WRONG[0], *(pytest.param(one, marks=pytest.mark.long) for one in WRONG[1:])])
+@pytest.mark.parametrize("place", [*places(WELL)], ids=lambda place: ".".join(map(str, place)))
+def test_another_type_at_any_place_is_one_sentence(
+    airflow: FakeAirflow, place: tuple[Any, ...], wrong: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of `runs` and of `trigger --wait`: an answer, or an error of our own tree."""
+    monkeypatch.setenv("KSTREAMS_RUNBOOKS_AIRFLOW_TOKEN", "t")
+    url = ("--airflow-url", f"http://127.0.0.1:{airflow.server_address[1]}")
+    trigger = ("trigger", "library_bump", "--application", "orders", "--param", "target=1", "--wait", "--timeout", "0")
+    # What the run left is read of one that has ended.
+    document = copy.deepcopy(WELL) | {"state": "success" if place[0] == "value" else "running"}
+    inner: Any = document
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = wrong
+    airflow.body, airflow.status = json.dumps(document).encode(), 200
+    for words in (("runs", "--open"), trigger):
+        raised = CliRunner().invoke(cli, [*words, *url]).exception
+        assert raised is None or isinstance(raised, RunbookError | SystemExit), (wrong, words, raised)
+
+
+def test_a_list_that_never_ends_is_given_up(airflow: FakeAirflow) -> None:
+    """Each page has a hundred entries, and says that there are more."""
+    airflow.body, airflow.status = json.dumps({"dags": [{"dag_id": "x"}] * 100, "total_entries": 10**9}).encode(), 200
+    api = AirflowApi(f"http://127.0.0.1:{airflow.server_address[1]}", Login("oncall", token="t"))  # noqa: S106 - of a fake
+    with pytest.raises(Inconclusive, match="lists more than 100 pages of dags"):
+        api.dag_ids("x")

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -10,7 +10,8 @@ import httpx
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
 
 from kstreams_runbooks.airflow_api.login import PASSWORD, TOKEN, URL, USER, Login
-from kstreams_runbooks.errors import BadInput, Refused, Unreachable
+from kstreams_runbooks.airflow_api.shapes import Dag, Details, Pending, Run, Task, require
+from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, Unreachable
 from kstreams_runbooks.wording import outside
 
 _CALL_S = 60.0
@@ -18,6 +19,8 @@ _CALL_S = 60.0
 _LARGEST = 16 * 2**20
 _ATTEMPTS = 4
 _PAGE = 100
+# What answers in the place of Airflow may always have more.
+_MOST_PAGES = 100
 _WRONG = {httpx.codes.BAD_REQUEST, httpx.codes.NOT_FOUND, httpx.codes.UNPROCESSABLE_ENTITY}
 _DENIED = {httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN}
 _RUN_LIST = "/dags/~/dagRuns/list"
@@ -44,11 +47,13 @@ class AirflowApi:
 
     def dag_ids(self, tag: str) -> list[str]:
         """Every DAG that has the tag."""
-        return [dag["dag_id"] for dag in self._pages("/dags", "dags", {"tags": tag, "order_by": "dag_id"})]
+        return [dag["dag_id"] for dag in self._pages("/dags", "dags", {"tags": tag, "order_by": "dag_id"}, Dag)]
 
     def dag(self, dag_id: str) -> dict[str, Any]:
         """Everything about a DAG, its form (`params`) included; BadInput where there is none."""
-        return self.call("GET", f"/dags/{quote(dag_id)}/details")
+        found = self.call("GET", f"/dags/{quote(dag_id)}/details")
+        require(Details, found, self.url)
+        return found
 
     def trigger(self, dag_id: str, conf: Mapping[str, Any], run_id: str | None = None, note: str | None = None) -> str:
         """Trigger a run and return its id; BadInput with Airflow's words where the form refuses it.
@@ -74,27 +79,24 @@ class AirflowApi:
     def open_runs(self, dag_ids: Sequence[str]) -> list[dict[str, Any]]:
         """Every run of these DAGs that is queued or running (waiting is running), oldest first."""
         body = {"dag_ids": list(dag_ids), "states": ["queued", "running"], "order_by": "run_after"}
-        found: list[dict[str, Any]] = []
-        while True:
-            page = self.call("POST", _RUN_LIST, {**body, "page_limit": _PAGE, "page_offset": len(found)})
-            more = self._listed(page, "dag_runs")
-            found += more
-            if not more or len(found) >= page["total_entries"]:
-                return found
+        return self._every(
+            lambda at: self.call("POST", _RUN_LIST, {**body, "page_limit": _PAGE, "page_offset": at}), "dag_runs", Run
+        )
 
     def newest_runs(self, dag_ids: Sequence[str], limit: int) -> list[dict[str, Any]]:
         """The newest runs of these DAGs, oldest first."""
         body = {"dag_ids": list(dag_ids), "order_by": "-run_after", "page_limit": limit}
-        return list(reversed(self._listed(self.call("POST", _RUN_LIST, body), "dag_runs")))
+        return list(reversed(self._listed(self.call("POST", _RUN_LIST, body), "dag_runs", Run)))
 
     def tasks(self, dag_id: str, run_id: str) -> dict[str, dict[str, Any]]:
         """Task instances of a run by task id: state, start_date, end_date, try_number."""
-        found = self._pages(f"{_run(dag_id, run_id)}/taskInstances", "task_instances", {})
+        found = self._pages(f"{_run(dag_id, run_id)}/taskInstances", "task_instances", {}, Task)
         return {one["task_id"]: one for one in found}
 
     def pending(self, dag_id: str = "~", run_id: str = "~") -> list[dict[str, Any]]:
         """Questions that wait for an answer: task_instance, subject, body, options."""
-        found = self._pages(f"{_run(dag_id, run_id)}/hitlDetails", "hitl_details", {"response_received": "false"})
+        query = {"response_received": "false"}
+        found = self._pages(f"{_run(dag_id, run_id)}/hitlDetails", "hitl_details", query, Pending)
         return [one for one in found if one["task_instance"]["state"] in {"awaiting_input", "deferred"}]
 
     def xcom(self, dag_id: str, run_id: str, task_id: str, key: str) -> Any:
@@ -119,21 +121,29 @@ class AirflowApi:
         answer = self._answer("GET", _run(dag_id, run_id))
         return answer.is_success and self._checked(answer)["conf"] == dict(conf)
 
-    def _pages(self, path: str, key: str, query: Mapping[str, str]) -> list[dict[str, Any]]:
+    def _pages(self, path: str, key: str, query: Mapping[str, str], shape: Any) -> list[dict[str, Any]]:
+        def page(at: int) -> Mapping[str, Any]:
+            return self.call("GET", f"{path}?{httpx.QueryParams({**query, 'limit': str(_PAGE), 'offset': str(at)})}")
+
+        return self._every(page, key, shape)
+
+    def _every(self, page_from: Callable[[int], Mapping[str, Any]], key: str, shape: Any) -> list[dict[str, Any]]:
+        """All entries of a list, page by page; Inconclusive where it has no end."""
         found: list[dict[str, Any]] = []
-        while True:
-            rest = httpx.QueryParams({**query, "limit": str(_PAGE), "offset": str(len(found))})
-            page = self.call("GET", f"{path}?{rest}")
-            more = self._listed(page, key)
+        for _ in range(_MOST_PAGES):
+            page = page_from(len(found))
+            more = self._listed(page, key, shape)
             found += more
             if not more or len(found) >= page["total_entries"]:
                 return found
+        raise Inconclusive(f"Airflow at {self.url}: lists more than {_MOST_PAGES} pages of {key}; is {URL} right?")
 
-    def _listed(self, page: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
+    def _listed(self, page: Mapping[str, Any], key: str, shape: Any) -> list[dict[str, Any]]:
         """One page of a list; BadInput where it is none."""
         more: Any = page[key]
         if not isinstance(more, list) or not isinstance(page["total_entries"], int):
             raise BadInput(f"Airflow at {self.url}: {key} of its answer is not a list; correct {URL}")
+        require(list[shape], more, self.url)
         return more
 
     def _answer(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> httpx.Response:

@@ -67,7 +67,7 @@ def filled(
 def _known(application: str, runbook: str, params: Mapping[str, Any]) -> str:
     if "application" not in params:
         raise BadInput(f"--application {application}: {runbook} asks for none; leave it out")
-    known = params["application"]["schema"].get("examples") or []
+    known = [str(one) for one in params["application"]["schema"].get("examples") or []]
     if application not in known:
         raise BadInput(f"application {application}: unknown; {nearest(application, known)}")
     return application

@@ -62,15 +62,22 @@ def _described(api: "AirflowApi", run: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _since(text: str | None) -> str:
+    if text is None:
+        return ", not queued yet"
+    since = datetime.fromisoformat(text).astimezone(UTC)
+    minutes = (datetime.now(UTC) - since).total_seconds() / _MINUTE_S
+    return f", since {since:%Y-%m-%d %H:%M} UTC ({minutes:.0f} min)"
+
+
 def _text(run: Mapping[str, Any]) -> str:
     from kstreams_runbooks.airflow_api.question import Question
 
     dry = "DRY RUN " if run["dry_run"] else ""
-    since = datetime.fromisoformat(run["since"]).astimezone(UTC)
-    minutes = (datetime.now(UTC) - since).total_seconds() / _MINUTE_S
+    since = _since(run["since"])
     at = f" at {', '.join(run['at'])}" if run["at"] else ""
     first = (
         f"{run['run_id']}: {dry}{run['dag_id']} of {run['application']}, {run['state']}{at}, asked by "
-        f"{run['asked_by']}, since {since:%Y-%m-%d %H:%M} UTC ({minutes:.0f} min)"
+        f"{run['asked_by']}{since}"
     )
     return "\n  ".join(map(sentence, [first, *(Question(**one).sentence for one in run["waits_for"]), run["link"]]))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from kstreams_runbooks.airflow_api.client import AirflowApi
 from kstreams_runbooks.airflow_api.question import question_of
+from kstreams_runbooks.airflow_api.shapes import Left, require
 from kstreams_runbooks.errors import Inconclusive, Unreachable
 
 _POLL_S = 3.0
@@ -67,6 +68,7 @@ def _outcome(api: AirflowApi, dag_id: str, run_id: str, state: str) -> Ended:
     """What `conclude` left; the colour of a run alone says nothing."""
     left = api.xcom(dag_id, run_id, "conclude", "return_value")
     if left is not None:
+        require(Left, left, api.url)
         green = left["exit_code"] == 0
         if green == (state == "success"):
             return Ended(state, left["outcome"], left["sentence"], left["exit_code"])
@@ -74,6 +76,7 @@ def _outcome(api: AirflowApi, dag_id: str, run_id: str, state: str) -> Ended:
         return Ended(state, None, sentence, Inconclusive.exit_code)
     failed = api.xcom(dag_id, run_id, "conclude", "error")
     if failed is not None:
+        require(Left, failed, api.url)
         return Ended(state, None, failed["sentence"], failed["exit_code"])
     sentence = f"Airflow says {state}, but `conclude` left no outcome (marked by hand, or killed); look at the run"
     return Ended(state, None, sentence, Inconclusive.exit_code)
