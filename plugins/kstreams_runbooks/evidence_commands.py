@@ -2,6 +2,7 @@
 
 import getpass
 import json
+import re
 import sys
 import time
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 _DAY_MS = 24 * 3_600_000
 _MB = 1_000_000
+_HEAD = re.compile("[0-9a-f]{64}")
+_NUMBERED = re.compile(r"#\d+$")
 
 
 @click.command("evidence")
@@ -37,8 +40,11 @@ def evidence_command(run: str, form: str, recheck: bool, verify: bool, head: str
 
     if head is not None and not verify:
         raise BadInput("--head is compared by --verify: give both")
+    head = None if head is None else _head(head)
     ledger = Ledger.open()
     record = ledger.find_run(run)
+    if head is not None and not _NUMBERED.search(run):
+        record = _of_head(ledger, record, head)
     if others := [one.run_key for one in ledger.same_id(record) if one.run_key != record.run_key]:
         said = f"run {run} is {record.run_key}; its run id was also used for {', '.join(others)}"
         click.echo(outside(said, LONGEST_SENTENCE), err=True)
@@ -48,6 +54,25 @@ def evidence_command(run: str, form: str, recheck: bool, verify: bool, head: str
     else:
         click.echo(as_markdown(document))
     _end(record, document)
+
+
+def _head(given: str) -> str:
+    """A head as it is stored; BadInput where it cannot be one: a part of it proves nothing."""
+    head = given.strip().lower()
+    if not _HEAD.fullmatch(head):
+        raise BadInput(
+            f"--head: {outside(given, 80) or 'nothing'} is not a head (expected 64 hex digits); copy it whole from the "
+            "log of conclude or the notification"
+        )
+    return head
+
+
+def _of_head(ledger: "Ledger", newest: "RunRecord", head: str) -> "RunRecord":
+    """Which of the runs that had this id the head is of: it may be older than the id's next use."""
+    for one in ledger.same_id(newest):
+        if any(entry.hash == head for entry in ledger.timeline(one.run_key)):
+            return one
+    return newest
 
 
 def _document(

@@ -1,10 +1,11 @@
 """The chain of a run's journal: whatever is done to it afterwards shows, by hand in the database and as a property."""
 
+import hashlib
 import json
 import sqlite3
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from kstreams_runbooks.decide.chain import chain_holds
 from kstreams_runbooks.decide.chain_record import Kept
 from kstreams_runbooks.errors import BadInput, Inconclusive
 from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.ledger.tables import JournalRow
 from kstreams_runbooks.model.journal import GENESIS, MOST_BYTES, Entry, entry_hash, pack, unpack
 from kstreams_runbooks.model.ledger import Approval, Card, RunRecord
 from kstreams_runbooks.model.verdicts import Outcome
@@ -203,6 +205,12 @@ _SHIFT = "UPDATE journal SET place = -place WHERE place > 5; UPDATE journal SET 
             'requested_by in the run\'s record is "mallory", its journal',
         ),
         ("UPDATE run SET dry_run = 1", "record", "dry_run in the run's record is true, its journal says false"),
+        ("UPDATE run SET ended_entry = 999", "record", "ended_entry in the run's record is 999, its journal says 12"),
+        ("UPDATE journal SET seq = 'x' WHERE place = 2", "changed", "entry 2 (reading application, observe) was"),
+        ("UPDATE journal SET place = 'x' WHERE place = 3", "deleted", "entries 3 to 3 are missing"),
+        ("UPDATE journal SET at_ms = 'x' WHERE place = 3", "changed", "entry 3 (reading application, observe) was"),
+        ("UPDATE journal SET payload = 'x' WHERE place = 3", "changed", "entry 3 (reading application, observe) was"),
+        ("UPDATE journal SET task_id = x'00' WHERE place = 3", "changed", "entry 3 (reading application, b'\\x00')"),
         ("UPDATE run SET outcome = 'dry run'", "record", 'outcome in the run\'s record is "dry run"'),
         ("UPDATE plan SET digest = 'p2'", "plan", "the stored plan is p2, the journal says p1"),
         ("UPDATE plan SET plan = x'789c03000000000001'", "plan", "the stored plan"),
@@ -257,7 +265,7 @@ def test_the_head_shows_what_the_ledger_alone_cannot(file: Path) -> None:
         raw.execute("DELETE FROM hold")
         raw.execute(
             "UPDATE run SET rows = 6, head = ?, outcome = NULL, outcome_sentence = NULL, ended_at_ms = NULL, "
-            "wrote_at_ms = NULL",
+            "ended_entry = NULL, wrote_at_ms = NULL",
             (last,),
         )
     code, verdict = verify()
@@ -303,6 +311,28 @@ def test_pruning_leaves_a_gap_that_the_chain_knows(file: Path, pieces: Callable[
     assert "entries 11 to 11 are missing" in sentences
 
 
+@pytest.mark.parametrize("place", [6, 7])
+def test_a_gap_hides_nothing_but_readings(file: Path, place: int) -> None:
+    """An entry deleted, and a gap entry for it appended behind the head that was kept: whatever it says it was."""
+    ledger = Ledger.open()
+    head, gone = ledger.run(KEY).head, ledger.entries(KEY)[place - 1]
+    digest = hashlib.sha256(gone.payload).hexdigest()
+    said = [gone.seq, gone.task_id, gone.try_number, gone.name, gone.at_ms, digest]
+    stretch = {"from": place, "before": gone.previous, "last": gone.hash, "readings": [said]}
+    last = ledger.entries(KEY)[-1]
+    with sqlite3.connect(file) as raw:
+        raw.execute("DELETE FROM journal WHERE place = ?", (place,))
+    gap = replace(last, seq=last.seq + 1, place=last.place + 1, kind="gap", name="pruned", previous=last.hash)
+    gap = replace(gap, payload=pack({"by": "mallory", "count": 1, "stretches": [stretch]}))
+    gap = replace(gap, hash=entry_hash(gap))
+    ledger.database.write(lambda session: session.add(JournalRow(**asdict(gap))))
+    with sqlite3.connect(file) as raw:
+        raw.execute("UPDATE run SET rows = rows + 1, head = ?", (gap.hash,))
+    code, verdict = verify("--head", head)
+    assert (code, verdict["gaps"]) == (1, [])
+    assert f"entries {place} to {place} are missing, and no pruning took them" in verdict["sentence"]
+
+
 def test_what_is_broken_or_still_held_is_not_pruned(file: Path, pieces: Callable[[], int]) -> None:
     """A gap would hide what was done to it."""
     Ledger.open().take_hold(KEY, ("application:demo:orders",), "demo", 1, 2_000, lambda _: False)
@@ -326,3 +356,23 @@ def test_a_head_without_verify_is_bad_input(file: Path) -> None:
     """It would be compared with nothing."""
     assert file.is_file()
     assert str(show("--head", "abc").exception) == "--head is compared by --verify: give both"
+
+
+@pytest.mark.parametrize("head", ["", "abc", "g" * 64, "0" * 63])
+def test_a_part_of_a_head_is_bad_input(file: Path, head: str) -> None:
+    """It proves nothing; blanks and capitals that a chat adds do no harm."""
+    assert "is not a head (expected 64 hex digits); copy it whole" in str(show("--verify", "--head", head).exception)
+    assert verify("--head", f" {Ledger.open(f'sqlite:///{file}').run(KEY).head.upper()}\n")[0] == 0
+
+
+def test_a_head_finds_the_run_that_it_is_of(file: Path) -> None:
+    """Its id was used again since: the command in its log is as good as it was."""
+    ledger = Ledger.open(f"sqlite:///{file}")
+    head = ledger.run(KEY).head
+    record = RunRecord("", "library_bump", "r", "orders", "demo", "oncall", False, "OPS-8", {}, 2_000)
+    second = ledger.start_run(replace(record, run_after="2026-11-21T10:00:00+00:00"))
+    assert second.run_key == f"{KEY}#2"
+    assert verify("--head", head)[0] == 0
+    assert verify("--head", second.head)[0] == 0
+    assert verify("--head", "0" * 64)[0] == 1
+    assert f"run r is {KEY}; its run id was also used for {KEY}#2" in show("--verify", "--head", head).stderr

@@ -228,6 +228,35 @@ def test_an_approval_from_tomorrow_is_refused(begin: Callable[[], Run], clock: C
     assert said.endswith("clear approve_plan and what follows it")
 
 
+def test_an_approval_from_tomorrow_is_no_fresh_one_tomorrow(begin: Callable[[], Run], clock: Clock) -> None:
+    """It was given a day before: the next entry of the journal says so, whatever its own time is."""
+    run = begin()
+    EVENTS["proof"](run)
+    clock.wrong_ms = DAY
+    approves(run)
+    clock.wrong_ms = 0
+    assert "24 h after this worker's clock" in answer(run)
+    run.keep("note", "begun", {})
+    clock.true_ms += DAY + MINUTE
+    said = answer(run)
+    assert "expired 961 min ago (it was given at 2026-09-22" in said
+    assert f"journal entry {run.ledger.newest_entry(run.record)} (run {run.key}, bounce_2_first), which came" in said
+    assert said.endswith("if a clock is wrong, set it right; clear approve_plan and what follows it")
+
+
+def test_all_clocks_set_back_do_not_lengthen_an_approval(begin: Callable[[], Run], clock: Clock) -> None:
+    """Within the tolerance it still counts from the first entry after it; by hours it is from the future."""
+    run = begin()
+    EVENTS["approve"](run)
+    EVENTS["proof"](run)
+    clock.true_ms, clock.wrong_ms = clock.true_ms + MINUTE, -2 * HOUR
+    run.keep("note", "begun", {})
+    assert "after this worker's clock" in answer(run)
+    clock.true_ms += 8 * HOUR + MINUTE
+    assert clock.now() < BEGIN + 8 * HOUR
+    assert "expired 1 min ago (it was given at" in answer(run)
+
+
 def test_an_approval_that_holds_longer_than_it_may_is_refused(begin: Callable[[], Run], clock: Clock) -> None:
     """Whoever wrote it into the ledger."""
     run, now = begin(), clock.now()

@@ -8,22 +8,26 @@ from collections.abc import Callable, Iterator
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
+from alembic import command
 from click.testing import CliRunner, Result
 from kstreams_runbooks.cli import cli
 from kstreams_runbooks.errors import BadInput, Refused, RunbookError, Unreachable
 from kstreams_runbooks.evidence import verified
 from kstreams_runbooks.ledger import Ledger, migrate
 from kstreams_runbooks.ledger.database import Database
-from kstreams_runbooks.ledger.schema import HEAD, revision
+from kstreams_runbooks.ledger.schema import HEAD, alembic_config, revision
+from kstreams_runbooks.model.journal import pack
 from kstreams_runbooks.model.ledger import Card, RunRecord
 from kstreams_runbooks.model.verdicts import Outcome
 from lab.postgresql import Server, postgresql, small_disk
-from sqlalchemy import event
+from sqlalchemy import MetaData, event
 
 _RACES, _RACERS = 100, 3
 _OPENERS = 10
+KEY = "library_bump/r"
 _FORK = multiprocessing.get_context("fork")
 
 NewLedger = Callable[[str], str]
@@ -236,3 +240,63 @@ def test_a_server_that_is_away_is_one_sentence() -> None:
     with pytest.raises(Unreachable) as away:
         Ledger.open("postgresql+psycopg://ledger@127.0.0.1:9/none")
     assert len(str(away.value).splitlines()) == 1
+
+
+def test_a_ledger_of_the_release_before_keeps_its_data(empty: NewLedger) -> None:
+    """Migrated, gone on with, taken back and migrated again: every row, true and false, times beyond 32 bits."""
+    url = empty("older")
+    database, at_ms = Database(url), 1_790_000_000_000
+    config = alembic_config()
+    of = {"run_key": KEY, "task_id": "approve_plan"}
+    rows: dict[str, list[dict[str, Any]]] = {
+        "run": [
+            {"run_key": KEY, "dag_id": "library_bump", "run_id": "r", "application": "orders", "cluster": "demo"}
+            | {"requested_by": "oncall", "dry_run": False, "reason": "zażółć", "params": {"n": [1, None]}}
+            | {"started_at_ms": at_ms, "plan_digest": "p1", "wrote_at_ms": at_ms + 4}
+        ],
+        "plan": [{"run_key": KEY, "digest": "p1", "plan": pack({"bounces": [1]})}],
+        "remembered": [{"run_key": KEY, "name": "digest_shown", "value": "p1"}],
+        "evidence": [
+            of | {"try_number": 1, "kind": "note", "name": f"n{n}", "at_ms": at_ms + n, "payload": pack({"n": n})}
+            for n in (1, 3)
+        ],
+        "approval": [of | {"digest": "p1", "by": "approver", "at_ms": at_ms + 2, "expires_at_ms": at_ms + 9}],
+        "card": [
+            of
+            | {"seq": seq, "step": "bounce 1", "object": f"orders-{seq}", "what": "w", "undo": "u", "cost": "c"}
+            | {"data_affected": done, "point_of_no_return": not done, "facts": {"bounce": 1}}
+            | {"at_ms": at_ms + 3 + seq, "done": done}
+            for seq, done in ((1, False), (2, True))
+        ],
+        "hold": [
+            {"resource": "application:demo:orders", "cluster": "demo", "run_key": KEY}
+            | {"taken_at_ms": at_ms, "renewed_at_ms": at_ms}
+        ],
+    }
+    with database.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0003")
+        tables = MetaData()
+        tables.reflect(connection)
+        for name, values in rows.items():
+            connection.execute(tables.tables[name].insert(), values)
+    ledger = ledger_at(url)
+    assert [one.kind for one in ledger.entries(KEY)] == [
+        *("note", "approval", "note", "card", "card", "card_done", "run")
+    ]
+    assert (ledger.plan(KEY), ledger.recall(KEY, "digest_shown")) == ({"bounces": [1]}, "p1")
+    assert [(one.done, one.data_affected, one.at_ms) for one in ledger.cards(KEY)] == [
+        (False, False, at_ms + 4),
+        (True, True, at_ms + 5),
+    ]
+    ledger.conclude(KEY, "completed", "as planned", at_ms + 10)
+    ledger.release_holds(KEY)
+    found = verified(ledger, ledger.run(KEY), ledger.run(KEY).head)
+    assert (found.outcome, found.before, found.breaks) == (Outcome.INCONCLUSIVE, 6, ())
+    before = [ledger.approvals(KEY), ledger.cards(KEY), [one.payload for one in ledger.evidence(KEY)]]
+    with database.begin() as connection:
+        config.attributes["connection"] = connection
+        command.downgrade(config, "0003")
+    again = ledger_at(url)
+    assert [again.approvals(KEY), again.cards(KEY), [one.payload for one in again.evidence(KEY)]] == before
+    assert verified(again, again.run(KEY), None).breaks == ()

@@ -4,9 +4,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 from kstreams_runbooks.decide.chain_record import Break, Kept, payload_of, record_breaks
-from kstreams_runbooks.model.journal import APPROVAL, CHAINED, GAP, GENESIS, RUN, Entry, entry_hash
+from kstreams_runbooks.model.journal import APPROVAL, CHAINED, GAP, GENESIS, READING, RUN, Entry, entry_hash
 from kstreams_runbooks.model.ledger import RunRecord
 from kstreams_runbooks.model.verdicts import Outcome
 
@@ -127,21 +128,30 @@ def _head_breaks(entries: Sequence[Entry], head: str | None) -> Iterator[Break]:
 
 
 def _gaps(entries: Sequence[Entry]) -> Iterator[Gap]:
-    """Stretches that a gap entry names and that are no longer there."""
+    """Stretches that a gap entry names, that are no longer there, and that held nothing but readings."""
     present = sorted(entry.place for entry in entries)
     for entry in entries:
         stretches = payload_of(entry).get("stretches") if entry.kind == GAP else None
         for stretch in stretches if isinstance(stretches, list) else ():
             try:
-                gap = Gap(
-                    int(stretch["from"]), int(stretch["to"]), entry.place, str(stretch["before"]), str(stretch["last"])
-                )
-                whole = int(stretch["count"]) == gap.last - gap.first + 1
+                gap = _gap(entry, stretch)
             except (KeyError, TypeError, ValueError):
                 continue
             gone = bisect_left(present, gap.first) == bisect_right(present, gap.last)
-            if whole and gone and 0 < gap.first <= gap.last < entry.place:
+            if gone and 0 < gap.first <= gap.last < entry.place:
                 yield gap
+
+
+def _gap(said: Entry, stretch: dict[str, Any]) -> Gap:
+    """One stretch; ValueError where its hashes do not follow from readings: then it hides something else."""
+    first, before = int(stretch["from"]), str(stretch["before"])
+    place, previous = first - 1, before
+    for place, (seq, task_id, try_number, name, at_ms, digest) in enumerate(stretch["readings"], first):
+        of = (said.cluster, said.application, seq, said.run_key, place, task_id, try_number, READING, name, at_ms)
+        previous = entry_hash(Entry(*of, payload=b"", previous=previous), str(digest))
+    if previous != stretch["last"]:
+        raise ValueError(f"entries {first} to {place} were not readings")
+    return Gap(first, place, said.place, before, previous)
 
 
 def _named(entry: Entry) -> str:

@@ -21,7 +21,7 @@ from kstreams_runbooks.model.journal import (
 from kstreams_runbooks.model.ledger import RunRecord
 
 _LONGEST_VALUE = 60
-_NOT_ENDED = {"outcome": None, "outcome_sentence": None, "ended_at_ms": None}
+_NOT_ENDED = {"outcome": None, "outcome_sentence": None, "ended_at_ms": None, "ended_entry": None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +60,18 @@ class _Said:
         elif entry.kind == RUN and entry.name in {STARTED, CHAINED}:
             facts, _ = content.pop("facts", {}), content.pop("before", None)
             self.facts |= facts if isinstance(facts, dict) else {}
+            self.plan_sha256 = content.pop("plan_sha256", None)
             self.record |= content
+            if entry.name == CHAINED and content.get("ended_at_ms") is not None:
+                # Until the run ends again it is its place among its own entries (ledger/migrations).
+                self.record["ended_entry"] = entry.place
             self.begun = True
         elif entry.kind == RUN and entry.name == PLANNED:
             self.record["plan_digest"], self.plan_sha256 = content.get("digest"), content.get("sha256")
         elif entry.kind == RUN and entry.name == WRITTEN:
             self.record |= content | _NOT_ENDED
         elif entry.kind == RUN and entry.name == CONCLUDED:
-            self.record |= content
+            self.record |= content | {"ended_entry": entry.seq}
 
 
 def record_breaks(entries: Sequence[Entry], kept: Kept) -> Iterator[Break]:

@@ -9,12 +9,13 @@ from kstreams_runbooks.model.ledger import Approval
 TOLERANCE_MS = 60_000
 
 
-def not_valid(approval: Approval, now_ms: int, lifetime_ms: int, seen: Clock | None) -> str:
+def not_valid(approval: Approval, now_ms: int, lifetime_ms: int, earliest: Clock | None, latest: Clock | None) -> str:
     """Why an approval does not hold, empty where it does.
 
-    `now_ms` is this worker's clock, `lifetime_ms` how long an approval may hold, `seen` the highest time that the
-    journal of the application has from after it. An approval that has expired by any clock that the journal has seen
-    stays so; the order of journal entries decides everything else (steps/authorize.py).
+    `now_ms` is this worker's clock, `lifetime_ms` how long an approval may hold, `earliest` and `latest` the lowest and
+    the highest time that the journal of the application has from after it. It was given no later than `earliest`, so it
+    ends no later than its lifetime after that; and one that has expired by any clock of the journal stays so. The order
+    of journal entries decides everything else (steps/authorize.py).
     """
     if approval.at_ms > now_ms + TOLERANCE_MS:
         return (
@@ -26,15 +27,26 @@ def not_valid(approval: Approval, now_ms: int, lifetime_ms: int, seen: Clock | N
             f"the approval by {approval.by} holds until {_at(approval.expires_at_ms)}, longer than "
             f"{_span(lifetime_ms)} from now (limit approval_expiry_h)"
         )
-    if approval.expires_at_ms < now_ms:
-        return f"the approval by {approval.by} expired {(now_ms - approval.expires_at_ms) / 60_000:.0f} min ago"
-    if seen is not None and approval.expires_at_ms < seen.at_ms:
+    ends_ms, why = approval.expires_at_ms, ""
+    if earliest is not None and earliest.at_ms < approval.at_ms:
+        ends_ms -= approval.at_ms - earliest.at_ms
+        why = (
+            f" (it was given at {_at(approval.at_ms)}, but {_entry(earliest)}, which came after it, is from "
+            f"{_at(earliest.at_ms)}: it counts from the earlier time)"
+        )
+    if ends_ms < now_ms:
+        ago = f"the approval by {approval.by} expired {(now_ms - ends_ms) / 60_000:.0f} min ago{why}"
+        return f"{ago}; if a clock is wrong, set it right" if why else ago
+    if latest is not None and ends_ms < latest.at_ms:
         return (
-            f"the approval by {approval.by} expired at {_at(approval.expires_at_ms)}: this worker's clock says "
-            f"{_at(now_ms)}, but journal entry {seen.seq} (run {seen.run_key}, {seen.task_id or 'no task'}) is from "
-            f"{_at(seen.at_ms)}; set the clock that is wrong"
+            f"the approval by {approval.by} expired at {_at(ends_ms)}{why}: this worker's clock says {_at(now_ms)}, "
+            f"but {_entry(latest)} is from {_at(latest.at_ms)}; set the clock that is wrong"
         )
     return ""
+
+
+def _entry(clock: Clock) -> str:
+    return f"journal entry {clock.seq} (run {clock.run_key}, {clock.task_id or 'no task'})"
 
 
 def _at(at_ms: int) -> str:

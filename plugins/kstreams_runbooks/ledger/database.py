@@ -114,8 +114,8 @@ class Database:
             raise BadInput(f"ledger {self.name}: a value cannot be stored ({cause}); correct it") from error
         except ValueError as error:
             raise Inconclusive(
-                f"ledger {self.name}: a row is damaged ({error}), so what it says is not known; look at it with: "
-                "kstreams-runbooks evidence RUN --verify"
+                f"ledger {self.name}: a row is damaged ({error}), so what it says is not known; find the row with "
+                "`kstreams-runbooks evidence RUN --verify`, and restore the ledger from a backup"
             ) from error
 
     def _passing(self, error: BaseException) -> bool:

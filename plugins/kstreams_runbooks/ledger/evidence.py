@@ -1,5 +1,6 @@
 """Evidence, approvals and undo cards: journal entries, written once, read by every later step."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any, TypeVar, cast, get_args
 
@@ -10,7 +11,7 @@ from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.ledger.database import Database
 from kstreams_runbooks.ledger.journal import append, locked, rows_of
 from kstreams_runbooks.ledger.tables import JournalRow
-from kstreams_runbooks.model.journal import APPROVAL, CARD, CARD_DONE, unpack
+from kstreams_runbooks.model.journal import APPROVAL, CARD, CARD_DONE, PLANNED, READING, RUN, unpack
 from kstreams_runbooks.model.ledger import Approval, Card, Evidence, EvidenceKind, RunRecord
 
 _Kept = TypeVar("_Kept", Approval, Card)
@@ -99,6 +100,23 @@ class Records:
         )
         return self.database.read(lambda session: session.scalar(query))
 
+    def looked_before_plan(self, run_key: str, looks: Sequence[str], plans: Sequence[str]) -> int:
+        """The entry of the reading that the stored plan of a run was made from, 0 where there is none.
+
+        A plan that was made anew and not stored does not count. `looks` are the tasks that take such readings, `plans`
+        the decisions that stand for a stored plan in runs of an older release.
+        """
+        own = select(func.max(JournalRow.seq)).where(JournalRow.run_key == run_key)
+        planned = own.where(JournalRow.kind == RUN, JournalRow.name == PLANNED)
+        decided = own.where(JournalRow.kind == "verdict", JournalRow.name.in_(plans))
+        looked = own.where(JournalRow.kind == READING, JournalRow.task_id.in_(looks))
+
+        def work(session: Session) -> int:
+            stored = session.scalar(planned) or session.scalar(decided) or 0
+            return session.scalar(looked.where(JournalRow.seq < stored)) or 0
+
+        return self.database.read(work)
+
     def last_changes(self, cluster: str) -> dict[str, int]:
         """The entry in which a run last began to change each application; one that no run has changed is absent."""
         query = (
@@ -124,10 +142,10 @@ def _piece(row: JournalRow) -> Evidence:
     return Evidence(
         id=row.seq,
         run_key=row.run_key,
-        task_id=row.task_id,
+        task_id=str(row.task_id),
         try_number=row.try_number,
         kind=cast("EvidenceKind", row.kind),
-        name=row.name,
+        name=str(row.name),
         at_ms=row.at_ms,
         payload=unpack(row.payload),
     )

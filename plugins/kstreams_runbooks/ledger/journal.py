@@ -5,20 +5,22 @@ before it takes the next number until its transaction has ended. So a number tha
 """
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, get_type_hints
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, or_, select
 from sqlalchemy.orm import Session
 
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.ledger.database import Database
 from kstreams_runbooks.ledger.tables import ApplicationRow, JournalRow, RunRow
-from kstreams_runbooks.model.journal import Clock, Entry, entry_hash, pack
+from kstreams_runbooks.model.journal import CHAINED, RUN, Clock, Entry, entry_hash, pack
 from kstreams_runbooks.model.ledger import RunRecord
 
 _ENTRY = tuple(Entry.__dataclass_fields__)
+# What an SQLite column has of another type, which it takes, is no value of an entry: its hash shows that.
+_DAMAGED: dict[type, Any] = {int: -1, bytes: b""}
 
 
 class Journal:
@@ -37,7 +39,7 @@ class Journal:
         query = select(*columns).where(JournalRow.run_key == run_key).order_by(JournalRow.place, JournalRow.seq)
 
         def work(session: Session) -> tuple[Entry, ...]:
-            return tuple(Entry(**row, payload=b"") for row in session.execute(query).mappings())
+            return tuple(_entry({**row, "payload": b""}) for row in session.execute(query).mappings())
 
         return self.database.read(work)
 
@@ -53,12 +55,21 @@ class Journal:
 
     def latest_clock(self, run: RunRecord, after: int, *, own: bool = False) -> Clock | None:
         """The highest time in the journal after entry `after`, of the application or of the run alone (`own`)."""
+        return self._clock(run, after, JournalRow.at_ms.desc(), own=own)
+
+    def earliest_clock(self, run: RunRecord, after: int) -> Clock | None:
+        """The lowest time in the journal of the application after entry `after`."""
+        return self._clock(run, after, JournalRow.at_ms.asc(), own=False)
+
+    def _clock(self, run: RunRecord, after: int, first: ColumnElement[Any], *, own: bool) -> Clock | None:
         query = select(JournalRow.at_ms, JournalRow.seq, JournalRow.run_key, JournalRow.task_id).where(
             JournalRow.cluster == run.cluster, JournalRow.application == run.application, JournalRow.seq > after
         )
         if own:
             query = query.where(JournalRow.run_key == run.run_key)
-        query = query.order_by(JournalRow.at_ms.desc(), JournalRow.seq).limit(1)
+        # The entry with which a migration begins a chain has the time of its run's start.
+        query = query.where(or_(JournalRow.kind != RUN, JournalRow.name != CHAINED))
+        query = query.order_by(first, JournalRow.seq).limit(1)
 
         def work(session: Session) -> Clock | None:
             row = session.execute(query).first()
@@ -138,4 +149,14 @@ def rows_of(session: Session, run_key: str, kinds: Iterable[str]) -> list[Journa
 
 def as_entry(row: JournalRow) -> Entry:
     """A row as a value."""
-    return Entry(**{field: getattr(row, field) for field in _ENTRY})
+    return _entry({field: getattr(row, field) for field in _ENTRY})
+
+
+def _entry(found: Mapping[str, Any]) -> Entry:
+    kinds = get_type_hints(Entry)
+    return Entry(
+        **{
+            name: value if type(value) is kinds[name] else _DAMAGED.get(kinds[name], repr(value))
+            for name, value in found.items()
+        }
+    )

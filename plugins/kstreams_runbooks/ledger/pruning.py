@@ -1,5 +1,6 @@
 """Deleting raw readings of runs that are long over; a gap entry in the chain says what was there."""
 
+import hashlib
 from typing import Any
 
 from sqlalchemy import delete, select
@@ -9,9 +10,7 @@ from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.ledger.database import Database
 from kstreams_runbooks.ledger.journal import append, locked, rows_of
 from kstreams_runbooks.ledger.tables import HoldRow, JournalRow
-from kstreams_runbooks.model.journal import GAP
-
-_READING = "reading"
+from kstreams_runbooks.model.journal import GAP, READING
 
 
 class Pruning:
@@ -22,15 +21,15 @@ class Pruning:
     def prune_readings(self, run_key: str, before_ms: int, by: str, *, execute: bool) -> tuple[int, int]:
         """Delete the raw readings of a run that are older; how many there are, and their bytes (with `execute` were).
 
-        Each stretch of neighbours is kept in one gap entry: how many, the hashes of the first and the last, and of the
-        entry before them. Refused where the run has not concluded, or holds something.
+        One gap entry keeps of each what its hash is made of, with the SHA-256 of its content instead of the content: so
+        it stays proven that nothing but readings is gone. Refused where the run has not concluded, or holds something.
         """
 
         def work(session: Session) -> tuple[int, int]:
             run = locked(session, run_key)
             if run.outcome is None or session.scalar(select(HoldRow.resource).filter_by(run_key=run_key).limit(1)):
                 raise Refused(f"run {run_key} has not concluded, or holds something: nothing of it is pruned")
-            rows = [row for row in rows_of(session, run_key, (_READING,)) if row.at_ms < before_ms]
+            rows = [row for row in rows_of(session, run_key, (READING,)) if row.at_ms < before_ms]
             size = sum(len(row.payload) for row in rows)
             if execute and rows:
                 append(session, run, GAP, "pruned", {"by": by, "count": len(rows), "stretches": _stretches(rows)})
@@ -48,12 +47,14 @@ class Pruning:
 
 
 def _stretches(rows: list[JournalRow]) -> list[dict[str, Any]]:
-    """Neighbours together: from which place to which, and what ties them to the entries around them."""
+    """Neighbours together: from which place on, the hashes before and at their end, and each without its content."""
     found: list[dict[str, Any]] = []
     for row in rows:
-        if found and found[-1]["to"] == row.place - 1:
-            found[-1] |= {"to": row.place, "last": row.hash, "count": found[-1]["count"] + 1}
+        digest = hashlib.sha256(row.payload).hexdigest()
+        reading = [row.seq, row.task_id, row.try_number, row.name, row.at_ms, digest]
+        if found and found[-1]["from"] + len(found[-1]["readings"]) == row.place:
+            found[-1]["readings"].append(reading)
+            found[-1]["last"] = row.hash
         else:
-            ends = {"from": row.place, "to": row.place, "first": row.hash, "last": row.hash}
-            found.append({**ends, "before": row.previous, "count": 1})
+            found.append({"from": row.place, "before": row.previous, "last": row.hash, "readings": [reading]})
     return found

@@ -18,6 +18,8 @@ GENESIS = ""
 
 # Kinds beside those of evidence, and the names of entries about a run itself.
 RUN, FACT, APPROVAL, CARD, CARD_DONE, HOLD, GAP = "run", "fact", "approval", "card", "card_done", "hold", "gap"
+# The only kind that may be pruned.
+READING = "reading"
 STARTED, CHAINED, PLANNED, WRITTEN, CONCLUDED = "started", "chain begun", "planned", "written", "concluded"
 
 _FORM = 1
@@ -57,7 +59,7 @@ def unpack(packed: bytes) -> Any:
     unpacking = zlib.decompressobj()
     try:
         text = unpacking.decompress(packed, MOST_BYTES)
-    except zlib.error as error:
+    except (zlib.error, TypeError) as error:
         raise ValueError(f"a value cannot be unpacked: {error}") from None
     if not unpacking.eof:
         raise ValueError(f"a value is cut off, or longer than {MOST_BYTES:,} bytes")
@@ -93,8 +95,11 @@ class Clock:
     task_id: str
 
 
-def entry_hash(entry: Entry) -> str:
-    """SHA-256 over everything of an entry but its own hash, as 64 hex digits."""
+def entry_hash(entry: Entry, payload_sha256: str | None = None) -> str:
+    """SHA-256 over everything of an entry but its own hash, as 64 hex digits.
+
+    `payload_sha256` stands for the payload where only that is left of it (a pruned reading).
+    """
     content = [
         _FORM,
         entry.cluster,
@@ -107,7 +112,7 @@ def entry_hash(entry: Entry) -> str:
         entry.kind,
         entry.name,
         entry.at_ms,
-        hashlib.sha256(entry.payload).hexdigest(),
+        payload_sha256 or hashlib.sha256(entry.payload).hexdigest(),
         entry.previous,
     ]
     return hashlib.sha256(json.dumps(content, separators=(",", ":")).encode()).hexdigest()

@@ -23,7 +23,8 @@ def airflow_run(run_key: str) -> tuple[str, str]:
 class RunRecord:
     """One run of a runbook: what was asked for, and how it ended.
 
-    `plan_digest` is None until a plan is stored, `wrote_at_ms` until the first write, the outcome until `conclude`.
+    `plan_digest` is None until a plan is stored, `wrote_at_ms` until the first write, the outcome until `conclude`;
+    `ended_entry` is the journal entry of that end.
     `run_after` and `conf_digest` are what Airflow keeps when tasks are cleared (None in records of an older release),
     `number` counts the runs that had this id. `rows` and `head` are the length and the newest hash of its journal.
     """
@@ -43,6 +44,7 @@ class RunRecord:
     outcome_sentence: str | None = None
     ended_at_ms: int | None = None
     wrote_at_ms: int | None = None
+    ended_entry: int | None = None
     number: int = 1
     run_after: str | None = None
     conf_digest: str | None = None

@@ -9,6 +9,7 @@ from kstreams_runbooks.decide.undo_plan import undo_plan
 from kstreams_runbooks.decide.validity import not_valid
 from kstreams_runbooks.errors import Refused, Unreachable, WriteRefused
 from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.model.ledger import Approval
 from kstreams_runbooks.model.plan import Plan
 from kstreams_runbooks.steps.code import code_digest
 from kstreams_runbooks.steps.held_too_long import tell_who_holds_too_long
@@ -19,6 +20,8 @@ from kstreams_runbooks.steps.void import refuse_void
 VOIDED = "earlier approval void"
 _HOUR_MS = 3_600_000
 _PLANS = tuple(plan.__name__ for plan in (bump_plan, restart_plan, undo_plan))
+# The steps whose reading a plan is made from.
+_LOOKS = ("observe", "read_cards")
 
 
 def authorize(run: Run, approval_task: str, after: tuple[str, ...], *, going_on: bool = False) -> None:
@@ -34,7 +37,7 @@ def authorize(run: Run, approval_task: str, after: tuple[str, ...], *, going_on:
     plan = run.plan()
     if not going_on:
         refuse_void(run, plan)
-    approved(run, approval_task, plan.digest, going_on=going_on)
+    approval = _answered(run, approval_task, plan.digest)
     _same_code(run, plan)
     _newest_run(run)
     before = [card for card in run.ledger.cards(run.key) if not card.point_of_no_return]
@@ -52,11 +55,19 @@ def authorize(run: Run, approval_task: str, after: tuple[str, ...], *, going_on:
                 f"{run.task_id}: {name} was reached before the last restart of {last.step} "
                 f"({last.object}); clear {verdicts[-1].task_id} and what follows it"
             )
+    # Last: what came first does not hang on a clock, and is the better reason.
+    if not going_on:
+        _not_expired(run, approval_task, approval)
     take_hold(run)
 
 
-def approved(run: Run, approval_task: str, digest: str, *, going_on: bool = False) -> None:
-    """WriteRefused unless the newest answer to `approval_task` is for this plan, and holds."""
+def approved(run: Run, approval_task: str, digest: str) -> None:
+    """WriteRefused unless the newest answer to `approval_task` is for this plan, and has not expired."""
+    _not_expired(run, approval_task, _answered(run, approval_task, digest))
+
+
+def _answered(run: Run, approval_task: str, digest: str) -> Approval:
+    """The newest answer to `approval_task`; WriteRefused unless it is for this plan and was not taken back."""
     approval = run.ledger.approval(run.key, approval_task)
     if approval is None:
         raise WriteRefused(
@@ -74,10 +85,15 @@ def approved(run: Run, approval_task: str, digest: str, *, going_on: bool = Fals
             f"{run.task_id}: {approval_task} was given for plan {approval.digest}, the plan is now {digest}; "
             f"clear {approval_task} and what follows it"
         )
-    if going_on:
-        return
-    seen = run.ledger.latest_clock(run.record, approval.entry)
-    if why := not_valid(approval, now_ms(), int(run.limit("approval_expiry_h") * _HOUR_MS), seen):
+    return approval
+
+
+def _not_expired(run: Run, approval_task: str, approval: Approval) -> None:
+    """WriteRefused where an approval has expired by this worker's clock or any that the journal has seen."""
+    lifetime_ms = int(run.limit("approval_expiry_h") * _HOUR_MS)
+    earliest = run.ledger.earliest_clock(run.record, approval.entry)
+    latest = run.ledger.latest_clock(run.record, approval.entry)
+    if why := not_valid(approval, now_ms(), lifetime_ms, earliest, latest):
         raise WriteRefused(f"{run.task_id}: {why}; clear {approval_task} and what follows it")
 
 
@@ -91,13 +107,13 @@ def _still_the_run(run: Run) -> None:
 
 
 def _newest_run(run: Run) -> None:
-    """Refuse where another run has changed the application since this one planned, or last changed it itself."""
-    planned = [made.id for name in _PLANS for made in run.ledger.evidence(run.key, kind="verdict", name=name)]
-    last = max([*planned, *(card.entry for card in run.ledger.cards(run.key))], default=None)
-    if last is not None and (other := run.ledger.changed_since(run.record, last)):
+    """Refuse where another run has changed the application since the reading of the stored plan, or the last card."""
+    looked = run.ledger.looked_before_plan(run.key, _LOOKS, _PLANS)
+    last = max([looked, *(card.entry for card in run.ledger.cards(run.key))])
+    if other := run.ledger.changed_since(run.record, last):
         raise WriteRefused(
-            f"{run.task_id}: run {other} has changed {run.record.application} since this run planned or last changed "
-            "it (expected: none after it); trigger a new run, which looks at what stands now"
+            f"{run.task_id}: run {other} has changed {run.record.application} since this run read it for its plan or "
+            "last changed it (expected: no change by another run); trigger a new run, which plans from what runs now"
         )
 
 

@@ -10,6 +10,7 @@ from kstreams_runbooks.errors import Inconclusive, RunbookError
 from kstreams_runbooks.fleet import Fleet
 from kstreams_runbooks.steps.reporting import ended_by, leave
 from kstreams_runbooks.steps.run import log
+from kstreams_runbooks.wording import outside
 
 # What each task leaves for the last one, which says how the check ended.
 ANSWER = "answer"
@@ -27,9 +28,15 @@ def demand_whole(context: Mapping[str, Any], fleet: Fleet) -> None:
         *problems.values(),
         *(f"cluster {name} was not read in this check" for name in unread),
         *(
-            f"{ACKNOWLEDGE}: no application of the fleet is called {name}"
+            f"{ACKNOWLEDGE}: no application of the fleet is called {outside(name, 80)}; trigger it again with "
+            "a name from config/applications"
             for name in context["params"][ACKNOWLEDGE]
             if name not in fleet.applications
+        ),
+        *(
+            f"conf: field {outside(name, 80)!r} is unknown (expected only {ACKNOWLEDGE}), so it was ignored"
+            for name in context["dag_run"].conf or {}
+            if name != ACKNOWLEDGE
         ),
         *(["judge gave no answer"] if context["ti"].xcom_pull(task_ids="judge", key=ANSWER) is None else []),
     ]

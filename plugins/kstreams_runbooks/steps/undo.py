@@ -33,12 +33,14 @@ from kstreams_runbooks.steps.rolling import RollingOperator, next_of, rehearse
 from kstreams_runbooks.steps.run import Run
 from kstreams_runbooks.steps.task import step
 
+_UNDONE = "undone run"
+
 
 @step("reads the undo cards of the run, and the application as it is now; changes nothing")
 def read_cards(run: Run) -> None:
     """Show the cards backwards, keep how the application is now, and reserve it."""
     run.demand(run.decide(may_request, declared=run.declared, requested_by=run.record.requested_by))
-    record = _undone_record(run)
+    record = undone_record(run)
     run.say(f"run {record.run_key} asked by {record.requested_by}: {record.outcome or 'not concluded'}")
     for card in reversed(run.ledger.cards(record.run_key)):
         run.say(f"card {card.seq}: {card.what}; undo: {card.undo} ({card.cost}){'; done' if card.done else ''}")
@@ -120,7 +122,7 @@ class UndoOperator(RollingOperator):
                 f"not known whether records are left in topics that are no longer read: {left.sentence}; look at the "
                 f"lag of group {group}"
             )
-        record = _undone_record(run)
+        record = undone_record(run)
         for card in reversed(run.ledger.cards(record.run_key)):
             run.ledger.finish_card(record.run_key, card.seq)
         run.say(f"run {record.run_key} is taken back")
@@ -208,19 +210,25 @@ def _drain(run: Run, bounce: Bounce, reading: ApplicationReading) -> None:
     run.demand(verdict)
 
 
-def _undone_record(run: Run) -> RunRecord:
-    """The run that is to be taken back; BadInput where there is none, or where it is another application's."""
+def undone_record(run: Run) -> RunRecord:
+    """The run that is to be taken back; BadInput where there is none, or where it is another application's.
+
+    It stays the one that was found first: its id may be used again while this run goes on.
+    """
+    if key := run.ledger.recall(run.key, _UNDONE):
+        return run.ledger.run(key)
     record = run.ledger.find_run(str(run.record.params["run"]).strip())
     if record.application != run.record.application:
         raise BadInput(
             f"run {record.run_key} is one of {record.application} (asked for: {run.record.application}); give its own "
             "application"
         )
+    run.ledger.remember(run.key, _UNDONE, record.run_key)
     return record
 
 
 def _undone(run: Run) -> Undone:
-    record = _undone_record(run)
+    record = undone_record(run)
     stored, cards = run.ledger.plan(record.run_key), run.ledger.cards(record.run_key)
     moves = tuple(
         Move(

@@ -90,6 +90,19 @@ def test_what_is_from_before_the_chain_is_said(older: str) -> None:
     assert "entry 5 (approval approve_plan by mallory" in verified(ledger, ledger.run(KEY), None).sentence
 
 
+@pytest.mark.parametrize("key", [KEY, "library_bump/old"])
+def test_a_plan_that_is_changed_after_the_migration_shows(older: str, key: str) -> None:
+    """The chain begins with its digest; a run that ended before is compared with how it ended."""
+    ledger = Ledger.open(older)
+    assert verified(ledger, ledger.run(key), None).breaks == ()
+    with sqlite3.connect(Path(older.removeprefix("sqlite:///"))) as raw:
+        raw.execute("UPDATE plan SET plan = ?", (packed({"bounces": [1]}),))
+        raw.execute("UPDATE run SET ended_entry = 99 WHERE run_key = 'library_bump/old'")
+    found = verified(ledger, ledger.run(key), None)
+    what = "the stored plan p1 was changed" if key == KEY else "ended_entry in the run's record is 99"
+    assert [one for one in found.breaks if what in one.sentence], found
+
+
 def test_a_run_that_renewed_its_hold_after_its_end_still_has_it(older: str) -> None:
     """It was cleared and is at work again."""
     ledger = Ledger.open(older)

@@ -12,6 +12,7 @@ from kstreams_runbooks.decide.verification import change_verified
 from kstreams_runbooks.errors import Inconclusive, Unreachable, WriteRefused
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.ledger import Approval
+from kstreams_runbooks.model.plan import Plan
 from kstreams_runbooks.model.readings import ApplicationReading, Missing, Start
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.rules import upgrade_path_rules
@@ -254,13 +255,13 @@ def test_a_cleared_run_does_not_go_by_its_plan_once_another_has_changed_the_appl
 ) -> None:
     """Its plan is from before that; a run of another application is none of its business."""
     approve(run)
-    written(run, 1_000)
+    written(run, now_ms())
     other = run.ledger.start_run(replace(run.record, run_id="other", application="payments"))
     run.ledger.write_card(card(run_key=other.run_key, at_ms=2_000))
     authorize(run, "approve_plan", ())
     undo = run.ledger.start_run(replace(run.record, dag_id="undo"))
     run.ledger.write_card(card(run_key=undo.run_key, at_ms=900))
-    with pytest.raises(WriteRefused, match=r"run undo/r has changed orders since this run planned .*trigger a new run"):
+    with pytest.raises(WriteRefused, match=r"run undo/r has changed orders since this run read it .*trigger a new run"):
         authorize(run, "approve_plan", ())
     assert held == [run.key]
 
@@ -276,6 +277,29 @@ def test_a_plan_from_before_another_run_is_not_begun(run: Run, held: list[str]) 
     run.ledger.write_card(card(run_key="undo/r", at_ms=now_ms() - 3_600_000))
     with pytest.raises(WriteRefused, match="run undo/r has changed orders"):
         authorize(run, "approve_plan", ())
+    assert held == [run.key]
+
+
+@pytest.mark.parametrize("when", ["before it was planned", "before it was planned anew in vain"])
+def test_what_counts_is_the_reading_of_the_stored_plan(run: Run, plan: Plan, held: list[str], when: str) -> None:
+    """Not when something was decided: a plan from a look before the change, or one that was never stored, is none."""
+    replace(run, task_id="observe").keep("reading", "application", reading())
+    undo = run.ledger.start_run(replace(run.record, dag_id="undo"))
+    if when == "before it was planned":
+        run.ledger.write_card(card(run_key=undo.run_key, at_ms=now_ms()))
+        run.ledger.store_plan(run.key, plan.digest, encode(plan))
+    else:
+        run.ledger.store_plan(run.key, plan.digest, encode(plan))
+        run.ledger.write_card(card(run_key=undo.run_key, at_ms=now_ms()))
+        replace(run, task_id="observe").keep("reading", "application", reading())
+        inputs = {"declared": declared(), "target": NEW, "rules": upgrade_path_rules(), "findings": (), "limits": ()}
+        run.decide(bump_plan, reading=reading(), code="other", **inputs)
+    approve(run)
+    with pytest.raises(WriteRefused, match="run undo/r has changed orders since this run read it for its plan"):
+        authorize(run, "approve_plan", ())
+    replace(run, task_id="observe").keep("reading", "application", reading())
+    run.ledger.store_plan(run.key, plan.digest, encode(plan))
+    authorize(run, "approve_plan", ())
     assert held == [run.key]
 
 

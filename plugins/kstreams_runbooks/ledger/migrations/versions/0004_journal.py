@@ -11,7 +11,7 @@ from typing import Any
 
 import sqlalchemy as sa
 from alembic import op
-from kstreams_runbooks.model.journal import GENESIS, Entry, entry_hash
+from kstreams_runbooks.model.journal import GENESIS, Entry, entry_hash, value_digest
 
 revision = "0004"
 down_revision = "0003"
@@ -77,7 +77,7 @@ def _move() -> None:
     connection = op.get_bind()
     tables = sa.MetaData()
     tables.reflect(
-        connection, only=["run", "evidence", "approval", "card", "hold", "journal", "application", "remembered"]
+        connection, only=["run", "evidence", "approval", "card", "hold", "journal", "application", "remembered", "plan"]
     )
     run, hold = tables.tables["run"], tables.tables["hold"]
     runs = {row["run_key"]: dict(row) for row in connection.execute(sa.select(run)).mappings()}
@@ -109,6 +109,7 @@ def _move() -> None:
     for key, record in runs.items():
         state = {name: record[name] for name in (*_FIXED, *_STATE)}
         state |= {"before": chains.get(key, [0])[0], "facts": _facts(connection, tables, key)}
+        state["plan_sha256"] = _plan_sha256(connection, tables, key)
         append(key, "run", {"name": "chain begun", "at_ms": record["started_at_ms"], "payload": _pack(state)})
         rows, head = chains[key]
         ended = None if record["ended_at_ms"] is None else rows
@@ -158,6 +159,12 @@ def _facts(connection: sa.Connection, tables: sa.MetaData, key: str) -> dict[str
     kept = tables.tables["remembered"]
     rows = connection.execute(sa.select(kept.c.name, kept.c.value).where(kept.c.run_key == key))
     return {row.name: row.value for row in rows}
+
+
+def _plan_sha256(connection: sa.Connection, tables: sa.MetaData, key: str) -> str | None:
+    kept = tables.tables["plan"]
+    packed = connection.scalar(sa.select(kept.c.plan).where(kept.c.run_key == key))
+    return None if packed is None else value_digest(json.loads(zlib.decompress(packed)))
 
 
 def _pack(value: Any) -> bytes:
