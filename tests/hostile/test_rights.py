@@ -21,10 +21,21 @@ from confluent_kafka.admin import AclOperation, NewTopic  # type: ignore[attr-de
 from kafka import TopicPartition as KafkaPartition
 from kafka.errors import CoordinatorNotAvailableError
 from kafka.structs import OffsetAndMetadata
+from kstreams_runbooks.check_settings import CheckSettings
 from kstreams_runbooks.cli import cli
+from kstreams_runbooks.decide.drain import certified
+from kstreams_runbooks.deployers import make_deployer
 from kstreams_runbooks.errors import RunbookError
+from kstreams_runbooks.fleet import load_fleet
+from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.model.drain import DrainQuestion, Pause
+from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.clients import connect_python
 from kstreams_runbooks.rules import rights
+from kstreams_runbooks.steps.checking import read_cluster
+from kstreams_runbooks.steps.drain_reader import drain_reader
+from kstreams_runbooks.steps.judging import judge_fleet
 from lab.fake_streams import FakeStreams
 from lab.secured import CLUSTER, CLUSTER_NAME, GROUP, TOPIC, TRANSACTIONAL_ID, Login, Secured
 from lab.supervise import until
@@ -122,6 +133,7 @@ def ask(
     monkeypatch.setenv("AIRFLOW_CONN_KAFKA_SECURED", json.dumps(connection))
     discover = ("discover", "--bootstrap", secured.bootstrap, "--command-config", str(secured.command_config(login)))
     numbers = count()
+    settings = secured.settings(login)
     return {
         "lag": lambda: run("lag", APPLICATION),
         "lag --exact": lambda: run("lag", APPLICATION, "--exact"),
@@ -132,7 +144,42 @@ def ask(
         "discover": lambda: run(
             *discover, "--cluster", "secured", "--out", str(tmp_path / str(next(numbers)) / "applications")
         ),
+        "drain_check": lambda: checked(settings, tmp_path / f"{next(numbers)}.db"),
+        "certify_drain": lambda: certificate(settings),
     }
+
+
+def checked(settings: dict[str, str], ledger_file: Path) -> Answer:
+    """What the tasks of drain_check read and judge; 3 where it is not known, 1 for every other word."""
+    entry, ledger = load_fleet().application(APPLICATION), Ledger.open(f"sqlite:///{ledger_file}")
+    try:
+        # What has not moved since the reading before is looked at by a consumer.
+        for _ in range(2):
+            read = read_cluster(ledger, "secured", [entry], settings, CheckSettings())
+        at_ms = read.at_ms
+        [one] = judge_fleet(
+            ledger, [entry], CheckSettings(), read_at_ms={"secured": at_ms}, problems={}, now_ms=at_ms
+        ).statuses
+    except RunbookError as error:
+        return Answer(error.exit_code, str(error))
+    return Answer({"healthy": 0, "unknown": 3}.get(one.word, 1), f"{one.word}: {one.sentence}")
+
+
+def certificate(settings: dict[str, str]) -> Answer:
+    """What certify_drain reads in a row, and its certificate."""
+    entry = load_fleet().application(APPLICATION)
+    question = DrainQuestion(2, Pause("declared", "ada", "the test writes nothing"))
+    drain = drain_reader(entry, make_deployer(entry, dry_run=True), settings)
+    readings = []
+    try:
+        for _ in range(4):
+            with ClusterReader(settings) as reader:
+                readings.append(drain.read(reader))
+    except RunbookError as error:
+        return Answer(error.exit_code, str(error))
+    verdict = certified(tuple(readings[1:3]), question, readings[3])
+    codes = {Outcome.PROCEED: 0, Outcome.INCONCLUSIVE: 3}
+    return Answer(codes.get(verdict.outcome, 1), "\n".join(verdict.reasons))
 
 
 def run(*words: str) -> Answer:
@@ -163,6 +210,11 @@ def told(printed: str) -> frozenset[str]:
 # What a row says that is not to be seen here, and why.
 ONLY_TOGETHER: dict[Use, str] = {
     ("drain", ("DescribeConfigs", "Cluster")): "asked only for a transaction whose id is not visible either",
+    ("certify_drain", ("DescribeConfigs", "Cluster")): "as drain",
+    ("drain_check", ("DescribeConfigs", "Cluster")): "asked only of an application whose run waits",
+    ("drain_check", ("Describe", "Cluster")): "asked only where the instances have reported a source pattern",
+    ("drain_check", ("DescribeConfigs", "Topic")): "the application is stopped here, which is reported first",
+    ("drain_check", ("Read", "Topic")): "the application is stopped here, which is reported first",
     (
         "discover",
         ("Describe", "TransactionalId"),
@@ -226,7 +278,13 @@ def test_every_right_of_a_row_is_needed_and_no_other(secured: Secured, login: Lo
     produce(secured)
     more, others = swept(secured, login, ask)
     everything_read(secured)
-    writer = Producer({**secured.settings(secured.admin_login), "transactional.id": "matrix-writer"})
+    writer = Producer(
+        {
+            **secured.settings(secured.admin_login),
+            "transactional.id": "matrix-writer",
+            "transaction.timeout.ms": 600_000,
+        }
+    )
     writer.init_transactions(10)
     writer.begin_transaction()
     writer.produce(IN, "not committed")

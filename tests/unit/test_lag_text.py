@@ -84,6 +84,10 @@ def test_what_is_not_known_is_no_sum() -> None:
     rows = (behind("customers", 0, 5), row("orders", 0, state="unknown", records=None, why=why))
     text = as_text([answer(*rows, problems=(why,))])
     assert text.startswith("orders @ demo: unread is not known (5 that are); UNKNOWN\n")
+    unread = ApplicationLag("orders", "orders", None, None, (), ("cluster demo: no broker answers",))
+    text_of_none = as_text([Answer("demo", AT_MS, unread, status((LagSample(AT_MS, unread),), StatusLimits()))])
+    # A group that could not be read is not one that does not exist.
+    assert "  its group was not seen; " in text_of_none
     assert text.count(why) == 1
     assert "  orders     source       ?  offsets  1" in text
 

@@ -22,7 +22,7 @@ def as_text(answers: Sequence[Answer]) -> str:
 def _application(answer: Answer) -> Iterator[str]:
     lag, at_ms, found = answer.lag, answer.at_ms, answer.status
     yield f"{lag.application_id} @ {answer.cluster}: {_total(lag)}; {found.word.upper()}"
-    group = f"{lag.group_type} group, {lag.group_state}" if lag.group_type else "no group"
+    group = f"{lag.group_type} group, {lag.group_state}" if lag.group_type else "its group was not seen"
     yield f"  {group}; {_clock(at_ms)}"
     topics = [list(rows) for _, rows in groupby(lag.partitions, lambda one: one.topic)]
     topics.sort(key=lambda rows: (rows[0].role == "orphaned", -(_unread(rows) or 0), rows[0].topic))
