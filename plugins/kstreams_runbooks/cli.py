@@ -46,7 +46,7 @@ class _Text(click.Group):
     cls=_Text, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110}
 )
 def cli() -> None:
-    """Kafka Streams upgrade runbooks: evidence, snapshots, the fleet, and the judge of test traffic."""
+    """Kafka Streams upgrade runbooks: plan a change, read lag and drain, run and audit the DAGs, check the fleet."""
 
 
 @cli.command()

@@ -6,7 +6,7 @@ from typing import Any, Final
 from kstreams_runbooks.decide.change_reading import ChangeReading
 from kstreams_runbooks.decide.name_prediction import InternalTopic
 from kstreams_runbooks.model.change_figures import ChangeFigures
-from kstreams_runbooks.model.topology_change import ChangeFinding, ChangeRunbook, Undecided
+from kstreams_runbooks.model.topology_change import ChangeFinding, Undecided
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.rules import procedures
 
@@ -57,11 +57,6 @@ def exit_code(reading: ChangeReading) -> int:
     if reading.plan.verdict is Outcome.INCONCLUSIVE:
         return 3
     return 0 if reading.plan.verdict is Outcome.PROCEED and reading.rolls else 1
-
-
-def is_dag(runbook: ChangeRunbook) -> bool:
-    """Whether a runbook is a DAG here; any other has a procedure for a person."""
-    return all(one.runbook != runbook for one in procedures())
 
 
 def _finding(one: ChangeFinding) -> dict[str, Any]:

@@ -16,18 +16,18 @@ that another *covers* on the same object, or on the application as a whole, stay
 planner adds where the library changes is in docs/version_paths.md.
 """
 _OBJECTS = {
-    "store": "state store",
-    "internal_topic": "internal topic",
-    "kept_topic": "internal topic that stays",
-    "operator": "operator",
-    "source_topic": "topic that is read",
-    "sink": "topic that is written",
-    "subtopology": "subtopology",
-    "application": "application",
-    "suppression": "suppress operator",
-    "setting": "setting",
-    "optimization": "optimization",
-    "library": "Kafka Streams release",
+    "store": "a state store",
+    "internal_topic": "an internal topic",
+    "kept_topic": "an internal topic that stays",
+    "operator": "an operator",
+    "source_topic": "a topic that is read",
+    "sink": "a topic that is written",
+    "subtopology": "a subtopology",
+    "application": "an application",
+    "suppression": "a suppress operator",
+    "setting": "a setting",
+    "optimization": "an optimization",
+    "library": "a Kafka Streams release",
 }
 
 
@@ -53,7 +53,7 @@ def _page(rules: tuple[ChangeRule, ...], procedures: tuple[Procedure, ...]) -> I
 
 def _row(rule: ChangeRule) -> Iterator[str]:
     conditions = ", ".join(f"`{fact}` is {_value(value)}" for fact, value in rule.fires_when.items())
-    yield from ("", f"- **{rule.severity}**, on a {_OBJECTS[rule.on]}: {rule.message}")
+    yield from ("", f"- **{rule.severity}**, on {_OBJECTS[rule.on]}: {rule.message}")
     yield f"- when: {conditions}"
     yield f"- why: {rule.why}"
     yield f"- source: {rule.source}"

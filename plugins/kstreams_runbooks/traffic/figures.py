@@ -1,7 +1,7 @@
 """What the judge answers about one output: figures, the records behind them, a verdict with its reasons."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
@@ -13,8 +13,6 @@ Verdict = Literal["ok", "wrong", "inconclusive"]
 KINDS: Final[tuple[Kind, ...]] = ("missing", "extra", "duplicate", "out_of_order")
 OFFENCE_BOUND: Final = 1_000
 """Offences listed per output in a document: enough to see a pattern; the figures count all of them."""
-
-EXIT_OF: Final[Mapping[Verdict, int]] = {"ok": 0, "wrong": 1, "inconclusive": 3}
 
 
 @dataclass(frozen=True, slots=True)
