@@ -93,8 +93,11 @@ def test_inputs_that_are_paused_for_no_reason(reason: str) -> None:
 
 @pytest.mark.parametrize("name", ["reason", "inputs_paused"])
 @pytest.mark.parametrize("reason", REASONS)
-def test_a_form_that_gives_no_reason(reason: str, name: str) -> None:
+def test_a_form_that_gives_no_reason(
+    reason: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """By Airflow's page or its API: the first step refuses, and nothing is kept; blank is none given."""
+    monkeypatch.setenv("KSTREAMS_RUNBOOKS_CONFIG", str(tmp_path))
     params = {"application": "orders", name: reason}
     ti = SimpleNamespace(dag_id="certify_drain", run_id="r")
     found = record_of({"ti": ti, "dag_run": SimpleNamespace(), "params": params})

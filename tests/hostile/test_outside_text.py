@@ -125,6 +125,7 @@ def document(text: str) -> dict[str, Any]:
             {"channel": text, "sent_at_ms": None, "error": text, "notification": {"subject": text}},
         ],
         "readings": [],
+        "chain": {"rows": 1, "head": text, "clock_went_back": []},
     }
 
 

@@ -21,7 +21,7 @@ from kstreams_runbooks.steps import count_unread as step
 from kstreams_runbooks.steps.count_unread import count_unread
 from lab import spark
 from lab.settings import Lab, Ports
-from samples import reading
+from samples import CONF, CONF_DIGEST, DUE, reading
 from spark.lag_check_runs import counted, counted_directly, unread
 
 RUN = "certify_drain/r"
@@ -41,7 +41,8 @@ def ledger(made: list[Log], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def observed(directory: Path, partitions: tuple[PartitionReading, ...]) -> Ledger:
     """A ledger in which `observe` has kept these."""
     ledger = Ledger.open(f"sqlite:///{directory / 'ledger.db'}")
-    ledger.start_run(RunRecord(RUN, "certify_drain", "r", "orders", "demo", "oncall", True, "", {}, 1_000))
+    known = {"run_after": DUE.isoformat(), "conf_digest": CONF_DIGEST}
+    ledger.start_run(RunRecord(RUN, "certify_drain", "r", "orders", "demo", "oncall", True, "", {}, 1_000, **known))
     payload = encode(reading(partitions=partitions))
     ledger.record(RUN, "observe", 1, "reading", "application", payload, time.time_ns() // 1_000_000)
     return ledger
@@ -52,7 +53,10 @@ def context() -> Mapping[str, Any]:
     ti = SimpleNamespace(
         dag_id="certify_drain", run_id="r", task_id="count_unread", try_number=1, xcom_push=lambda *_: None
     )
-    return {"ti": ti, "dag_run": SimpleNamespace(), "params": {"application": "orders"}}
+    params = {"application": "orders", "dry_run": True}
+    dag = SimpleNamespace(dag_id="certify_drain", params=params)
+    run = SimpleNamespace(run_after=DUE, conf=CONF, triggering_user_name="oncall")
+    return {"ti": ti, "dag": dag, "dag_run": run, "params": params}
 
 
 def kept(ledger: Ledger) -> dict[str, Any]:
