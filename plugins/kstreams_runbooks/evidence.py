@@ -140,7 +140,8 @@ def as_markdown(document: dict[str, Any]) -> str:
         worst = max(step["back_ms"] for step in back) / 1000
         lines += [
             "",
-            f"Clocks: {len(back)} entries are older by their time than the one before, the most {worst:,.3f} s.",
+            f"Clocks: {len(back)} of the entries have an earlier time than the one before them, by up to {worst:,.3f} "
+            "s. The order is that of the journal.",
         ]
     lines += ["", f"Journal: {chain['rows']} entries, head {code(chain['head'])}."]
     lines += ["", f"{len(document['readings'])} raw readings: `--format json`."]

@@ -99,7 +99,9 @@ def _end(record: "RunRecord", document: dict[str, Any]) -> None:
     unknown: list[str] = []
     verify = document.get("verify")
     if verify and verify["outcome"] != "proceed":
-        (wrong if verify["outcome"] == "refuse" else unknown).append(f"run {record.run_key}: {verify['sentence']}")
+        broken = verify["outcome"] == "refuse"
+        then = "; do not rely on it, keep a copy of the ledger, and find out who can write to it" if broken else ""
+        (wrong if broken else unknown).append(f"run {record.run_key}: {verify['sentence']}{then}")
     if recheck := document.get("recheck"):
         if recheck["different"]:
             wrong.append(f"{len(recheck['different'])} decisions come out differently today")
@@ -140,7 +142,7 @@ def prune_ledger_command(days: int, execute: bool, form: str) -> None:
     else:
         _told(pruned, execute=execute, days=days)
     for one in broken:
-        click.echo(outside(f"run {one['run']} is left alone, its chain is {one['why']}", LONGEST_SENTENCE), err=True)
+        click.echo(outside(f"run {one['run']} is not pruned, its chain is {one['why']}", LONGEST_SENTENCE), err=True)
     if broken:
         sys.exit(1)
 

@@ -146,7 +146,7 @@ def test_the_requester_approves_and_is_asked_again_another_approves(one_bounce: 
     question(one_bounce, trial.run_id)
     one_bounce.api(REQUESTER).answer(DAG, trial.run_id, "approve_plan")
     until(
-        lambda: "oncall is no approver of orders" in log_of(one_bounce, trial.run_id, "approve_plan"),
+        lambda: "oncall may not approve for orders" in log_of(one_bounce, trial.run_id, "approve_plan"),
         60,
         "the answer is judged",
     )

@@ -122,7 +122,7 @@ def test_a_run_that_waits_while_the_world_drifts_is_told_and_its_plan_is_void(wa
     assert "topic orders-windowed: recreated" in log(watched, first.check_id, "sweep_holds")
     watched.api(APPROVER).answer("library_bump", first.waiting, "approve_plan")
     assert watched.api().wait_finished("library_bump", first.waiting, 120) == "failed"
-    assert "is void since" in log_of(watched, first.waiting, "bounce_1_first")
+    assert "has been void since" in log_of(watched, first.waiting, "bounce_1_first")
     kinds = [message["kind"] for message in told(watched, first.waiting)]
     assert kinds == ["needs_you", "drifted_while_waiting", "concluded"]
 

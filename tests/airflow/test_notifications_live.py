@@ -39,7 +39,7 @@ def test_a_question_is_told_once_and_the_end_of_the_run(fresh: Stack) -> None:
     question(fresh, run_id)
     fresh.api(REQUESTER).answer(DAG, run_id, "approve_plan")
     until(
-        lambda: "oncall is no approver of orders" in log_of(fresh, run_id, "approve_plan"), 60, "the answer is judged"
+        lambda: "oncall may not approve for orders" in log_of(fresh, run_id, "approve_plan"), 60, "the answer is judged"
     )
     question(fresh, run_id)
     reject(fresh, run_id)

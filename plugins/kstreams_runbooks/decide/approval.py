@@ -16,7 +16,8 @@ def may_request(declared: DeclaredApplication, requested_by: str) -> Verdict:
         return Verdict(Outcome.PROCEED, (f"asked by {requested_by}",))
     operators = ", ".join(declared.operators)
     return Verdict(
-        Outcome.REFUSE, (f"{requested_by} is no operator of {declared.name} (operators: {operators}); ask one of them",)
+        Outcome.REFUSE,
+        (f"{requested_by} may not run anything for {declared.name} (operators: {operators}); ask one of them",),
     )
 
 
@@ -32,21 +33,24 @@ def may_approve(
     if responder not in declared.approvers:
         return Verdict(
             Outcome.WAIT,
-            (f"{responder} is no approver of {declared.name} (approvers: {', '.join(declared.approvers) or 'none'})",),
+            (
+                f"{responder} may not approve for {declared.name}; one of its approvers has to answer: "
+                f"{', '.join(declared.approvers) or 'none are declared, add them to its fleet entry'}",
+            ),
         )
     if declared.four_eyes and requested_by == "unknown" and not emergency_reason:
         return Verdict(
             Outcome.WAIT,
             (
-                f"nobody can say who asked for this run, and {declared.name} wants four eyes: trigger it as a login, "
-                "or give an emergency reason",
+                f"who asked for this run is unknown, and {declared.name} needs four eyes: trigger it with a login, or "
+                "give an emergency reason",
             ),
         )
     if declared.four_eyes and responder == requested_by and not emergency_reason:
         return Verdict(
             Outcome.WAIT,
             (
-                f"{responder} asked for this run, and {declared.name} wants four eyes: another of "
+                f"{responder} asked for this run, and {declared.name} needs four eyes: another of "
                 f"{', '.join(declared.approvers)} has to approve, or give an emergency reason",
             ),
         )

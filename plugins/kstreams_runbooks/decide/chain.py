@@ -60,7 +60,7 @@ def chain_holds(entries: Sequence[Entry], kept: Kept, head: str | None) -> Chain
     after = len(own) - 1 - own.index(head) if head is not None and head in own else None
     before = max((_count(one) for one in entries if (one.kind, one.name) == (RUN, CHAINED)), default=0)
     if breaks:
-        outcome, said = Outcome.REFUSE, f"BROKEN at {len(breaks)} places: {breaks[0].sentence}"
+        outcome, said = Outcome.REFUSE, f"BROKEN in {_times(len(breaks), 'place')}: {breaks[0].sentence}"
     elif before:
         outcome = Outcome.INCONCLUSIVE
         said = (
@@ -70,9 +70,9 @@ def chain_holds(entries: Sequence[Entry], kept: Kept, head: str | None) -> Chain
     else:
         outcome, said = Outcome.PROCEED, f"whole: {len(entries)} entries, each follows the one before it"
     if not breaks and head is None:
-        said += "; compared with no head that was kept elsewhere (--head), so one who wrote all of it anew is not seen"
+        said += "; no head was given (--head), so a chain that was rewritten from end to end would not be noticed"
     elif not breaks and after:
-        said += f"; {after} entries came after the head that was given"
+        said += f"; {_times(after, 'entry', 'entries')} came after the head that was given"
     return ChainVerdict(outcome, len(entries), own[-1] if own else GENESIS, breaks, gaps, before, after, said)
 
 
@@ -95,14 +95,14 @@ def _breaks(entries: Sequence[Entry], gaps: Sequence[Gap], record: RunRecord) ->
         if entry_hash(entry) != entry.hash:
             yield Break("changed", entry.place, f"{_named(entry)} was changed: it is not what its hash says")
         if entry.place > due:
-            yield Break("deleted", due, f"entries {due} to {entry.place - 1} are missing, and no pruning took them")
+            yield Break("deleted", due, f"{_missing(due, entry.place - 1)} without having been pruned")
         elif entry.place < due:
             yield Break("inserted", entry.place, f"{_named(entry)} was inserted: its place is taken")
         elif entry.previous != previous:
             yield Break(
                 "unlinked",
                 entry.place,
-                f"{_named(entry)} does not follow the entry before it: one of them was exchanged or written anew",
+                f"{_named(entry)} does not follow the entry before it: one of them was exchanged or rewritten",
             )
         if entry.seq <= seq:
             yield Break("moved", entry.place, f"{_named(entry)} was moved: its number {entry.seq} comes after {seq}")
@@ -114,7 +114,7 @@ def _breaks(entries: Sequence[Entry], gaps: Sequence[Gap], record: RunRecord) ->
             "newest missing",
             due,
             f"the journal ends at entry {due - 1}, the run's record says {record.rows}: the newest entries are "
-            "missing, or were written anew",
+            "missing, or were rewritten",
         )
 
 
@@ -123,7 +123,7 @@ def _head_breaks(entries: Sequence[Entry], head: str | None) -> Iterator[Break]:
         yield Break(
             "head unknown",
             len(entries) or None,
-            f"no entry has the hash {head}: the entry that it is of is missing, or the chain was written anew",
+            f"no entry has the hash {head}: it is missing, the chain was rewritten, or it is another run's head",
         )
 
 
@@ -152,6 +152,14 @@ def _gap(said: Entry, stretch: dict[str, Any]) -> Gap:
     if previous != stretch["last"]:
         raise ValueError(f"entries {first} to {place} were not readings")
     return Gap(first, place, said.place, before, previous)
+
+
+def _missing(first: int, last: int) -> str:
+    return f"entry {first} is missing" if first == last else f"entries {first} to {last} are missing"
+
+
+def _times(count: int, one: str, many: str = "") -> str:
+    return f"{count:,} {one if count == 1 else many or f'{one}s'}"
 
 
 def _named(entry: Entry) -> str:

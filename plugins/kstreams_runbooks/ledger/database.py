@@ -98,11 +98,12 @@ class Database:
             return retrying(call)
         except IntegrityError as error:
             raise BadInput(
-                f"ledger {self.name}: {_first_line(error)} (a run has to be started before it is used)"
+                f"ledger {self.name}: {_first_line(error)}; a row is missing, or is there twice: "
+                "check the run with `kstreams-runbooks evidence RUN --verify`"
             ) from error
         except DataError as error:
             raise BadInput(
-                f"ledger {self.name}: the database does not take a value ({_first_line(error)}); shorten it, or leave "
+                f"ledger {self.name}: the database rejects a value ({_first_line(error)}); shorten it, or leave "
                 "out characters that are not text"
             ) from error
         except DBAPIError as error:
@@ -133,7 +134,9 @@ def _parsed(url: str) -> URL:
     try:
         parsed = make_url(url)
     except ArgumentError:
-        raise BadInput(f"{ENVIRONMENT} is no database address; give one such as sqlite:////var/lib/ledger.db") from None
+        raise BadInput(
+            f"{ENVIRONMENT} is not a database address; give one such as sqlite:////var/lib/ledger.db"
+        ) from None
     if parsed.get_backend_name() == "sqlite" and (parsed.host or parsed.database in {None, "", ":memory:"}):
         raise BadInput(f"{ENVIRONMENT}: an SQLite ledger needs a file; give one such as sqlite:////var/lib/ledger.db")
     return parsed

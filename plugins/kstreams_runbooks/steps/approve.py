@@ -88,7 +88,9 @@ class ApprovePlan(ApprovalOperator):
                 ) from None
             except HITLRejectException:
                 run.keep("note", VOIDED, {"by": responder(event)})
-                raise Refused(f"{self.task_id}: rejected by {responder(event)}") from None
+                raise Refused(
+                    f"{self.task_id}: rejected by {responder(event)}; ask them why, then trigger a new run"
+                ) from None
             verdict = run.decide(
                 may_approve,
                 declared=run.declared,

@@ -65,9 +65,9 @@ def _told_of_the_chain(run: Run) -> str:
     if steps := clock_steps(entries):
         worst = max(steps, key=lambda step: step.back_ms)
         run.say(
-            f"clocks: {len(steps)} entries of this run are older by their time than the one before; the most "
-            f"{worst.back_ms / 1000:,.3f} s, entry {worst.place} ({worst.task_id or worst.kind}). The order is that of "
-            "the journal"
+            f"clocks: {len(steps)} of this run's entries have an earlier time than the entry before them, by up to "
+            f"{worst.back_ms / 1000:,.3f} s (entry {worst.place}, {worst.task_id or worst.kind}). The order is that of "
+            "the journal; set the workers' clocks right"
         )
     head = entries[-1].hash
     run.say(

@@ -62,7 +62,7 @@ def refuse_drift(run: Run, digest: str) -> None:
     shown = run.ledger.recall(run.key, "digest_shown")
     if shown is not None and shown != digest:
         raise Drifted(
-            f"the plan changed: {shown} was shown for approval, the world now makes {digest}; "
+            f"the plan changed: {shown} was shown for approval, what runs now gives {digest}; "
             f"trigger a new run of {run.record.dag_id} for {run.record.application}"
         )
 

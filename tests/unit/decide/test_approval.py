@@ -25,7 +25,7 @@ def test_four_eyes_ask_again_and_an_emergency_reason_passes() -> None:
     """The reason stands in the sentence that is kept."""
     asked = may_approve(declared(), "admin", "admin", None)
     assert asked.outcome is Outcome.WAIT
-    assert "wants four eyes" in asked.reasons[0]
+    assert "needs four eyes" in asked.reasons[0]
     alone = may_approve(declared(), "admin", "admin", "nobody else awake")
     assert (alone.outcome, alone.reasons) == (
         Outcome.PROCEED,

@@ -138,7 +138,7 @@ def test_migrate_says_what_it_did(url: str) -> None:
         ("sqlite:////proc/ledger.db", Unreachable, "/proc/ledger.db"),
         ("sqlite://", BadInput, "needs a file"),
         ("sqlite://relative/ledger.db", BadInput, "needs a file"),
-        ("ledger.db", BadInput, "is no database address"),
+        ("ledger.db", BadInput, "is not a database address"),
         ("nosuch://host/db", BadInput, "no driver for nosuch is installed"),
     ],
 )

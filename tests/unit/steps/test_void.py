@@ -28,8 +28,8 @@ def test_a_void_plan_refuses_every_write_with_the_command_for_a_new_run(run: Run
     void_plan(run, plan, WHY)
     with pytest.raises(Drifted) as caught:
         authorize(run, "approve_plan", ())
-    assert f"bounce_1_first: plan {plan.digest} is void since " in str(caught.value)
-    assert f"no longer so: {WHY[0]}; look at that, then trigger a new run: kstreams-runbooks trigger" in str(
+    assert f"bounce_1_first: plan {plan.digest} has been void since " in str(caught.value)
+    assert f"no longer as planned: {WHY[0]}; look at that, then trigger a new run: kstreams-runbooks trigger" in str(
         caught.value
     )
 
