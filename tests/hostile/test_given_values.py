@@ -93,9 +93,7 @@ def test_inputs_that_are_paused_for_no_reason(reason: str) -> None:
 
 @pytest.mark.parametrize("name", ["reason", "inputs_paused"])
 @pytest.mark.parametrize("reason", REASONS)
-def test_a_form_that_gives_no_reason(
-    reason: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_form_that_gives_no_reason(reason: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By Airflow's page or its API: the first step refuses, and nothing is kept; blank is none given."""
     monkeypatch.setenv("KSTREAMS_RUNBOOKS_CONFIG", str(tmp_path))
     params = {"application": "orders", name: reason}

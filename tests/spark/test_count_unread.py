@@ -5,6 +5,7 @@ import stat
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -41,8 +42,8 @@ def ledger(made: list[Log], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def observed(directory: Path, partitions: tuple[PartitionReading, ...]) -> Ledger:
     """A ledger in which `observe` has kept these."""
     ledger = Ledger.open(f"sqlite:///{directory / 'ledger.db'}")
-    known = {"run_after": DUE.isoformat(), "conf_digest": CONF_DIGEST}
-    ledger.start_run(RunRecord(RUN, "certify_drain", "r", "orders", "demo", "oncall", True, "", {}, 1_000, **known))
+    record = RunRecord(RUN, "certify_drain", "r", "orders", "demo", "oncall", True, "", {}, 1_000)
+    ledger.start_run(replace(record, run_after=DUE.isoformat(), conf_digest=CONF_DIGEST))
     payload = encode(reading(partitions=partitions))
     ledger.record(RUN, "observe", 1, "reading", "application", payload, time.time_ns() // 1_000_000)
     return ledger

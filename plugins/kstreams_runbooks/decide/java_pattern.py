@@ -23,8 +23,8 @@ _DEEPEST = 100
 # The library `regex` writes counted repetitions out while it compiles: those of a thousand of a thousand of a thousand
 # fill the memory.
 _MOST_REPETITIONS = 10_000
-# Characters of a pattern that is written out whole so often: a million take some 30 MB.
-_MOST_WRITTEN_OUT = 1_000_000
+# Characters of a pattern that is written out whole so often: a hundred thousand take 40 MB at most.
+_MOST_WRITTEN_OUT = 100_000
 _PART = re.compile(
     r"\\Q(?P<quoted>.*?)(?:\\E|\Z)"
     r"|\(\?<(?P<name>[a-zA-Z][a-zA-Z0-9]*)>"
