@@ -203,7 +203,7 @@ def test_readiness_says_what_is_missing_for_each_runbook(discovered: Discovered)
     assert "a streams group (KIP-1071)" in ready[NEW]["rolling_bounce"]["missing"]
     assert "no member runs (group Empty)" in ready[STOPPED]["library_bump"]["missing"]
     assert ready[STOPPED]["certify_drain"]["not_known"] == [
-        "offsets not known: no running instance tells its topology, and no instance has a release set",
+        "offsets not known: no running instance reports its topology, and no instance has a release set",
         "topology not known: no running instance tells it",
     ]
     assert code == 3
