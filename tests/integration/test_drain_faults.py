@@ -164,7 +164,7 @@ def test_a_changelog_that_is_deleted_takes_state_with_it(drain: Drain) -> None:
 
     answer = drain.watched(delete)
     assert answer.verdict.outcome is Outcome.INCONCLUSIVE
-    assert answer.verdict.reasons[0].startswith(f"{changelog}: this changelog was there, and is not any more")
+    assert answer.verdict.reasons[0].startswith(f"{changelog}: this changelog existed and is gone")
     drain.admin.create_topics([NewTopic(changelog, 4, 1)])[changelog].result()
     answer = drain.watched(lambda: drain.recreate(changelog))
     assert answer.verdict.outcome is Outcome.INCONCLUSIVE
