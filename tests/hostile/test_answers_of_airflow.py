@@ -15,6 +15,7 @@ from kstreams_runbooks.cli import cli
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, RunbookError
 
 BODIES = {
+    "no body": b"",
     "nothing": b"{}",
     "a list": b"[]",
     "a text": b'"hello"',

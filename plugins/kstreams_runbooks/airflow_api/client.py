@@ -1,6 +1,7 @@
 """A client of Airflow's REST API (`/api/v2`): signs in, retries what the wire lost, one sentence for every refusal."""
 
 import json
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -26,6 +27,8 @@ _DENIED = {httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN}
 _RUN_LIST = "/dags/~/dagRuns/list"
 _READING_POSTS = {"/auth/token", f"/api/v2{_RUN_LIST}"}
 _LOCAL = {"127.0.0.1", "::1", "localhost"}
+# What a header takes; of any other the error of the HTTP library repeats all, the secret too.
+_SENDABLE = re.compile("[!-~]+")
 
 
 class AlreadyThere(BadInput):
@@ -148,8 +151,7 @@ class AirflowApi:
 
     def _answer(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> httpx.Response:
         for last in (False, True):
-            headers = {"Authorization": f"Bearer {self._signed_in()}"}
-            answer = self._sent(method, f"/api/v2{path}", body, headers)
+            answer = self._sent(method, f"/api/v2{path}", body, {"Authorization": f"Bearer {self._signed_in()}"})
             # Airflow says 403 both for a token that it cannot read and for a right that is not there.
             expired = answer.status_code == httpx.codes.UNAUTHORIZED or _detail(answer) == "Invalid JWT token"
             if answer.status_code not in _DENIED or not expired:
@@ -160,8 +162,16 @@ class AirflowApi:
         raise AssertionError  # the loop returns or raises
 
     def _signed_in(self) -> str:
-        if self.login.token:
-            return self.login.token
+        """The token; BadInput, without it, for one that no header takes."""
+        token = self.login.token or self._fetched()
+        if not _SENDABLE.fullmatch(token):
+            raise BadInput(
+                f"Airflow at {self.url}: the token is empty, or has a blank, a line break or a character outside "
+                f"ASCII; correct {TOKEN if self.login.token else URL}"
+            )
+        return token
+
+    def _fetched(self) -> str:
         if not self._token:
             body = {"username": self.login.user, "password": self.login.password}
             answer = self._sent("POST", "/auth/token", body, {})
@@ -202,11 +212,11 @@ class AirflowApi:
 
     def _checked(self, answer: httpx.Response) -> dict[str, Any]:
         if answer.is_success and not answer.content:
-            return {}
+            return _Document()
         is_json = answer.headers.get("content-type", "").startswith("application/json")
         if not is_json or answer.is_redirect:
             raise BadInput(
-                f"Airflow at {self.url}: what answers there is no API of Airflow 3 (HTTP {answer.status_code} for "
+                f"Airflow at {self.url}: what answers there is not the API of Airflow 3 (HTTP {answer.status_code} for "
                 f"{answer.request.url.path}); correct {URL}"
             )
         if answer.is_success:

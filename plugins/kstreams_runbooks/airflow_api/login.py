@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.free_text import is_whole
 from kstreams_runbooks.model.web_address import web_address
 
 if TYPE_CHECKING:
@@ -60,4 +61,6 @@ def airflow_at(url: str, user: str, environ: Mapping[str, str] = os.environ) -> 
         return AirflowApi(url, Login(token=token))
     if not user or not password:
         raise BadInput(f"no login for Airflow at {url}: set {USER} and {PASSWORD}, or {TOKEN}")
+    if not is_whole([user, password]):
+        raise BadInput(f"login for Airflow at {url}: {USER} or {PASSWORD} has bytes that are not UTF-8; set it again")
     return AirflowApi(url, Login(user, password))

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from kstreams_runbooks.airflow_api import client as module
 from kstreams_runbooks.airflow_api.client import AirflowApi
-from kstreams_runbooks.airflow_api.login import Login, airflow_at
+from kstreams_runbooks.airflow_api.login import PASSWORD, Login, airflow_at
 from kstreams_runbooks.airflow_api.question import question_of
 from kstreams_runbooks.airflow_api.wait import wait
 from kstreams_runbooks.cli import cli
@@ -31,6 +31,7 @@ class FakeAirflow(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.asked: list[str] = []
+        self.token = "t"  # noqa: S105 - of a fake
         self.answers: Answers = lambda *_: (404, {"detail": "not there"})
 
     @property
@@ -46,7 +47,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.rfile.read(int(self.headers.get("content-length") or 0))
         self.server.asked.append(f"{self.command} {self.path}")
         status, body = (
-            (201, {"access_token": "t"}) if self.path == "/auth/token" else self.server.answers(self.command, self.path)
+            (201, {"access_token": self.server.token})
+            if self.path == "/auth/token"
+            else self.server.answers(self.command, self.path)
         )
         if not status:
             self.connection.close()
@@ -95,10 +98,34 @@ def test_an_airflow_that_stays_away_is_one_sentence(airflow: FakeAirflow) -> Non
         AirflowApi("http://127.0.0.1:9", LOGIN).run("library_bump", "r")
 
 
+@pytest.mark.parametrize("token", ["secret\n", "secret of oncall", "secret-\xf6", "secret-\udcff", "\x7fsecret"])
+def test_a_token_that_no_header_takes_is_not_repeated(airflow: FakeAirflow, token: str) -> None:
+    """The HTTP library's own error has all of it."""
+    for url, login in ((airflow.url, Login(token=token)), ("http://127.0.0.1:9", Login(token=token))):
+        with pytest.raises(BadInput, match=r"the token is empty, or has a blank, .*; correct KSTR.*_TOKEN$") as caught:
+            AirflowApi(url, login).run("library_bump", "r")
+        assert "secret" not in str(caught.value)
+    assert airflow.asked == []
+
+
+def test_a_token_of_the_server_that_no_header_takes(airflow: FakeAirflow, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What answers is no Airflow."""
+    monkeypatch.setattr(airflow, "token", "x\ny")
+    with pytest.raises(BadInput, match=r"the token is empty, .*; correct KSTR.*_URL$"):
+        AirflowApi(airflow.url, LOGIN).run("library_bump", "r")
+
+
+def test_a_password_that_is_not_utf_8_is_bad_input() -> None:
+    """An environment may have any bytes."""
+    with pytest.raises(BadInput, match="_PASSWORD has bytes that are not UTF-8; set it again") as caught:
+        airflow_at("http://127.0.0.1:9", "oncall", {PASSWORD: "secret-\udcff"})
+    assert "secret" not in str(caught.value)
+
+
 def test_something_else_at_the_address_is_bad_input(airflow: FakeAirflow) -> None:
     """A web server that serves a page for everything."""
     airflow.answers = lambda *_: (200, "<html>welcome</html>")
-    with pytest.raises(BadInput, match=r"what answers there is no API of Airflow 3 \(HTTP 200 for /api/v2/dags/x/dag"):
+    with pytest.raises(BadInput, match=r"what answers there is not the API of Airflow 3 \(HTTP 200 for /api/v2/dags/x"):
         AirflowApi(airflow.url, LOGIN).run("x", "r")
 
 
