@@ -69,7 +69,14 @@ class AdminClient(KafkaAdminClient):  # type: ignore[misc] # kafka-python has no
     """KafkaAdminClient that can describe streams groups, forget where coordinators were, and count its requests."""
 
     def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings)
+        try:
+            super().__init__(**settings)
+        except BaseException:
+            # kafka-python has started its thread by then, and ends it only once it is connected.
+            if hasattr(self, "_net"):
+                self._closed = False
+                self.close()
+            raise
         self._answers = _Answers()
         name = self._metrics.metric_name("answers-total", "kstreams-runbooks", "answers since it was connected")
         self._metrics.sensor("request-latency").add(name, self._answers)

@@ -54,11 +54,7 @@ def read_command_config(file: Path) -> dict[str, str]:
     where = f"in {file}"
     try:
         # What java.util.Properties reads; UTF-8 is what people write, and both agree on ASCII.
-        text = read_text(file)
-    except BadInput as error:
-        raise BadInput(f"--command-config {file}: cannot be read: it {error}") from None
-    try:
-        settings = librdkafka_settings(parse(text))
+        settings = librdkafka_settings(parse(read_text(file)))
         require_files(settings, _JAVA_WORDS, where)
     except BadInput as error:
         raise BadInput(f"--command-config {file}: {error}") from None

@@ -5,6 +5,7 @@ It is what `way_in` finds causes with: the clients retry in the background and k
 
 import socket
 import ssl
+import struct
 import time
 from collections.abc import Mapping
 from typing import Any, Self
@@ -74,7 +75,7 @@ class Exchange:
             first = first or data
             try:
                 answers = self._parser.receive_bytes(data)
-            except (KafkaError, ValueError, IndexError, KeyError, TypeError):
+            except (KafkaError, ValueError, IndexError, KeyError, TypeError, struct.error):
                 raise NotKafka(f"answers what no Kafka broker does (it begins with {first[:16]!r})") from None
             if answers:
                 return answers[0][1]

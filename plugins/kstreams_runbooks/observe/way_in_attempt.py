@@ -98,7 +98,7 @@ def _enter(server: Server, settings: Mapping[str, Any], until: float) -> _Found 
     tls = client_context(settings) if protocol.endswith("SSL") else None
     with Exchange.open(server.host, server.port, until, tls) as broker:
         known = broker.ask(ApiVersionsRequest(), 0)
-        if _METADATA not in {one.api_key for one in known.api_keys}:
+        if _METADATA not in {one.api_key for one in known.api_keys or ()}:
             return OTHER_PROGRAM, "this is the port of a controller, which serves no clients; give that of a broker"
         if protocol.startswith("SASL_"):
             return _log_in(server, broker, settings, until)
@@ -114,11 +114,12 @@ def _log_in(server: Server, broker: Exchange, settings: Mapping[str, Any], until
     answer = broker.ask(SaslHandshakeRequest(mechanism=name), 1)
     if answer.error_code == _NO_SASL_HERE:
         return _other_protocol(server, settings, until)
-    if answer.error_code == _UNSUPPORTED_MECHANISM or name not in answer.mechanisms:
+    offered = sorted(answer.mechanisms or ())
+    if answer.error_code == _UNSUPPORTED_MECHANISM or name not in offered:
         return (
             REFUSED,
             f"the mechanism {name} is not enabled on this port; set sasl.mechanism to one that is "
-            f"({', '.join(sorted(answer.mechanisms))}) {SETTINGS}",
+            f"({', '.join(offered)}) {SETTINGS}",
         )
     try:
         login = get_sasl_mechanism(name)(host=server.host, **settings)
@@ -158,7 +159,7 @@ def _mechanisms(broker: Exchange) -> tuple[str, ...] | None:
     from kafka.protocol.sasl import SaslHandshakeRequest
 
     answer = broker.ask(SaslHandshakeRequest(mechanism="?"), 1)
-    return None if answer.error_code == _NO_SASL_HERE else tuple(sorted(answer.mechanisms))
+    return None if answer.error_code == _NO_SASL_HERE else tuple(sorted(answer.mechanisms or ()))
 
 
 def _other_protocol(server: Server, settings: Mapping[str, Any], until: float) -> _Found | None:

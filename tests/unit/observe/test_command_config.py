@@ -104,5 +104,5 @@ def test_a_login_that_goes_to_java_and_back_is_the_same(password: str) -> None:
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     """Named, with the option that it was given to."""
-    with pytest.raises(BadInput, match=r"--command-config .*nowhere: cannot be read"):
+    with pytest.raises(BadInput, match=r"--command-config .*nowhere: does not exist"):
         read_command_config(tmp_path / "nowhere")

@@ -12,7 +12,7 @@ import pytest
 from kafka.errors import KafkaTimeoutError
 from kstreams_runbooks.errors import BadInput, Unreachable
 from kstreams_runbooks.observe import admin_client
-from kstreams_runbooks.observe.clients import let_in, python_config
+from kstreams_runbooks.observe.clients import connect_python, let_in, python_config
 from kstreams_runbooks.observe.command_config import read_command_config
 from kstreams_runbooks.observe.tls import refused_certificate, require_files
 from kstreams_runbooks.observe.way_in import find_way_in
@@ -40,6 +40,19 @@ def fake_http_server(client: socket.socket) -> None:
 
 def fake_ssh_server(client: socket.socket) -> None:
     client.sendall(b"SSH-2.0-OpenSSH_9.2\r\n")
+    client.recv(1_000)
+
+
+def fake_of_empty_frames(client: socket.socket) -> None:
+    client.recv(1_000)
+    client.sendall(bytes(4))
+    client.recv(1_000)
+
+
+def fake_that_offers_null(client: socket.socket) -> None:
+    client.recv(1_000)
+    # The answer to the first request: no error, and no list of requests that it knows.
+    client.sendall(b"\0\0\0\x0a\0\0\0\1\0\0\xff\xff\xff\xff")
     client.recv(1_000)
 
 
@@ -87,6 +100,8 @@ def _sentence(servers: str, limit_s: float = 2, settings: Mapping[str, str] | No
     [
         (fake_http_server, False, "another program listens there, it answers what no Kafka broker does (it begins"),
         (fake_http_server, True, "no TLS connection (wrong version number); is this the port of a Kafka broker with"),
+        (fake_of_empty_frames, False, "another program listens there, it answers what no Kafka broker does (it begins"),
+        (fake_that_offers_null, False, "this is the port of a controller, which serves no clients"),
         (fake_ssh_server, False, "begins with b'SSH-2.0-OpenSSH_'"),
         (fake_that_hangs_up, False, "another program listens there, it ends the connection without an answer"),
         (fake_that_hangs_up, True, "no TLS connection"),
@@ -103,6 +118,16 @@ def test_another_program_is_told_from_a_broker(
     assert sentence.startswith(f"Kafka at {address}: ")
     assert said in sentence
     assert time.monotonic() - began < 3
+
+
+def test_a_connection_that_fails_leaves_no_thread(
+    listen: Callable[[Program], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """kafka-python starts one before it connects; a wait of hours for a broker would collect them."""
+    monkeypatch.setattr("kstreams_runbooks.observe.clients.CONNECT_TIMEOUT_MS", 300)
+    with pytest.raises(Unreachable):
+        connect_python({"bootstrap.servers": listen(fake_that_hangs_up)})
+    assert [one.name for one in threading.enumerate() if one.name.startswith("kafka-io")] == []
 
 
 def test_a_port_on_which_nothing_listens_and_a_name_that_nobody_has() -> None:
@@ -214,7 +239,7 @@ def test_a_file_of_a_command_config_is_named_in_its_own_words(tmp_path: Path) ->
     file.write_text("security.protocol=SSL\nssl.truststore.type=PEM\nssl.truststore.location=/nowhere.pem\n")
     with pytest.raises(BadInput, match=r"client.properties: ssl.truststore.location: /nowhere.pem does not exist"):
         read_command_config(file)
-    with pytest.raises(BadInput, match=r"absent.properties: cannot be read: it "):
+    with pytest.raises(BadInput, match=r"absent.properties: does not exist"):
         read_command_config(tmp_path / "absent.properties")
 
 
