@@ -39,7 +39,12 @@ def signature(directory: Path) -> Iterator[tuple[object, ...]]:
 def other_suffix(directory: Path) -> Iterator[Problem]:
     """A warning for each file that its suffix keeps from being read."""
     for folder in FOLDERS:
-        for file in sorted((directory / folder).glob("[!.]*.yml")):
+        try:
+            files = sorted((directory / folder).glob("[!.]*.yml"))
+        except OSError:
+            # `declarations_in` says that the folder cannot be listed.
+            continue
+        for file in files:
             yield Problem(file, "", "", "is not read: only .yaml files are declarations; rename it")
 
 

@@ -106,9 +106,9 @@ def _local_state(instance: ObservedInstance, application_id: str) -> Any:
     if not isinstance(instance, _Stateful):
         return _missing("not known from here: this kind of deployer declares no state_dir of its instances")
     root = instance.state_dir / application_id
-    if not root.is_dir():
-        return _missing(f"{root} is not a directory on this machine; did the instance ever run here?")
     try:
+        if not root.is_dir():
+            return _missing(f"{root} is not a directory on this machine; did the instance ever run here?")
         return {
             task.name: sorted(
                 f"{kind.name}/{store.name}" for kind in task.iterdir() if kind.is_dir() for store in kind.iterdir()

@@ -34,6 +34,14 @@ def test_a_folder_that_is_not_there_declares_nothing(tmp_path: Path) -> None:
         fleet.application("orders")
 
 
+def test_a_folder_that_cannot_be_looked_at_is_a_problem(tmp_path: Path) -> None:
+    """Such as a path that no file system takes, or one that this login may not enter; loading does not fail."""
+    fleet = load_fleet(tmp_path / ("x" * 300))
+    assert ["cannot be listed (File name too long)" in str(one) for one in fleet.problems] == [True, True]
+    with pytest.raises(BadInput, match=r"application orders: not known; .*applications cannot be listed"):
+        fleet.application("orders")
+
+
 def test_a_bad_cluster_disables_its_applications(config: Path) -> None:
     """With the cluster's own reason."""
     (config / "clusters" / "demo.yaml").write_text("connection: kafka_demo\nmax_concurrent_runs: 0\n")

@@ -46,7 +46,7 @@ class World:
     monkeypatch: pytest.MonkeyPatch
     read: ApplicationReading = field(default_factory=reading)
     reader: Reader = field(default_factory=Reader)
-    deployer: ManualSettings | None = None
+    deployer: ManualSettings | SimpleNamespace | None = None
 
     def __post_init__(self) -> None:
         for name in ("orders-1", "orders-2"):
@@ -90,6 +90,15 @@ def test_whole_snapshot_misses_nothing(world: World) -> None:
     assert document["instances"]["orders-1"]["deployment"]["release"] == "3.4.1"
     assert document["local_state"]["orders-1"] == {"0_0": ["rocksdb/store"]}
     assert document["committed"] == {"orders-0": 100}
+
+
+def test_state_that_cannot_be_looked_at_is_missing(world: World) -> None:
+    """Such as a path that no file system takes, or a folder above that this login may not enter."""
+    deep = world.root / ("x" * 300)
+    instances = [SimpleNamespace(name="orders-1", state_dir=deep), SimpleNamespace(name="orders-2", state_dir=deep)]
+    world.deployer = SimpleNamespace(instances=instances)
+    missing = world.missing_in()
+    assert missing[0] == f"local_state/orders-1: {deep}/orders: cannot be listed (File name too long)"
 
 
 def test_partition_that_was_never_committed_is_a_fact(world: World) -> None:
