@@ -75,12 +75,12 @@ class CommandDeployer:
 
     def stop(self, instance: str) -> None:
         """Let the command stop it; Refused where it prints a process that is still there."""
-        if self._now(instance).process in _GONE:
+        if _is_gone(self._now(instance)):
             return
         if self._recorded(f"stop {instance}"):
             return
         after = self._done(instance, "stop", self._settings.commands.stop)
-        if after.process not in _GONE or after.pid is not None:
+        if not _is_gone(after):
             raise Refused(
                 f"{instance}: stop ended with 0, but prints the process {after.process}, pid {after.pid} (expected "
                 "stopped, none); look at it"
@@ -102,9 +102,10 @@ class CommandDeployer:
         command = self._clearing()
         now = self._now(instance)
         # In a dry run the stop before it was only recorded.
-        if (now.process not in _GONE or now.pid is not None) and not self._dry_run:
+        if not _is_gone(now) and not self._dry_run:
             raise WriteRefused(
-                f"{instance}: describe prints the process {now.process}; its state is not cleared while it runs"
+                f"{instance}: describe prints the process {now.process}, pid {now.pid}; its state is not cleared while "
+                "it runs"
             )
         if self._recorded(f"delete the local state of {instance}"):
             return
@@ -249,6 +250,11 @@ def known_release(release: str, releases: Mapping[str, str]) -> None:
     """BadInput where the release is not declared."""
     if release not in releases:
         raise BadInput(f"release {release!r} is not declared (declared: {', '.join(releases)})")
+
+
+def _is_gone(deployment: Deployment) -> bool:
+    """Whether its process is certainly gone: one that is called stopped and has a process id is a contradiction."""
+    return deployment.process in _GONE and deployment.pid is None
 
 
 def _taken(source: str, command: Command) -> Taken:

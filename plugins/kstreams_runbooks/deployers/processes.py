@@ -34,12 +34,15 @@ def family(pid: int) -> tuple[psutil.Process, ...]:
 
 
 def alive(processes: tuple[psutil.Process, ...]) -> list[int]:
-    """Process ids of those that still run; a zombie has stopped."""
-    running = []
-    for process in processes:
-        try:
-            if process.is_running() and process.status() != psutil.STATUS_ZOMBIE and process.pid != os.getpid():
-                running.append(process.pid)
-        except psutil.Error:
-            continue
-    return running
+    """Process ids of those that still run, or that may not be looked at; a zombie has stopped."""
+    return [process.pid for process in processes if process.pid != os.getpid() and _runs(process)]
+
+
+def _runs(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+    except psutil.Error:
+        # Nothing shows that it has gone.
+        return True

@@ -66,7 +66,7 @@ def clear(state_dir: Path, application_id: str) -> tuple[str, ...]:
 def _opened(state_dir: Path, application_id: str) -> Iterator[int]:
     """A descriptor of the application's directory, which may be cleared."""
     if not application_id or application_id in {".", ".."} or "/" in application_id or "\0" in application_id:
-        raise BadInput(f"application.id {application_id!r} is no directory name")
+        raise BadInput(f"application.id {application_id!r} is not a directory name")
     if not state_dir.is_absolute() or ".." in state_dir.parts:
         raise BadInput(f"state.dir {state_dir} is not an absolute path without '..'; declare the whole path")
     _refuse_homes(state_dir)
@@ -144,17 +144,19 @@ def _refuse_mounts(path: Path, base: int, target: int) -> None:
 
 
 def _mount_points() -> list[Path]:
-    """Where something is mounted, as Linux says it; nothing where there is no such file."""
+    """Where something is mounted, as Linux lists it; nothing on a system without that list."""
     try:
         lines = _MOUNTS.read_bytes().splitlines()
-    except OSError:
+    except FileNotFoundError:
         return []
+    except OSError as error:
+        raise WriteRefused(
+            f"{_MOUNTS} cannot be read ({error.strerror}), so whether another file system is mounted in the state is "
+            "not known: not cleared; clear it again, or by hand"
+        ) from None
     # proc(5): the fifth field, with blanks and the like as three octal digits.
     points = [line.split(b" ")[4] for line in lines if line.count(b" ") > 4]  # noqa: PLR2004 - the fifth field
-    return [
-        Path(os.fsdecode(point.decode("latin-1").encode("latin-1").decode("unicode_escape").encode("latin-1")))
-        for point in points
-    ]
+    return [Path(os.fsdecode(point.decode("unicode_escape").encode("latin-1"))) for point in points]
 
 
 def _remove_checkpoint(name: str, target: int) -> None:

@@ -28,6 +28,18 @@ def test_only_the_application_is_cleared(state: Path) -> None:
     assert clear(state, "orders") == ()
 
 
+def test_nothing_is_cleared_where_mounts_are_not_known(
+    state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is mounted in it may be anything; a system without the list has none to look at."""
+    monkeypatch.setattr("kstreams_runbooks.deployers.state_directory._MOUNTS", tmp_path)
+    with pytest.raises(WriteRefused, match="so whether another file system is mounted in the state is not known"):
+        clear(state, "orders")
+    assert (state / "orders" / "0_1").is_dir()
+    monkeypatch.setattr("kstreams_runbooks.deployers.state_directory._MOUNTS", tmp_path / "absent")
+    assert clear(state, "orders") == (".lock", "0_1")
+
+
 def test_checkpoints_go_first(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A store that is half deleted beside its checkpoint would count as restored."""
     (state / "orders" / "0_1" / ".checkpoint").write_text("0\n")
@@ -75,7 +87,7 @@ def test_a_state_dir_with_a_link_in_its_path_is_refused(state: Path, tmp_path: P
 @pytest.mark.parametrize("application_id", ["", ".", "..", "../orders", "/etc", "orders/0_1"])
 def test_name_that_leads_elsewhere(state: Path, application_id: str) -> None:
     """An application.id is one name."""
-    with pytest.raises(BadInput, match="no directory name"):
+    with pytest.raises(BadInput, match="not a directory name"):
         clear(state, application_id)
 
 
