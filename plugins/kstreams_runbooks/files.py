@@ -4,6 +4,7 @@ The directory is opened once and everything happens in it: a name that is plante
 nor written to. The temporary name is drawn, so that none can be planted before.
 """
 
+import errno
 import os
 import secrets
 import stat
@@ -13,8 +14,8 @@ from pathlib import Path
 
 _READABLE = 0o644
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-# A name may have 255 bytes, of which the drawn part needs some.
-_LONGEST_STEM = 100
+# A name may have 255 bytes, of which the drawn part needs 22; a character takes up to four.
+_LONGEST_STEM = 50
 
 
 def replace_file(path: Path, data: bytes, mode: int | None = None) -> None:
@@ -45,9 +46,13 @@ def create_file(path: Path, data: bytes, mode: int = _READABLE) -> bool:
 
 
 def append_line(path: Path, line: bytes, mode: int = 0o600) -> None:
-    """Add to a file in one write, or make it; OSError where the name is a link or anything else but a file."""
+    """Add to a file in one write, or make it; OSError where the name is a link or anything else but a file.
+
+    OSError as well where not all of it was written, as on a disk that is nearly full.
+    """
     with open_regular(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, mode) as descriptor:
-        os.write(descriptor, line)
+        if os.write(descriptor, line) < len(line):
+            raise OSError(errno.ENOSPC, "only a part of the line was written", str(path))
 
 
 @contextmanager
