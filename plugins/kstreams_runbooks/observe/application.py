@@ -105,7 +105,8 @@ def read_application(
     tells it, which need not know every setting.
 
     The instances' metrics are read in threads while the deployer and the brokers are asked. What cannot be read is
-    Missing in its place; only an unreachable broker raises (Unreachable). `now` gives seconds since the epoch.
+    Missing in its place. Unreachable where no broker answers, Inconclusive where none lists its topics. `now` gives
+    seconds since the epoch.
     """
     taken = Taken(int(now() * 1000), f"{application.name} @ {application.cluster}")
     with reading_instances(application, deployer) as instances_read:
@@ -250,7 +251,10 @@ def _topics(
 ) -> tuple[TopicReading, ...] | Missing:
     wanted = {*application.inputs, *application.outputs, *application.control, *also}
     if isinstance(named, TopologyTopics):
-        wanted |= named.sources(names.visible) | named.changelogs
+        try:
+            wanted |= named.sources(names.visible) | named.changelogs
+        except PatternTooSlow as error:
+            return Missing(str(error))
     else:
         # Without a topology the prefix is all there is. It may fit a neighbour's topics too: it only ever shows them.
         wanted |= {name for name in names.visible if name.startswith(f"{application.application_id}-")}

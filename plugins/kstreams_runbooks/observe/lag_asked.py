@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.matching import PatternTooSlow
 from kstreams_runbooks.model.lag import LagRole
 from kstreams_runbooks.model.lag_kept import KnownTopology
 from kstreams_runbooks.model.readings import Missing, NoClient, NotListening, StreamsReading
@@ -62,7 +61,7 @@ def question_again(entry: ObservedApplication, known: KnownTopology, names: Topi
     patterns = TopologyTopics(frozenset(), frozenset(), frozenset(known.patterns), frozenset())
     try:
         found, lacking = patterns.read_on(names)
-    except (BadInput, PatternTooSlow) as error:
+    except BadInput as error:
         found, lacking = frozenset(), str(error)
     reads: dict[str, LagRole] = {**dict.fromkeys(found, "source"), **known.reads}
     return replace(_nothing_known(entry), reads=reads, lacking=lacking, keeps=known.keeps)

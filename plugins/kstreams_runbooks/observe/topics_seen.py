@@ -1,6 +1,6 @@
 """The topics that a topology needs, as the cluster has them now."""
 
-from kstreams_runbooks.decide.java_pattern import matched, matcher
+from kstreams_runbooks.decide.java_pattern import matched
 from kstreams_runbooks.decide.topics_needed import NeededTopics
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.matching import PatternTooSlow
@@ -8,6 +8,7 @@ from kstreams_runbooks.model.readings import Missing
 from kstreams_runbooks.model.topics_seen import TopicsSeen
 from kstreams_runbooks.observe.cluster import ClusterReader
 from kstreams_runbooks.observe.topic_names import TopicNames, not_visible
+from kstreams_runbooks.observe.topology_topics import try_pattern
 
 
 def read_topics_seen(reader: ClusterReader, needed: NeededTopics) -> TopicsSeen:
@@ -43,9 +44,7 @@ def _hidden_match(names: TopicNames, pattern: str) -> str:
 def _is_readable(pattern: str, names: TopicNames) -> bool:
     """Whether the pattern is understood, and quick enough for all names."""
     try:
-        matcher(pattern)
-        for name in names.every():
-            matched(pattern, name)
+        try_pattern(pattern, names)
     except (BadInput, PatternTooSlow):
         return False
     return True

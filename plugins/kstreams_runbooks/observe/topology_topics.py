@@ -50,10 +50,14 @@ class TopologyTopics:
         """The same on a cluster, hidden topics that a pattern matches included, and why these may not be all of them.
 
         The sentence is empty where it is proven that they are, and where there is no pattern: then nothing is asked.
+        A pattern may become too slow after it was tried: others of this process are matched with it too.
         """
         if not self.patterns:
             return self.sources(), ""
-        found = self.sources(names.every())
+        try:
+            found = self.sources(names.every())
+        except PatternTooSlow as error:
+            return self.external | self.internal, str(error)
         if not isinstance(names.hidden, Missing):
             return found, ""
         pattern, *others = sorted(self.patterns)
@@ -75,7 +79,7 @@ def topology_topics(text: str, application_id: str, names: TopicNames = _NONE) -
     """
     topics = _topics(text, application_id, names)
     for pattern in sorted(topics.patterns):
-        _try(pattern, names)
+        try_pattern(pattern, names)
     return topics
 
 
@@ -84,14 +88,14 @@ def readable_topics(text: str, application_id: str, names: TopicNames = _NONE) -
     topics, refused = _topics(text, application_id, names), {}
     for pattern in sorted(topics.patterns):
         try:
-            _try(pattern, names)
+            try_pattern(pattern, names)
         except (BadInput, PatternTooSlow) as error:
             refused[pattern] = str(error)
     return replace(topics, patterns=topics.patterns - refused.keys()), "; ".join(refused.values())
 
 
-def _try(pattern: str, names: TopicNames) -> None:
-    """Match the pattern with every name once, so that one that is too slow is known before its answer is needed."""
+def try_pattern(pattern: str, names: TopicNames) -> None:
+    """Match the pattern with every name once: BadInput or PatternTooSlow before its answer is needed."""
     matcher(pattern)
     for name in names.every():
         matched(pattern, name)

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from kstreams_runbooks.model.readings import Missing
+from kstreams_runbooks.observe.application import _topics
 from kstreams_runbooks.observe.log_dirs import read_every_topic
 from kstreams_runbooks.observe.topic_names import TopicNames
 from kstreams_runbooks.observe.topology_topics import read_by, readable_topics, topology_topics
@@ -33,6 +34,20 @@ def test_without_proof_a_pattern_is_not_known() -> None:
     assert why == (
         "source pattern zones-.*: whether it matches a topic that is not visible to this login is not known; grant it"
     )
+
+
+def test_a_pattern_that_becomes_too_slow_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was tried, and has used its time up since: not known for this application, and no error for the others."""
+    names = TopicNames.of({"zones-a", OWN})
+    topics = topology_topics(WITH_PATTERN.replace("zones-", "(zones)-"), "app", names)
+    monkeypatch.setattr("kstreams_runbooks.matching.MANY_NAMES_S", -1.0)
+    found, why = topics.read_on(names)
+    assert found == {OWN}
+    assert why.startswith("source pattern (zones)-.*: takes longer than")
+    application: Any = SimpleNamespace(inputs=(), outputs=(), control=(), application_id="app")
+    read: Any = _topics(application, None, topics, names, ())  # type: ignore[arg-type] # no cluster is asked
+    assert isinstance(read, Missing)
+    assert "takes longer than" in read.missing
 
 
 def test_without_a_pattern_nothing_is_asked() -> None:
