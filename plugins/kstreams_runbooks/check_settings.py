@@ -1,14 +1,11 @@
 """How the scheduled check reads and judges: `config/drain_check.yaml`, beside the fleet's folders, all optional."""
 
-import os
 from pathlib import Path
 
 from pydantic import Field
 
-from kstreams_runbooks.documents.text import is_absent
-from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet import fleet_dir
-from kstreams_runbooks.fleet.reading import read_declaration
+from kstreams_runbooks.fleet.reading import read_settings
 from kstreams_runbooks.fleet.values import Amount, Count, Declaration
 
 _FILE = "drain_check.yaml"
@@ -48,11 +45,4 @@ class CheckSettings(Declaration):
 
 def check_settings(config_dir: Path | None = None) -> CheckSettings:
     """What the file says, or the defaults; BadInput names what is wrong with it."""
-    file = fleet_dir(config_dir) / _FILE
-    if is_absent(file):
-        return CheckSettings()
-    settings, problems = read_declaration(file, CheckSettings, os.environ, {})
-    if settings is None:
-        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-        raise BadInput(f"{problems[0]}{more}; nothing is checked until it is corrected")
-    return settings
+    return read_settings(fleet_dir(config_dir) / _FILE, CheckSettings, "nothing is checked")

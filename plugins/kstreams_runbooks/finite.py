@@ -7,8 +7,6 @@ import click
 
 # Some ten years: further than anybody waits, nearer than what the clocks of a system can count to.
 _MOST = 300_000_000.0
-
-
 # Readings that prove something: each is kept until the answer, and an hour has 720 at the default interval.
 MOST_READINGS = 1_000
 # What a column of a database, JSON in a browser and a timestamp of Kafka take alike.
@@ -25,5 +23,5 @@ class FiniteRange(click.FloatRange):
         """The number; click's own error for what is none."""
         number = float(super().convert(value, param, ctx))
         if not math.isfinite(number):
-            self.fail(f"{value} is no number; give one from {self.min:g} to {self.max:g}.", param, ctx)
+            self.fail(f"{value} is not a number; give one from {self.min:g} to {self.max:g}.", param, ctx)
         return number

@@ -1,16 +1,13 @@
 """Who is told what: `config/notifications.yaml`, beside the fleet's folders. Without the file nobody is told."""
 
-import os
 import re
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
-from kstreams_runbooks.documents.text import is_absent
-from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet import fleet_dir
-from kstreams_runbooks.fleet.reading import read_declaration
+from kstreams_runbooks.fleet.reading import read_settings
 from kstreams_runbooks.fleet.values import Amount, Declaration
 from kstreams_runbooks.model.notification import Kind
 
@@ -23,7 +20,7 @@ HELD_TOO_LONG_H = 4.0
 
 def _importable(path: str) -> str:
     if not _PATH.fullmatch(path):
-        raise ValueError("is no import path of a class, such as airflow.providers.slack.notifications.slack.X")
+        raise ValueError("is not the import path of a class, such as airflow.providers.slack.notifications.slack.X")
     return path
 
 
@@ -65,11 +62,4 @@ class NotificationSettings(Declaration):
 
 def notification_settings(config_dir: Path | None = None) -> NotificationSettings:
     """What the file says, or that nobody is told; BadInput names what is wrong with it."""
-    file = fleet_dir(config_dir) / _FILE
-    if is_absent(file):
-        return NotificationSettings()
-    settings, problems = read_declaration(file, NotificationSettings, os.environ, {})
-    if settings is None:
-        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-        raise BadInput(f"{problems[0]}{more}; nobody is told anything until it is corrected")
-    return settings
+    return read_settings(fleet_dir(config_dir) / _FILE, NotificationSettings, "nobody is told anything")

@@ -243,7 +243,7 @@ def pause(*, yes: bool) -> None:
         (
             ends("success", outcome="stopped, changed", sentence="lag", exit_code=1),
             3,
-            "success: Airflow says success, the run itself stopped, changed: somebody marked it by hand",
+            "success: Airflow says success, the run itself stopped, changed: it was marked by hand",
         ),
     ],
     ids=["completed", "stopped", "inconclusive", "never began", "marked failed", "marked success", "disagree"],

@@ -44,7 +44,7 @@ def test_a_notifier_is_told_only_its_kinds(tmp_path: Path) -> None:
             "notifiers: {mail: {notifier: a.b.C, kinds: [needs_yuo]}}",
             r'notifiers\.mail\.kinds\[0\]: "needs_yuo" must be',
         ),
-        ("notifiers: {mail: {notifier: smtp}}", r'notifiers\.mail\.notifier: "smtp" is no import path of a class'),
+        ("notifiers: {mail: {notifier: smtp}}", r'notifiers\.mail\.notifier: "smtp" is not the import path of a class'),
         ("notifiers: {mail: {}}", r"notifiers\.mail\.notifier is missing: import path"),
         ("notifiers: {mail: {notifier: a.b.C, arguments: {to: '${NOBODY}'}}}", r"needs NOBODY, which is not set"),
         ("notifiers: {'a b': {notifier: a.b.C}}", "has the name 'a b'; use up to 64 letters"),

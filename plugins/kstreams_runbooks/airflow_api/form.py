@@ -97,7 +97,7 @@ def _value(name: str, text: str, schema: Mapping[str, Any]) -> Any:
     if "string" in types or "type" not in schema:
         return text
     wanted = " or ".join(kind for kind in types if kind != "null")
-    raise BadInput(f"--param {name}: {text!r} is no {wanted} ({schema.get('title', name)})")
+    raise BadInput(f"--param {name}: {text!r} is not of type {wanted} ({schema.get('title', name)})")
 
 
 def _name_of(value: Any) -> str:

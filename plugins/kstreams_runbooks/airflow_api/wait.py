@@ -72,7 +72,7 @@ def _outcome(api: AirflowApi, dag_id: str, run_id: str, state: str) -> Ended:
         green = left["exit_code"] == 0
         if green == (state == "success"):
             return Ended(state, left["outcome"], left["sentence"], left["exit_code"])
-        sentence = f"Airflow says {state}, the run itself {left['outcome']}: somebody marked it by hand; look at it"
+        sentence = f"Airflow says {state}, the run itself {left['outcome']}: it was marked by hand; look at the run"
         return Ended(state, None, sentence, Inconclusive.exit_code)
     failed = api.xcom(dag_id, run_id, "conclude", "error")
     if failed is not None:

@@ -89,12 +89,12 @@ def _error(who: str, code: int, said: str) -> RunbookError:
         case 3:
             return Inconclusive(f"{who}: it cannot say (exit 3{said})")
         case 4:
-            return Unreachable(f"{who}: it reached nobody (exit 4{said})")
+            return Unreachable(f"{who}: it could not reach what it needs (exit 4{said})")
     how = f"was killed by signal {-code}" if code < 0 else f"exit {code}"
     return Inconclusive(f"{who}: {how} (expected 0 to 4{said}); what it did is not known")
 
 
 def _said(err: bytes) -> str:
-    """`: ` and the tail of what a command wrote to stderr, empty where that is nothing."""
+    """The tail of what a command wrote to stderr, as the end of a clause; that there is none where it wrote nothing."""
     tail = tail_of(err.decode("utf-8", "replace"))
     return f": {tail}" if tail else ", nothing on stderr"

@@ -107,5 +107,5 @@ def _marked(draft: Draft, mark: Mark) -> list[str]:
 def _running(found: Found) -> str:
     number = len(found.instances)
     versions = sorted({one.version for one in found.instances if one.version})
-    on = f" on {', '.join(versions)}" if versions else ", none of which tells its release" if number else ""
+    on = f" on {', '.join(versions)}" if versions else ", none of which reports its release" if number else ""
     return f"{number} {'instance' if number == 1 else 'instances'}{on}"

@@ -8,19 +8,22 @@ from kstreams_runbooks.discovery.declaration_text import cluster_text
 from kstreams_runbooks.discovery.new_file import create
 from kstreams_runbooks.errors import BadInput, RunbookError
 from kstreams_runbooks.fleet import Fleet, fleet_dir, load_fleet
+from kstreams_runbooks.fleet.reading import STEM
 from kstreams_runbooks.model.discovery import Mark
 
 _FOLDER = "applications"
-# It becomes the name of a file (fleet/reading.py).
-_NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]*")
 
 
 def fleet_of(out: Path) -> Fleet:
     """The fleet whose folder of applications `out` is; one of another name is the folder of a fleet itself.
 
-    BadInput where it is a file.
+    BadInput where it is a file, or where nobody can say.
     """
-    if out.exists() and not out.is_dir():
+    try:
+        is_file = out.exists() and not out.is_dir()
+    except OSError as error:
+        raise BadInput(f"--out {out}: cannot be looked at ({error.strerror}); give another folder") from None
+    if is_file:
         raise BadInput(f"--out {out}: is a file (expected a folder of declarations); give a folder, it may be new")
     return load_fleet(out.parent if out.name == _FOLDER else out)
 
@@ -43,8 +46,8 @@ def cluster_of(fleet: Fleet, bootstrap: str, name: str | None) -> tuple[str, Mar
     long as nobody has created its connection. BadInput where nothing says which it is.
     """
     if name is not None:
-        if not _NAME.fullmatch(name):
-            raise BadInput(f"--cluster {name!r}: is no name of a cluster; use letters, digits, dots, _ and -")
+        if not STEM.fullmatch(name):
+            raise BadInput(f"--cluster {name!r}: is not a cluster name; use letters, digits, dots, _ and -")
         return name, "given"
     servers, host = _servers(bootstrap), named_after(bootstrap)
     if not _has_clusters(fleet):

@@ -60,7 +60,7 @@ def read_bytes(path: Path, *, limit: int = LARGEST_BYTES) -> bytes:
     except OSError as error:
         raise _why(path, error) from None
     except ValueError:
-        raise BadInput("is not a possible path (it has a NUL byte); correct it") from None
+        raise BadInput("is not a possible path (it has a NUL byte or half a character); correct it") from None
 
 
 def read_stream(file: IO[bytes], *, limit: int = LARGEST_BYTES) -> str:

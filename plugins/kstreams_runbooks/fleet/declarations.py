@@ -98,7 +98,9 @@ class Application(Declaration):
             raise ValueError(f"names {strange[0]}, which is none of the deployer's releases; remove it or declare it")
         for release, library in value.items():
             if not Release.known(library):
-                raise ValueError(f"says {library!r} for {release}, which is no Kafka release; give one such as 4.3.1")
+                raise ValueError(
+                    f"says {library!r} for {release}, which is not a Kafka release; give one such as 4.3.1"
+                )
         return value
 
     @field_validator("automatic_approval")

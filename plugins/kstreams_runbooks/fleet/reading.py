@@ -1,5 +1,6 @@
 """One declaration file: YAML read, `${NAME}` replaced, validated."""
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from itertools import islice
@@ -8,7 +9,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from kstreams_runbooks.documents.text import LARGEST_BYTES, read_text
+from kstreams_runbooks.documents.text import LARGEST_BYTES, is_absent, read_text
 from kstreams_runbooks.documents.yaml_document import yaml_document
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet.problems import Problem, field_name, problems_of, shown
@@ -16,7 +17,8 @@ from kstreams_runbooks.fleet.problems import Problem, field_name, problems_of, s
 _M = TypeVar("_M", bound=BaseModel)
 _NAME = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _LINE = re.compile(r"(line \d+) (.*)")
-_STEM = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]*")
+# What a file may be called before `.yaml`, which is the name of what it declares.
+STEM = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]*")
 # More of one file help nobody, and each looks for the nearest of the known names.
 _MOST_PROBLEMS = 20
 
@@ -25,7 +27,7 @@ def read_declaration(
     file: Path, model: type[_M], environment: Mapping[str, str], used: dict[str, str | None]
 ) -> tuple[_M | None, tuple[Problem, ...]]:
     """The declaration in `file`, or None and why. Adds to `used` each environment name it mentions and its value."""
-    if not _STEM.fullmatch(file.stem):
+    if not STEM.fullmatch(file.stem):
         return None, (
             Problem(file, "", "", "has a name that is not made of letters, digits, dots, _ and -; rename it"),
         )
@@ -50,6 +52,20 @@ def read_declaration(
         more = error.error_count() - len(first)
         rest = Problem(file, "", "", f"has about {more:,} more problems; correct these first")
         return None, (*first, rest) if len(first) == _MOST_PROBLEMS and more else first
+
+
+def read_settings(file: Path, model: type[_M], meanwhile: str) -> _M:
+    """What a file of settings says, the defaults where it is absent; BadInput names what is wrong with it.
+
+    `meanwhile` is what happens until it is corrected.
+    """
+    if is_absent(file):
+        return model()
+    settings, problems = read_declaration(file, model, os.environ, {})
+    if settings is None:
+        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        raise BadInput(f"{problems[0]}{more}; {meanwhile} until it is corrected")
+    return settings
 
 
 def _written(file: Path) -> Any:

@@ -177,7 +177,7 @@ class TopologyDeclaration(Declaration):
     @classmethod
     def _a_release(cls, value: str | None) -> str | None:
         if value is not None and not Release.known(value):
-            raise ValueError("is no Kafka release; give one such as 4.3.1")
+            raise ValueError("is not a Kafka release; give one such as 4.3.1")
         return value
 
     def declared(self) -> model.Declaration:
@@ -257,7 +257,7 @@ def declaration_problems(applications: Mapping[str, Application], directory: Pat
             yield from problems
             declared = application.declared()
             if file.stem not in declared.releases:
-                reason = f"is no release of {name} ({', '.join(declared.releases)}), so nothing reads the file"
+                reason = f"is not a release of {name} ({', '.join(declared.releases)}), so nothing reads the file"
                 yield Problem(file, "", "", reason)
             elif found is not None and found.library not in {None, declared.library(file.stem)}:
                 reason = f"is not the one of the fleet entry ({declared.library(file.stem)}); correct one of them"

@@ -25,11 +25,9 @@ class Declaration(BaseModel):
 def _known_zone(zone: str) -> str:
     try:
         ZoneInfo(zone)
-    except (OSError, ValueError):
-        # OSError too: ZoneInfoNotFoundError is a KeyError, a folder such as "Europe" an OSError.
-        raise ValueError("is no IANA time zone; give one such as Europe/Berlin or UTC") from None
-    except KeyError:
-        raise ValueError("is no IANA time zone; give one such as Europe/Berlin or UTC") from None
+    except (KeyError, OSError, ValueError):
+        # ZoneInfoNotFoundError is a KeyError, a folder such as "Europe" an OSError.
+        raise ValueError("is not an IANA time zone; give one such as Europe/Berlin or UTC") from None
     return zone
 
 
@@ -102,7 +100,7 @@ def distinct(values: tuple[str, ...]) -> tuple[str, ...]:
 
 def _release(text: str) -> str:
     if not re.fullmatch(r"\d{1,9}(\.\d{1,9}){2,3}", text, re.ASCII):
-        raise ValueError("is no release; give one such as 4.3.1")
+        raise ValueError("is not a release; give one such as 4.3.1")
     return text
 
 

@@ -196,9 +196,9 @@ def _taken_by_librdkafka(config: Mapping[str, Any]) -> Iterator[None]:
 
 
 def _refused(config: Mapping[str, Any], client: str, reason: str) -> BadInput:
-    """What a client says against its configuration, unless a secret stands in it."""
+    """What a client says against its configuration, unless a secret is in it."""
     secrets = (str(value) for name, value in config.items() if value and _SECRET.search(name))
-    why = "its reason is not shown: a secret stands in it" if any(one in reason for one in secrets) else reason.strip()
+    why = "its reason has a secret in it and is not shown" if any(one in reason for one in secrets) else reason.strip()
     return BadInput(
         f"Kafka configuration: {client} does not take it ({why}); correct it in the cluster's connection, or in the "
         "file of --command-config"

@@ -24,16 +24,17 @@ def may_have_run(instances: tuple[InstanceReading, ...], describe: Callable[[str
             told |= {release} if sure and isinstance(release, str) else set()
         elif isinstance(one.deployment, Deployment) and one.deployment.stated:
             return Missing(
-                f"{one.instance}: its release is only stated in its declaration, and nothing that was observed"
+                f"{one.instance}: its release is only stated in its declaration and was not observed; start it, or "
+                "declare deployer.commands.describe"
             )
         elif isinstance(release, str):
             silent.add(release)
         else:
-            why = f"it tells no topology, and which release it ran last is not known ({release.missing})"
-            return Missing(f"{one.instance}: {why}; make its deployer tell it, or take it out of the declaration")
+            why = f"it reports no topology, and which release it ran last is not known ({release.missing})"
+            return Missing(f"{one.instance}: {why}; make its deployer report it, or take it out of the declaration")
     for release in sorted(silent - told):
         try:
             texts.add(describe(release))
         except RunbookError as error:
-            return Missing(f"no instance tells the topology of {release}, and describing it failed: {error}")
+            return Missing(f"no instance reports the topology of {release}, and describing it failed: {error}")
     return frozenset(texts) or Missing("no running instance reports its topology, and no instance has a release set")

@@ -65,11 +65,11 @@ def test_values_are_of_the_fields_types() -> None:
         ("application=orders", "--param application: has an option of its own; use --application"),
         ("dry_run=false", "--param dry_run: has an option of its own; use --execute"),
         ("max_lga=7", r"--param max_lga: library_bump has no such field; did you mean max_lag\?"),
-        ("max_lag=many", r"--param max_lag: 'many' is no number \(max_lag\)"),
-        ("max_lag=true", "--param max_lag: 'true' is no number"),
-        ("readings=3.5", r"--param readings: '3\.5' is no integer \(Good readings\)"),
-        ("all_at_once=yes", "--param all_at_once: 'yes' is no boolean"),
-        ("instances=orders-1", "--param instances: 'orders-1' is no array"),
+        ("max_lag=many", r"--param max_lag: 'many' is not of type number \(max_lag\)"),
+        ("max_lag=true", "--param max_lag: 'true' is not of type number"),
+        ("readings=3.5", r"--param readings: '3\.5' is not of type integer \(Good readings\)"),
+        ("all_at_once=yes", "--param all_at_once: 'yes' is not of type boolean"),
+        ("instances=orders-1", "--param instances: 'orders-1' is not of type array"),
     ],
 )
 def test_a_bad_field_is_one_sentence(pair: str, sentence: str) -> None:

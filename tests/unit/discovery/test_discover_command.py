@@ -24,10 +24,11 @@ def run(*arguments: str | Path) -> Result:
     [
         ((), "no bootstrap.servers; give --bootstrap"),
         (("--bootstrap", "b:9", "--out", __file__), "test_discover_command.py: is a file (expected a folder"),
+        (("--bootstrap", "b:9", "--out", f"{'x' * 300}/applications"), "cannot be looked at (File name too long)"),
         (("--bootstrap", "foo:bar"), "--bootstrap: 'foo:bar' is no bootstrap server"),
         (("--bootstrap", "[::1"), "--bootstrap: '[::1' is no bootstrap server"),
         (("--bootstrap", " "), "--bootstrap: names no bootstrap server"),
-        (("--command-config", "nowhere.properties"), "--command-config nowhere.properties: cannot be read"),
+        (("--command-config", "nowhere.properties"), "--command-config nowhere.properties: does not exist"),
     ],
 )
 def test_bad_input_is_one_sentence(
@@ -147,5 +148,5 @@ def test_a_new_cluster_is_declared_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["../east", "a/b", ".east", ""])
 def test_a_name_that_is_no_file_is_refused(tmp_path: Path, name: str) -> None:
     """It becomes a path."""
-    with pytest.raises(BadInput, match="is no name of a cluster"):
+    with pytest.raises(BadInput, match="is not a cluster name"):
         cluster_of(fleet_of(tmp_path / "applications"), "b:1", name)

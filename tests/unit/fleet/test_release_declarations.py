@@ -87,4 +87,4 @@ def test_the_fleet_command_reads_what_releases_declare(config: Path, monkeypatch
     assert result.exit_code == 2
     assert "3.4.1.yaml: store" in bad
     assert '4.3.1.yaml: library: "4.3.0" is not the one of the fleet entry (4.3.1)' in other
-    assert "5.0.0.yaml is no release of orders (3.4.1, 3.9.1, 4.3.1), so nothing reads the file" in unread
+    assert "5.0.0.yaml is not a release of orders (3.4.1, 3.9.1, 4.3.1), so nothing reads the file" in unread

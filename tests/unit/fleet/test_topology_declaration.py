@@ -55,7 +55,7 @@ def test_nothing_is_taken_for_declared(tmp_path: Path) -> None:
         ("stores: {a: {kind: table}}\n", 'stores.a.kind: "table" must be'),
         ("stores: {a: {windows: {}}}\n", "stores.a.windows is not a known key; did you mean window?"),
         ("stores: {a: {}, a: {}}\n", "line 1 has the key a a second time"),
-        ("library: newest\n", 'library: "newest" is no Kafka release'),
+        ("library: newest\n", 'library: "newest" is not a Kafka release'),
         (
             "stores: {a: {kind: key_value, window: {kind: tumbling, size_ms: 1, grace_ms: 0}}}\n",
             "contradicts kind: key_value, which has no window",

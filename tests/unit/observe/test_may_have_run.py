@@ -53,9 +53,9 @@ def test_a_release_that_is_set_and_not_started_is_told_by_nobody() -> None:
     ("instances", "why"),
     [
         ((running("one", "v2"), instance("two", topology=Missing("no description"))), "two: no description"),
-        ((running("one", "v1"), down("two", release=Missing("no release in it"))), "two: it tells no topology, and"),
+        ((running("one", "v1"), down("two", release=Missing("no release in it"))), "two: it reports no topology, and"),
         ((down("one", release="v1"), unknown("two")), "is not known (the deployer does not know it)"),
-        ((down("one", release="none"),), "no instance tells the topology of none, and describing it failed"),
+        ((down("one", release="none"),), "no instance reports the topology of none, and describing it failed"),
         ((), "no instance has a release set"),
     ],
 )
@@ -71,4 +71,7 @@ def test_a_release_that_is_only_somebodys_word_proves_nothing() -> None:
     one = down("one", release="v2")
     assert isinstance(one.deployment, Deployment)
     found = may_have_run((replace(one, deployment=replace(one.deployment, stated=True)),), describe)
-    assert found == Missing("one: its release is only stated in its declaration, and nothing that was observed")
+    assert found == Missing(
+        "one: its release is only stated in its declaration and was not observed; start it, or declare "
+        "deployer.commands.describe"
+    )
