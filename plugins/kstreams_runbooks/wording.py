@@ -94,13 +94,8 @@ def pasted(words: Iterable[str], *, links: bool = True) -> str:
     return line
 
 
-def is_reason(text: object) -> bool:
-    """Whether a person gave a reason: one line of text with letters, see `why_no_reason`."""
-    return not why_no_reason(text)
-
-
 def why_no_reason(text: object) -> str:
-    """What is wrong with a reason, as the end of a sentence about it; empty where nothing is."""
+    """What is wrong with a reason, as the end of a sentence about it; empty where it is one line of words."""
     if not isinstance(text, str):
         return f"is not text ({outside(text, 40)}); write it in words"
     if len(text) > LONGEST_REASON:

@@ -88,7 +88,7 @@ class _Reading:
         for stream in (self.process.stdout, self.process.stderr):
             if stream is not None:
                 os.set_blocking(stream.fileno(), False)
-                self._open.register(stream, selectors.EVENT_READ)
+                self._open.register(stream, selectors.EVENT_READ, stream)
 
     def to_the_end(self, until: float) -> bool:
         """Read until the program has ended, whether or not its output is still held open; False where it is late."""
@@ -100,16 +100,16 @@ class _Reading:
                     self.process.wait(left)
                 continue
             for key, _ in self._open.select(min(left, _LOOK_S)):
-                self._read(key.fileobj)
+                self._read(key.data)
         for _ in range(_BLOCKS_AFTER):
             for key, _events in self._open.select(0):
-                self._read(key.fileobj)
+                self._read(key.data)
         return True
 
-    def _read(self, stream: object) -> None:
-        block = os.read(stream.fileno(), _BLOCK)  # type: ignore[attr-defined]
+    def _read(self, stream: IO[bytes]) -> None:
+        block = os.read(stream.fileno(), _BLOCK)
         if not block:
-            self._open.unregister(stream)  # type: ignore[arg-type]
+            self._open.unregister(stream)
         elif stream is self.process.stdout:
             self.out += block
             if len(self.out) > MOST_OUTPUT:

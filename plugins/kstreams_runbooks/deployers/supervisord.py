@@ -218,9 +218,7 @@ class SupervisordDeployer:
     def _info(self, one: SupervisedInstance) -> ProcessInfo:
         found = self._supervisord.processes()
         if one.program not in found:
-            known = (
-                ", ".join(sorted(name for name, info in found.items() if name == info.name or ":" in name)) or "none"
-            )
+            known = ", ".join(sorted(found)) or "none"
             raise BadInput(f"supervisord at {self._supervisord.address} has no program {one.program} (it has: {known})")
         return found[one.program]
 

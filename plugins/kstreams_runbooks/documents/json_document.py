@@ -7,13 +7,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from kstreams_runbooks.documents import DEEPEST, LONGEST_NUMBER, MOST_NODES, beginning
 from kstreams_runbooks.documents.text import require_length
 from kstreams_runbooks.errors import BadInput
 
-DEEPEST = 40
-MOST_NODES = 50_000
-LONGEST_NUMBER = 100
-_SHOWN = 40
 # Strings whole, so that no bracket inside of one counts; one that does not end takes all that is left.
 _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\Z)|[\[\]{},]', re.DOTALL)
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -64,7 +61,7 @@ def _pairs(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
         twice, _ = Counter(key for key, _ in pairs).most_common(1)[0]
-        raise BadInput(f"has the key {_cut(twice)} a second time; remove one of them")
+        raise BadInput(f"has the key {beginning(twice)} a second time; remove one of them")
     return found
 
 
@@ -94,9 +91,3 @@ def _require_printable(found: Any) -> None:
         json.dumps(found, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:
         raise BadInput("has half a surrogate pair in a text, which nothing can print; correct it") from None
-
-
-def _cut(text: str) -> str:
-    """The beginning of some text, printable."""
-    shown = ascii(text[:_SHOWN])[1:-1]
-    return f"{shown}…" if len(text) > _SHOWN else shown

@@ -10,16 +10,9 @@ from typing import Any
 
 import yaml
 
+from kstreams_runbooks.documents import DEEPEST, LONGEST_NUMBER, MOST_NODES, beginning
 from kstreams_runbooks.documents.text import LARGEST_BYTES
 from kstreams_runbooks.errors import BadInput
-
-# Deeper than this no declaration goes (the deepest field of ours is 6 down), and every reader of the values recurses.
-DEEPEST = 40
-# Keys, values, lists and mappings, each alias counted as all that it stands for: 500 instances have about 6,000.
-MOST_NODES = 50_000
-# A Java long has 19 digits; a number of a megabyte takes minutes to compute.
-LONGEST_NUMBER = 100
-_SHOWN = 40
 
 # libyaml parses about ten times as fast; a PyYAML built without it still works.
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -87,7 +80,7 @@ def _refuse_directives(text: str) -> None:
     """BadInput for a directive: libyaml compares each %TAG with all before it: a megabyte takes minutes."""
     for number, line in enumerate(text.splitlines(), 1):
         if line.startswith("%"):
-            raise BadInput(f"line {number} has a YAML directive ({_cut(line)}), which is not read; remove the line")
+            raise BadInput(f"line {number} has a YAML directive ({beginning(line)}), which is not read; remove it")
         if line.strip() and not line.startswith("#"):
             return
 
@@ -140,7 +133,7 @@ class _Reader:
         if tag is None or tag == "!":
             tag = self._loader.resolve(yaml.ScalarNode, text, event.implicit)
         if tag not in _SCALARS:
-            self._refuse(event, f"has the tag {_cut(tag)}, which is not read here; write a plain value")
+            self._refuse(event, f"has the tag {beginning(tag)}, which is not read here; write a plain value")
         if tag in _NUMBERS and len(text) > LONGEST_NUMBER:
             self._refuse(event, f"has a number of {len(text):,} characters (limit {LONGEST_NUMBER}); correct it")
         if tag in {f"{_CORE}str", _MERGE, f"{_CORE}value"}:
@@ -149,15 +142,16 @@ class _Reader:
             value = self._loader.construct_object(yaml.ScalarNode(tag, text, event.start_mark, event.end_mark))
         except (ArithmeticError, AttributeError, LookupError, ValueError):
             # What PyYAML's constructors run into where a tag names another type than the text has.
-            self._refuse(event, f"has {_cut(text)}, which is not a possible value; correct or quote it")
+            self._refuse(event, f"has {beginning(text)}, which is not a possible value; correct or quote it")
         return _Value(value, characters=len(text))
 
     def _alias(self, event: Any) -> _Value:
         name = event.anchor
         if name in self._pending:
-            self._refuse(event, f"has the alias *{_cut(name)} inside of what it stands for; write the value")
+            self._refuse(event, f"has the alias *{beginning(name)} inside of what it stands for; write the value")
         if name not in self._anchors:
-            self._refuse(event, f"has the alias *{_cut(name)}, and nothing before it is &{_cut(name)}; define it")
+            alias = beginning(name)
+            self._refuse(event, f"has the alias *{alias}, and nothing before it is &{alias}; define it")
         found = self._anchors[name]
         if len(self._open) + found.depth > DEEPEST:
             self._refuse_depth(event)
@@ -165,7 +159,7 @@ class _Reader:
 
     def _begin(self, event: Any) -> None:
         if event.tag not in _COLLECTIONS[type(event)]:
-            self._refuse(event, f"has the tag {_cut(event.tag)}, which is not read here; write a plain value")
+            self._refuse(event, f"has the tag {beginning(event.tag)}, which is not read here; write a plain value")
         if len(self._open) >= DEEPEST:
             self._refuse_depth(event)
         if self._open and self._open[-1].values is None and self._open[-1].key is None:
@@ -228,7 +222,7 @@ class _Reader:
             self._refuse(event, "has a list or a mapping as a key; write a plain key")
         written = str(event.value) if isinstance(event, yaml.ScalarEvent) else str(value)
         if written in place.written or value in place.pairs:
-            self._refuse(event, f"has the key {_cut(written)} a second time; remove one of them")
+            self._refuse(event, f"has the key {beginning(written)} a second time; remove one of them")
         place.written.add(written)
         return value, merges
 
@@ -246,9 +240,3 @@ class _Reader:
 
     def _refuse_depth(self, event: Any) -> None:
         self._refuse(event, f"is nested deeper than {DEEPEST} levels (the limit); nest it less")
-
-
-def _cut(text: str) -> str:
-    """The beginning of some text, printable."""
-    shown = repr(text[:_SHOWN])[1:-1]
-    return f"{shown}…" if len(text) > _SHOWN else shown

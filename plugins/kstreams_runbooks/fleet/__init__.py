@@ -10,25 +10,20 @@ from kstreams_runbooks.fleet.names import application_names, fleet_dir
 
 if TYPE_CHECKING:
     from kstreams_runbooks.fleet.command import CommandSettings
-    from kstreams_runbooks.fleet.commands import Command
     from kstreams_runbooks.fleet.declarations import Application, Cluster
     from kstreams_runbooks.fleet.limits import Limits
     from kstreams_runbooks.fleet.loading import Fleet, load_fleet
     from kstreams_runbooks.fleet.manual import ManualSettings
-    from kstreams_runbooks.fleet.problems import Problem
-    from kstreams_runbooks.fleet.supervisord import SupervisordInstance, SupervisordSettings
+    from kstreams_runbooks.fleet.supervisord import SupervisordSettings
     from kstreams_runbooks.fleet.topology_declaration import release_declaration
 
 __all__ = [
     "Application",
     "Cluster",
-    "Command",
     "CommandSettings",
     "Fleet",
     "Limits",
     "ManualSettings",
-    "Problem",
-    "SupervisordInstance",
     "SupervisordSettings",
     "application_names",
     "fleet_dir",
@@ -39,13 +34,10 @@ __all__ = [
 _HOME = {
     "Application": "declarations",
     "Cluster": "declarations",
-    "Command": "commands",
     "CommandSettings": "command",
     "Fleet": "loading",
     "Limits": "limits",
     "ManualSettings": "manual",
-    "Problem": "problems",
-    "SupervisordInstance": "supervisord",
     "SupervisordSettings": "supervisord",
     "load_fleet": "loading",
     "release_declaration": "topology_declaration",

@@ -19,7 +19,6 @@ class Limits(Declaration):
         default=1000,
         ge=0,
         le=_RECORDS,
-        title="Lag limit",
         description="records over all partitions; a gate stays shut above it, because an instance that lags has not "
         "taken its work up again",
     )
@@ -27,21 +26,18 @@ class Limits(Declaration):
         default=3,
         ge=1,
         le=_READINGS,
-        title="Good readings",
         description="consecutive readings that open a gate; one good reading may be an instance that flaps",
     )
     gate_interval_s: Amount = Field(
         default=5.0,
         ge=_SHORTEST_S,
         le=_SECONDS,
-        title="Gate interval",
         description="seconds between two readings of a gate",
     )
     commit_interval_s: Amount = Field(
         default=30.0,
         ge=0,
         le=_SECONDS,
-        title="Commit interval",
         description="seconds in which an instance that works commits: its commit.interval.ms (0.1 s by default under "
         "exactly_once_v2, 30 s under at_least_once); progress has to show within it",
     )
@@ -50,14 +46,12 @@ class Limits(Declaration):
         gt=0,
         validate_default=True,
         le=_SECONDS,
-        title="Gate ceiling",
         description="seconds of wall clock after which a gate gives up; covers a full restore of local state",
     )
     bake_s: Amount = Field(
         default=300.0,
         ge=0,
         le=_SECONDS,
-        title="Bake time",
         description="seconds that the first instance has to stay good before the second is touched; what fails late "
         "fails on one instance only",
     )
@@ -65,7 +59,6 @@ class Limits(Declaration):
         default=3600.0,
         gt=0,
         le=_SECONDS,
-        title="Drain ceiling",
         description="seconds of wall clock after which the wait for a drain gives up; what is not read within an hour "
         "needs a person to look",
     )
@@ -73,14 +66,12 @@ class Limits(Declaration):
         default=30.0,
         gt=0,
         le=_SECONDS,
-        title="Age of a reading",
         description="seconds; an older reading is never decided on, because the application may have changed since",
     )
     deploy_wait_h: Amount = Field(
         default=8.0,
         gt=0,
         le=_HOURS,
-        title="Time to deploy by hand",
         description="hours that a step of an application with the manual deployer waits until what it asked for is "
         "observed; one working day",
     )
@@ -88,14 +79,12 @@ class Limits(Declaration):
         default=8.0,
         gt=0,
         le=_HOURS,
-        title="Time to answer",
         description="hours that an approval waits for an answer; one working day",
     )
     approval_expiry_h: Amount = Field(
         default=8.0,
         gt=0,
         le=_HOURS,
-        title="Life of an approval",
         description="hours that an approval holds after it was given, so that a run cleared weeks later asks again",
     )
 

@@ -29,7 +29,7 @@ from kstreams_runbooks.observe.clients import (
     let_in,
     unreachable,
 )
-from kstreams_runbooks.observe.groups import classic_group, consumer_group, hidden_group, streams_group
+from kstreams_runbooks.observe.groups import classic_group, consumer_group, hidden_group, streams_group, unknown_group
 from kstreams_runbooks.observe.log_dirs import read_every_topic
 from kstreams_runbooks.observe.offsets import (
     GroupOffsets,
@@ -186,17 +186,16 @@ class ClusterReader:
             return {}
         # With Describe on Cluster the list has every group, whatever the ACLs on groups are.
         if self.lists_every_group() is True:
-            return {group: _unknown_group(group) for group in group_ids}
-        every = self._may_describe(list(group_ids))
-        if every is True:
-            return {group: _unknown_group(group) for group in group_ids}
+            return {group: unknown_group(group) for group in group_ids}
+        if self._may_describe(list(group_ids)) is True:
+            return {group: unknown_group(group) for group in group_ids}
         return {group: self._why_unlisted(group) for group in group_ids}
 
     def _why_unlisted(self, group_id: str) -> str:
         answer = self._may_describe([group_id])
         if isinstance(answer, Missing):
             return f"group {group_id}: whether it exists is not known ({answer.missing})"
-        return _unknown_group(group_id) if answer else hidden_group(group_id)
+        return unknown_group(group_id) if answer else hidden_group(group_id)
 
     def lists_every_group(self) -> bool | Missing:
         """Whether `listed` has every group of the cluster: this login may Describe the cluster."""
@@ -267,10 +266,12 @@ class ClusterReader:
 
     def _hidden(self, visible: frozenset[str]) -> frozenset[str] | Missing:
         every = self._ask("log directories", lambda: read_every_topic(self.admin))
-        if isinstance(every, Missing) or not every - visible:
-            return every if isinstance(every, Missing) else frozenset()
+        if isinstance(every, Missing):
+            return every
+        if not (others := every - visible):
+            return frozenset()
         # A topic that was created or deleted meanwhile is not hidden.
-        refused = self._refused(every - visible)
+        refused = self._refused(others)
         return refused if isinstance(refused, Missing) else frozenset(refused)
 
     def _refused(self, names: Collection[str]) -> dict[str, int] | Missing:
@@ -413,14 +414,6 @@ class ClusterReader:
             return Missing(f"{what}: the broker answered {type(error).__name__} ({error.description})")
         except (KafkaError, OSError) as error:
             raise unreachable(self._config, error) from None
-
-
-def _unknown_group(group_id: str) -> str:
-    return f"group {group_id} is known to no broker: it never had a member, or its offsets expired"
-
-
-def _is_its_own(setting: Mapping[str, Any]) -> bool:
-    return setting["config_source"] not in _NOT_ITS_OWN
 
 
 def _finalized(features: Mapping[str, Mapping[str, Any]]) -> tuple[tuple[str, int], ...]:

@@ -52,7 +52,7 @@ def read_signs(reader: ClusterReader) -> tuple[Signs, ...]:
 
 
 def read_not_seen(reader: ClusterReader) -> tuple[str, ...]:
-    """What of the cluster is not visible to this login, with the right that shows it: groups, and topics."""
+    """Whether groups may not be visible to this login, with the right that shows them; topics are told by group."""
     every = reader.lists_every_group()
     if isinstance(every, Missing):
         return (f"whether the list has every group is not known ({every.missing})",)

@@ -81,8 +81,8 @@ class DrainReader:
         texts = may_have_run(instances, self._describe)
         topology = texts if isinstance(texts, Missing) else topics_of(texts, group_id, names)
         if isinstance(texts, Missing) or isinstance(topology, Missing):
-            why = texts if isinstance(texts, Missing) else topology
-            return DrainReading(taken, (), {}, {}, {}, problems=(why.missing,) if isinstance(why, Missing) else ())
+            unknown = {one.missing: None for one in (texts, topology) if isinstance(one, Missing)}
+            return DrainReading(taken, (), {}, {}, {}, problems=tuple(unknown))
         # While two topologies run or are set, nothing says whose a task is.
         text = next(iter(texts)) if len(texts) == 1 else None
         sources, unproven = topology.read_on(names)
@@ -118,8 +118,8 @@ class DrainReader:
             open_transactions=self._open(reader, after, taken.at_ms),
             held_back=() if text is None else self._held_back(text, instances, reads, lag),
             problems=(
-                *([group.missing] if isinstance(group, Missing) else []),
-                *(problem for problem in lag.problems if not isinstance(group, Missing)),
+                # Why the group is missing is the first of them, and may be why its offsets are.
+                *dict.fromkeys(lag.problems),
                 *strange_members(instances, of_group),
                 *(f"{place[0]}-{place[1]}: {why}" for place, why in _unread(before | after)),
                 *self._of_outputs(topology, outputs, names, hidden),

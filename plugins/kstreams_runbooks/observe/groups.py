@@ -17,6 +17,11 @@ def hidden_group(group_id: str) -> str:
     return f"group {group_id} is not visible to this login; grant it Describe on Group {group_id}"
 
 
+def unknown_group(group_id: str) -> str:
+    """A group that no broker lists, to a login that would see it."""
+    return f"group {group_id} is known to no broker: it never had a member, or its offsets expired"
+
+
 def _refused(group_id: str, code: int, why: str) -> Missing:
     """What a broker answers instead of a description."""
     if code == _GROUP_REFUSED:

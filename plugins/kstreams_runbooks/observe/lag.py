@@ -12,6 +12,7 @@ from kstreams_runbooks.decide.internal_names import internal_by_id, is_changelog
 from kstreams_runbooks.model.lag import ApplicationLag, LagRole, LagSnapshot, LagState, PartitionLag
 from kstreams_runbooks.model.readings import Missing, TopicReading
 from kstreams_runbooks.observe.cluster import ClusterReader
+from kstreams_runbooks.observe.groups import unknown_group
 from kstreams_runbooks.observe.offsets import Committed, Ends, GroupOffsets, Place, read_ends
 from kstreams_runbooks.observe.partition_time import partition_time
 
@@ -97,10 +98,7 @@ def lag_of(
     offsets = committed.get(asked.application_id, {})
     problems = []
     if asked.application_id not in groups:
-        problems.append(
-            unlisted.get(asked.application_id)
-            or f"group {asked.application_id} is known to no broker: it never had a member, or its offsets expired"
-        )
+        problems.append(unlisted.get(asked.application_id) or unknown_group(asked.application_id))
     if isinstance(offsets, Missing):
         problems.append(offsets.missing)
         offsets = {}

@@ -229,8 +229,8 @@ def _figures(part: Mapping[str, Any] | None, what: str, client_id: str, name: st
     """One figure of every bean of the client; empty where one of them lacks it: a sum without it would be too small."""
     found = [
         count(values, name, lowest=lowest)
-        for bean, values in pattern(part, what).items()
-        if _of_client(bean, client_id)
+        for place, values in pattern(part, what).items()
+        if _of_client(place, client_id)
     ]
     known = [value for value in found if value is not None]
     return known if len(known) == len(found) else []
