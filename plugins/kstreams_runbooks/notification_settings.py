@@ -62,4 +62,4 @@ class NotificationSettings(Declaration):
 
 def notification_settings(config_dir: Path | None = None) -> NotificationSettings:
     """What the file says, or that nobody is told; BadInput names what is wrong with it."""
-    return read_settings(fleet_dir(config_dir) / _FILE, NotificationSettings, "nobody is told anything")
+    return read_settings(fleet_dir(config_dir) / _FILE, NotificationSettings, "no notification is sent")
