@@ -46,6 +46,14 @@ def test_every_dag_and_test_that_a_row_names_is_there() -> None:
             assert not part.startswith("tests/") or (ROOT / part).exists(), row.source
 
 
+def test_every_option_that_a_row_names_is_there() -> None:
+    """A person looks for the row of what they type."""
+    for row in rights():
+        for command, *words in (user.split() for user in row.used_by if user != "every runbook"):
+            known = {name for one in cli.commands[command].params for name in one.opts} if words else set()
+            assert {word for word in words if word.startswith("--")} <= known, f"{row.id}: {command} {' '.join(words)}"
+
+
 def test_the_licence_is_whole() -> None:
     text = (ROOT / "LICENSE").read_text(encoding="utf-8")
     assert "Apache License" in text
