@@ -94,13 +94,17 @@ def _open(one: Described, name: str, has: int, prefix: str, needs: int) -> str:
 
 
 def _kept(prefix: str, name: str, existing: Mapping[str, int], proven: tuple[Proven, ...]) -> int | None:
-    """The number that the program gives a repartition topic, as far as what runs shows it."""
+    """The number that the program gives a repartition topic, as far as what runs shows it.
+
+    That takes a number which follows from its text and is another one: where none follows, as behind a pattern that
+    cannot be matched here, nothing is shown.
+    """
     count = existing.get(f"{prefix}{name}")
     for version in proven:
         if (
             name in repartition_topics(version.topology)
             and version.counts.get(f"{prefix}{name}") == count
-            and version.demanded.get(name) != count
+            and version.demanded.get(name, count) != count
         ):
             return count
     return None

@@ -246,6 +246,15 @@ def test_what_works_now_is_no_obstacle() -> None:
     assert fit(described(release=NEW), topics=odd, now=working).outcome is Outcome.PROCEED
 
 
+def test_what_runs_behind_a_pattern_that_cannot_be_matched_proves_no_number() -> None:
+    """No number follows from its text, so that none is known which the program would have set aside."""
+    topics = {**TOPICS, "orders": 8}
+    running = runs(PATTERN.replace("orders-.*", r"\p{Lower}+"), topics, held={"orders-by-customer-repartition": 4})
+    found = fit(described(release=NEW), topics=topics, now=running)
+    assert found.outcome is Outcome.INCONCLUSIVE
+    assert f"orders-by-customer-repartition has 4 partitions and release {NEW} needs 8" in found.sentence
+
+
 def test_an_input_that_has_grown_since_proves_nothing() -> None:
     """Nobody holds its new partitions: with the next assignment the application ends in ERROR."""
     grown = {**TOPICS, "orders": 8}
