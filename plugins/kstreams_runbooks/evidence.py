@@ -1,6 +1,7 @@
 """What a run leaves behind, as one document: what was planned, who approved, what was read, what was decided."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from kstreams_runbooks.decide.chain import ChainVerdict, chain_holds, clock_steps
 from kstreams_runbooks.decide.chain_record import Kept
@@ -10,6 +11,8 @@ from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import call_again, encode
 from kstreams_runbooks.model.ledger import Evidence, RunRecord
 from kstreams_runbooks.wording import LONGEST_SENTENCE, cell, code, markdown
+
+_T = TypeVar("_T")
 
 
 def as_document(ledger: Ledger, record: RunRecord) -> dict[str, Any]:
@@ -47,12 +50,17 @@ def _chain(ledger: Ledger, record: RunRecord) -> dict[str, Any]:
 def verified(ledger: Ledger, record: RunRecord, head: str | None) -> ChainVerdict:
     """Whether the journal of a run, and its record, are what was written; `head` is one that was kept elsewhere."""
     key = record.run_key
+    # What cannot be read was changed: it is compared as if it were not there, and accuses nothing else.
+    plan = _readable(lambda: ledger.plan(key), None)
+    facts: dict[str, Any] = _readable(lambda: ledger.recalled(key), {})
+    return chain_holds(ledger.entries(key), Kept(record, plan, ledger.plan_digest(key), facts), head)
+
+
+def _readable(read: Callable[[], _T], otherwise: _T) -> _T:
     try:
-        kept = Kept(record, ledger.plan(key), ledger.plan_digest(key), ledger.recalled(key))
+        return read()
     except Inconclusive:
-        # What cannot be read was changed: it is compared as if it were not there.
-        kept = Kept(record, None, None, {})
-    return chain_holds(ledger.entries(key), kept, head)
+        return otherwise
 
 
 def _piece(piece: Evidence) -> dict[str, Any]:

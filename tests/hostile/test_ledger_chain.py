@@ -245,6 +245,27 @@ def test_a_value_that_unpacks_to_a_gigabyte_is_a_change_like_any_other(file: Pat
     assert unpack(pack({"text": "\ud83d"})) == {"text": "\ud83d"}
 
 
+def test_a_value_with_too_many_levels_is_a_change_like_any_other(file: Path) -> None:
+    """JSON that the parser gives up on: in an entry, and in the run's record, which then cannot be read at all."""
+    deep = b"[" * 200_000 + b"]" * 200_000
+    with sqlite3.connect(file) as raw:
+        raw.execute("UPDATE journal SET payload = ? WHERE place = 2", (zlib.compress(deep),))
+    code, verdict = verify()
+    assert (code, [one["place"] for one in verdict["breaks"]]) == (1, [2])
+    assert isinstance(show().exception, Inconclusive)
+    with sqlite3.connect(file) as raw:
+        raw.execute("UPDATE run SET params = ?", (deep.decode(),))
+    assert isinstance(show("--verify").exception, Inconclusive)
+
+
+def test_a_plan_that_cannot_be_read_accuses_nothing_else(file: Path) -> None:
+    """What the run remembers is as it was."""
+    with sqlite3.connect(file) as raw:
+        raw.execute("UPDATE plan SET plan = x'00'")
+    _, verdict = verify()
+    assert [one["sentence"] for one in verdict["breaks"]] == ["the stored plan p1 was changed since it was stored"]
+
+
 def test_another_approver_shows(file: Path) -> None:
     """The name that was put in is named, as it is no longer what the hash says."""
     with sqlite3.connect(file) as raw:

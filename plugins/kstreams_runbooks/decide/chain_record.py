@@ -102,7 +102,7 @@ def payload_of(entry: Entry) -> dict[str, Any]:
     """What an entry says, empty where it cannot be read: its hash shows that it was changed."""
     try:
         found = unpack(entry.payload)
-    except (ValueError, RecursionError):
+    except ValueError:
         return {}
     return found if isinstance(found, dict) else {}
 

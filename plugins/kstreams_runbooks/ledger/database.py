@@ -3,6 +3,7 @@
 import os
 import sqlite3
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -78,8 +79,8 @@ class Database:
         """The same for a transaction that writes: all or nothing, one after another."""
         return self._attempt(lambda: self._once(self._writing, work))
 
-    def begin(self) -> Any:
-        """A context manager with the connection of one write transaction, for migrations."""
+    def begin(self) -> AbstractContextManager[Connection]:
+        """The connection of one write transaction, for migrations."""
         return self._writing.begin()
 
     @staticmethod
@@ -113,7 +114,7 @@ class Database:
         except (UnicodeEncodeError, StatementError) as error:
             cause = getattr(error, "orig", None) or error
             raise BadInput(f"ledger {self.name}: a value cannot be stored ({cause}); correct it") from error
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise Inconclusive(
                 f"ledger {self.name}: a row is damaged ({error}), so what it says is not known; find the row with "
                 "`kstreams-runbooks evidence RUN --verify`, and restore the ledger from a backup"

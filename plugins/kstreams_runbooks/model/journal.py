@@ -55,7 +55,7 @@ def pack(value: Any) -> bytes:
 
 
 def unpack(packed: bytes) -> Any:
-    """What `pack` packed; ValueError where it did not, or where it would be longer than `MOST_BYTES`."""
+    """What `pack` packed; ValueError where it did not, or where it is longer than `MOST_BYTES` or too deep to read."""
     unpacking = zlib.decompressobj()
     try:
         text = unpacking.decompress(packed, MOST_BYTES)
@@ -63,7 +63,10 @@ def unpack(packed: bytes) -> Any:
         raise ValueError(f"a value cannot be unpacked: {error}") from None
     if not unpacking.eof:
         raise ValueError(f"a value is cut off, or longer than {MOST_BYTES:,} bytes")
-    return json.loads(text)
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("a value has too many levels") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +90,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """The highest time that the journal has of an application, and the entry that has it."""
+    """A time in the journal of an application, and the entry that has it."""
 
     at_ms: int
     seq: int
