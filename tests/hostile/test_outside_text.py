@@ -294,7 +294,16 @@ def test_a_key_that_the_form_does_not_have(key: str) -> None:
     assert trigger_command(old).endswith("--application orders --reason because --execute")
 
 
-@pytest.mark.parametrize(("field", "value"), [("topology_text", "a\0b"), ("settings", {"a": "\0"}), ("run", "\0")])
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("topology_text", "a\0b"),
+        ("settings", {"a": "\0"}),
+        ("run", "\0"),
+        ("settings", {"a": json.loads("[" * 300 + "]" * 300)}),
+        ("settings", json.loads('{"a":' * 41 + "{}" + "}" * 41)),
+    ],
+)
 def test_a_form_value_that_cannot_be_kept(field: str, value: object) -> None:
     """One sentence that names the field and can itself be printed."""
     params = {"application": "orders", field: value}
