@@ -24,7 +24,7 @@ class Records:
     database: Database
 
     def record(
-        self, run_key: str, task_id: str, try_number: int, kind: EvidenceKind | str, name: str, payload: Any, at_ms: int
+        self, run_key: str, task_id: str, try_number: int, kind: str, name: str, payload: Any, at_ms: int
     ) -> int:
         """Keep one piece of evidence; `payload` is JSON. The answer is its id: a later piece has a higher one."""
         if kind not in _KINDS:
@@ -100,20 +100,23 @@ class Records:
         )
         return self.database.read(lambda session: session.scalar(query))
 
-    def looked_before_plan(self, run_key: str, looks: Sequence[str], plans: Sequence[str]) -> int:
-        """The entry of the reading that the stored plan of a run was made from, 0 where there is none.
+    def looked_before_plan(self, run_key: str, looks: Sequence[str], begun: str, plans: Sequence[str]) -> int:
+        """The entry from which on the reading was taken that the stored plan of a run was made from, 0 for none.
 
-        A plan that was made anew and not stored does not count. `looks` are the tasks that take such readings, `plans`
-        the decisions that stand for a stored plan in runs of an older release.
+        A plan that was made anew and not stored does not count. `looks` are the tasks that take such readings, `begun`
+        the note with which each of them begins: what another run changes while it reads may be missing in the reading.
+        `plans` are the decisions that stand for a stored plan in runs of an older release.
         """
         own = select(func.max(JournalRow.seq)).where(JournalRow.run_key == run_key)
         planned = own.where(JournalRow.kind == RUN, JournalRow.name == PLANNED)
         decided = own.where(JournalRow.kind == "verdict", JournalRow.name.in_(plans))
         looked = own.where(JournalRow.kind == READING, JournalRow.task_id.in_(looks))
+        began = own.where(JournalRow.kind == "note", JournalRow.name == begun, JournalRow.task_id.in_(looks))
 
         def work(session: Session) -> int:
             stored = session.scalar(planned) or session.scalar(decided) or 0
-            return session.scalar(looked.where(JournalRow.seq < stored)) or 0
+            reading = session.scalar(looked.where(JournalRow.seq < stored)) or 0
+            return session.scalar(began.where(JournalRow.seq < reading)) or reading
 
         return self.database.read(work)
 

@@ -13,6 +13,7 @@ from kstreams_runbooks.model.ledger import Approval
 from kstreams_runbooks.model.plan import Plan
 from kstreams_runbooks.steps.code import code_digest
 from kstreams_runbooks.steps.held_too_long import tell_who_holds_too_long
+from kstreams_runbooks.steps.reporting import BEGUN
 from kstreams_runbooks.steps.run import Run, now_ms
 from kstreams_runbooks.steps.void import refuse_void
 
@@ -108,7 +109,7 @@ def _still_the_run(run: Run) -> None:
 
 def _newest_run(run: Run) -> None:
     """Refuse where another run has changed the application since the reading of the stored plan, or the last card."""
-    looked = run.ledger.looked_before_plan(run.key, _LOOKS, _PLANS)
+    looked = run.ledger.looked_before_plan(run.key, _LOOKS, BEGUN, _PLANS)
     last = max([looked, *(card.entry for card in run.ledger.cards(run.key))])
     if other := run.ledger.changed_since(run.record, last):
         raise WriteRefused(

@@ -303,6 +303,24 @@ def test_what_counts_is_the_reading_of_the_stored_plan(run: Run, plan: Plan, hel
     assert held == [run.key]
 
 
+def test_what_another_run_changes_while_this_one_reads_is_a_change(run: Run, plan: Plan, held: list[str]) -> None:
+    """A reading takes seconds: what was changed meanwhile may be missing in it."""
+    observe = replace(run, task_id="observe")
+    observe.keep("note", BEGUN, {"what": "reads"})
+    undo = run.ledger.start_run(replace(run.record, dag_id="undo"))
+    run.ledger.write_card(card(run_key=undo.run_key, at_ms=now_ms()))
+    observe.keep("reading", "application", reading())
+    run.ledger.store_plan(run.key, plan.digest, encode(plan))
+    approve(run)
+    with pytest.raises(WriteRefused, match="run undo/r has changed orders since this run read it for its plan"):
+        authorize(run, "approve_plan", ())
+    observe.keep("note", BEGUN, {"what": "reads"})
+    observe.keep("reading", "application", reading())
+    run.ledger.store_plan(run.key, plan.digest, encode(plan))
+    authorize(run, "approve_plan", ())
+    assert held == [run.key]
+
+
 def test_a_stage_of_another_release_is_no_earlier_gate_for_one_that_is_past_it(run: Run) -> None:
     """Instances that were not alike go back in stages of their own: one that dies later is taken again."""
     for number, name in ((1, "orders-1"), (1, "orders-2"), (3, "orders-2")):
