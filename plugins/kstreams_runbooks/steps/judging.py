@@ -70,5 +70,7 @@ def judge_fleet(
                 continue
             statuses.append(standing(before.get((cluster, name)), judged))
     ledger.keep_lag_statuses(statuses)
-    forgotten = ledger.forget_lag(now_ms - int(settings.keep_days * _DAY_MS))
+    # Of the clocks that took part the earliest: one that is weeks ahead must not delete what recreated topics show by.
+    earliest_ms = min([now_ms, *read_at_ms.values()])
+    forgotten = ledger.forget_lag(earliest_ms - int(settings.keep_days * _DAY_MS))
     return Judgement(tuple(statuses), to_tell(statuses), forgotten, tuple(too_late))

@@ -132,6 +132,16 @@ def test_a_topic_stays_recreated_however_often_it_is_read(ledger: Ledger) -> Non
         assert judge(ledger, at_ms).statuses[0].word == "recreated"
 
 
+def test_a_clock_that_is_weeks_ahead_deletes_no_reading(ledger: Ledger) -> None:
+    """Of the worker that judges; without earlier readings a topic that was created again would not show."""
+    keep(ledger, NOW - MINUTE_MS)
+    keep(ledger, NOW)
+    ahead = NOW + 30 * DAY_MS
+    found = judge_fleet(ledger, FLEET, CheckSettings(), read_at_ms={"demo": NOW}, problems={}, now_ms=ahead)
+    assert found.forgotten == 0
+    assert len(ledger.lag_readings("demo", ("orders",), most=9)["orders"]) == 2
+
+
 def test_what_is_older_than_it_is_kept_for_goes_with_the_check(ledger: Ledger) -> None:
     """By its own setting."""
     for days in (9, 8, 6):
