@@ -35,15 +35,8 @@ def ready_for_change(
     and carries findings for what a person has to weigh (they stand in the approval). With `at_once` every instance is
     to be restarted together, which may be the cure: how the instances are is a finding then, not a refusal.
     """
-    if age_ms < -TOLERANCE_MS:
-        return Verdict(
-            Outcome.INCONCLUSIVE,
-            (
-                f"reading of {declared.name}: taken {-age_ms / 1000:,.0f} s after this worker's clock (tolerance "
-                f"{TOLERANCE_MS // 1000} s), so how old it is is not known; set the workers' clocks right, then clear "
-                "`observe` and what follows it",
-            ),
-        )
+    if why := of_the_future(declared.name, age_ms, "observe"):
+        return Verdict(Outcome.INCONCLUSIVE, (why,))
     if age_ms > max_age_ms:
         return Verdict(
             Outcome.REFUSE,
@@ -72,6 +65,17 @@ def ready_for_change(
     how = "with findings" if at_once and (unwell or unheard) else "RUNNING, group stable"
     return Verdict(
         Outcome.PROCEED, (f"{len(reading.instances)} instances {how}, every reading that is needed is there",), findings
+    )
+
+
+def of_the_future(application: str, age_ms: float, taken_by: str) -> str:
+    """Why the age of a reading that the step `taken_by` took is not known, empty where it is."""
+    if age_ms >= -TOLERANCE_MS:
+        return ""
+    return (
+        f"reading of {application}: taken {-age_ms / 1000:,.0f} s after this worker's clock (tolerance "
+        f"{TOLERANCE_MS // 1000} s), so its age is not known; set the workers' clocks right, then clear `{taken_by}` "
+        "and what follows it"
     )
 
 

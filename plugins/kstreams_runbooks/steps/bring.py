@@ -21,10 +21,10 @@ from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe import read_streams
 from kstreams_runbooks.steps.cards import members_in_group, write_card
 from kstreams_runbooks.steps.fitting import require_topics_still
-from kstreams_runbooks.steps.run import Run, now_ms
+from kstreams_runbooks.steps.run import Run
 
 # Parking a task costs Airflow about as much processor time as a small instance needs to start: not at the same moment.
-_START_MS = 15_000
+_START_S = 15
 _LOOK_EVERY_S = 0.5
 
 
@@ -91,8 +91,8 @@ def let_it_start(run: Run, name: str) -> Start | None:
     Whether it is ready is for the gate to say.
     """
     [url] = [one.metrics for one in run.application.deployer.instances if one.name == name]
-    seen, until_ms = None, now_ms() + _START_MS
-    while now_ms() < until_ms:
+    seen, until = None, time.monotonic() + _START_S
+    while time.monotonic() < until:
         streams = read_streams(url, application_id=run.application.application_id)
         if isinstance(streams, Missing):
             if seen is not None:

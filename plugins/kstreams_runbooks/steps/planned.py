@@ -3,9 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from kstreams_runbooks.decide.check import ready_for_change
-from kstreams_runbooks.decide.validity import TOLERANCE_MS
-from kstreams_runbooks.errors import Drifted, Refused
+from kstreams_runbooks.decide.check import of_the_future, ready_for_change
+from kstreams_runbooks.errors import Drifted, Inconclusive, Refused
 from kstreams_runbooks.ledger.codec import decode, encode
 from kstreams_runbooks.model.plan import Plan
 from kstreams_runbooks.model.readings import ApplicationReading
@@ -92,16 +91,12 @@ def _judged(run: Run, reading: ApplicationReading) -> Verdict:
 
 
 def require_fresh(run: Run, reading: ApplicationReading, taken_by: str) -> None:
-    """Refused where a reading is too old to plan from."""
-    age_s, limit_s = (now_ms() - reading.taken.at_ms) / 1000, _SLOW_SCHEDULER * run.limit("max_reading_age_s")
-    if age_s * 1000 < -TOLERANCE_MS:
+    """Refused where a reading is too old to plan from, Inconclusive where a clock hides how old it is."""
+    age_ms, limit_s = now_ms() - reading.taken.at_ms, _SLOW_SCHEDULER * run.limit("max_reading_age_s")
+    if why := of_the_future(reading.application, age_ms, taken_by):
+        raise Inconclusive(why)
+    if age_ms > limit_s * 1000:
         raise Refused(
-            f"reading of {reading.application}: taken {-age_s:,.0f} s after this worker's clock (tolerance "
-            f"{TOLERANCE_MS // 1000} s), so how old it is is not known; set the workers' clocks right, then clear "
-            f"`{taken_by}` and what follows it"
-        )
-    if age_s > limit_s:
-        raise Refused(
-            f"reading of {reading.application}: {age_s:.0f} s old (limit {limit_s:.0f} s to plan from it); "
+            f"reading of {reading.application}: {age_ms / 1000:.0f} s old (limit {limit_s:.0f} s to plan from it); "
             f"clear `{taken_by}` and what follows it"
         )

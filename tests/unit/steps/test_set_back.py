@@ -1,15 +1,18 @@
 """What a clock that is wrong must not open: a stale reading, a shut gate, a message that never goes."""
 
 import time
+from types import SimpleNamespace
 
 import pytest
 from kstreams_runbooks.decide.check import ready_for_change
 from kstreams_runbooks.decide.gate import gate
-from kstreams_runbooks.errors import Refused
+from kstreams_runbooks.errors import Inconclusive
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.notification import Kind, Notification
+from kstreams_runbooks.model.readings import Missing
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.steps import gate_trigger
+from kstreams_runbooks.steps.bring import let_it_start
 from kstreams_runbooks.steps.planned import require_fresh
 from kstreams_runbooks.steps.run import Run, now_ms
 from samples import declared, expectation, reading
@@ -18,15 +21,15 @@ HOUR = 3_600_000
 
 
 def test_a_reading_from_the_future_is_not_fresh(run: Run) -> None:
-    """It may be an hour old by a clock that was set back: how old it is is not known."""
+    """It may be an hour old by a clock that was set back: its age is not known."""
     vars(run)["limit"] = lambda _: 30.0
     late = reading(at_ms=now_ms() + HOUR)
-    with pytest.raises(Refused, match=r"taken 3,\d+ s after this worker's clock \(tolerance 60 s\)"):
+    with pytest.raises(Inconclusive, match=r"taken 3,\d+ s after this worker's clock \(tolerance 60 s\)"):
         require_fresh(run, late, "observe")
     require_fresh(run, reading(at_ms=now_ms() + 1_000), "observe")
     verdict = ready_for_change(late, declared(), -HOUR, 30_000)
     assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert "how old it is is not known" in verdict.sentence
+    assert "its age is not known" in verdict.sentence
 
 
 def test_a_reading_that_is_older_than_the_one_before_it_is_not_good() -> None:
@@ -35,6 +38,27 @@ def test_a_reading_that_is_older_than_the_one_before_it_is_not_good() -> None:
     verdict = gate(samples, expectation())
     assert verdict.outcome is not Outcome.PROCEED
     assert "3600 s newer: the clock was set back" in verdict.sentence
+
+
+def test_a_start_is_not_watched_for_an_hour_because_the_clock_was_set_back(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The task holds a worker meanwhile."""
+    instances = [SimpleNamespace(name="orders-1", metrics="http://127.0.0.1:1/jolokia")]
+    deployer = SimpleNamespace(instances=instances)
+    vars(run)["application"] = SimpleNamespace(application_id="orders", deployer=deployer)
+    slept: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        assert len(slept) < 100
+
+    clock = SimpleNamespace(monotonic=lambda: sum(slept), sleep=sleep)
+    monkeypatch.setattr("kstreams_runbooks.steps.bring.time", clock)
+    monkeypatch.setattr("time.time_ns", lambda: 1_790_000_000_000 * 10**6 - len(slept) * 10**9)
+    monkeypatch.setattr("kstreams_runbooks.steps.bring.read_streams", lambda *_, **__: Missing("no answer"))
+    assert let_it_start(run, "orders-1") is None
+    assert sum(slept) == 15
 
 
 def test_a_bake_is_not_over_because_the_clock_was_set_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
