@@ -84,9 +84,15 @@ def members_in_group(run: Run, reading: ApplicationReading, instance: InstanceRe
 
 
 def bytes_to_restore(run: Run, reading: ApplicationReading) -> int | Missing:
-    """Bytes of the changelogs of the application: the most that one instance may have to read."""
+    """Bytes of the changelogs of the application: the most that one instance may have to read.
+
+    Missing where the changelogs are not all known: without offsets, the topics are those with its prefix that this
+    login sees.
+    """
     if isinstance(reading.topics, Missing):
         return reading.topics
+    if isinstance(reading.partitions, Missing):
+        return reading.partitions
     names = [topic.name for topic in reading.topics if topic.name.endswith(_CHANGELOG)]
     if not names:
         return 0
