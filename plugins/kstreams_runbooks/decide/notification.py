@@ -17,7 +17,8 @@ _HOUR_MS = 3_600_000
 _UNDO = "undo"
 # When a question was written matters where Airflow goes on showing it (decide/approval.py).
 _ONLY_ON_THE_PAGE = "Written:"
-_LINK_OF_THE_PAGE = " ([the run]("
+# The last line of a question has our link; what a reason in another line quotes is no link of ours.
+_LAST_LINE, _LINK_OF_THE_PAGE = "Plan digest: ", " ([the run]("
 _COMMAND = "Command: "
 _LINK = "Link: "
 
@@ -56,12 +57,16 @@ def needs_you(
         Kind.NEEDS_YOU,
         f"{about.occasion}/{of}" if of else about.occasion,
         asks,
-        [line.partition(_LINK_OF_THE_PAGE)[0] for line in lines if not line.startswith(_ONLY_ON_THE_PAGE)],
+        [_without_link(line) for line in lines if not line.startswith(_ONLY_ON_THE_PAGE)],
         command=_evidence(about),
         at_ms=at_ms,
         deadline_ms=deadline_ms,
         link=link,
     )
+
+
+def _without_link(line: str) -> str:
+    return line.partition(_LINK_OF_THE_PAGE)[0] if line.startswith(_LAST_LINE) else line
 
 
 def approved_alone(about: About, at_ms: int, *, by: str, reason: str) -> Notification:

@@ -70,6 +70,14 @@ def test_a_question_says_what_until_when_where_and_who() -> None:
     assert (told.owner, told.deadline_ms) == ("team-orders", AT + 28_800_000)
 
 
+def test_only_our_own_link_is_left_out_of_a_question() -> None:
+    """A reason that looks like it hides nothing of its line."""
+    lines = ["Asked by: oncall (see ([the run](x); may approve: approver", "Plan digest: ab12 ([the run](http://a/r))"]
+    told = needs_you(ABOUT, AT, asks="approve it", lines=lines)
+    assert told.lines[0].endswith("; may approve: approver")
+    assert told.lines[1] == "Plan digest: ab12"
+
+
 def test_an_approval_without_a_second_person_asks_another_one_to_look() -> None:
     """An emergency is told at once, beside the question that it answered."""
     told = approved_alone(ABOUT, AT, by="admin", reason="nobody else awake")
