@@ -59,7 +59,7 @@ def clock() -> Iterator[Clock]:
         patch.setattr(authorizing, "now_ms", made.now)
         patch.setattr("kstreams_runbooks.steps.until.now_ms", made.now)
         patch.setattr("kstreams_runbooks.ledger.journal.wall_clock_ms", made.now)
-        patch.setattr(authorizing, "take_hold", lambda run: run.ledger.renew_hold(run.key, made.now()))
+        patch.setattr(authorizing, "take_hold", renews)
         yield made
 
 
@@ -81,15 +81,21 @@ def begin(clock: Clock, folder: Path) -> Callable[[], Run]:
     def begin() -> Run:
         clock.true_ms, clock.wrong_ms = BEGIN, 0
         name = f"orders-{next(numbers)}"
-        record = RunRecord("", "library_bump", name, name, "demo", "oncall", False, "", {}, clock.now())
+        # A cluster of its own: nobody has to look at the holds of thousands of others.
+        record = RunRecord("", "library_bump", name, name, name, "oncall", False, "", {}, clock.now())
         run = Run(ledger.start_run(record), "bounce_2_first", 1, ledger)
         vars(run)["declared"] = declared()
         plan = run.decide(bump_plan, reading=reading(), code=code, **inputs)
         ledger.store_plan(run.key, plan.digest, encode(plan))
-        ledger.take_hold(run.key, (f"application:demo:{name}",), "demo", 100_000, clock.now(), lambda _: False)
+        renews(run)
         return run
 
     return begin
+
+
+def renews(run: Run) -> None:
+    name = run.record.application
+    run.ledger.take_hold(run.key, (f"application:{name}:{name}",), name, 1, running.now_ms(), lambda _: False)
 
 
 def approves(run: Run) -> None:
@@ -115,7 +121,7 @@ EVENTS: dict[str, Callable[[Run], object]] = {
     "proof": lambda run: run.decide(every_member_runs, reading=DONE, bounces=run.plan().bounces),
     "change": changes,
     "another run": lambda run: changes(another_run(run)),
-    "renew": lambda run: run.ledger.renew_hold(run.key, running.now_ms()),
+    "renew": renews,
     "void": lambda run: void_plan(run, run.plan(), ("topic orders has another id",)),
 }
 

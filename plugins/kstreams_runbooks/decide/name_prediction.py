@@ -139,7 +139,7 @@ def _restores(compared: Compared) -> tuple[Restore, ...]:
             why = f"moves from subtopology {was} to {now}"
         elif old.get(store) != changelog:
             why = "is read back from another topic than before"
-        elif _setting(before, "state.dir") != _setting(after, "state.dir"):
+        elif _state_dir(before) != _state_dir(after):
             why = "state.dir is another one"
         else:
             continue
@@ -148,8 +148,8 @@ def _restores(compared: Compared) -> tuple[Restore, ...]:
     return tuple(found)
 
 
-def _setting(version: Version, key: str) -> str | None:
-    return (version.declared.config or {}).get(key)
+def _state_dir(version: Version) -> str | None:
+    return (version.declared.config or {}).get("state.dir")
 
 
 def _prefix(version: Version) -> str:

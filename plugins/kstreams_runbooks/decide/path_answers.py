@@ -20,11 +20,9 @@ def refusal(
     return VersionPath(Outcome.REFUSE, f"{question.pair}: {why}", findings=(danger, *findings))
 
 
-def refusal_of_row(
-    question: VersionQuestion, row_id: str, reason: str, action: str, source: str, findings: Iterable[PathFinding] = ()
-) -> VersionPath:
+def refusal_of_row(question: VersionQuestion, row_id: str, reason: str, action: str, source: str) -> VersionPath:
     """No path because a row says so."""
-    return refusal(question, row_id, f"{reason.rstrip('.')}; {action}", source, findings)
+    return refusal(question, row_id, f"{reason.rstrip('.')}; {action}", source)
 
 
 def path_of(

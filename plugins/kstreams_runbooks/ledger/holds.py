@@ -7,7 +7,7 @@ from functools import partial
 from sqlalchemy import delete, or_, select
 from sqlalchemy.orm import Session
 
-from kstreams_runbooks.errors import Refused, WriteRefused
+from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.ledger.database import Database
 from kstreams_runbooks.ledger.journal import append, lock, locked
 from kstreams_runbooks.ledger.tables import HoldRow, RunRow
@@ -58,20 +58,6 @@ class Holds:
             if blocking := [hold for hold in unknown if hold.run_key not in ended]:
                 _refuse_if_in_the_way(blocking, resources, cluster, limit)
         raise Refused(f"cluster {cluster}: holds change hands too fast to take one ({_ROUNDS} tries); clear this task")
-
-    def renew_hold(self, run_key: str, at_ms: int) -> None:
-        """Renew everything that a run holds; WriteRefused where it holds nothing any more."""
-
-        def work(session: Session) -> None:
-            run = locked(session, run_key)
-            held = _held_by(session, run_key)
-            if not held:
-                raise WriteRefused(f"run {run_key} holds nothing any more; clear `check` and what follows it")
-            entry = append(session, run, HOLD, "renewed", {"resources": [row.resource for row in held]}, at_ms)
-            for row in held:
-                row.renewed_at_ms, row.renewed_entry = at_ms, entry
-
-        self.database.write(work)
 
     def release_holds(self, run_key: str) -> None:
         """Give back everything that a run holds."""

@@ -79,13 +79,11 @@ class Notifications:
         statement = update(NotificationRow).where(*_is(delivery)).values(not_before_ms=at_ms + _PAUSE_MS, error=error)
         self.database.write(lambda session: session.execute(statement))
 
-    def notifications(self, about: str | None = None, *, unsent_only: bool = False) -> tuple[Delivery, ...]:
+    def notifications(self, about: str | None = None) -> tuple[Delivery, ...]:
         """Every message about a run (or about all), oldest first, with how far it got."""
         query = select(NotificationRow).order_by(NotificationRow.at_ms, NotificationRow.channel)
         if about is not None:
             query = query.where(NotificationRow.about == about)
-        if unsent_only:
-            query = query.where(NotificationRow.sent_at_ms.is_(None))
         return self.database.read(lambda session: tuple(_delivery(row) for row in session.scalars(query)))
 
 

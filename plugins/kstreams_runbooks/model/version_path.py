@@ -101,11 +101,6 @@ class VersionPath:
         return tuple(bounce for leg in self.legs for bounce in leg.bounces)
 
     @property
-    def next_leg(self) -> Leg | None:
-        """The leg to drive now: the path is derived from what runs, so it is the first."""
-        return self.legs[0] if self.legs else None
-
-    @property
     def plain(self) -> bool:
         """Whether it is one rolling bounce with nothing else to do."""
         return len(self.bounces) == 1 and self.bounces[0].plain

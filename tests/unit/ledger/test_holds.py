@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from kstreams_runbooks.errors import Refused, WriteRefused
+from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.ledger import Ledger
 from sqlalchemy import event
 from sqlalchemy.orm import Session
@@ -41,18 +41,8 @@ def test_taking_again_renews(ledger: Ledger, start: Start) -> None:
     key = start("one")
     take(ledger, key, at_ms=1)
     take(ledger, key, at_ms=5)
-    ledger.renew_hold(key, 7)
     (hold,) = ledger.holds()
-    assert (hold.taken_at_ms, hold.renewed_at_ms) == (1, 7)
-
-
-def test_renewing_what_is_lost_is_refused(ledger: Ledger, start: Start) -> None:
-    """A run whose hold went to another must not write."""
-    key = start("one")
-    take(ledger, key)
-    ledger.release_holds(key)
-    with pytest.raises(WriteRefused, match="holds nothing any more"):
-        ledger.renew_hold(key, 3)
+    assert (hold.taken_at_ms, hold.renewed_at_ms) == (1, 5)
 
 
 def test_all_or_nothing(ledger: Ledger, start: Start) -> None:
@@ -96,7 +86,7 @@ def test_a_hold_renewed_after_the_question_is_not_free(ledger: Ledger, start: St
     answers = iter([True, False])
 
     def is_finished(key: str) -> bool:
-        ledger.renew_hold(key, 3_000)
+        take(ledger, key, at_ms=3_000)
         return next(answers)
 
     with pytest.raises(Refused, match="held by run library_bump/one"):
