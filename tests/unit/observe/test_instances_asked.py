@@ -9,9 +9,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from kstreams_runbooks.model.readings import TopicReading
+from kstreams_runbooks.model.lag_kept import KnownTopology
+from kstreams_runbooks.model.readings import Missing, TopicReading
 from kstreams_runbooks.observe.lag import LagAsked, lag_of, topics_read
-from kstreams_runbooks.observe.lag_asked import NOBODY_TELLS, ask_instances, question
+from kstreams_runbooks.observe.lag_asked import NOBODY_TELLS, ask_instances, question, question_again
 from kstreams_runbooks.observe.offsets import Committed, Ends
 from kstreams_runbooks.observe.topic_names import TopicNames
 
@@ -87,6 +88,16 @@ def entry(name: str, *metrics: str) -> Any:
 def asked_of(one: Any) -> LagAsked:
     """The question about an application of which nothing is remembered."""
     return question(one, ask_instances([one], NAMES)[one.name])
+
+
+def test_a_pattern_that_was_told_before_is_matched_anew() -> None:
+    """A topic that has come since is read, also where it is hidden; whether one has come may not be known."""
+    known = KnownTopology({"zones-a": "source"}, (), 1_000, "d", patterns=("zones-.*",))
+    one = entry("orders", "http://127.0.0.1:1")
+    again = question_again(one, known, TopicNames.of({"zones-a", "zones-b"}, {"zones-late", "other"}))
+    assert (set(again.reads or ()), again.lacking) == ({"zones-a", "zones-b", "zones-late"}, "")
+    unknown = question_again(one, known, TopicNames.of({"zones-a"}, Missing("grant Describe on Cluster")))
+    assert "grant Describe on Cluster" in unknown.lacking
 
 
 def test_an_instance_without_a_streams_client_for_a_minute_has_failed(agents: str) -> None:
