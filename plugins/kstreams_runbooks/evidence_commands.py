@@ -120,7 +120,7 @@ def _end(record: "RunRecord", document: dict[str, Any]) -> None:
 def prune_ledger_command(days: int, execute: bool, form: str) -> None:
     """Delete raw readings of concluded runs; a gap entry in each run's journal says what was there.
 
-    Only of runs that hold nothing and whose chain is whole: exit 1 where one is broken, and nothing of it is deleted.
+    Only of runs that hold nothing; of one whose chain is broken nothing is deleted, and the exit code is 1.
     """
     from kstreams_runbooks.evidence import verified
     from kstreams_runbooks.ledger import Ledger

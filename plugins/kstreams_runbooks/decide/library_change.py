@@ -59,7 +59,7 @@ def library_findings(compared: Compared, rules: VersionRules, broker: Release | 
 
 
 def _question(version: Version, running: Release, target: Release) -> VersionQuestion:
-    # What may stand there was looked at when the version was read (contradictions.py).
+    # Its values were checked when the version was read (contradictions.py).
     config = version.declared.config
     return VersionQuestion(
         running=running,

@@ -103,8 +103,8 @@ def _no_upgrade_from(found: PlanFacts) -> None:
 
 def _settings_may_change_it(declared: DeclaredApplication, *, at_once: bool) -> Finding:
     answer = (
-        "if they do, look yourself whether the topics that it then reads and writes exist: the release was compared "
-        "with the cluster without them"
+        "if they do, check that the topics that it then reads and writes exist: the release was compared with the "
+        "cluster without these settings"
         if at_once
         else "if they do, this needs stop_and_restart"
     )

@@ -112,9 +112,9 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
     """Line numbers from 1, without what is around the words."""
     if "\x00" in text:
         raise BadInput("topology description: has NUL bytes (expected the text of Topology#describe); give that text")
-    # Windows editors put a mark before the first line.
     if len(text) > _MOST_TEXT:
         raise BadInput(f"topology description: has {len(text):,} characters (limit {_MOST_TEXT:,}); give that text")
+    # Windows editors put a mark before the first line.
     for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
         if stripped := line.strip():
             yield number, stripped

@@ -8,6 +8,8 @@ from kstreams_runbooks.decide.drain_pace import eta_ms
 from kstreams_runbooks.drains.watch import Answer
 from kstreams_runbooks.errors import Inconclusive, Unreachable
 from kstreams_runbooks.fleet import Application
+from kstreams_runbooks.model.drain import RunningInstance
+from kstreams_runbooks.model.lag import PartitionLag
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.wording import sentence
 
@@ -69,7 +71,7 @@ def _lines(entry: Application, answer: Answer) -> Iterator[str]:
         yield f"  also, in no topic: {held.what}"
 
 
-def _partition(one: Any) -> dict[str, Any]:
+def _partition(one: PartitionLag) -> dict[str, Any]:
     return {
         "topic": one.topic,
         "partition": one.partition,
@@ -83,5 +85,5 @@ def _partition(one: Any) -> dict[str, Any]:
     }
 
 
-def _instance(one: Any) -> dict[str, Any]:
+def _instance(one: RunningInstance) -> dict[str, Any]:
     return {**asdict(one), "tasks": None if one.tasks is None else sorted(one.tasks)}

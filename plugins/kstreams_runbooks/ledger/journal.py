@@ -19,7 +19,7 @@ from kstreams_runbooks.model.journal import CHAINED, RUN, Clock, Entry, entry_ha
 from kstreams_runbooks.model.ledger import RunRecord
 
 _ENTRY = tuple(Entry.__dataclass_fields__)
-# What an SQLite column has of another type, which it takes, is no value of an entry: its hash shows that.
+# SQLite takes any type in any column. A value of a wrong type is replaced by these: the entry's hash then does not fit.
 _DAMAGED: dict[type, Any] = {int: -1, bytes: b""}
 
 
@@ -61,7 +61,7 @@ class Journal:
         """The lowest time in the journal of the application after entry `after`."""
         return self._clock(run, after, JournalRow.at_ms.asc(), own=False)
 
-    def _clock(self, run: RunRecord, after: int, first: ColumnElement[Any], *, own: bool) -> Clock | None:
+    def _clock(self, run: RunRecord, after: int, first: ColumnElement[int], *, own: bool) -> Clock | None:
         query = select(JournalRow.at_ms, JournalRow.seq, JournalRow.run_key, JournalRow.task_id).where(
             JournalRow.cluster == run.cluster, JournalRow.application == run.application, JournalRow.seq > after
         )

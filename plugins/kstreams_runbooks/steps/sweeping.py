@@ -10,6 +10,7 @@ from kstreams_runbooks.decide.guards import nothing_drifted
 from kstreams_runbooks.errors import Inconclusive, RunbookError
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import decode
+from kstreams_runbooks.model.ledger import Evidence
 from kstreams_runbooks.model.plan import Plan
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.steps.checking import held_applications
@@ -111,5 +112,5 @@ def _inputs(run: Run, plan: Plan) -> dict[str, Any]:
     }
 
 
-def _passed(run: Run) -> Any:
+def _passed(run: Run) -> list[Evidence]:
     return run.ledger.evidence(run.key, kind="note", name=GATE_PASSED)

@@ -54,7 +54,8 @@ _format = click.option(
 def plan_command(form: str, application: str | None, **given: Any) -> None:
     """What follows from a change, and which runbook brings it: from two descriptions and what is declared beside them.
 
-    With --application the cluster is read, and stderr says whether a topic is missing or does not fit.
+    With --application the cluster is read, and stderr says whether a topic is missing or does not fit: exit code 1, or
+    3 where that is not known.
 
     Exit codes: 0 a rolling bounce is enough, 1 a runbook or a person is needed, 2 bad input, 3 inconclusive: something
     is not declared, and it is named.

@@ -94,5 +94,5 @@ def test_settings_may_change_a_topology() -> None:
     """No description knows them: whoever approves a roll is told."""
     assert [finding.id for finding in plan_of({"a": "1"}).findings] == ["settings-may-change-the-topology"]
     (finding,) = plan_of({"a": "1"}, at_once=True).findings
-    assert "compared with the cluster without them" in finding.message
+    assert "compared with the cluster without these settings" in finding.message
     assert plan_of({}, at_once=True).findings == ()
