@@ -19,11 +19,11 @@ Records that a suppress operator holds back and windows that are not closed stan
 | conclude | always safe | the application runs as before | nothing is changed |
 """
 
-from kstreams_runbooks.steps.certify import certify
 from kstreams_runbooks.steps.conclude import conclude
-from kstreams_runbooks.steps.count_unread import count_unread
-from kstreams_runbooks.steps.observing import observe
-from kstreams_runbooks.steps.runbook import DRAIN, paused_inputs, runbook
+from kstreams_runbooks.steps.drain.certify import certify
+from kstreams_runbooks.steps.drain.count_unread import count_unread
+from kstreams_runbooks.steps.plan.looking import observe
+from kstreams_runbooks.steps.run.form import DRAIN, paused_inputs, runbook
 
 with runbook("certify_drain", doc=__doc__, params=paused_inputs(), tags=("drain",), limits=DRAIN):
     observe() >> count_unread() >> certify() >> conclude()

@@ -24,7 +24,7 @@ names applications whose topics were recreated and have been looked after: the p
 | notify_changes | always safe, tells nothing twice | the applications run | nothing was changed |
 """
 
-from kstreams_runbooks.steps.check_tasks import (
+from kstreams_runbooks.steps.status.tasks import (
     judge,
     list_clusters,
     notify_changes,

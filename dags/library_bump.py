@@ -28,13 +28,12 @@ An instance in the middle of its restart may be left down, and `conclude` does n
 instances are and the way back.
 """
 
-from kstreams_runbooks.steps.approve import approve
-from kstreams_runbooks.steps.bounce import bounce_first, bounce_rest
+from kstreams_runbooks.steps.approval.approve import approve
 from kstreams_runbooks.steps.conclude import conclude
-from kstreams_runbooks.steps.observing import check, observe, prove_every_member, verify
-from kstreams_runbooks.steps.planned import planned
-from kstreams_runbooks.steps.plans import library_bump
-from kstreams_runbooks.steps.runbook import runbook, target_release
+from kstreams_runbooks.steps.instances.bounce import bounce_first, bounce_rest
+from kstreams_runbooks.steps.plan.looking import check, observe, prove_every_member, verify
+from kstreams_runbooks.steps.plan.plan import library_bump, planned
+from kstreams_runbooks.steps.run.form import runbook, target_release
 
 with runbook("library_bump", doc=__doc__, params={"target": target_release()}, tags=("version",)):
     (

@@ -22,11 +22,11 @@ Dry run is the default: it reads, compares and plans. It asks nobody and starts 
 | conclude | always safe | the started run goes its own way | `undo` of the started run |
 """
 
-from kstreams_runbooks.steps.change import describe_release, plan_of_change, start_runbook
-from kstreams_runbooks.steps.choose import choose_runbook
+from kstreams_runbooks.steps.change.choose import choose_runbook
+from kstreams_runbooks.steps.change.plan import describe_release, plan_of_change, start_runbook
 from kstreams_runbooks.steps.conclude import conclude
-from kstreams_runbooks.steps.observing import observe
-from kstreams_runbooks.steps.runbook import compared_release, runbook
+from kstreams_runbooks.steps.plan.looking import observe
+from kstreams_runbooks.steps.run.form import compared_release, runbook
 
 with runbook("plan_change", doc=__doc__, params=compared_release(), tags=("plan",)):
     (

@@ -22,13 +22,12 @@ Dry run is the default: it reads, checks, plans and says what it would do.
 Marking the whole **run** failed stops it at the next step boundary: no other instance is touched, and its hold is free.
 """
 
-from kstreams_runbooks.steps.approve import approve
-from kstreams_runbooks.steps.bounce import bounce_first, bounce_rest
+from kstreams_runbooks.steps.approval.approve import approve
 from kstreams_runbooks.steps.conclude import conclude
-from kstreams_runbooks.steps.observing import check, observe, verify
-from kstreams_runbooks.steps.planned import planned
-from kstreams_runbooks.steps.plans import rolling_bounce
-from kstreams_runbooks.steps.runbook import new_deployment, runbook
+from kstreams_runbooks.steps.instances.bounce import bounce_first, bounce_rest
+from kstreams_runbooks.steps.plan.looking import check, observe, verify
+from kstreams_runbooks.steps.plan.plan import planned, rolling_bounce
+from kstreams_runbooks.steps.run.form import new_deployment, runbook
 
 with runbook("rolling_bounce", doc=__doc__, params=new_deployment(), tags=("deployment",)):
     (

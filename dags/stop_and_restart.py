@@ -26,13 +26,12 @@ Marking the whole **run** failed stops it at the next step boundary and leaves t
 be **stopped**, and `conclude` does not run: clear it to read how the instances are and the way back.
 """
 
-from kstreams_runbooks.steps.approve import approve
+from kstreams_runbooks.steps.approval.approve import approve
 from kstreams_runbooks.steps.conclude import conclude
-from kstreams_runbooks.steps.observing import check, observe, verify
-from kstreams_runbooks.steps.planned import planned
-from kstreams_runbooks.steps.plans import stop_and_restart
-from kstreams_runbooks.steps.restart import start_application, stop_application, wait_caught_up
-from kstreams_runbooks.steps.runbook import new_deployment, runbook
+from kstreams_runbooks.steps.instances.restart import start_application, stop_application, wait_caught_up
+from kstreams_runbooks.steps.plan.looking import check, observe, verify
+from kstreams_runbooks.steps.plan.plan import planned, stop_and_restart
+from kstreams_runbooks.steps.run.form import new_deployment, runbook
 
 with runbook("stop_and_restart", doc=__doc__, params=new_deployment(), tags=("deployment",)):
     (

@@ -21,10 +21,10 @@ Dry run is the default: it reads, plans and says what it would do.
 | conclude | always safe | the application runs | trigger that runbook again |
 """
 
-from kstreams_runbooks.steps.approve import approve
+from kstreams_runbooks.steps.approval.approve import approve
 from kstreams_runbooks.steps.conclude import conclude
-from kstreams_runbooks.steps.runbook import run_to_undo, runbook
-from kstreams_runbooks.steps.undo import plan_undo, read_cards, undo
+from kstreams_runbooks.steps.instances.undo import plan_undo, read_cards, undo
+from kstreams_runbooks.steps.run.form import run_to_undo, runbook
 
 with runbook("undo", doc=__doc__, params={"run": run_to_undo()}, tags=("undo",)):
     read_cards() >> plan_undo() >> approve("approve_undo") >> undo() >> conclude()

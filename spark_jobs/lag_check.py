@@ -27,7 +27,7 @@ from kstreams_runbooks.frames.counting import counted
 from kstreams_runbooks.frames.failures import spoken
 from kstreams_runbooks.frames.job import opened, run_job
 from kstreams_runbooks.frames.ranges import LARGEST_RANGES, MAX_SCAN_RECORDS, OffsetRange, cut, parse_ranges
-from kstreams_runbooks.model.readable import Readable
+from kstreams_runbooks.model.readings.lag import Readable
 from kstreams_runbooks.properties import parse
 
 NAME = "lag_check"

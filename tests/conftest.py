@@ -6,12 +6,12 @@ import tempfile
 from collections.abc import Iterator
 
 import pytest
-from given import Kafka, Orders
 from kstreams_runbooks.fleet import load_fleet
 from lab.afresh import afresh
 from lab.application import Deployed
 from lab.settings import CHECKOUT, Lab, Ports
 from lab.stack import Parts, Stack
+from world.given import Kafka, Orders
 
 _PORT_BASE = 27_000
 

@@ -6,21 +6,21 @@ from typing import Any, NoReturn
 
 import click
 
-from kstreams_runbooks.airflow_api.runs_command import runs
-from kstreams_runbooks.airflow_api.trigger_command import trigger
-from kstreams_runbooks.discovery.commands import discover_command
-from kstreams_runbooks.discovery.readiness_command import readiness_command
-from kstreams_runbooks.discovery.rights_command import rights_command
-from kstreams_runbooks.drains.commands import drain_command
-from kstreams_runbooks.environment import load_demo_environment
+from kstreams_runbooks.demo.environment import load_demo_environment
+from kstreams_runbooks.demo.traffic.commands import generate_traffic, verify_traffic
 from kstreams_runbooks.errors import EXIT_CODES, BadInput, Inconclusive, RunbookError
-from kstreams_runbooks.evidence_commands import evidence_command, prune_ledger_command
 from kstreams_runbooks.free_text import is_whole
-from kstreams_runbooks.lags.commands import lag_command
-from kstreams_runbooks.topologies.commands import change_rules_command, declare_command, diagram_command, lint_command
-from kstreams_runbooks.topologies.plan_command import plan_command, verify_command
-from kstreams_runbooks.traffic.commands import generate_traffic, verify_traffic
-from kstreams_runbooks.version_paths.commands import version_path_command, version_paths_command
+from kstreams_runbooks.terminal.airflow.runs import runs
+from kstreams_runbooks.terminal.airflow.trigger import trigger
+from kstreams_runbooks.terminal.discover import discover_command
+from kstreams_runbooks.terminal.drain import drain_command
+from kstreams_runbooks.terminal.evidence import evidence_command, prune_ledger_command
+from kstreams_runbooks.terminal.lag import lag_command
+from kstreams_runbooks.terminal.path import version_path_command, version_paths_command
+from kstreams_runbooks.terminal.plan import plan_command, verify_command
+from kstreams_runbooks.terminal.readiness import readiness_command
+from kstreams_runbooks.terminal.rights import rights_command
+from kstreams_runbooks.terminal.topology import change_rules_command, declare_command, diagram_command, lint_command
 from kstreams_runbooks.wording import outside, sentence
 
 SCHEMA_VERSION = 1
@@ -57,13 +57,13 @@ def cli() -> None:
 )
 def snapshot(application: str, form: str, quiesced: bool) -> None:  # noqa: ARG001 - one format so far
     """Everything of APPLICATION that a dry run must not change; inconclusive where a part of it cannot be read."""
+    from kstreams_runbooks.connections import kafka_config
     from kstreams_runbooks.deployers import make_deployer
     from kstreams_runbooks.fleet import load_fleet
     from kstreams_runbooks.observe import ClusterReader
-    from kstreams_runbooks.observe.snapshot import missing_in
-    from kstreams_runbooks.observe.snapshot import snapshot as take
-    from kstreams_runbooks.steps.connections import kafka_config
-    from kstreams_runbooks.steps.terminal import log_to_stderr
+    from kstreams_runbooks.observe.application.snapshot import missing_in
+    from kstreams_runbooks.observe.application.snapshot import snapshot as take
+    from kstreams_runbooks.terminal.logs import log_to_stderr
 
     fleet = load_fleet()
     entry = fleet.application(application)

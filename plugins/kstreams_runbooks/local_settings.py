@@ -16,7 +16,7 @@ import kstreams_runbooks.decide.registry
 import kstreams_runbooks.deployers
 import kstreams_runbooks.ledger  # noqa: F401 - like those above, for the tasks that are forked from here
 from kstreams_runbooks.fleet import load_fleet
-from kstreams_runbooks.observe.clients import import_clients
+from kstreams_runbooks.observe.kafka.clients import import_clients
 
 _TAG = "kafka-streams"
 _MAPPED = "read_cluster"

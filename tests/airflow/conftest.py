@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 import pytest
-from given import declared_as
 from lab.afresh import afresh
 from lab.application import Deployed
 from lab.stack import Stack
+from world.given import declared_as
 
 # For cases that are about neither how long a gate stays good nor how many bounces there are.
 _SHORT = {"bake_s": 1, "gate_interval_s": 0.5, "gate_good_readings": 2}

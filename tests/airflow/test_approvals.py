@@ -4,14 +4,14 @@ import time
 
 import pytest
 from confluent_kafka.admin import AdminClient, NewPartitions  # type: ignore[attr-defined]
-from endings import COMPLETED, NOTHING_CHANGED, STOPPED, begun, ended, held_by
-from given import declared_as
 from lab.airflow import APPROVER, LOGINS, REQUESTER, passwords
 from lab.kafka import PARTITIONS
 from lab.leftovers import Started
 from lab.stack import Stack
 from lab.supervise import until
-from runs import DAG, approve, command, finished, log_of, mark_run, mark_task, question, reached, states, trigger
+from world.endings import COMPLETED, NOTHING_CHANGED, STOPPED, begun, ended, held_by
+from world.given import declared_as
+from world.runs import DAG, approve, command, finished, log_of, mark_run, mark_task, question, reached, states, trigger
 
 
 def test_reject_ends_the_run_with_nothing_changed(fresh: Stack) -> None:

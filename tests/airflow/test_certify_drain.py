@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Producer
-from endings import COMPLETED, INCONCLUSIVE, NOTHING_CHANGED, begun_other, ended
-from given import declared_as
 from kstreams_runbooks.observe import ClusterReader
-from kstreams_runbooks.observe.offsets import read_ends
+from kstreams_runbooks.observe.kafka.offsets import read_ends
 from lab import kafka
 from lab.afresh import afresh
 from lab.application import Deployed
 from lab.processes import TRIGGERER, kill_component, start_component
 from lab.stack import Stack
-from runs import command, reached
+from world.endings import COMPLETED, INCONCLUSIVE, NOTHING_CHANGED, begun_other, ended
+from world.given import declared_as
+from world.runs import command, reached
 
 PAUSED = "the generator is stopped"
 TIMEOUT_MS = 5_000

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 import yaml
-from endings import INCONCLUSIVE, NOTHING_CHANGED, begun, ended
-from given import declared_as
 from lab.application import Deployed, wait_running
 from lab.stack import Stack
-from runs import DAG, log_of
+from world.endings import INCONCLUSIVE, NOTHING_CHANGED, begun, ended
+from world.given import declared_as
+from world.runs import DAG, log_of
 
 _NOBODY_LISTENS = "http://127.0.0.1:9/jolokia"
 

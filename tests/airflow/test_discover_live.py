@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
-from endings import DRY_RUN, begun, ended
 from kstreams_runbooks.act.groups import GroupWriter
 from kstreams_runbooks.fleet import load_fleet
-from kstreams_runbooks.model.readings import GroupReading
+from kstreams_runbooks.model.readings.readings import GroupReading
 from kstreams_runbooks.observe import ClusterReader
 from lab.beside import beside
 from lab.stack import Stack
 from lab.supervise import until
-from runs import command, log_of
+from world.endings import DRY_RUN, begun, ended
+from world.runs import command, log_of
 
 NEW, STOPPED, PLAIN = "orders-by-streams-protocol", "orders-stopped", "reports"
 NOBODY_LISTENS = "127.0.0.1:9"

@@ -15,7 +15,7 @@ from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 from kstreams_runbooks.act.groups import GroupWriter
 from kstreams_runbooks.ledger import Ledger
-from kstreams_runbooks.model.readings import GroupReading, Missing
+from kstreams_runbooks.model.readings.readings import GroupReading, Missing
 from kstreams_runbooks.observe import ClusterReader
 from lab.afresh import afresh
 from lab.airflow import APPROVER
@@ -23,7 +23,7 @@ from lab.application import Deployed
 from lab.kafka import PARTITIONS
 from lab.stack import Stack
 from lab.supervise import until
-from runs import command, log_of, question, told, trigger
+from world.runs import command, log_of, question, told, trigger
 
 CHECK = "drain_check"
 AWAY = "elsewhere"

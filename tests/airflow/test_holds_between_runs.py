@@ -4,13 +4,13 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from endings import NOTHING_CHANGED, Trial, begun, ended, held_by
 from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.ledger import Ledger
-from kstreams_runbooks.model.ledger import RunRecord
+from kstreams_runbooks.model.runs.ledger import RunRecord
 from lab.airflow import APPROVER
 from lab.stack import Stack
-from runs import DAG, log_of, question
+from world.endings import NOTHING_CHANGED, Trial, begun, ended, held_by
+from world.runs import DAG, log_of, question
 
 _TAKERS = 50
 _RESOURCES = ("application:demo:orders",)

@@ -1,7 +1,6 @@
 """Airflow's own parts die at a bad moment: no instance stays down, and every instance is restarted once."""
 
 import pytest
-from endings import COMPLETED, STOPPED, begun, ended
 from lab.processes import (
     API_SERVER,
     SCHEDULER,
@@ -13,7 +12,8 @@ from lab.processes import (
 )
 from lab.stack import Stack
 from lab.supervise import until
-from runs import DAG, approve, finished, reached
+from world.endings import COMPLETED, STOPPED, begun, ended
+from world.runs import DAG, approve, finished, reached
 
 pytestmark = pytest.mark.long
 

@@ -4,15 +4,15 @@ import subprocess
 import time
 
 import pytest
-from endings import COMPLETED, DRY_RUN, NOTHING_CHANGED, STOPPED, begun, ended
-from given import Orders, declared_as
 from lab import report
 from lab.afresh import afresh
 from lab.airflow import APPROVER
 from lab.application import Deployed
 from lab.judge import judged
 from lab.stack import Stack
-from runs import command, finished, log_of, states, told, trigger
+from world.endings import COMPLETED, DRY_RUN, NOTHING_CHANGED, STOPPED, begun, ended
+from world.given import Orders, declared_as
+from world.runs import command, finished, log_of, states, told, trigger
 
 
 def test_approve_twice_and_two_bounces_under_traffic_lose_nothing(orders: Orders) -> None:

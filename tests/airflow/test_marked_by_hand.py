@@ -1,9 +1,9 @@
 """Somebody marks what is under way: the write behind it asks the ledger, and the run says how things are."""
 
-from endings import STOPPED, begun, ended
-from given import declared_as
 from lab.stack import Stack
-from runs import DAG, approve, log_of, mark_run, mark_task, reached
+from world.endings import STOPPED, begun, ended
+from world.given import declared_as
+from world.runs import DAG, approve, log_of, mark_run, mark_task, reached
 
 _FIRST, _SECOND = (1, "orders-1"), (1, "orders-2")
 # Longer than it takes to mark something.

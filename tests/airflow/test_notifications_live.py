@@ -11,7 +11,7 @@ from lab.airflow import APPROVER, REQUESTER
 from lab.application import Deployed
 from lab.stack import Stack
 from lab.supervise import until
-from runs import DAG, evidence, finished, log_of, question, told, trigger
+from world.runs import DAG, evidence, finished, log_of, question, told, trigger
 
 _OUTPUT = "orders-windowed"
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from endings import COMPLETED, DRY_RUN, NOTHING_CHANGED, begun, begun_other, ended
 from kstreams_runbooks.properties import dump
 from lab.airflow import APPROVER, REQUESTER
 from lab.application import FROM_RELEASE, TO_RELEASE
 from lab.stack import Stack
 from lab.supervise import until
-from runs import evidence, log_of, question
+from world.endings import COMPLETED, DRY_RUN, NOTHING_CHANGED, begun, begun_other, ended
+from world.runs import evidence, log_of, question
 
 DAG = "plan_change"
 
@@ -108,8 +108,8 @@ def test_a_runbook_that_is_no_dag_is_a_procedure_for_a_person(fresh: Stack) -> N
     document = ended(trial, state="success", outcome=COMPLETED)
     (runbook,) = plan_of(document)["runbooks"]
     sentence = document["run"]["outcome_sentence"]
-    assert f"PROCEED with {runbook}; {runbook} is no DAG yet: a person does it by hand" in sentence
-    assert f"{runbook} is no DAG yet, by hand" in log_of(fresh, trial.run_id, "plan")
+    assert f"PROCEED with {runbook}; {runbook} is not a DAG yet: a person does it by hand" in sentence
+    assert f"{runbook} is not a DAG yet, by hand" in log_of(fresh, trial.run_id, "plan")
     assert document["approvals"] == document["writes"] == []
 
 

@@ -1,10 +1,10 @@
 """A run of Airflow that is cleared stays the same to the ledger; one that is deleted and triggered again is another."""
 
-from endings import DRY_RUN, NOTHING_CHANGED, Trial, begun, ended, held_by
 from kstreams_runbooks.ledger import Ledger
 from lab.application import TO_RELEASE
 from lab.stack import Stack
-from runs import DAG, command, log_of, question, states
+from world.endings import DRY_RUN, NOTHING_CHANGED, Trial, begun, ended, held_by
+from world.runs import DAG, command, log_of, question, states
 
 
 def test_a_run_id_that_is_used_again_is_another_run(fresh: Stack) -> None:

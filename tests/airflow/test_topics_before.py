@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
-from endings import NOTHING_CHANGED, begun_other, ended
-from given import command_deployer, declared_as
-from kstreams_runbooks.model.readings import Missing
+from kstreams_runbooks.model.readings.readings import Missing
 from lab.application import FROM_RELEASE, streams
 from lab.stack import Stack
-from runs import approve, log_of, question
+from world.endings import NOTHING_CHANGED, begun_other, ended
+from world.given import command_deployer, declared_as
+from world.runs import approve, log_of, question
 
 pytestmark = pytest.mark.long
 

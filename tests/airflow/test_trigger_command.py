@@ -13,7 +13,7 @@ from lab.airflow import APPROVER
 from lab.application import Deployed
 from lab.stack import Stack
 from lab.supervise import until
-from runs import DAG, command, question
+from world.runs import DAG, command, question
 
 _ASKED = ("--application", "orders", "--target", "4.3.1", "--format", "json")
 

@@ -25,7 +25,7 @@ from lab.application import FROM_RELEASE, TO_RELEASE, Deployed, wait_running
 from lab.follow import follow
 from lab.settings import Lab
 from lab.stack import Parts, Stack, stack
-from runs import DAG, evidence, trigger, trigger_other
+from world.runs import DAG, evidence, trigger, trigger_other
 
 from benchmarks.parse import parse_seconds
 

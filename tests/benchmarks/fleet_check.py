@@ -21,12 +21,12 @@ from typing import Any
 
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
-from kstreams_runbooks.check_settings import CheckSettings
 from kstreams_runbooks.fleet import Application, load_fleet
 from kstreams_runbooks.ledger import Ledger
-from kstreams_runbooks.model.lag_kept import KnownTopology
-from kstreams_runbooks.steps.checking import ClusterRead, declared_digest, read_cluster
-from kstreams_runbooks.steps.judging import judge_fleet
+from kstreams_runbooks.model.readings.status import KnownTopology
+from kstreams_runbooks.watch.judge import judge_fleet
+from kstreams_runbooks.watch.settings import CheckSettings
+from kstreams_runbooks.watch.status import ClusterRead, declared_digest, read_cluster
 from lab.settings import Lab
 from lab.stack import Parts, stack
 

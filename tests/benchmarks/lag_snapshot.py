@@ -21,7 +21,7 @@ import httpx
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 from kstreams_runbooks.observe import ClusterReader
-from kstreams_runbooks.observe.lag import LagAsked, read_lag
+from kstreams_runbooks.observe.lag.lag import LagAsked, read_lag
 from lab.kafka_tools import consumer_groups
 from lab.settings import CHECKOUT, Lab
 from lab.stack import Parts, stack

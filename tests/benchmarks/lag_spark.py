@@ -19,7 +19,7 @@ from kstreams_runbooks.frames.connect import configure
 from kstreams_runbooks.frames.counting import ConnectCounter, counted
 from kstreams_runbooks.frames.ranges import OffsetRange
 from kstreams_runbooks.frames.source import read_ranges
-from kstreams_runbooks.model.readable import Readable
+from kstreams_runbooks.model.readings.lag import Readable
 from lab import kafka, spark
 from lab.settings import Lab
 from lab.stack import Parts, stack

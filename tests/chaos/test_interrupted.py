@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 
 import pytest
-from endings import STOPPED, begun, ended
 from kstreams_runbooks.errors import Unreachable
 from lab.afresh import afresh
 from lab.airflow import APPROVER
@@ -16,7 +15,8 @@ from lab.judge import judged
 from lab.processes import SCHEDULER, kill_component, start_component, stopping, task_process
 from lab.stack import Stack
 from lab.supervise import until
-from runs import DAG, approve, evidence, finished, log_of, states, trigger
+from world.endings import STOPPED, begun, ended
+from world.runs import DAG, approve, evidence, finished, log_of, states, trigger
 
 
 @pytest.fixture

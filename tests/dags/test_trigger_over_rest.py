@@ -20,12 +20,12 @@ from airflow.utils.db import initdb
 from airflow.utils.session import create_session
 from click.testing import CliRunner
 from fastapi.testclient import TestClient
-from kstreams_runbooks.airflow_api import client as module
-from kstreams_runbooks.airflow_api.client import AirflowApi
-from kstreams_runbooks.airflow_api.login import Login
-from kstreams_runbooks.airflow_api.wait import wait
 from kstreams_runbooks.cli import cli
 from kstreams_runbooks.errors import Refused, RunbookError
+from kstreams_runbooks.terminal.airflow import client as module
+from kstreams_runbooks.terminal.airflow.client import AirflowApi
+from kstreams_runbooks.terminal.airflow.login import Login
+from kstreams_runbooks.terminal.airflow.wait import wait
 from lab.settings import CHECKOUT
 from sqlalchemy import delete, select, update
 
@@ -262,7 +262,7 @@ def test_the_exit_code_is_the_outcomes(
         return pending(self, *arguments)
 
     monkeypatch.setattr(AirflowApi, "pending", third_time_ends)
-    monkeypatch.setattr("kstreams_runbooks.airflow_api.wait.time.sleep", lambda _: None)
+    monkeypatch.setattr("kstreams_runbooks.terminal.airflow.wait.time.sleep", lambda _: None)
     result = command("trigger", DAG, *TARGET, "--wait")
     assert result.exit_code == code
     assert result.stdout.startswith(says)

@@ -18,17 +18,17 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kstreams_runbooks.airflow_api.login import airflow_at
 from kstreams_runbooks.errors import BadInput, RunbookError
-from kstreams_runbooks.fleet.deployer import Instance
-from kstreams_runbooks.model.readings import Missing, NoClient, StreamsReading, Taken
-from kstreams_runbooks.observe.asking import ask_all
-from kstreams_runbooks.observe.jolokia import parts_of
-from kstreams_runbooks.observe.lag_asked import ask_instances, question
-from kstreams_runbooks.observe.metrics import read_streams, streams_from
-from kstreams_runbooks.observe.topic_names import TopicNames
-from kstreams_runbooks.observe.topology_topics import readable_topics
-from kstreams_runbooks.wire.limits import MIB, Limits
+from kstreams_runbooks.fleet.deployers.base import Instance
+from kstreams_runbooks.model.readings.readings import Missing, NoClient, StreamsReading, Taken
+from kstreams_runbooks.observe.application.jolokia import parts_of
+from kstreams_runbooks.observe.application.metrics import read_streams, streams_from
+from kstreams_runbooks.observe.application.polling import ask_all
+from kstreams_runbooks.observe.application.topics_read import ask_instances, question
+from kstreams_runbooks.observe.kafka.topic_names import TopicNames
+from kstreams_runbooks.observe.lag.topology_topics import readable_topics
+from kstreams_runbooks.terminal.airflow.login import airflow_at
+from kstreams_runbooks.wire.limits import MIB, ExchangeLimits
 from kstreams_runbooks.wire.strict_json import parsed
 from lab.fakes import FakeAgent, Reply, answer, drips, falls_silent, floods, sends, zeros
 from pydantic import ValidationError
@@ -37,7 +37,7 @@ SAMPLE = Path(__file__).parents[1] / "unit" / "observe" / "samples" / "jolokia_4
 WELL: list[dict[str, Any]] = json.loads(SAMPLE.read_text())
 NAMES = TopicNames.of({"orders", "customers"})
 # The same as the real ones in everything but the time, so that the cases are quick.
-QUICK = Limits(connect_s=0.3, silence_s=0.3, answer_s=0.6)
+QUICK = ExchangeLimits(connect_s=0.3, silence_s=0.3, answer_s=0.6)
 _OVER_S = 1.0
 CLIENT, RUNTIME, UPDATER, TASKS = range(4)
 OK_HEAD = b"HTTP/1.1 200 OK\r\n"

@@ -4,10 +4,10 @@ import time
 import tracemalloc
 
 import pytest
-from kstreams_runbooks.airflow_api import client as module
-from kstreams_runbooks.airflow_api.client import AirflowApi
-from kstreams_runbooks.airflow_api.login import Login
 from kstreams_runbooks.errors import Unreachable
+from kstreams_runbooks.terminal.airflow import client as module
+from kstreams_runbooks.terminal.airflow.client import AirflowApi
+from kstreams_runbooks.terminal.airflow.login import Login
 from lab.fakes import FakeAgent, Reply, answer, drips, floods, zeros
 from tenacity import wait_none
 

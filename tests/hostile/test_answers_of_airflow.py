@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from kstreams_runbooks.airflow_api.client import AirflowApi
-from kstreams_runbooks.airflow_api.login import Login
 from kstreams_runbooks.cli import cli
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, RunbookError
+from kstreams_runbooks.terminal.airflow.client import AirflowApi
+from kstreams_runbooks.terminal.airflow.login import Login
 
 BODIES = {
     "no body": b"",

@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from hostile_files import CASES, make
-from kstreams_runbooks.check_settings import check_settings
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet import load_fleet, release_declaration
+from kstreams_runbooks.fleet.notifications import notification_settings
 from kstreams_runbooks.fleet.topology_declaration import read_topology_declaration
-from kstreams_runbooks.notification_settings import notification_settings
+from kstreams_runbooks.watch.settings import check_settings
+from world.hostile_files import CASES, make
 
 _SECONDS = 2.0
 _CLUSTER = "connection: kafka_{name}\n"

@@ -5,18 +5,18 @@ import time
 from pathlib import Path
 
 import pytest
-from hostile_files import CASES, make
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kstreams_runbooks.decide.topology_text import parse_topology
-from kstreams_runbooks.deployers.deployment_file import read_declared
+from kstreams_runbooks.decide.topology.text import parse_topology
+from kstreams_runbooks.deployers.supervisord.deployment_file import read_declared
 from kstreams_runbooks.documents.json_document import json_document
 from kstreams_runbooks.documents.yaml_document import yaml_document
 from kstreams_runbooks.errors import BadInput, RunbookError
-from kstreams_runbooks.model.readings import Missing
-from kstreams_runbooks.observe.command_config import read_command_config
+from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.observe.login.command_config import read_command_config
 from kstreams_runbooks.properties import dump, parse
-from kstreams_runbooks.topologies.inputs import Given, read_topology, read_version
+from kstreams_runbooks.terminal.inputs import SideFiles, read_topology, read_version
+from world.hostile_files import CASES, make
 
 _GOOD = "Topologies:\n Sub-topology: 0\n  Source: s (topics: [a])\n   --> none\n"
 _NO_FILE = {"pipe", "link to a pipe", "socket", "directory", "endless device", "dangling link", "link to itself"}
@@ -71,7 +71,7 @@ def test_settings_that_are_no_file(tmp_path: Path, case: str) -> None:
     topology.write_text(_GOOD, encoding="utf-8")
     began = time.process_time()
     with pytest.raises(BadInput, match=r"deployment\.properties: "):
-        read_version(Given(topology, config=made))
+        read_version(SideFiles(topology, config=made))
     with pytest.raises(BadInput, match=r"--command-config \S+deployment\.properties: "):
         read_command_config(made)
     assert isinstance(read_declared(tmp_path, frozenset()).release, Missing)

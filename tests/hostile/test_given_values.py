@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from kstreams_runbooks.airflow_api.form import filled, pairs_of
-from kstreams_runbooks.check_settings import CheckSettings
 from kstreams_runbooks.cli import cli
-from kstreams_runbooks.deployers.deployment_file import read_declared
+from kstreams_runbooks.deployers.supervisord.deployment_file import read_declared
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet.limits import Limits
+from kstreams_runbooks.fleet.notifications import NotificationSettings
 from kstreams_runbooks.ledger import Ledger
-from kstreams_runbooks.model.readings import Missing
-from kstreams_runbooks.notification_settings import NotificationSettings
+from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.properties import dump, parse
-from kstreams_runbooks.steps.run import Run, new_record, record_of
-from kstreams_runbooks.steps.runbook import given_limits, runbook, target_release
+from kstreams_runbooks.steps.run.form import given_limits, runbook, target_release
+from kstreams_runbooks.steps.run.run import Run, new_record, record_of
+from kstreams_runbooks.terminal.airflow.form import filled, pairs_of
+from kstreams_runbooks.watch.settings import CheckSettings
 from pydantic import BaseModel, ValidationError
 
 HUGE = str(10**20)

@@ -15,17 +15,17 @@ import pytest
 from click.testing import CliRunner
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
 from confluent_kafka.admin import AclOperation, NewTopic  # type: ignore[attr-defined]
-from kstreams_runbooks.check_settings import CheckSettings
 from kstreams_runbooks.cli import cli
 from kstreams_runbooks.deployers import make_deployer
 from kstreams_runbooks.fleet import Application, load_fleet
 from kstreams_runbooks.ledger import Ledger
-from kstreams_runbooks.model.lag import ApplicationLag
-from kstreams_runbooks.model.readings import ApplicationReading, Missing
+from kstreams_runbooks.model.readings.lag import ApplicationLag
+from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.observe import ClusterReader, read_application
-from kstreams_runbooks.observe.application import read_dropped
-from kstreams_runbooks.steps.checking import read_cluster
-from kstreams_runbooks.steps.judging import judge_fleet
+from kstreams_runbooks.observe.application.application import read_dropped
+from kstreams_runbooks.watch.judge import judge_fleet
+from kstreams_runbooks.watch.settings import CheckSettings
+from kstreams_runbooks.watch.status import read_cluster
 from lab.fake_streams import FakeStreams
 from lab.secured import CLUSTER, CLUSTER_NAME, GROUP, TOPIC, Login, Secured
 from lab.supervise import until

@@ -72,7 +72,7 @@ def _plan(folder: Path, before: str, after: str) -> subprocess.CompletedProcess[
         pytest.param(lambda: (_chain(4_900, "map-"), _chain(4_900, "filter-")), 3, id="chain"),
         pytest.param(lambda: (_stores(4_990, "old"), _stores(4_990, "new")), 3, id="stores"),
         pytest.param(lambda: (_merges(1_240, "t"), _merges(1_240, "t")), 3, id="merges", marks=pytest.mark.long),
-        pytest.param(lambda: (_merges(1_240, "t"), _merges(1_240, "u")), 2, id="others", marks=pytest.mark.long),
+        pytest.param(lambda: (_merges(1_240, "t"), _merges(1_240, "u")), 3, id="others", marks=pytest.mark.long),
     ],
 )
 def test_a_large_topology_is_compared_within_limits(

@@ -14,13 +14,13 @@ from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from kstreams_runbooks.cli import cli
-from kstreams_runbooks.decide.chain import chain_holds
-from kstreams_runbooks.decide.chain_record import Kept
+from kstreams_runbooks.decide.runs.chain import chain_holds
+from kstreams_runbooks.decide.runs.chain_record import Kept
 from kstreams_runbooks.errors import BadInput, Inconclusive
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.tables import JournalRow
-from kstreams_runbooks.model.journal import GENESIS, MOST_BYTES, Entry, entry_hash, pack, unpack
-from kstreams_runbooks.model.ledger import Approval, Card, RunRecord
+from kstreams_runbooks.model.runs.journal import GENESIS, MOST_BYTES, Entry, entry_hash, pack, unpack
+from kstreams_runbooks.model.runs.ledger import Approval, Card, RunRecord
 from kstreams_runbooks.model.verdicts import Outcome
 
 KEY = "library_bump/r"

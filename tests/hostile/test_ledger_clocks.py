@@ -11,24 +11,24 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from kstreams_runbooks.decide.bump_plan import bump_plan
-from kstreams_runbooks.decide.conclusion import Conclusion, conclusion
-from kstreams_runbooks.decide.members import every_member_runs
+from kstreams_runbooks.decide.instances.members import every_member_runs
+from kstreams_runbooks.decide.plans.bump import bump_plan
+from kstreams_runbooks.decide.runs.conclusion import Conclusion, conclusion
 from kstreams_runbooks.errors import Drifted, WriteRefused
-from kstreams_runbooks.evidence import as_document
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import encode
-from kstreams_runbooks.model.ledger import Approval, RunRecord
+from kstreams_runbooks.model.runs.ledger import Approval, RunRecord
 from kstreams_runbooks.rules import upgrade_path_rules
-from kstreams_runbooks.steps import authorize as authorizing
-from kstreams_runbooks.steps import run as running
-from kstreams_runbooks.steps.authorize import VOIDED, authorize
-from kstreams_runbooks.steps.code import code_digest
+from kstreams_runbooks.steps.approval import authorize as authorizing
+from kstreams_runbooks.steps.approval.authorize import VOIDED, authorize
+from kstreams_runbooks.steps.approval.code import code_digest
+from kstreams_runbooks.steps.approval.void import void_plan
 from kstreams_runbooks.steps.conclude import facts_of
-from kstreams_runbooks.steps.run import Run
-from kstreams_runbooks.steps.until import Until
-from kstreams_runbooks.steps.void import void_plan
-from samples import NEW, card, declared, instance, reading
+from kstreams_runbooks.steps.run import run as running
+from kstreams_runbooks.steps.run.run import Run
+from kstreams_runbooks.steps.run.until import Until
+from kstreams_runbooks.watch.evidence import as_document
+from world.samples import NEW, card, declared, instance, reading
 
 MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
 BEGIN = 1_790_000_000_000
@@ -57,7 +57,7 @@ def clock() -> Iterator[Clock]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(running, "now_ms", made.now)
         patch.setattr(authorizing, "now_ms", made.now)
-        patch.setattr("kstreams_runbooks.steps.until.now_ms", made.now)
+        patch.setattr("kstreams_runbooks.steps.run.until.now_ms", made.now)
         patch.setattr("kstreams_runbooks.ledger.journal.wall_clock_ms", made.now)
         patch.setattr(authorizing, "take_hold", renews)
         yield made

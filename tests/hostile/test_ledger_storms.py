@@ -15,13 +15,13 @@ from alembic import command
 from click.testing import CliRunner, Result
 from kstreams_runbooks.cli import cli
 from kstreams_runbooks.errors import BadInput, Refused, RunbookError, Unreachable
-from kstreams_runbooks.evidence import verified
 from kstreams_runbooks.ledger import Ledger, migrate
 from kstreams_runbooks.ledger.database import Database
 from kstreams_runbooks.ledger.schema import HEAD, alembic_config, revision
-from kstreams_runbooks.model.journal import pack
-from kstreams_runbooks.model.ledger import Card, RunRecord
+from kstreams_runbooks.model.runs.journal import pack
+from kstreams_runbooks.model.runs.ledger import Card, RunRecord
 from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.watch.evidence import verified
 from lab.postgresql import Server, postgresql, small_disk
 from sqlalchemy import MetaData, event
 

@@ -15,32 +15,32 @@ from typing import Any
 
 import pytest
 import yaml
-from kstreams_runbooks.airflow_api.question import question_of
-from kstreams_runbooks.airflow_api.trigger_command import _note
-from kstreams_runbooks.decide.approval import approval_body
-from kstreams_runbooks.decide.bump_plan import bump_plan
-from kstreams_runbooks.decide.change_choice import commands
-from kstreams_runbooks.decide.conclusion import Conclusion, RunOutcome
-from kstreams_runbooks.decide.notification import About, ended, needs_you, trigger_command
+from kstreams_runbooks.decide.plans.bump import bump_plan
+from kstreams_runbooks.decide.runs.approval import approval_body
+from kstreams_runbooks.decide.runs.choice import commands
+from kstreams_runbooks.decide.runs.conclusion import Conclusion, RunOutcome
+from kstreams_runbooks.decide.runs.message import About, ended, needs_you, trigger_command
 from kstreams_runbooks.deployers.requests import request_sentence
 from kstreams_runbooks.deployers.scripts import tail_of
 from kstreams_runbooks.errors import BadInput, Refused
-from kstreams_runbooks.evidence import as_markdown as evidence_markdown
-from kstreams_runbooks.model.ledger import RunRecord
-from kstreams_runbooks.model.notification import Notification
-from kstreams_runbooks.model.readings import Missing
-from kstreams_runbooks.model.topology import Processor, Sink, Source, Subtopology, Topology
+from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.runs.ledger import RunRecord
+from kstreams_runbooks.model.runs.message import Notification
+from kstreams_runbooks.model.topology.topology import Processor, Sink, Source, Subtopology, Topology
 from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
+from kstreams_runbooks.present.change_text import as_markdown as plan_markdown
+from kstreams_runbooks.present.change_text import as_text as plan_text
+from kstreams_runbooks.present.diagram import mermaid
+from kstreams_runbooks.present.skeleton import skeleton
 from kstreams_runbooks.rules import upgrade_path_rules
-from kstreams_runbooks.steps.asked import check_asked
-from kstreams_runbooks.steps.run import log
-from kstreams_runbooks.topologies.mermaid import mermaid
-from kstreams_runbooks.topologies.plan_text import as_markdown as plan_markdown
-from kstreams_runbooks.topologies.plan_text import as_text as plan_text
-from kstreams_runbooks.topologies.skeleton import skeleton
+from kstreams_runbooks.steps.run.conf import check_asked
+from kstreams_runbooks.steps.run.run import log
+from kstreams_runbooks.terminal.airflow.question import question_of
+from kstreams_runbooks.terminal.airflow.trigger import _note
+from kstreams_runbooks.watch.evidence import as_markdown as evidence_markdown
 from kstreams_runbooks.wording import cell, code, markdown, outside, pasted, sentence, why_no_reason
 from markdown_it import MarkdownIt
-from samples import NEW, card, declared, reading
+from world.samples import NEW, card, declared, reading
 
 CORPUS = {
     "lines": "first\nsecond\r\nthird\u2028fourth\u0085fifth\x0b\x0csixth",

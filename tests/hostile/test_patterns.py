@@ -4,13 +4,13 @@ import time
 from contextlib import suppress
 
 import pytest
-from kstreams_runbooks.decide.java_pattern import matched, matcher
+from kstreams_runbooks.decide.topology.java_pattern import matched, matcher
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.matching import MANY_NAMES_S, ONE_NAME_S, LimitedPattern, PatternTooSlow, under_a_timeout
-from kstreams_runbooks.model.readings import Missing
-from kstreams_runbooks.observe.application import topics_of
-from kstreams_runbooks.observe.topic_names import TopicNames
-from kstreams_runbooks.observe.topology_topics import readable_topics
+from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.observe.application.application import topics_of
+from kstreams_runbooks.observe.kafka.topic_names import TopicNames
+from kstreams_runbooks.observe.lag.topology_topics import readable_topics
 
 _LONG = "a" * 249
 
@@ -89,8 +89,8 @@ def test_a_pattern_too_slow_is_not_known_and_never_nothing(monkeypatch: pytest.M
     """For a reading of one application and for the lag of many: the sentence names the pattern."""
     text = "Topologies:\n Sub-topology: 0\n  Source: s (topics: slow.*)\n   --> none\n"
     names, pattern = TopicNames.of({"ab" * 120}), slow()
-    monkeypatch.setattr("kstreams_runbooks.observe.topology_topics.matcher", lambda _: pattern)
-    monkeypatch.setattr("kstreams_runbooks.observe.topology_topics.matched", lambda _, name: pattern.matches(name))
+    monkeypatch.setattr("kstreams_runbooks.observe.lag.topology_topics.matcher", lambda _: pattern)
+    monkeypatch.setattr("kstreams_runbooks.observe.lag.topology_topics.matched", lambda _, name: pattern.matches(name))
     found = topics_of({text}, "app", names)
     assert isinstance(found, Missing)
     assert "source pattern slow: takes longer than" in found.missing

@@ -4,7 +4,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from kstreams_runbooks.decide.java_pattern import matched
+from kstreams_runbooks.decide.topology.java_pattern import matched
 from kstreams_runbooks.errors import BadInput
 
 _JAVA = Path(__file__).with_name("JavaPatterns.java")

@@ -13,16 +13,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from kstreams_runbooks.demo.file_notifier import FileNotifier
 from kstreams_runbooks.deployers import state_directory
 from kstreams_runbooks.deployers.state_directory import application_directory, clear
-from kstreams_runbooks.discovery.new_file import create
 from kstreams_runbooks.errors import BadInput, RunbookError, Unreachable, WriteRefused
 from kstreams_runbooks.files import append_line, create_file, replace_file
 from kstreams_runbooks.frames.bundle import write_bundle
 from kstreams_runbooks.frames.job import run_job
-from kstreams_runbooks.ledger.book import Ledger
+from kstreams_runbooks.ledger.ledger import Ledger
 from kstreams_runbooks.properties import write_atomically
-from kstreams_runbooks.steps.file_notifier import FileNotifier
+from kstreams_runbooks.terminal.new_file import create
 
 VICTIM = "not ours"
 

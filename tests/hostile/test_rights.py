@@ -21,21 +21,21 @@ from confluent_kafka.admin import AclOperation, NewTopic  # type: ignore[attr-de
 from kafka import TopicPartition as KafkaPartition
 from kafka.errors import CoordinatorNotAvailableError
 from kafka.structs import OffsetAndMetadata
-from kstreams_runbooks.check_settings import CheckSettings
 from kstreams_runbooks.cli import cli
-from kstreams_runbooks.decide.drain import certified
+from kstreams_runbooks.decide.drain.certificate import certified
 from kstreams_runbooks.deployers import make_deployer
 from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.fleet import load_fleet
 from kstreams_runbooks.ledger import Ledger
-from kstreams_runbooks.model.drain import DrainQuestion, Pause
+from kstreams_runbooks.model.readings.drain import DrainQuestion, Pause
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe import ClusterReader
-from kstreams_runbooks.observe.clients import connect_python
+from kstreams_runbooks.observe.kafka.clients import connect_python
 from kstreams_runbooks.rules import rights
-from kstreams_runbooks.steps.checking import read_cluster
-from kstreams_runbooks.steps.drain_reader import drain_reader
-from kstreams_runbooks.steps.judging import judge_fleet
+from kstreams_runbooks.watch.drain import drain_reader
+from kstreams_runbooks.watch.judge import judge_fleet
+from kstreams_runbooks.watch.settings import CheckSettings
+from kstreams_runbooks.watch.status import read_cluster
 from lab.fake_streams import FakeStreams
 from lab.secured import CLUSTER, CLUSTER_NAME, GROUP, TOPIC, TRANSACTIONAL_ID, Login, Secured
 from lab.supervise import until

@@ -13,14 +13,14 @@ from typing import Any
 import psutil
 import pytest
 from kstreams_runbooks.deployers import bounded_process
-from kstreams_runbooks.deployers.command import CommandDeployer
+from kstreams_runbooks.deployers.command.deployer import CommandDeployer
 from kstreams_runbooks.deployers.scripts import run_script
-from kstreams_runbooks.deployers.supervisord import SupervisordDeployer
+from kstreams_runbooks.deployers.supervisord.deployer import SupervisordDeployer
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, Unreachable
 from kstreams_runbooks.fleet import CommandSettings, SupervisordSettings
-from kstreams_runbooks.fleet.commands import Command
-from kstreams_runbooks.fleet.environment import CommandEnvironment
-from kstreams_runbooks.model.readings import Missing
+from kstreams_runbooks.fleet.deployers.command import Command
+from kstreams_runbooks.fleet.deployers.environment import CommandEnvironment
+from kstreams_runbooks.model.readings.readings import Missing
 from pydantic import ValidationError
 
 NONE = CommandEnvironment()

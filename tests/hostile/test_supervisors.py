@@ -10,12 +10,12 @@ import xmlrpc.client
 from typing import Any
 
 import pytest
-from kstreams_runbooks.deployers.xmlrpc import Supervisord, SupervisordFault
+from kstreams_runbooks.deployers.supervisord.xmlrpc import Supervisord, SupervisordFault
 from kstreams_runbooks.errors import BadInput, Unreachable, WriteRefused
-from kstreams_runbooks.wire.limits import MIB, Limits
+from kstreams_runbooks.wire.limits import MIB, ExchangeLimits
 from lab.fakes import FakeSupervisor, Reply, answer, drips, falls_silent, floods, sends, zeros
 
-QUICK = Limits(connect_s=0.3, silence_s=0.3, answer_s=0.6)
+QUICK = ExchangeLimits(connect_s=0.3, silence_s=0.3, answer_s=0.6)
 _OVER_S = 1.0
 OK_HEAD = b"HTTP/1.1 200 OK\r\n"
 WELL: dict[str, Any] = {

@@ -3,13 +3,13 @@
 import time
 
 import pytest
-from given import Orders
 from kstreams_runbooks.act.instance import restart
 from kstreams_runbooks.deployers import make_deployer
-from kstreams_runbooks.model.readings import StreamsReading
+from kstreams_runbooks.model.readings.readings import StreamsReading
 from lab import report
 from lab.application import streams, wait_running
 from lab.judge import judged
+from world.given import Orders
 
 
 @pytest.mark.long

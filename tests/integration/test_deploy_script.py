@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from given import command_deployer
 from kstreams_runbooks.act.instance import restart
-from kstreams_runbooks.deployers.command import CommandDeployer
+from kstreams_runbooks.deployers.command.deployer import CommandDeployer
 from kstreams_runbooks.errors import BadInput, Unreachable
 from kstreams_runbooks.fleet import CommandSettings
-from kstreams_runbooks.model.readings import Deployment
+from kstreams_runbooks.model.readings.readings import Deployment
 from lab import leftovers
 from lab.settings import CHECKOUT, Lab, Ports
 from lab.supervise import Program, Supervisor, inherited
+from world.given import command_deployer
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from kstreams_runbooks.act.instance import restart
-from kstreams_runbooks.deployers.command import CommandDeployer
+from kstreams_runbooks.deployers.command.deployer import CommandDeployer
 from kstreams_runbooks.errors import (
     BadInput,
     Inconclusive,
@@ -24,7 +24,7 @@ from kstreams_runbooks.errors import (
     WriteRefused,
 )
 from kstreams_runbooks.fleet import CommandSettings
-from kstreams_runbooks.model.readings import Deployment, Missing
+from kstreams_runbooks.model.readings.readings import Deployment, Missing
 
 # What a team might have: one program for every verb, processes of its own, one file per instance for what is set.
 DEPLOY = r"""

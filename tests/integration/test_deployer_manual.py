@@ -13,7 +13,7 @@ from kstreams_runbooks.deployers import make_deployer
 from kstreams_runbooks.deployers.manual import ManualDeployer
 from kstreams_runbooks.errors import BadInput, Inconclusive, WriteRefused
 from kstreams_runbooks.fleet import ManualSettings
-from kstreams_runbooks.model.readings import Deployment, Missing
+from kstreams_runbooks.model.readings.readings import Deployment, Missing
 from kstreams_runbooks.properties import write_atomically
 
 # How a team may let it be seen: the file that the person edits, and the process that the person starts.

@@ -7,16 +7,15 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 from kstreams_runbooks.act.instance import restart
-from kstreams_runbooks.deployers.deployment_file import FILE
-from kstreams_runbooks.deployers.supervisord import SupervisordDeployer
+from kstreams_runbooks.deployers.supervisord.deployer import SupervisordDeployer
+from kstreams_runbooks.deployers.supervisord.deployment_file import FILE
 from kstreams_runbooks.errors import BadInput, Interrupted, Refused, Unreachable, WriteRefused
-from kstreams_runbooks.fleet.environment import CommandEnvironment
-from kstreams_runbooks.model.readings import Deployment, Missing
+from kstreams_runbooks.fleet import SupervisordSettings
+from kstreams_runbooks.model.readings.readings import Deployment, Missing
 
 PROGRAM = """
 import signal, sys, time
@@ -37,34 +36,6 @@ time.sleep(600)
 """
 
 
-@dataclass
-class Instance:
-    """As a fleet entry declares one."""
-
-    name: str
-    program: str
-    directory: Path
-    state_dir: Path | None = None
-    metrics: str = "http://127.0.0.1:9/jolokia"
-
-
-@dataclass
-class Settings:
-    """As a fleet entry declares a supervisord deployer."""
-
-    url: str
-    instances: list[Instance]
-    releases: dict[str, str]
-    describe: list[str] = field(
-        default_factory=lambda: [sys.executable, "-c", "print('log line\\nTopologies:\\n {release}')"]
-    )
-    stop_timeout_s: float = 5
-    start_timeout_s: float = 10
-    kind: str = "supervisord"
-    settable: tuple[str, ...] = ()
-    environment: CommandEnvironment = field(default_factory=CommandEnvironment)
-
-
 def free_port() -> int:
     """A port that nobody listens on now."""
     with socket.socket() as probe:
@@ -73,7 +44,7 @@ def free_port() -> int:
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Iterator[Settings]:
+def settings(tmp_path: Path) -> Iterator[SupervisordSettings]:
     """A supervisord with two programs, stopped at first, and a login."""
     port = free_port()
     (tmp_path / "program.py").write_text(PROGRAM)
@@ -92,14 +63,26 @@ def settings(tmp_path: Path) -> Iterator[Settings]:
             f"[program:{name}]\ncommand={sys.executable} {tmp_path}/program.py {directory}\nautostart=false\n"
             "startretries=1\nstopwaitsecs=30\nstopasgroup=true\nkillasgroup=true"
         )
-        instances.append(Instance(name, name, directory))
+        instances.append(
+            {"name": name, "program": name, "directory": directory, "metrics": f"http://127.0.0.1:9/{name}"}
+        )
     (tmp_path / "supervisord.conf").write_text("\n\n".join(sections) + "\n")
     daemon = subprocess.Popen(
         [sys.executable, "-m", "supervisor.supervisord", "-n", "-c", str(tmp_path / "supervisord.conf")],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    found = Settings(f"http://runbook:secret@127.0.0.1:{port}", instances, {"3.4.1": "/old", "4.3.1": "/new"})
+    found = SupervisordSettings.model_validate(
+        {
+            "kind": "supervisord",
+            "url": f"http://runbook:secret@127.0.0.1:{port}",
+            "instances": instances,
+            "releases": {"3.4.1": "/old", "4.3.1": "/new"},
+            "describe": [sys.executable, "-c", "print('log line\\nTopologies:\\n {release}')"],
+            "stop_timeout_s": 5,
+            "start_timeout_s": 10,
+        }
+    )
     deadline = time.monotonic() + 20
     while True:
         try:
@@ -117,23 +100,23 @@ def settings(tmp_path: Path) -> Iterator[Settings]:
         os.kill(pid, 9)
 
 
-def deployer(settings: Settings, *, dry_run: bool = False) -> SupervisordDeployer:
+def deployer(settings: SupervisordSettings, *, dry_run: bool = False) -> SupervisordDeployer:
     """A deployer for real."""
     return SupervisordDeployer(settings, application_id="orders", dry_run=dry_run)
 
 
-def described(settings: Settings, instance: str = "o1") -> Deployment:
+def described(settings: SupervisordSettings, instance: str = "o1") -> Deployment:
     """What a new deployer says of one instance."""
     return next(one for one in deployer(settings).describe() if one.instance == instance)
 
 
-def starts(settings: Settings) -> list[str]:
+def starts(settings: SupervisordSettings) -> list[str]:
     """What o1 read at each of its starts."""
     log = settings.instances[0].directory / "started"
     return log.read_text().splitlines() if log.exists() else []
 
 
-def test_life_of_an_instance(settings: Settings) -> None:
+def test_life_of_an_instance(settings: SupervisordSettings) -> None:
     """Start, set, restart, stop; each of them twice is the same as once."""
     control = deployer(settings)
     assert described(settings).process == "stopped"
@@ -170,7 +153,7 @@ def test_life_of_an_instance(settings: Settings) -> None:
     assert described(settings, "o2").process == "stopped"
 
 
-def test_start_right_after_the_write_is_told_apart(settings: Settings) -> None:
+def test_start_right_after_the_write_is_told_apart(settings: SupervisordSettings) -> None:
     """Four times in a row: the start waits until it can be told from the write, so `applied` is no doubt."""
     control = deployer(settings)
     for round_ in range(4):
@@ -180,7 +163,7 @@ def test_start_right_after_the_write_is_told_apart(settings: Settings) -> None:
         assert described(settings).applied is True
 
 
-def test_restart_by_somebody_else_is_seen(settings: Settings) -> None:
+def test_restart_by_somebody_else_is_seen(settings: SupervisordSettings) -> None:
     """A process that was started before the file was touched runs something else than what stands there."""
     control = deployer(settings)
     control.start("o1")
@@ -188,9 +171,9 @@ def test_restart_by_somebody_else_is_seen(settings: Settings) -> None:
     assert described(settings).applied is False
 
 
-def test_stubborn_process(settings: Settings) -> None:
+def test_stubborn_process(settings: SupervisordSettings) -> None:
     """Not gone in time is an error that says who is left; the later start waits until it is gone."""
-    settings.stop_timeout_s = 0.5
+    settings = settings.model_copy(update={"stop_timeout_s": 0.5})
     (settings.instances[0].directory / "stubborn").touch()
     control = deployer(settings)
     control.start("o1")
@@ -208,7 +191,7 @@ def test_stubborn_process(settings: Settings) -> None:
     assert described(settings).pid != pid
 
 
-def test_program_that_does_not_come_up(settings: Settings) -> None:
+def test_program_that_does_not_come_up(settings: SupervisordSettings) -> None:
     """A release whose launcher fails at once: supervisord gives up, the sentence says so."""
     (settings.instances[0].directory / "broken").touch()
     with pytest.raises(Refused, match="o1: supervisord says FATAL"):
@@ -216,7 +199,7 @@ def test_program_that_does_not_come_up(settings: Settings) -> None:
     assert described(settings).process == "failed"
 
 
-def test_unknown_things_are_refused(settings: Settings) -> None:
+def test_unknown_things_are_refused(settings: SupervisordSettings) -> None:
     """Each with what there is."""
     control = deployer(settings)
     with pytest.raises(BadInput, match=r"'9\.9' is not declared \(declared: 3\.4\.1, 4\.3\.1\)"):
@@ -225,7 +208,8 @@ def test_unknown_things_are_refused(settings: Settings) -> None:
         control.apply("o1", "4.3.1", {"num.stream.threads": "9"})
     with pytest.raises(BadInput, match="'o9' is not declared"):
         control.stop("o9")
-    settings.instances[1].program = "nobody"
+    unknown = settings.instances[1].model_copy(update={"program": "nobody"})
+    settings = settings.model_copy(update={"instances": (settings.instances[0], unknown)})
     with pytest.raises(BadInput, match=r"has no program nobody \(it has: .*o1"):
         deployer(settings).start("o2")
     assert described(settings, "o2").process == "unknown"
@@ -243,7 +227,9 @@ def test_unknown_things_are_refused(settings: Settings) -> None:
         ("base.properties", "upgrade.from=3.4\n", r"base\.properties holds upgrade\.from=3\.4"),
     ],
 )
-def test_restart_that_would_be_refused_stops_nothing(settings: Settings, file: str, text: str, why: str) -> None:
+def test_restart_that_would_be_refused_stops_nothing(
+    settings: SupervisordSettings, file: str, text: str, why: str
+) -> None:
     """The process that runs is the one that ran, and describing the instance says the same beforehand."""
     control = deployer(settings)
     control.start("o1")
@@ -255,7 +241,7 @@ def test_restart_that_would_be_refused_stops_nothing(settings: Settings, file: s
     assert len(described(settings).obstacles) == 1
 
 
-def test_dry_run_writes_nothing(settings: Settings) -> None:
+def test_dry_run_writes_nothing(settings: SupervisordSettings) -> None:
     """Guards run, sentences are kept, processes and files stay; a write that goes around the deployer is refused."""
     deployer(settings).start("o1")
     before, file = described(settings), settings.instances[0].directory / FILE
@@ -277,7 +263,7 @@ def test_dry_run_writes_nothing(settings: Settings) -> None:
             dry._supervisord.call(method, "o1")
 
 
-def test_state_is_cleared_only_while_down(settings: Settings) -> None:
+def test_state_is_cleared_only_while_down(settings: SupervisordSettings) -> None:
     """Refused while the process lives."""
     control = deployer(settings)
     control.start("o1")
@@ -288,37 +274,38 @@ def test_state_is_cleared_only_while_down(settings: Settings) -> None:
     assert list((settings.instances[0].directory / "state" / "orders").iterdir()) == []
 
 
-def test_unreachable_and_wrong_login(settings: Settings) -> None:
+def test_unreachable_and_wrong_login(settings: SupervisordSettings) -> None:
     """One sentence each, without the password."""
     for url, why in (
         (settings.url.replace("secret", "other-word"), "HTTP 401"),
         (f"http://runbook:secret@127.0.0.1:{free_port()}", "no process listens"),
     ):
         with pytest.raises(Unreachable, match=why) as raised:
-            deployer(replace(settings, url=url)).describe()
+            deployer(settings.model_copy(update={"url": url})).describe()
         assert "secret" not in str(raised.value)
         assert "other-word" not in str(raised.value)
 
 
-def test_unix_socket(settings: Settings) -> None:
+def test_unix_socket(settings: SupervisordSettings) -> None:
     """The same over supervisord's socket; one that is not there is as unreachable as a port."""
     socket_file = settings.instances[0].directory.parent / "socket"
-    local = replace(settings, url=f"unix://{socket_file}")
+    local = settings.model_copy(update={"url": f"unix://{socket_file}"})
     deployer(local).start("o1")
     assert described(local).applied is True
     with pytest.raises(Unreachable, match="no process listens"):
-        deployer(replace(settings, url=f"unix://{socket_file}.not")).describe()
+        deployer(settings.model_copy(update={"url": f"unix://{socket_file}.not"})).describe()
 
 
-def test_topology_of_a_release(settings: Settings) -> None:
+def test_topology_of_a_release(settings: SupervisordSettings) -> None:
     """From its first line on; a command that fails says what it said last."""
     assert deployer(settings).topology("4.3.1") == "Topologies:\n 4.3.1\n"
-    settings.describe = [sys.executable, "-c", "import sys; sys.exit('no such class')"]
+    failing = (sys.executable, "-c", "import sys; sys.exit('no such class')")
+    settings = settings.model_copy(update={"describe": failing})
     with pytest.raises(Refused, match="exit 1: no such class"):
         deployer(settings).topology("4.3.1")
 
 
-def test_restart_is_told_to_go_in_the_middle(settings: Settings) -> None:
+def test_restart_is_told_to_go_in_the_middle(settings: SupervisordSettings) -> None:
     """SIGTERM while the process stops: it is started again as it was, and a rerun finishes."""
     control = deployer(settings)
     control.start("o1")
@@ -336,7 +323,7 @@ def test_restart_is_told_to_go_in_the_middle(settings: Settings) -> None:
     assert times.stopped_ms - times.stop_requested_ms >= 300
 
 
-def test_by_hand_commands_do_the_same(settings: Settings) -> None:
+def test_by_hand_commands_do_the_same(settings: SupervisordSettings) -> None:
     """The way back that a run prints can be pasted (its login is asked for or given by the person)."""
     control = deployer(settings)
     stop, write, start = control.by_hand("o1", "3.4.1", {"upgrade.from": "3.4"})

@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 from click.testing import CliRunner
-from given import Orders
 from kstreams_runbooks.cli import cli
 from kstreams_runbooks.fleet import load_fleet
+from world.given import Orders
 
 
 def test_a_folder_of_any_name_takes_the_declarations(orders: Orders, tmp_path: Path) -> None:

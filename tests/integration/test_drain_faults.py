@@ -13,19 +13,19 @@ from typing import Any
 
 import pytest
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic  # type: ignore[attr-defined]
-from given import Orders
 from kstreams_runbooks.act.groups import GroupWriter
-from kstreams_runbooks.decide.drain import drained
+from kstreams_runbooks.decide.drain.certificate import drained
 from kstreams_runbooks.deployers import make_deployer
-from kstreams_runbooks.drains.watch import Answer, Waits, Watch
-from kstreams_runbooks.model.drain import DrainQuestion, Pause
-from kstreams_runbooks.model.readings import GroupReading
+from kstreams_runbooks.model.readings.drain import DrainAnswer, DrainQuestion, Pause
+from kstreams_runbooks.model.readings.readings import GroupReading
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe import ClusterReader
-from kstreams_runbooks.observe.drain import DrainReader
-from kstreams_runbooks.steps.drain_reader import drain_reader
+from kstreams_runbooks.observe.application.drain import DrainReader
+from kstreams_runbooks.watch.drain import drain_reader
+from kstreams_runbooks.watch.drain_readings import Waits, Watch
 from lab.application import Deployed
 from lab.supervise import until
+from world.given import Orders
 
 QUESTION = DrainQuestion(3, Pause("declared", "a test", "there is no generator"))
 CHANGELOG = re.compile(r"orders-.*-changelog")
@@ -41,11 +41,11 @@ class Drain:
         self.config: dict[str, Any] = {"bootstrap.servers": orders.stack.lab.bootstrap}
         self.admin = AdminClient(self.config)
 
-    def watched(self, then: Callable[[], None] = lambda: None, ceiling_s: float | None = None) -> Answer:
+    def watched(self, then: Callable[[], None] = lambda: None, ceiling_s: float | None = None) -> DrainAnswer:
         """The answer; without a ceiling after as many readings as would prove it."""
         watch = Watch(self.reader, self.config, QUESTION, Waits(0.3, ceiling_s))
 
-        def show(answer: Answer) -> None:
+        def show(answer: DrainAnswer) -> None:
             if len(answer.readings) == 1:
                 then()
 

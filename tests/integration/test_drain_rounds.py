@@ -4,9 +4,9 @@ import secrets
 import time
 
 import pytest
-from given import Orders
 from lab.judge import judged
 from soak.rounds import planned, soaked
+from world.given import Orders
 
 
 @pytest.mark.parametrize("count", [6, pytest.param(20, marks=pytest.mark.long)])

@@ -5,10 +5,10 @@ import time
 import pytest
 from kstreams_runbooks.act.groups import GroupWriter
 from kstreams_runbooks.act.instance import restart
-from kstreams_runbooks.decide.members import members_of
+from kstreams_runbooks.decide.instances.members import members_of
 from kstreams_runbooks.deployers import make_deployer
 from kstreams_runbooks.fleet import load_fleet
-from kstreams_runbooks.model.readings import GroupReading, InstanceReading, Missing, StreamsReading
+from kstreams_runbooks.model.readings.readings import GroupReading, InstanceReading, Missing, StreamsReading
 from kstreams_runbooks.observe import ClusterReader
 from lab import kafka, report
 from lab.afresh import afresh

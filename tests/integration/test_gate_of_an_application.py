@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from kstreams_runbooks.decide.gate import gate
+from kstreams_runbooks.decide.instances.gate import gate
 from kstreams_runbooks.deployers import make_deployer
 from kstreams_runbooks.fleet import load_fleet
-from kstreams_runbooks.model.gates import Expectation
-from kstreams_runbooks.model.plan import Bounce
-from kstreams_runbooks.model.readings import ApplicationReading, GroupReading, StreamsReading
+from kstreams_runbooks.model.readings.readings import ApplicationReading, GroupReading, StreamsReading
+from kstreams_runbooks.model.runs.gate import Expectation
+from kstreams_runbooks.model.runs.plan import Bounce
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe import ClusterReader, read_application
 from lab.afresh import afresh

@@ -5,7 +5,7 @@ import subprocess
 from typing import Any
 
 import pytest
-from kstreams_runbooks.model.versions import Release, within
+from kstreams_runbooks.model.releases.release import Release, within
 from kstreams_runbooks.rules import upgrade_path_rules
 from lab.settings import CHECKOUT
 

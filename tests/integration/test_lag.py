@@ -8,12 +8,12 @@ from collections.abc import Iterator
 
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
-from eos import Log, logs
-from given import Kafka
-from kstreams_runbooks.model.lag import ApplicationLag
+from kstreams_runbooks.model.readings.lag import ApplicationLag
 from kstreams_runbooks.observe import ClusterReader
-from kstreams_runbooks.observe.lag import LagAsked, read_lag
-from kstreams_runbooks.observe.readable import count_readable
+from kstreams_runbooks.observe.lag.count import count_readable
+from kstreams_runbooks.observe.lag.lag import LagAsked, read_lag
+from world.eos import Log, logs
+from world.given import Kafka
 
 
 def nothing(log: Log) -> None:

@@ -9,11 +9,11 @@ from typing import Any, Protocol
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
-from kstreams_runbooks.decide.lag_status import LagSample, Status, StatusLimits, status
-from kstreams_runbooks.model.lag import ApplicationLag
+from kstreams_runbooks.decide.status.status import LagSample, Status, StatusLimits, status
+from kstreams_runbooks.model.readings.lag import ApplicationLag
 from kstreams_runbooks.observe import ClusterReader
-from kstreams_runbooks.observe.lag import LagAsked, read_lag
-from kstreams_runbooks.observe.lag_ages import with_ages
+from kstreams_runbooks.observe.lag.ages import with_ages
+from kstreams_runbooks.observe.lag.lag import LagAsked, read_lag
 
 DAY_MS = 86_400_000
 RETENTION_MS = 7 * DAY_MS

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from confluent_kafka import Consumer, Producer, TopicPartition
-from given import Orders
 from kstreams_runbooks.act.groups import GroupWriter
 from kstreams_runbooks.cli import cli
 from kstreams_runbooks.errors import BadInput, Unreachable
-from kstreams_runbooks.model.readings import GroupReading
+from kstreams_runbooks.model.readings.readings import GroupReading
 from kstreams_runbooks.observe import ClusterReader
 from lab import kafka
 from lab.supervise import until
+from world.given import Orders
 
 FIELDS = {
     "topic",

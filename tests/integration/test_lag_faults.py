@@ -14,19 +14,19 @@ from typing import Any
 
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
-from given import Orders
 from kstreams_runbooks.act.groups import GroupWriter
-from kstreams_runbooks.check_settings import CheckSettings
 from kstreams_runbooks.ledger import Ledger
-from kstreams_runbooks.model.lag_kept import KeptReading, KeptStatus
-from kstreams_runbooks.model.readings import GroupReading
+from kstreams_runbooks.model.readings.readings import GroupReading
+from kstreams_runbooks.model.readings.status import KeptReading, KeptStatus
 from kstreams_runbooks.observe import ClusterReader
-from kstreams_runbooks.observe.offsets import read_ends
-from kstreams_runbooks.steps.checking import ClusterRead, read_cluster
-from kstreams_runbooks.steps.judging import judge_fleet
+from kstreams_runbooks.observe.kafka.offsets import read_ends
+from kstreams_runbooks.watch.judge import judge_fleet
+from kstreams_runbooks.watch.settings import CheckSettings
+from kstreams_runbooks.watch.status import ClusterRead, read_cluster
 from lab.application import Deployed
 from lab.kafka import PARTITIONS
 from lab.supervise import until
+from world.given import Orders
 
 LAUNCHER = Path(__file__).resolve().parents[1] / "apps" / "orders" / "bin" / "run-instance"
 _CUSTOMERS = [("customers", number) for number in range(PARTITIONS)]

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from confluent_kafka import Consumer
-from eos import Log, empty, logs, never_committed
-from given import Kafka
 from kstreams_runbooks.cli import cli
 from lab.supervise import until
+from world.eos import Log, empty, logs, never_committed
+from world.given import Kafka
 
 
 def lag(group: str) -> tuple[int, dict[str, Any]]:

@@ -5,7 +5,13 @@ from collections.abc import Iterator
 
 import pytest
 from kstreams_runbooks.deployers import make_deployer
-from kstreams_runbooks.model.readings import ApplicationReading, Deployment, GroupReading, Missing, StreamsReading
+from kstreams_runbooks.model.readings.readings import (
+    ApplicationReading,
+    Deployment,
+    GroupReading,
+    Missing,
+    StreamsReading,
+)
 from kstreams_runbooks.observe import ClusterReader, read_application
 
 
@@ -107,7 +113,7 @@ def test_deployer_that_is_not_there_is_missing(orders: Orders, reader: ClusterRe
 
 def test_described_topology_is_the_running_one(orders: Orders, reader: ClusterReader) -> None:
     """What `--describe` prints without a start names the same topics as the running client."""
-    from kstreams_runbooks.observe.topology_topics import topology_topics
+    from kstreams_runbooks.observe.lag.topology_topics import topology_topics
 
     reading = read(orders, reader)
     deployer = make_deployer(orders.application, dry_run=True)  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 from kstreams_runbooks.act.groups import GroupWriter
 from kstreams_runbooks.errors import Unreachable, WriteRefused
-from kstreams_runbooks.model.readings import BrokerReading, GroupReading, Missing, PartitionReading
+from kstreams_runbooks.model.readings.readings import BrokerReading, GroupReading, Missing, PartitionReading
 from kstreams_runbooks.observe import ClusterReader
 from lab.supervise import until
 

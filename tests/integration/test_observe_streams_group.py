@@ -10,7 +10,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 from kstreams_runbooks.act.groups import GroupWriter
 from kstreams_runbooks.errors import WriteRefused
-from kstreams_runbooks.model.readings import GroupReading, StreamsReading
+from kstreams_runbooks.model.readings.readings import GroupReading, StreamsReading
 from kstreams_runbooks.observe import ClusterReader
 from lab.beside import beside
 

@@ -19,10 +19,10 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 from kafka import KafkaAdminClient
 from kafka.protocol.producer import ProduceRequest
 from kafka.record.default_records import DefaultRecordBatchBuilder
-from kstreams_runbooks.decide.drain_findings import drain_findings
-from kstreams_runbooks.model.drain import DrainQuestion, DrainReading
+from kstreams_runbooks.decide.drain.findings import drain_findings
+from kstreams_runbooks.model.readings.drain import DrainQuestion, DrainReading
 from kstreams_runbooks.observe import ClusterReader
-from kstreams_runbooks.observe.transactions import longest_timeout_ms
+from kstreams_runbooks.observe.kafka.transactions import longest_timeout_ms
 from lab.kafka_tools import transactions
 from lab.stack import Stack
 from lab.supervise import until

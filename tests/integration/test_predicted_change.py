@@ -12,22 +12,22 @@ import pytest
 import yaml
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
-from given import Kafka
 from kstreams_runbooks.act.groups import GroupWriter
-from kstreams_runbooks.decide.compared import Compared, Version
-from kstreams_runbooks.decide.emptiness import group_is_empty
-from kstreams_runbooks.decide.name_prediction import predicted
-from kstreams_runbooks.decide.partition_counts import partition_counts
-from kstreams_runbooks.model.readings import GroupReading, Missing, PartitionReading
+from kstreams_runbooks.decide.comparison.compared import Compared, Version
+from kstreams_runbooks.decide.comparison.prediction import predicted
+from kstreams_runbooks.decide.instances.members import group_is_empty
+from kstreams_runbooks.decide.topology.partitions import partition_counts
+from kstreams_runbooks.model.readings.readings import GroupReading, Missing, PartitionReading
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.properties import dump
-from kstreams_runbooks.topologies.inputs import Given, read_version
+from kstreams_runbooks.terminal.inputs import SideFiles, read_version
 from lab.application import TO_RELEASE
 from lab.kafka import create_topics
 from lab.settings import CHECKOUT
 from lab.supervise import log_tail, until
-from pairs import DECLARED, PAIRS, described
+from world.given import Kafka
+from world.pairs import DECLARED, PAIRS, described
 
 PROGRAM = CHECKOUT / "tests" / "apps" / "topologies"
 COUNTS = CHECKOUT / "tests" / "integration" / "java" / "RepartitionCounts.java"
@@ -208,10 +208,10 @@ class Trial:
 
         until(empty, _WAIT_S, f"{self.case.pair}: the group is EMPTY")
 
-    def versions(self) -> tuple[Given, Given]:
+    def versions(self) -> tuple[SideFiles, SideFiles]:
         """Both descriptions with their declarations, which have this application's id and the cluster's partitions."""
         before, after = (
-            Given(PAIRS / self.case.pair / f"{side}.txt", self._declaration(side)) for side in ("before", "after")
+            SideFiles(PAIRS / self.case.pair / f"{side}.txt", self._declaration(side)) for side in ("before", "after")
         )
         return before, after
 

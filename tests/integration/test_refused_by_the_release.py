@@ -4,10 +4,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from kstreams_runbooks.decide.version_path import version_path
-from kstreams_runbooks.decide.version_rules import accepted_upgrade_from
-from kstreams_runbooks.model.version_path import VersionQuestion
-from kstreams_runbooks.model.versions import Release
+from kstreams_runbooks.decide.releases.path import version_path
+from kstreams_runbooks.decide.releases.rules import accepted_upgrade_from
+from kstreams_runbooks.model.releases.path import VersionQuestion
+from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.properties import dump
 from kstreams_runbooks.rules import upgrade_path_rules
 from lab.application import TO_RELEASE, Deployed, base_properties

@@ -9,19 +9,19 @@ import pytest
 from click.testing import CliRunner, Result
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
-from given import Kafka, Orders
 from kstreams_runbooks.cli import cli
-from kstreams_runbooks.decide.topics_fit import topics_fit
-from kstreams_runbooks.decide.topics_needed import topics_needed
+from kstreams_runbooks.decide.fitting.needed import topics_needed
+from kstreams_runbooks.decide.fitting.topics import topics_fit
 from kstreams_runbooks.deployers import make_deployer
-from kstreams_runbooks.model.described import Described
+from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe import ClusterReader
-from kstreams_runbooks.observe.topics_seen import read_topics_seen
+from kstreams_runbooks.observe.application.topics_seen import read_topics_seen
 from lab.application import FROM_RELEASE
 from lab.supervise import until
-from samples import NEW, declared, reading
-from sides import COUNTS
+from world.given import Kafka, Orders
+from world.samples import NEW, declared, reading
+from world.sides import COUNTS
 
 Topics = Callable[..., str]
 

@@ -16,10 +16,10 @@ import pytest
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
-from kstreams_runbooks.traffic.collected import Collected
-from kstreams_runbooks.traffic.read import read_topics
-from kstreams_runbooks.traffic.schedule import Schedule
-from kstreams_runbooks.traffic.topics import topic_names
+from kstreams_runbooks.demo.traffic.collected import Collected
+from kstreams_runbooks.demo.traffic.read import read_topics
+from kstreams_runbooks.demo.traffic.schedule import Schedule
+from kstreams_runbooks.demo.traffic.topics import topic_names
 
 RUN_BROKER = Path(__file__).resolve().parent.parent / "apps" / "broker" / "bin" / "run-broker"
 

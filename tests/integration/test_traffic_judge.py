@@ -10,11 +10,11 @@ import pytest
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
-from kstreams_runbooks.traffic.judge_windowed import Window
-from kstreams_runbooks.traffic.schedule import Schedule
-from kstreams_runbooks.traffic.topics import OUTPUTS, Role, topic_names
-from unit.traffic.faults import alter, drop, duplicate, of_key, swap
-from unit.traffic.reference_application import (
+from kstreams_runbooks.demo.traffic.judge_windowed import JudgedWindow
+from kstreams_runbooks.demo.traffic.schedule import Schedule
+from kstreams_runbooks.demo.traffic.topics import OUTPUTS, TopicRole, topic_names
+from unit.demo.traffic.faults import alter, drop, duplicate, of_key, swap
+from unit.demo.traffic.reference_application import (
     PARTITIONS,
     Log,
     empty_log,
@@ -26,7 +26,7 @@ from unit.traffic.reference_application import (
 
 EVENTS = 10_000
 # 400 events/s are 25 s of event time: short windows, so that some of them close
-WINDOW = Window(size_ms=5_000, grace_ms=4_000)
+WINDOW = JudgedWindow(size_ms=5_000, grace_ms=4_000)
 FIGURES = ("missing", "extra", "duplicate", "out_of_order")
 
 
@@ -121,15 +121,15 @@ def test_one_fault_in_10000_records_exits_1_with_exactly_this(
 ) -> None:
     """Dropped, duplicated, altered, two swapped; no other output is touched by it."""
     log = copied(good)
-    own = of_key(log, Role.RUNNING, b"c-42")
+    own = of_key(log, TopicRole.RUNNING, b"c-42")
     if fault == "drop":
-        drop(log, Role.RUNNING, own[20])
+        drop(log, TopicRole.RUNNING, own[20])
     elif fault == "duplicate":
-        duplicate(log, Role.RUNNING, own[20])
+        duplicate(log, TopicRole.RUNNING, own[20])
     elif fault == "alter":
-        alter(log, Role.RUNNING, own[20], lambda value: value.update(sum=value["sum"] + 1))
+        alter(log, TopicRole.RUNNING, own[20], lambda value: value.update(sum=value["sum"] + 1))
     else:
-        swap(log, Role.RUNNING, own[20][0], own[20][1], own[30][1])
+        swap(log, TopicRole.RUNNING, own[20][0], own[20][1], own[30][1])
     code, document = verify(kafka, publish(kafka, log))
     figures = by_output(document)
     assert (code, document["verdict"]) == (1, "wrong")
@@ -140,8 +140,8 @@ def test_one_fault_in_10000_records_exits_1_with_exactly_this(
     assert len(running["offences"]) == sum(expected)
 
 
-@pytest.mark.parametrize("role", [Role.WINDOWED, Role.ENRICHED, Role.PER_CUSTOMER])
-def test_one_altered_record_of_another_output_is_found_there(kafka: Broker, good: Log, role: Role) -> None:
+@pytest.mark.parametrize("role", [TopicRole.WINDOWED, TopicRole.ENRICHED, TopicRole.PER_CUSTOMER])
+def test_one_altered_record_of_another_output_is_found_there(kafka: Broker, good: Log, role: TopicRole) -> None:
     """The last record of a partition, so that no later one of its key follows."""
     log = copied(good)
     partition = next(index for index, entries in enumerate(log[role]) if entries)
@@ -157,7 +157,7 @@ def test_one_altered_record_of_another_output_is_found_there(kafka: Broker, good
 def test_an_open_transaction_is_inconclusive_and_its_abort_leaves_no_trace(kafka: Broker, good: Log) -> None:
     """Last stable offset below log end: exit 3. Aborted records are never read."""
     prefix = publish(kafka, good)
-    topic = topic_names(prefix)[Role.RUNNING]
+    topic = topic_names(prefix)[TopicRole.RUNNING]
     producer = Producer({"bootstrap.servers": kafka.bootstrap, "transactional.id": prefix})
     producer.init_transactions(30)
     producer.begin_transaction()
@@ -182,7 +182,7 @@ def test_inputs_that_do_not_come_to_rest_are_inconclusive(kafka: Broker, good: L
 def test_records_deleted_by_retention_are_inconclusive(kafka: Broker, good: Log) -> None:
     """What an input no longer holds cannot be expected."""
     prefix = publish(kafka, good)
-    orders = topic_names(prefix)[Role.ORDERS]
+    orders = topic_names(prefix)[TopicRole.ORDERS]
     admin = AdminClient({"bootstrap.servers": kafka.bootstrap})
     for future in admin.delete_records([TopicPartition(orders, 1, 100)]).values():
         future.result()
@@ -194,8 +194,8 @@ def test_records_deleted_by_retention_are_inconclusive(kafka: Broker, good: Log)
 def test_text_names_the_key_and_the_offset(kafka: Broker, good: Log) -> None:
     """The same for eyes: a table, the reason, the offending record."""
     log = copied(good)
-    place = of_key(log, Role.RUNNING, b"c-42")[20]
-    alter(log, Role.RUNNING, place, lambda value: value.update(sum=value["sum"] + 1))
+    place = of_key(log, TopicRole.RUNNING, b"c-42")[20]
+    alter(log, TopicRole.RUNNING, place, lambda value: value.update(sum=value["sum"] + 1))
     prefix = publish(kafka, log)
     answer = run(
         "verify-traffic",

@@ -9,10 +9,10 @@ import pytest
 from confluent_kafka import KafkaError, Message, Producer
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
-from kstreams_runbooks.traffic.partitioner import partition_of
-from kstreams_runbooks.traffic.produce import PRODUCER
-from kstreams_runbooks.traffic.records import windowed_key
-from kstreams_runbooks.traffic.schedule import Schedule
+from kstreams_runbooks.demo.traffic.partitioner import partition_of
+from kstreams_runbooks.demo.traffic.produce import PRODUCER
+from kstreams_runbooks.demo.traffic.records import windowed_key
+from kstreams_runbooks.demo.traffic.schedule import Schedule
 
 TESTS = Path(__file__).resolve().parent.parent
 BROKER_JARS = TESTS / "apps" / "broker" / "target" / "libs"

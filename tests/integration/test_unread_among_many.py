@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
-from kstreams_runbooks.model.lag import PartitionLag
-from kstreams_runbooks.model.readable import MOST_AT_ONCE, Isolation
-from kstreams_runbooks.observe.first_unread import first_unread
-from kstreams_runbooks.observe.readable import count_readable
-from kstreams_runbooks.observe.unread_counts import UnreadCounts
+from kstreams_runbooks.model.readings.lag import MOST_AT_ONCE, Isolation, PartitionLag
+from kstreams_runbooks.observe.lag.count import count_readable
+from kstreams_runbooks.observe.lag.first_unread import first_unread
+from kstreams_runbooks.observe.lag.unread_counts import UnreadCounts
 from lab.stack import Stack
 
 ABORTED = 20 * MOST_AT_ONCE

@@ -7,10 +7,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Self
 
-from given import declared_as
 from kstreams_runbooks.errors import Refused, RunbookError, Unreachable
 from kstreams_runbooks.ledger import Ledger
-from kstreams_runbooks.model.readings import Missing
+from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.properties import parse
 from lab import application
 from lab.afresh import afresh
@@ -19,6 +18,7 @@ from lab.follow import follow
 from lab.judge import judged
 from lab.report import FAULTS
 from lab.stack import Stack
+from world.given import declared_as
 
 from kill.moments import Kill, Missed, Moment, Target, strike
 from kill.runbooks import Before, Scenario

@@ -14,8 +14,8 @@ import psutil
 from airflow.providers.standard.operators.hitl import HITLOperator
 from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.ledger import Ledger
-from kstreams_runbooks.steps.restart import WaitCaughtUp
-from kstreams_runbooks.steps.rolling import RollingOperator
+from kstreams_runbooks.steps.instances.restart import WaitCaughtUp
+from kstreams_runbooks.steps.instances.rolling import RollingOperator
 from lab import processes
 from lab.follow import last_line
 from lab.stack import Stack

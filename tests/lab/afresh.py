@@ -5,7 +5,7 @@ import time
 
 from confluent_kafka.admin import AdminClient
 from kstreams_runbooks.act.groups import GroupWriter
-from kstreams_runbooks.model.readings import GroupReading
+from kstreams_runbooks.model.readings.readings import GroupReading
 from kstreams_runbooks.observe import ClusterReader
 
 from lab import application, kafka

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from kstreams_runbooks.airflow_api.client import AirflowApi
-from kstreams_runbooks.airflow_api.login import PASSWORD, URL, USER, Login
 from kstreams_runbooks.errors import BadInput, Refused, Unreachable
+from kstreams_runbooks.terminal.airflow.client import AirflowApi
+from kstreams_runbooks.terminal.airflow.login import PASSWORD, URL, USER, Login
 
 from lab.settings import Lab
 from lab.supervise import Program, Supervisor, log_tail, until

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kstreams_runbooks.errors import BadInput, Unreachable
-from kstreams_runbooks.model.readings import Missing, StreamsReading
-from kstreams_runbooks.observe.metrics import read_streams
+from kstreams_runbooks.model.readings.readings import Missing, StreamsReading
+from kstreams_runbooks.observe.application.metrics import read_streams
 from kstreams_runbooks.properties import dump, write_atomically
 
 from lab.settings import Lab

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kstreams_runbooks.errors import Unreachable
-from kstreams_runbooks.model.readings import StreamsReading
-from kstreams_runbooks.observe.metrics import read_streams
+from kstreams_runbooks.model.readings.readings import StreamsReading
+from kstreams_runbooks.observe.application.metrics import read_streams
 from kstreams_runbooks.properties import dump
 
 from lab.settings import CHECKOUT

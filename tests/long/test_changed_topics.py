@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 from confluent_kafka.admin import AdminClient
 from kstreams_runbooks.act.groups import GroupWriter
-from kstreams_runbooks.decide.emptiness import group_is_empty
-from kstreams_runbooks.model.readings import GroupReading, Missing
+from kstreams_runbooks.decide.instances.members import group_is_empty
+from kstreams_runbooks.model.readings.readings import GroupReading, Missing
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.properties import dump, write_atomically

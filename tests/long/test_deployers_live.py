@@ -5,7 +5,6 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from given import command_deployer, declared_as, manual_deployer
 from kstreams_runbooks.properties import dump, write_atomically
 from lab import report
 from lab.afresh import afresh
@@ -14,7 +13,8 @@ from lab.application import Deployed
 from lab.follow import follow
 from lab.judge import judged
 from lab.stack import Stack
-from runs import DAG, evidence, finished, log_of, states, trigger
+from world.given import command_deployer, declared_as, manual_deployer
+from world.runs import DAG, evidence, finished, log_of, states, trigger
 
 pytestmark = pytest.mark.long
 

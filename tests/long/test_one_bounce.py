@@ -4,14 +4,14 @@ import re
 import time
 
 import pytest
-from endings import COMPLETED, begun, ended
-from given import declared_as
 from lab import kafka, report
 from lab.afresh import afresh
 from lab.application import FROM_RELEASE, Deployed
 from lab.judge import judged
 from lab.stack import Stack
-from runs import finished, log_of, states
+from world.endings import COMPLETED, begun, ended
+from world.given import declared_as
+from world.runs import finished, log_of, states
 
 pytestmark = pytest.mark.long
 

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 import pytest
 import yaml
 from confluent_kafka.admin import AdminClient
-from endings import COMPLETED, NOTHING_CHANGED, begun, begun_other, ended
-from given import declared_as
-from kstreams_runbooks.model.readings import Missing
+from kstreams_runbooks.model.readings.readings import Missing
 from lab import report
 from lab.afresh import afresh
 from lab.application import FROM_RELEASE, TO_RELEASE, Deployed, streams
 from lab.judge import judged
 from lab.stack import Stack
-from runs import approve, log_of
+from world.endings import COMPLETED, NOTHING_CHANGED, begun, begun_other, ended
+from world.given import declared_as
+from world.runs import approve, log_of
 
 pytestmark = pytest.mark.long
 

@@ -4,15 +4,15 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from endings import COMPLETED, DRY_RUN, NOTHING_CHANGED, STOPPED, begun, begun_other, ended
-from given import declared_as
 from lab import report
 from lab.afresh import afresh
 from lab.airflow import APPROVER
 from lab.application import FROM_RELEASE, TO_RELEASE, Deployed
 from lab.judge import judged
 from lab.stack import Stack
-from runs import approve, dag_of, evidence, log_of, mark_run, question, reached
+from world.endings import COMPLETED, DRY_RUN, NOTHING_CHANGED, STOPPED, begun, begun_other, ended
+from world.given import declared_as
+from world.runs import approve, dag_of, evidence, log_of, mark_run, question, reached
 
 pytestmark = pytest.mark.long
 

@@ -7,15 +7,15 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from kstreams_runbooks.decide.change_plan import change_plan
-from kstreams_runbooks.decide.change_rules import Fired, fired
-from kstreams_runbooks.decide.library_change import library_findings
-from kstreams_runbooks.decide.topology_diff import subjects
-from kstreams_runbooks.model.topology_change import ChangeRule, Subject
+from kstreams_runbooks.decide.change.answer import change_plan
+from kstreams_runbooks.decide.change.library import library_findings
+from kstreams_runbooks.decide.change.rules import Fired, fired
+from kstreams_runbooks.decide.comparison.subjects import subjects
+from kstreams_runbooks.model.topology.change import ChangeRule, Subject
 from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
-from pairs import compared, expected
+from world.pairs import compared, expected
 
-TEST = "tests/unit/decide/test_expected_changes.py::test_exactly_what_follows"
+TEST = "tests/unit/decide/change/test_reading.py::test_exactly_what_follows"
 # What no subject has: a condition on a word is negated by asking for another one.
 _ANOTHER = "another"
 

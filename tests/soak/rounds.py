@@ -16,13 +16,13 @@ from typing import Any, Literal
 import psutil
 from confluent_kafka import Producer
 from kstreams_runbooks.deployers import make_deployer
-from kstreams_runbooks.drains.watch import Answer, Waits, Watch
 from kstreams_runbooks.fleet import load_fleet
-from kstreams_runbooks.model.drain import DrainQuestion, DrainReading, Pause
+from kstreams_runbooks.model.readings.drain import DrainAnswer, DrainQuestion, DrainReading, Pause
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe import ClusterReader
-from kstreams_runbooks.observe.offsets import Place, read_ends
-from kstreams_runbooks.steps.drain_reader import drain_reader
+from kstreams_runbooks.observe.kafka.offsets import Place, read_ends
+from kstreams_runbooks.watch.drain import drain_reader
+from kstreams_runbooks.watch.drain_readings import Waits, Watch
 from lab.stack import TRAFFIC, Stack
 
 Kind = Literal["plain", "transaction", "restart"]
@@ -184,7 +184,7 @@ class Soak:
         psutil.Process(pid).send_signal(number)
 
 
-def _judged(drawn: Drawn, answer: Answer, found_s: float, now: dict[str, object]) -> Round:
+def _judged(drawn: Drawn, answer: DrainAnswer, found_s: float, now: dict[str, object]) -> Round:
     faults = []
     if answer.verdict.outcome is not Outcome.PROCEED:
         faults.append(f"no certificate: {answer.verdict.sentence}")

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from eos import CODECS, SCENARIOS, Log, logs
-from given import Kafka
 from kstreams_runbooks.frames.bundle import write_bundle
 from lab import spark
 from lab.settings import CHECKOUT, Lab, Ports
 from lab.stack import Parts, stack
 from spark.ports import BROKER, CONNECT, port
+from world.eos import CODECS, SCENARIOS, Log, logs
+from world.given import Kafka
 
 
 @pytest.fixture(scope="session")

@@ -11,12 +11,12 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from eos import Log
-from kstreams_runbooks.model.readable import Readable
+from kstreams_runbooks.model.readings.lag import Readable
 from kstreams_runbooks.observe import ClusterReader
-from kstreams_runbooks.observe.offsets import Place, read_ends
-from kstreams_runbooks.observe.readable import count_readable
+from kstreams_runbooks.observe.kafka.offsets import Place, read_ends
+from kstreams_runbooks.observe.lag.count import count_readable
 from lab import spark
+from world.eos import Log
 
 _JOB_S = 180
 

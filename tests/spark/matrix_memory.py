@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
-from given import Kafka
 from kstreams_runbooks.frames.counting import ConnectCounter
 from kstreams_runbooks.frames.ranges import OffsetRange
 from lab import kafka as broker
 from lab import spark
 from spark.ports import CONNECT, port
+from world.given import Kafka
 
 _PARTITIONS = 200
 _RECORDS = 10_000

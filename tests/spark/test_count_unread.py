@@ -11,19 +11,19 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from eos import Log, logs, partly_deleted
-from given import Kafka
-from kstreams_runbooks.counting import counter
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import encode
-from kstreams_runbooks.model.ledger import RunRecord
-from kstreams_runbooks.model.readings import Missing, PartitionReading
-from kstreams_runbooks.steps import count_unread as step
-from kstreams_runbooks.steps.count_unread import count_unread
+from kstreams_runbooks.model.readings.readings import Missing, PartitionReading
+from kstreams_runbooks.model.runs.ledger import RunRecord
+from kstreams_runbooks.steps.drain import count_unread as step
+from kstreams_runbooks.steps.drain.count_unread import count_unread
+from kstreams_runbooks.watch import counter
 from lab import spark
 from lab.settings import Lab, Ports
-from samples import CONF, CONF_DIGEST, DUE, reading
 from spark.lag_check_runs import counted, counted_directly, unread
+from world.eos import Log, logs, partly_deleted
+from world.given import Kafka
+from world.samples import CONF, CONF_DIGEST, DUE, reading
 
 RUN = "certify_drain/r"
 

@@ -6,13 +6,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import grpc  # type: ignore[import-untyped]
 import pytest
-from eos import SCENARIOS, Log, empty, logs, open_transaction, partly_deleted
-from given import Kafka
-from kstreams_runbooks.counting import counter
-from kstreams_runbooks.counting.counter import Counter
 from kstreams_runbooks.errors import Inconclusive
+from kstreams_runbooks.watch import counter
+from kstreams_runbooks.watch.counter import Counter
 from spark.forward import forward
 from spark.lag_check_runs import unread
+from world.eos import SCENARIOS, Log, empty, logs, open_transaction, partly_deleted
+from world.given import Kafka
 
 NOBODY = "sc://127.0.0.1:1/;token=hush-hush"
 

@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient
-from eos import SCENARIOS, Log, between_aborted, empty, logs, open_transaction
-from given import Kafka
 from kstreams_runbooks.frames.counting import ConnectCounter
 from kstreams_runbooks.frames.failures import meaning
 from kstreams_runbooks.frames.job import run_job as run_job_here
@@ -22,6 +20,8 @@ from spark.lag_check_runs import (
     run_job,
     unread,
 )
+from world.eos import SCENARIOS, Log, between_aborted, empty, logs, open_transaction
+from world.given import Kafka
 
 
 def test_over_connect_it_counts_what_a_consumer_gets(made: list[Log], remote: str, tmp_path: Path) -> None:

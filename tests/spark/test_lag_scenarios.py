@@ -7,15 +7,15 @@ import os
 from dataclasses import dataclass
 
 import pytest
-from eos import SCENARIOS, Log
-from kstreams_runbooks.counting import counter
-from kstreams_runbooks.counting.counter import Counter
-from kstreams_runbooks.model.lag import PartitionLag
+from kstreams_runbooks.model.readings.lag import PartitionLag
 from kstreams_runbooks.observe import ClusterReader
-from kstreams_runbooks.observe.lag import LagAsked, read_lag
+from kstreams_runbooks.observe.lag.lag import LagAsked, read_lag
+from kstreams_runbooks.watch import counter
+from kstreams_runbooks.watch.counter import Counter
 from lab.kafka_tools import described_lag
 from lab.settings import CHECKOUT
 from spark.lag_check_runs import unread
+from world.eos import SCENARIOS, Log
 
 PAGE = CHECKOUT / "docs" / "lag_scenarios.md"
 HEAD = """\

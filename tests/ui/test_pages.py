@@ -9,7 +9,7 @@ import pytest
 from lab.airflow import passwords
 from lab.stack import Stack
 from playwright.sync_api import Page, expect, sync_playwright
-from runs import DAG, question, trigger
+from world.runs import DAG, question, trigger
 
 _WIDTH, _HEIGHT = 1280, 900
 # Where to keep pictures of the pages for somebody who wants to look at them.

@@ -1,157 +1,144 @@
-"""Imports point one way: dags, steps, then what observes, decides, acts and remembers, then values."""
+"""Imports point one way: floors of the package, and inside some floors its rooms; and no two classes share a name."""
 
 import ast
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from world.imports import CHECKOUT, FILES, PACKAGE, floor_of, imports, inside
 
-CHECKOUT = Path(__file__).resolve().parents[2]
-PACKAGE = CHECKOUT / "plugins" / "kstreams_runbooks"
+# Every floor may word what it prints and name what it refuses.
+EVERYWHERE = {"errors", "free_text", "wording"}
+_DECIDED = {"decide", "matching", "model"}
+_READ = _DECIDED | {"deployers", "documents", "files", "fleet", "observe", "properties", "wire"}
+_KEPT = _READ | {"connections", "frames", "ledger", "rules"}
 
-# Every layer may word what it prints.
-EVERYWHERE = {"free_text", "wording"}
-
-# layer: the layers of the package that it may import
-MAY_IMPORT = {
+# floor: the floors that it may import
+MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
-    "finite": set(),
-    "properties": {"errors", "files"},
-    "files": set(),
-    "free_text": {"errors"},
     "wording": set(),
-    "wire": {"documents", "errors", "model"},
-    "documents": {"errors"},
-    "matching": {"errors"},
-    "model": {"errors"},
-    "rules": {"errors", "model"},
-    "decide": {"errors", "matching", "model"},
-    "fleet": {"documents", "errors", "model"},
-    "ledger": {"errors", "files", "model"},
-    "deployers": {"documents", "errors", "files", "model", "fleet", "properties", "wire"},
+    "free_text": set(),
+    "finite": set(),
+    "files": set(),
+    "matching": set(),
+    "documents": set(),
+    "properties": {"files"},
+    "model": set(),
+    "connections": {"documents", "model"},
+    "wire": {"documents", "model"},
+    "rules": {"model"},
+    "decide": {"matching", "model"},
+    "fleet": {"documents", "model"},
+    "ledger": {"files", "model"},
+    "frames": {"documents", "files", "model"},
+    "deployers": {"documents", "files", "fleet", "model", "properties", "wire"},
     # Of what decides it reads with what names and descriptions mean, which is pure.
-    "observe": {"decide", "documents", "errors", "matching", "model", "fleet", "deployers", "properties", "wire"},
-    "act": {"errors", "model", "fleet", "deployers", "observe"},
-    "traffic": {"errors", "finite", "model", "observe"},
-    "notification_settings": {"documents", "errors", "fleet", "model"},
-    "check_settings": {"documents", "errors", "fleet"},
-    "steps": {
-        "documents",
-        "files",
-        "errors",
-        "model",
-        "rules",
-        "decide",
-        "fleet",
-        "ledger",
-        "deployers",
-        "observe",
-        "act",
-        "check_settings",
-        "counting",
-        "frames",
-        "properties",
-        "notification_settings",
-        "topologies",
-    },
-    "airflow_api": {"documents", "errors", "finite", "fleet", "model"},
-    "evidence": {"decide", "errors", "ledger", "model"},
-    "environment": {"documents", "errors"},
-    "evidence_commands": {"errors", "evidence", "ledger", "model"},
-    "local_settings": {"act", "decide", "deployers", "fleet", "ledger", "observe"},
-    "version_paths": {"decide", "model", "rules"},
-    "frames": {"documents", "errors", "files", "model"},
-    # The one part of a terminal's plan that asks a cluster.
-    "planned_topics": {"decide", "deployers", "fleet", "model", "observe", "steps"},
-    "topologies": {"decide", "documents", "errors", "fleet", "model", "planned_topics", "properties", "rules"},
-    "counting": {"documents", "errors", "frames", "model", "observe"},
-    "lags": {
-        "check_settings",
-        "counting",
-        "decide",
-        "deployers",
-        "errors",
-        "fleet",
-        "ledger",
-        "model",
-        "observe",
-        "steps",
-    },
-    "drains": {"decide", "deployers", "errors", "finite", "fleet", "model", "observe", "steps"},
-    "discovery": {"decide", "files", "deployers", "errors", "fleet", "model", "observe", "rules", "steps"},
-    "cli": {
-        "airflow_api",
-        "discovery",
-        "drains",
-        "environment",
-        "errors",
-        "evidence_commands",
-        "fleet",
-        "lags",
-        "ledger",
-        "deployers",
-        "observe",
-        "steps",
-        "topologies",
-        "traffic",
-        "version_paths",
-    },
+    "observe": _READ - {"files"},
+    "act": {"deployers", "fleet", "model", "observe"},
+    "watch": _KEPT,
+    "present": {"decide", "model", "rules"},
+    "steps": _KEPT | {"act", "present", "watch"},
+    "terminal": _KEPT | {"finite", "present", "watch"},
+    "demo": {"documents", "files", "finite"},
+    "local_settings": _READ | {"act", "ledger"},
+    "cli": _KEPT | {"demo", "terminal"},
 }
 
-# library: the only layers that may import it
+# floor: its rooms, each of which imports those before it alone; rooms in one line know nothing of each other
+ROOMS: dict[str, list[set[str]]] = {
+    "model": [{""}, {"releases", "readings"}, {"topology", "runs", "discovery"}],
+    "decide": [
+        {"lag", "releases", "runbooks", "topology"},
+        {"comparison", "fitting", "instances", "status"},
+        {"change", "drain", "discovery"},
+        {"plans", "runs"},
+        {"registry"},
+    ],
+    "observe": [{"login"}, {"kafka"}, {"lag"}, {"application"}, {""}],
+    "steps": [{"run"}, {"approval"}, {"plan"}, {"change", "instances"}, {"drain"}, {"status", "conclude"}],
+}
+
+# library: the only floors that may import it
 ONLY_IN = {
-    "airflow": {"steps"},
+    "airflow": {"connections", "demo", "steps", "terminal"},
     "sqlalchemy": {"ledger"},
     "alembic": {"ledger"},
     "pyspark": {"frames"},
-    "confluent_kafka": {"observe", "act", "traffic"},
-    "kafka": {"observe", "act", "traffic"},
-    "httpx": {"airflow_api"},
+    "confluent_kafka": {"observe", "act", "demo"},
+    "kafka": {"observe", "act", "demo"},
+    "httpx": {"terminal"},
     "httpcore": {"wire"},
 }
 
 
-def imports(path: Path) -> set[str]:
-    """Modules that a file imports, also inside functions."""
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: relative import; Airflow's plugin loader cannot follow it"
-            found |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return found
-
-
-def layer_of(path: Path) -> str:
-    """First name under the package."""
-    return path.relative_to(PACKAGE).with_suffix("").parts[0]
-
-
-FILES = [path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py"]
+def room_of(parts: list[str]) -> str:
+    """The room of a dotted name in its floor: empty for a module that is in none, unless it is named itself."""
+    floor, *rest = parts
+    named = set().union(*ROOMS[floor])
+    return rest[0] if rest and rest[0] in named else ""
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_imports_point_one_way(path: Path) -> None:
-    """No layer reaches up."""
-    layer = layer_of(path)
-    inside = {name.split(".")[1] for name in imports(path) if name.startswith("kstreams_runbooks.")}
-    beyond = inside - {layer} - MAY_IMPORT[layer] - EVERYWHERE
-    assert not beyond, f"{layer} imports {beyond}"
+    """No floor reaches up."""
+    floor = floor_of(path)
+    beyond = {parts[0] for parts in inside(path)} - {floor} - MAY_IMPORT[floor] - EVERYWHERE
+    assert not beyond, f"{floor} imports {beyond}"
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in FILES if floor_of(path) in ROOMS], ids=lambda path: str(path.relative_to(PACKAGE))
+)
+def test_rooms_look_down(path: Path) -> None:
+    """A room imports the rooms before it in its floor."""
+    parts = list(path.relative_to(PACKAGE).with_suffix("").parts)
+    order = ROOMS[parts[0]]
+    place = {room: number for number, rooms in enumerate(order) for room in rooms}
+    mine = room_of([part for part in parts if part != "__init__"])
+    for other in inside(path):
+        if other[0] == parts[0] and (room := room_of(other)) != mine:
+            assert place[room] < place[mine], f"{mine} imports {'.'.join(other)}"
+
+
+def test_every_room_is_in_the_order() -> None:
+    """A new room has to say where it stands."""
+    for floor, order in ROOMS.items():
+        there = {path.name for path in (PACKAGE / floor).iterdir() if path.is_dir() and path.name != "__pycache__"}
+        assert there <= set().union(*order), floor
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_each_library_has_its_layers(path: Path) -> None:
-    """Airflow only in steps, SQL only in the ledger, Spark only in frames."""
+def test_each_library_has_its_floors(path: Path) -> None:
+    """Airflow only in steps and what talks to it, SQL only in the ledger, Spark only in frames."""
     tops = {name.split(".")[0] for name in imports(path)}
-    for library, layers in ONLY_IN.items():
-        assert library not in tops or layer_of(path) in layers, f"{path} imports {library}"
+    for library, floors in ONLY_IN.items():
+        assert library not in tops or floor_of(path) in floors, f"{path} imports {library}"
+
+
+def test_nothing_but_the_command_line_imports_the_demo() -> None:
+    """It is there for a first look and for the tests."""
+    for path in FILES:
+        if floor_of(path) not in {"demo", "cli"}:
+            assert "demo" not in {parts[0] for parts in inside(path)}, path
 
 
 def test_decisions_have_no_io_and_no_clock() -> None:
     """Values in, verdict out."""
     banned = {"time", "os", "pathlib", "random", "socket", "subprocess", "logging", "asyncio"}
-    for path in (PACKAGE / "decide").glob("*.py"):
+    modules = list((PACKAGE / "decide").rglob("*.py"))
+    assert len(modules) > len(ROOMS["decide"])
+    for path in modules:
         assert not {name.split(".")[0] for name in imports(path)} & banned, path
+
+
+def test_no_two_public_classes_share_a_name() -> None:
+    """One word, one thing."""
+    homes = defaultdict(set)
+    for path in FILES:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes[node.name].add(str(path.relative_to(PACKAGE)))
+    assert not {name: places for name, places in homes.items() if len(places) > 1}
 
 
 def test_dags_import_only_steps() -> None:

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kstreams_runbooks.errors import Refused, WriteRefused
-from kstreams_runbooks.model.readings import GroupReading, MemberReading, Missing
-from kstreams_runbooks.observe.clients import connect_python, let_in, unreachable
-from kstreams_runbooks.observe.cluster import ClusterReader
+from kstreams_runbooks.model.readings.readings import GroupReading, MemberReading, Missing
+from kstreams_runbooks.observe.kafka.clients import connect_python, let_in, unreachable
+from kstreams_runbooks.observe.kafka.cluster import ClusterReader
 
 # Streams groups have no removal of members (KIP-1071); share groups are nobody's Streams application.
 _REMOVABLE = frozenset({"classic", "consumer"})

@@ -10,6 +10,7 @@ from types import FrameType
 
 from kstreams_runbooks.deployers.protocol import Deployer
 from kstreams_runbooks.errors import Interrupted, Refused, RunbookError, WriteRefused
+from kstreams_runbooks.model.readings.states import is_down
 
 # Airflow tells a task to go by SIGINT or SIGTERM and kills it some seconds later.
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -98,8 +99,7 @@ def _start_again(deployer: Deployer, instance: str, error: BaseException, log: C
 
 def _is_stopped(deployer: Deployer, instance: str) -> bool:
     return any(
-        found.instance == instance and found.process in {"stopped", "failed"} and found.pid is None
-        for found in deployer.describe()
+        found.instance == instance and is_down(found.process) and found.pid is None for found in deployer.describe()
     )
 
 

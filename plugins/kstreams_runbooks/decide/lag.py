@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from kstreams_runbooks.model.readings import Missing, PartitionReading
+from kstreams_runbooks.model.readings.readings import Missing, PartitionReading
 
 
 @dataclass(frozen=True, slots=True)

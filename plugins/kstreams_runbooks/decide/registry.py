@@ -3,24 +3,22 @@
 from collections.abc import Callable
 from typing import Any
 
-from kstreams_runbooks.decide.approval import may_approve, may_request
-from kstreams_runbooks.decide.bump_plan import bump_plan
-from kstreams_runbooks.decide.check import ready_for_change
-from kstreams_runbooks.decide.conclusion import conclusion
-from kstreams_runbooks.decide.deployed import deployed
-from kstreams_runbooks.decide.described_change import described_change
-from kstreams_runbooks.decide.drain import certified, drained
-from kstreams_runbooks.decide.draining import read_up_to
-from kstreams_runbooks.decide.emptiness import group_is_empty
-from kstreams_runbooks.decide.gate import gate
-from kstreams_runbooks.decide.guards import nothing_drifted
-from kstreams_runbooks.decide.left_unread import nothing_left
-from kstreams_runbooks.decide.members import every_member_runs
-from kstreams_runbooks.decide.restart_plan import restart_plan
-from kstreams_runbooks.decide.roll_preflight import may_be_rolled
-from kstreams_runbooks.decide.topics_fit import topics_fit
-from kstreams_runbooks.decide.undo_plan import undo_plan
-from kstreams_runbooks.decide.verification import change_verified, undo_verified
+from kstreams_runbooks.decide.change.described import described_change
+from kstreams_runbooks.decide.change.preflight import may_be_rolled
+from kstreams_runbooks.decide.drain.certificate import certified, drained
+from kstreams_runbooks.decide.drain.marks import nothing_left, read_up_to
+from kstreams_runbooks.decide.fitting.topics import topics_fit
+from kstreams_runbooks.decide.instances.check import ready_for_change
+from kstreams_runbooks.decide.instances.deployed import deployed
+from kstreams_runbooks.decide.instances.gate import gate
+from kstreams_runbooks.decide.instances.guards import nothing_drifted
+from kstreams_runbooks.decide.instances.members import every_member_runs, group_is_empty
+from kstreams_runbooks.decide.instances.verification import change_verified, undo_verified
+from kstreams_runbooks.decide.plans.bump import bump_plan
+from kstreams_runbooks.decide.plans.restart import restart_plan
+from kstreams_runbooks.decide.plans.undo import undo_plan
+from kstreams_runbooks.decide.runs.approval import may_approve, may_request
+from kstreams_runbooks.decide.runs.conclusion import conclusion
 
 DECISIONS: dict[str, Callable[..., Any]] = {
     function.__name__: function

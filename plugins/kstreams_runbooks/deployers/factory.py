@@ -2,10 +2,10 @@
 
 from typing import Protocol
 
-from kstreams_runbooks.deployers.command import CommandDeployer
+from kstreams_runbooks.deployers.command.deployer import CommandDeployer
 from kstreams_runbooks.deployers.manual import ManualDeployer
 from kstreams_runbooks.deployers.protocol import Deployer
-from kstreams_runbooks.deployers.supervisord import SupervisordDeployer
+from kstreams_runbooks.deployers.supervisord.deployer import SupervisordDeployer
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet import CommandSettings, ManualSettings, SupervisordSettings
 

@@ -7,12 +7,12 @@ a describe command it can observe neither release nor settings, and everything t
 import time
 from collections.abc import Mapping
 
-from kstreams_runbooks.deployers.command import known_release, look, topology_of
+from kstreams_runbooks.deployers.command.deployer import known_release, look, topology_of
 from kstreams_runbooks.deployers.requests import Wish, request_sentence
 from kstreams_runbooks.deployers.settable import refuse_others, settable_keys, shown
 from kstreams_runbooks.errors import BadInput, WriteRefused
-from kstreams_runbooks.fleet.manual import ManualSettings, Stated
-from kstreams_runbooks.model.readings import Deployment, Missing, Taken
+from kstreams_runbooks.fleet.deployers.manual import ManualSettings, Stated
+from kstreams_runbooks.model.readings.readings import Deployment, Missing, Taken
 from kstreams_runbooks.wording import sentence
 
 _UNSEEN = "the manual deployer has no describe command; declare deployer.commands.describe"

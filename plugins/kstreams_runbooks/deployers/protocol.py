@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from kstreams_runbooks.deployers.requests import Wish
-from kstreams_runbooks.model.readings import Deployment
+from kstreams_runbooks.model.readings.readings import Deployment
 
 
 class Deployer(Protocol):

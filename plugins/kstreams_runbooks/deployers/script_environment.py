@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 
-from kstreams_runbooks.fleet.environment import ALWAYS, CommandEnvironment
+from kstreams_runbooks.fleet.deployers.environment import ALWAYS, CommandEnvironment
 
 
 def script_environment(declared: CommandEnvironment, own: Mapping[str, str] = os.environ) -> dict[str, str]:

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from kstreams_runbooks.deployers.bounded_process import MOST_OUTPUT, NotDone, TooMuch, run_bounded
 from kstreams_runbooks.deployers.script_environment import script_environment
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, RunbookError, Unreachable
-from kstreams_runbooks.fleet.commands import Command
-from kstreams_runbooks.fleet.environment import CommandEnvironment
+from kstreams_runbooks.fleet.deployers.command import Command
+from kstreams_runbooks.fleet.deployers.environment import CommandEnvironment
 from kstreams_runbooks.model.address import printable
 from kstreams_runbooks.wording import outside
 

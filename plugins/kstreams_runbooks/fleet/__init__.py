@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from kstreams_runbooks.fleet.names import application_names, fleet_dir
 
 if TYPE_CHECKING:
-    from kstreams_runbooks.fleet.command import CommandSettings
     from kstreams_runbooks.fleet.declarations import Application, Cluster
+    from kstreams_runbooks.fleet.deployers.command import CommandSettings
+    from kstreams_runbooks.fleet.deployers.manual import ManualSettings
+    from kstreams_runbooks.fleet.deployers.supervisord import SupervisordSettings
     from kstreams_runbooks.fleet.limits import Limits
     from kstreams_runbooks.fleet.loading import Fleet, load_fleet
-    from kstreams_runbooks.fleet.manual import ManualSettings
-    from kstreams_runbooks.fleet.supervisord import SupervisordSettings
     from kstreams_runbooks.fleet.topology_declaration import release_declaration
 
 __all__ = [
@@ -34,11 +34,11 @@ __all__ = [
 _HOME = {
     "Application": "declarations",
     "Cluster": "declarations",
-    "CommandSettings": "command",
+    "CommandSettings": "deployers.command",
     "Fleet": "loading",
     "Limits": "limits",
-    "ManualSettings": "manual",
-    "SupervisordSettings": "supervisord",
+    "ManualSettings": "deployers.manual",
+    "SupervisordSettings": "deployers.supervisord",
     "load_fleet": "loading",
     "release_declaration": "topology_declaration",
 }

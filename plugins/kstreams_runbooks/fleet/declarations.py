@@ -6,13 +6,13 @@ from typing import Annotated, Literal
 from pydantic import Field, ValidationError, ValidationInfo, field_validator
 
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.fleet.command import CommandSettings
+from kstreams_runbooks.fleet.deployers.command import CommandSettings
+from kstreams_runbooks.fleet.deployers.manual import ManualSettings
+from kstreams_runbooks.fleet.deployers.supervisord import SupervisordSettings
 from kstreams_runbooks.fleet.limits import Limits
-from kstreams_runbooks.fleet.manual import ManualSettings
-from kstreams_runbooks.fleet.supervisord import SupervisordSettings
 from kstreams_runbooks.fleet.values import (
     Count,
-    Declaration,
+    FleetModel,
     KafkaName,
     People,
     ReleaseName,
@@ -21,8 +21,8 @@ from kstreams_runbooks.fleet.values import (
     YesNoUnknown,
     Zone,
 )
-from kstreams_runbooks.model.declared import DeclaredApplication
-from kstreams_runbooks.model.versions import Release
+from kstreams_runbooks.model.fleet_entry import DeclaredApplication
+from kstreams_runbooks.model.releases.release import Release
 
 # One more deployer is one more member here; `kind` tells them apart.
 DeployerSettings = Annotated[SupervisordSettings | CommandSettings | ManualSettings, Field(discriminator="kind")]
@@ -30,7 +30,7 @@ DeployerSettings = Annotated[SupervisordSettings | CommandSettings | ManualSetti
 ProcessingGuarantee = Literal["at_least_once", "exactly_once", "exactly_once_beta", "exactly_once_v2", "unknown"]
 
 
-class Cluster(Declaration):
+class Cluster(FleetModel):
     """One Kafka cluster."""
 
     name: Words = Field(description="stem of the file")
@@ -44,7 +44,7 @@ class Cluster(Declaration):
     zone: Zone = Field(default="UTC", description="IANA time zone of its owners")
 
 
-class Application(Declaration):
+class Application(FleetModel):
     """One Kafka Streams application. Internal topics are not declared: they follow from the running topology."""
 
     name: Words = Field(description="stem of the file")

@@ -2,7 +2,7 @@
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from kstreams_runbooks.fleet.values import Amount, Count, Declaration
+from kstreams_runbooks.fleet.values import Amount, Count, FleetModel
 
 # Further than anybody waits, nearer than what clocks and databases can count to: ten years, in the unit of each.
 _SECONDS, _HOURS = 300_000_000.0, 87_600.0
@@ -12,7 +12,7 @@ _READINGS = 1_000
 _SHORTEST_S = 0.1
 
 
-class Limits(Declaration):
+class Limits(FleetModel):
     """Named values that gates and approvals compare with; every one has a default."""
 
     max_lag: Count = Field(

@@ -6,12 +6,12 @@ No pydantic and no YAML are imported here, because every DAG file pays for it at
 import os
 from pathlib import Path
 
-_CHECKOUT = Path(__file__).resolve().parents[3]
+from kstreams_runbooks import CHECKOUT
 
 
 def fleet_dir(given: Path | None = None) -> Path:
     """Folder of the declarations: `given`, else the environment's KSTREAMS_RUNBOOKS_CONFIG, else the checkout's."""
-    return given or Path(os.environ.get("KSTREAMS_RUNBOOKS_CONFIG") or _CHECKOUT / "config")
+    return given or Path(os.environ.get("KSTREAMS_RUNBOOKS_CONFIG") or CHECKOUT / "config")
 
 
 def application_names(config_dir: Path | None = None) -> tuple[str, ...]:

@@ -18,9 +18,9 @@ from kstreams_runbooks.fleet.folders import declarations_in
 from kstreams_runbooks.fleet.names import fleet_dir
 from kstreams_runbooks.fleet.problems import Problem
 from kstreams_runbooks.fleet.reading import read_declaration
-from kstreams_runbooks.fleet.values import Count, Declaration, KafkaName, Words
-from kstreams_runbooks.model import declaration as model
-from kstreams_runbooks.model.versions import Release
+from kstreams_runbooks.fleet.values import Count, FleetModel, KafkaName, Words
+from kstreams_runbooks.model.releases.release import Release
+from kstreams_runbooks.model.topology import declaration as model
 
 
 def _as_text(value: Any) -> Any:
@@ -37,7 +37,7 @@ Positive = Annotated[Count, Field(ge=1, le=_MOST)]
 SettingText = Annotated[str, BeforeValidator(_as_text)]
 
 
-class WindowEntry(Declaration):
+class WindowEntry(FleetModel):
     """The window of an aggregation or of a stream-stream join."""
 
     kind: model.WindowKind = Field(description="tumbling, hopping, sliding, session or join")
@@ -62,7 +62,7 @@ class WindowEntry(Declaration):
         return self
 
 
-class SerdeEntry(Declaration):
+class SerdeEntry(FleetModel):
     """How bytes are written."""
 
     name: Words = Field(description="any name, such as string, long, json or a class")
@@ -71,7 +71,7 @@ class SerdeEntry(Declaration):
     )
 
 
-class StoreEntry(Declaration):
+class StoreEntry(FleetModel):
     """One state store, by the name that the description has."""
 
     kind: model.StoreKind | None = Field(default=None, description="key_value, window, session, join or versioned")
@@ -111,7 +111,7 @@ class StoreEntry(Declaration):
         return value
 
 
-class SuppressionEntry(Declaration):
+class SuppressionEntry(FleetModel):
     """One suppress operator, by the name that the description has."""
 
     mode: model.SuppressMode = Field(description="until_window_closes or until_time_limit")
@@ -139,7 +139,7 @@ class SuppressionEntry(Declaration):
         return value
 
 
-class TopicEntry(Declaration):
+class TopicEntry(FleetModel):
     """One topic, by the name that the description has (internal topics without application.id)."""
 
     partitions: Positive | None = Field(default=None, description="number of partitions")
@@ -152,14 +152,14 @@ class TopicEntry(Declaration):
     readers: tuple[Words, ...] = Field(default=(), description="groups and applications that read it")
 
 
-class MemoryEntry(Declaration):
+class MemoryEntry(FleetModel):
     """What suppress buffers have to fit in."""
 
     heap_bytes: Positive = Field(description="heap of one instance that buffers and record cache may fill")
     instances: Positive = Field(description="number of instances")
 
 
-class TopologyDeclaration(Declaration):
+class TopologyDeclaration(FleetModel):
     """Everything that one release declares beside its topology description."""
 
     name: Words = Field(description="stem of the file")

@@ -16,7 +16,7 @@ _NAMED = 3
 _LONGEST = 4096
 
 
-class Declaration(BaseModel):
+class FleetModel(BaseModel):
     """Base of what stands in a declaration: an unknown key is an error, a loaded value does not change."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, str_strip_whitespace=True)

@@ -9,10 +9,10 @@ import sys
 import zipfile
 from pathlib import Path
 
+from kstreams_runbooks import PACKAGE
 from kstreams_runbooks.files import replace_file
 
-_PACKAGE = Path(__file__).resolve().parents[1]
-_ROOT = _PACKAGE.name
+_ROOT = PACKAGE.name
 # Zip knows no time before this, and a time of day would make another zip of the same sources.
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
@@ -20,13 +20,13 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 def modules() -> list[Path]:
     """Files of the frames, of what a job reads its client's settings with, and of everything here that they import."""
     found: set[Path] = set()
-    left = [*sorted((_PACKAGE / "frames").glob("*.py")), _PACKAGE / "properties.py"]
+    left = [*sorted((PACKAGE / "frames").glob("*.py")), PACKAGE / "properties.py"]
     while left:
         file = left.pop()
         if file in found:
             continue
         found.add(file)
-        left += [parent / "__init__.py" for parent in file.parents if parent.is_relative_to(_PACKAGE)]
+        left += [parent / "__init__.py" for parent in file.parents if parent.is_relative_to(PACKAGE)]
         left += [path for name in _imports(file) if (path := _file(name)) is not None]
     return sorted(found)
 
@@ -43,7 +43,7 @@ def _imports(file: Path) -> set[str]:
 
 def _file(name: str) -> Path | None:
     """A module's file; None for a name inside a module."""
-    place = _PACKAGE.parent.joinpath(*name.split("."))
+    place = PACKAGE.parent.joinpath(*name.split("."))
     return next((path for path in (place.with_suffix(".py"), place / "__init__.py") if path.is_file()), None)
 
 
@@ -53,7 +53,7 @@ def write_bundle(path: Path) -> Path:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in modules():
-            entry = zipfile.ZipInfo(str(file.relative_to(_PACKAGE.parent)), _EPOCH)
+            entry = zipfile.ZipInfo(str(file.relative_to(PACKAGE.parent)), _EPOCH)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = 0o644 << 16
             archive.writestr(entry, file.read_bytes())

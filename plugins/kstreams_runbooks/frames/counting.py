@@ -9,7 +9,7 @@ from kstreams_runbooks.frames.failures import spoken
 from kstreams_runbooks.frames.lag import lag_by_partition
 from kstreams_runbooks.frames.ranges import OffsetRange
 from kstreams_runbooks.frames.source import read_ranges
-from kstreams_runbooks.model.readable import Readable
+from kstreams_runbooks.model.readings.lag import Readable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

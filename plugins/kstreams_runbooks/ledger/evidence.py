@@ -11,8 +11,8 @@ from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.ledger.database import Database
 from kstreams_runbooks.ledger.journal import append, locked, rows_of
 from kstreams_runbooks.ledger.tables import JournalRow
-from kstreams_runbooks.model.journal import APPROVAL, CARD, CARD_DONE, PLANNED, READING, RUN, unpack
-from kstreams_runbooks.model.ledger import Approval, Card, Evidence, EvidenceKind, RunRecord
+from kstreams_runbooks.model.runs.journal import APPROVAL, CARD, CARD_DONE, PLANNED, READING, RUN, unpack
+from kstreams_runbooks.model.runs.ledger import Approval, Card, Evidence, EvidenceKind, RunRecord
 
 _Kept = TypeVar("_Kept", Approval, Card)
 _KINDS: tuple[str, ...] = get_args(EvidenceKind)

@@ -11,8 +11,8 @@ from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.ledger.database import Database
 from kstreams_runbooks.ledger.journal import append, lock, locked
 from kstreams_runbooks.ledger.tables import HoldRow, RunRow
-from kstreams_runbooks.model.journal import HOLD
-from kstreams_runbooks.model.ledger import Hold
+from kstreams_runbooks.model.runs.journal import HOLD
+from kstreams_runbooks.model.runs.ledger import Hold
 
 # How often holds may change hands while one run asks for its own.
 _ROUNDS = 5

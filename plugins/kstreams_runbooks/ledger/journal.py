@@ -15,8 +15,8 @@ from sqlalchemy.orm import Session
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.ledger.database import Database
 from kstreams_runbooks.ledger.tables import ApplicationRow, JournalRow, RunRow
-from kstreams_runbooks.model.journal import CHAINED, RUN, Clock, Entry, entry_hash, pack
-from kstreams_runbooks.model.ledger import RunRecord
+from kstreams_runbooks.model.runs.journal import CHAINED, RUN, Clock, Entry, entry_hash, pack
+from kstreams_runbooks.model.runs.ledger import RunRecord
 
 _ENTRY = tuple(Entry.__dataclass_fields__)
 # SQLite takes any type in any column. A value of a wrong type is replaced by these: the entry's hash then does not fit.

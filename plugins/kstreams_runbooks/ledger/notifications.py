@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from kstreams_runbooks.ledger.codec import decode, encode
 from kstreams_runbooks.ledger.database import Database
 from kstreams_runbooks.ledger.tables import NotificationRow
-from kstreams_runbooks.model.notification import Delivery, Notification
+from kstreams_runbooks.model.runs.message import Delivery, Notification
 
 # Longer than a notifier takes, its own tries and timeouts included: nobody else sends the same meanwhile.
 _CLAIM_MS = 600_000

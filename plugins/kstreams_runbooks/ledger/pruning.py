@@ -10,7 +10,7 @@ from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.ledger.database import Database
 from kstreams_runbooks.ledger.journal import append, locked, rows_of
 from kstreams_runbooks.ledger.tables import HoldRow, JournalRow
-from kstreams_runbooks.model.journal import GAP, READING
+from kstreams_runbooks.model.runs.journal import GAP, READING
 
 
 class Pruning:

@@ -12,7 +12,7 @@ from kstreams_runbooks.errors import BadInput, WriteRefused
 from kstreams_runbooks.ledger.database import Database
 from kstreams_runbooks.ledger.journal import append, lock, locked
 from kstreams_runbooks.ledger.tables import PlanRow, RememberedRow, RunRow
-from kstreams_runbooks.model.journal import (
+from kstreams_runbooks.model.runs.journal import (
     CONCLUDED,
     FACT,
     GENESIS,
@@ -23,7 +23,7 @@ from kstreams_runbooks.model.journal import (
     started_with,
     value_digest,
 )
-from kstreams_runbooks.model.ledger import RunRecord
+from kstreams_runbooks.model.runs.ledger import RunRecord
 
 _FIELDS = tuple(RunRecord.__dataclass_fields__)
 # Newest runs among which a mistyped id is looked for.

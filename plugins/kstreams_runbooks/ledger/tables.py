@@ -9,7 +9,7 @@ from sqlalchemy import JSON, BigInteger, Dialect, ForeignKey, Index, LargeBinary
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.types import TypeDecorator
 
-from kstreams_runbooks.model.journal import pack, unpack
+from kstreams_runbooks.model.runs.journal import pack, unpack
 
 _KEY = String(512)
 _NAME = String(256)
@@ -105,7 +105,7 @@ class ApplicationRow(Base):
 
 
 class JournalRow(Base):
-    """One journal entry (model/journal.py); never changed, and deleted only by pruning, which leaves a gap entry."""
+    """One journal entry (model/runs/journal.py); never changed; only pruning deletes it, and leaves a gap entry."""
 
     __tablename__ = "journal"
     __table_args__ = (

@@ -9,10 +9,8 @@ from typing import Any
 import yaml
 from pydantic import TypeAdapter
 
-from kstreams_runbooks.model.readiness import ReadinessRule
-from kstreams_runbooks.model.rights import Right
-from kstreams_runbooks.model.topology_change import ChangeRule, Procedure
-from kstreams_runbooks.model.version_rules import (
+from kstreams_runbooks.model.releases.release import Release, within
+from kstreams_runbooks.model.releases.rules import (
     AcceptedValues,
     AvoidRule,
     BrokerRule,
@@ -24,7 +22,8 @@ from kstreams_runbooks.model.version_rules import (
     UpgradeRule,
     VersionRules,
 )
-from kstreams_runbooks.model.versions import Release, within
+from kstreams_runbooks.model.rights import Right
+from kstreams_runbooks.model.topology.change import ChangeRule, Procedure
 
 # file: its sections, each a list of rows of one kind
 _FILES: Mapping[str, Mapping[str, Any]] = {
@@ -61,16 +60,9 @@ def topology_change_rules() -> tuple[ChangeRule, ...]:
 
 @cache
 def procedures() -> tuple[Procedure, ...]:
-    """What a person does for a runbook that is no DAG yet; ValueError where a row is not what it has to be."""
+    """What a person does for a runbook that is not a DAG yet; ValueError where a row is not what it has to be."""
     name, section = "procedures.yaml", "procedures"
     return _rows(Procedure, _document(name)[section], f"{name}, {section}")
-
-
-@cache
-def readiness_rules() -> tuple[ReadinessRule, ...]:
-    """What each runbook needs of an application; ValueError where a row is not what it has to be."""
-    name, section = "readiness.yaml", "readiness"
-    return _rows(ReadinessRule, _document(name)[section], f"{name}, {section}")
 
 
 @cache

@@ -5,23 +5,23 @@ from typing import Any
 
 from airflow.sdk import get_current_context, task
 
-from kstreams_runbooks.decide.chain import clock_steps
-from kstreams_runbooks.decide.conclusion import RunFacts, RunOutcome, conclusion
-from kstreams_runbooks.decide.notification import ended, trigger_command
+from kstreams_runbooks.decide.runbooks import closing_decisions
+from kstreams_runbooks.decide.runs.chain import clock_steps
+from kstreams_runbooks.decide.runs.conclusion import RunFacts, RunOutcome, conclusion
+from kstreams_runbooks.decide.runs.message import ended, trigger_command
 from kstreams_runbooks.errors import Drifted, Inconclusive, Unreachable
 from kstreams_runbooks.ledger.codec import decode
-from kstreams_runbooks.model.ledger import Evidence
-from kstreams_runbooks.model.readings import ApplicationReading, Missing
+from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
+from kstreams_runbooks.model.runs.ledger import Evidence
 from kstreams_runbooks.model.verdicts import Verdict
-from kstreams_runbooks.steps.notify import emergencies, notify
-from kstreams_runbooks.steps.reporting import BEGUN, StepFailed, leave, reported
-from kstreams_runbooks.steps.run import Run, now_ms
-from kstreams_runbooks.steps.void import voided
-from kstreams_runbooks.steps.watch_trigger import SAW
+from kstreams_runbooks.steps.approval.void import voided
+from kstreams_runbooks.steps.instances.watch_trigger import SAW
+from kstreams_runbooks.steps.run.ending import BEGUN, StepFailed, leave, reported
+from kstreams_runbooks.steps.run.notify import emergencies, notify
+from kstreams_runbooks.steps.run.run import Run, now_ms
 from kstreams_runbooks.wording import pasted
 
 _NOBODY_CAN_SAY = {Inconclusive.exit_code, Unreachable.exit_code}
-_VERIFIED = ("change_verified", "undo_verified", "change_answered", "certified", "rehearsed")
 
 
 @task(task_id="conclude", trigger_rule="all_done", retries=0)
@@ -105,7 +105,8 @@ def facts_of(run: Run) -> RunFacts:
     begun = [piece for piece in kept if piece.name == BEGUN and piece.task_id != run.task_id]
     # How the run ended is what the last step that began said: what an earlier one proved, or failed at, is not it.
     since = begun[-1].id if begun else 0
-    verified = [piece for piece in verdicts if piece.name in _VERIFIED and piece.id > max(since, last_write)]
+    proofs = closing_decisions()
+    verified = [piece for piece in verdicts if piece.name in proofs and piece.id > max(since, last_write)]
     failures = _failures(run, kept)
     return RunFacts(
         dry_run=run.dry_run,

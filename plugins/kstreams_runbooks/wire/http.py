@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import httpcore
 
 from kstreams_runbooks.model.web_address import WebAddress
-from kstreams_runbooks.wire.limits import MIB, Limits
+from kstreams_runbooks.wire.limits import MIB, ExchangeLimits
 
 # Header lines and the sizes of chunks come on top of the body.
 _FRAMING = MIB
@@ -26,7 +26,7 @@ _ADDRESSES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpAnswer:
     """What came: status and body, nothing else of it is looked at."""
 
     status: int
@@ -41,7 +41,7 @@ class NoAnswer(Exception):
         self.listening = listening
 
 
-def post(address: WebAddress, path: str, body: bytes, content_type: str, limits: Limits) -> Answer:
+def post(address: WebAddress, path: str, body: bytes, content_type: str, limits: ExchangeLimits) -> HttpAnswer:
     """The answer to one POST; NoAnswer where there is none within the limits, or where it is encoded."""
     budget = _Budget(limits)
     headers = {
@@ -75,7 +75,7 @@ def post(address: WebAddress, path: str, body: bytes, content_type: str, limits:
                 content=body,
             ) as answer,
         ):
-            return Answer(answer.status, _body(answer, budget))
+            return HttpAnswer(answer.status, _body(answer, budget))
     except httpcore.TimeoutException:
         raise NoAnswer(f"no answer within {limits.silence_s:g} s") from None
     except (httpcore.NetworkError, httpcore.ProtocolError) as error:
@@ -111,7 +111,7 @@ def _authorization(address: WebAddress) -> Mapping[str, str]:
 class _Budget:
     """What is left of the limits."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: ExchangeLimits) -> None:
         self.limits = limits
         self.heard = False
         self._until = time.monotonic() + limits.answer_s

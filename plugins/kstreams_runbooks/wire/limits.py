@@ -6,7 +6,7 @@ MIB = 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ExchangeLimits:
     """What one exchange may cost.
 
     A healthy agent connects in milliseconds and answers in some 10 ms; its answer has about 1 KB per task and 100 KB of

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 from kstreams_runbooks.act.groups import GroupWriter, _chosen
 from kstreams_runbooks.errors import WriteRefused
-from kstreams_runbooks.model.readings import GroupReading, MemberReading, Taken
+from kstreams_runbooks.model.readings.readings import GroupReading, MemberReading, Taken
 
 
 def member(client: str, thread: int, member_id: str | None = None) -> MemberReading:
@@ -67,7 +67,7 @@ class Admin:
 
 def test_write_that_goes_around_the_dry_run_is_refused_by_the_client(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sent directly, past the writer's own look at its flag; for real the same call goes through."""
-    monkeypatch.setattr("kstreams_runbooks.observe.admin_client.AdminClient", Admin)
+    monkeypatch.setattr("kstreams_runbooks.observe.kafka.admin_client.AdminClient", Admin)
     # No broker is there to let a login in.
     monkeypatch.setattr("kstreams_runbooks.act.groups.let_in", dict)
     config = {"bootstrap.servers": "one:9092"}

@@ -8,7 +8,7 @@ import pytest
 from kstreams_runbooks.act.instance import restart
 from kstreams_runbooks.deployers.requests import Wish
 from kstreams_runbooks.errors import Interrupted, Refused, Unreachable, WriteRefused
-from kstreams_runbooks.model.readings import Deployment, Taken
+from kstreams_runbooks.model.readings.readings import Deployment, Taken
 
 
 class Recorder:

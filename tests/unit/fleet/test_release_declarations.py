@@ -8,10 +8,10 @@ import pytest
 import yaml
 from click.testing import CliRunner
 from kstreams_runbooks.cli import cli
-from kstreams_runbooks.decide.change_reading import read_change
-from kstreams_runbooks.decide.compared import Version
-from kstreams_runbooks.decide.contradictions import check_declaration
-from kstreams_runbooks.decide.topology_text import parse_topology
+from kstreams_runbooks.decide.change.reading import read_change
+from kstreams_runbooks.decide.comparison.compared import Version
+from kstreams_runbooks.decide.comparison.contradictions import check_declaration
+from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet import application_names, load_fleet, release_declaration
 from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet.topology_declaration import read_topology_declaration
-from kstreams_runbooks.model.declaration import Memory, Serde, Window
-from kstreams_runbooks.model.versions import Release
+from kstreams_runbooks.model.releases.release import Release
+from kstreams_runbooks.model.topology.declaration import Memory, Serde, Window
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "declaration.md"
 

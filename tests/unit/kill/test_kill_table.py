@@ -88,11 +88,11 @@ def _described(module: str, name: str) -> dict[str, Any]:
 
 def test_what_a_task_does_decides_when_it_is_killed() -> None:
     """A bounce between stop and start and at its gate, an approval while it waits, any other while it works."""
-    assert moments_of(_described("kstreams_runbooks.steps.bounce", "BounceOperator")) == (
+    assert moments_of(_described("kstreams_runbooks.steps.instances.bounce", "BounceOperator")) == (
         Moment.STOPPING,
         Moment.DEFERRED,
     )
-    assert moments_of(_described("kstreams_runbooks.steps.approve", "ApprovePlan")) == (Moment.ASKING,)
+    assert moments_of(_described("kstreams_runbooks.steps.approval.approve", "ApprovePlan")) == (Moment.ASKING,)
     plain = _described("airflow.providers.standard.decorators.python", "_PythonDecoratedOperator")
     assert moments_of(plain) == (Moment.WORKING,)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from kstreams_runbooks.ledger import Ledger
-from kstreams_runbooks.model.ledger import RunRecord
+from kstreams_runbooks.model.runs.ledger import RunRecord
 
 
 @pytest.fixture

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 from alembic import command
-from kstreams_runbooks.decide.gate import gate
-from kstreams_runbooks.evidence import rechecked, verified
+from kstreams_runbooks.decide.instances.gate import gate
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import encode_call
 from kstreams_runbooks.ledger.database import Database
 from kstreams_runbooks.ledger.schema import alembic_config, revision
 from kstreams_runbooks.model.verdicts import Outcome
-from samples import expectation, reading
+from kstreams_runbooks.watch.evidence import rechecked, verified
+from world.samples import expectation, reading
 
 KEY = "library_bump/r"
 

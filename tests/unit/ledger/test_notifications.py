@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from kstreams_runbooks.ledger import Ledger
-from kstreams_runbooks.model.notification import Kind, Notification
+from kstreams_runbooks.model.runs.message import Kind, Notification
 
 HOUR = 3_600_000
 

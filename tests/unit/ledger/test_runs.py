@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from kstreams_runbooks.errors import BadInput, WriteRefused
 from kstreams_runbooks.ledger import Ledger
-from kstreams_runbooks.model.ledger import Approval, Card
+from kstreams_runbooks.model.runs.ledger import Approval, Card
 
 Start = Callable[..., str]
 

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 import yaml
-from kstreams_runbooks.decide.bump_plan import bump_plan
+from kstreams_runbooks.decide.plans.bump import bump_plan
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import encode
-from kstreams_runbooks.model.ledger import RunRecord
-from kstreams_runbooks.model.plan import Plan
-from kstreams_runbooks.model.topics_seen import TopicsSeen
+from kstreams_runbooks.model.readings.topics_seen import TopicsSeen
+from kstreams_runbooks.model.runs.ledger import RunRecord
+from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.rules import upgrade_path_rules
-from kstreams_runbooks.steps.code import code_digest
-from kstreams_runbooks.steps.run import Run, now_ms
-from samples import CONF_DIGEST, DUE, NEW, declared, reading
+from kstreams_runbooks.steps.approval.code import code_digest
+from kstreams_runbooks.steps.run.run import Run, now_ms
+from world.samples import CONF_DIGEST, DUE, NEW, declared, reading
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def told(config: Path, tmp_path: Path, run: Run) -> Callable[[], list[dict[str, 
     """A file notifier that is told everything about the run; answers what it has been told."""
     file = tmp_path / "told.jsonl"
     notifier = {
-        "notifier": "kstreams_runbooks.steps.file_notifier.FileNotifier",
+        "notifier": "kstreams_runbooks.demo.file_notifier.FileNotifier",
         "arguments": {"path": str(file)},
     }
     (config / "notifications.yaml").write_text(yaml.safe_dump({"notifiers": {"file": notifier}}), encoding="utf-8")

@@ -11,7 +11,7 @@ from typing import Any
 
 import sqlalchemy as sa
 from alembic import op
-from kstreams_runbooks.model.journal import GENESIS, Entry, entry_hash, value_digest
+from kstreams_runbooks.model.runs.journal import GENESIS, Entry, entry_hash, value_digest
 
 revision = "0004"
 down_revision = "0003"

@@ -1,0 +1,128 @@
+"""From findings to what has to be run: one runbook that covers all of them where there is one."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from kstreams_runbooks.decide.change.rules import Fired
+from kstreams_runbooks.model.topology.change import ChangeFinding, ChangeRunbook, Undecided
+from kstreams_runbooks.model.verdicts import Outcome
+
+# What every runbook behind them does as well: instances come up on the new version, one after another or all at once.
+MILD: tuple[ChangeRunbook, ...] = ("rolling_bounce", "library_bump", "stop_and_restart")
+# From the least to the most that is given up.
+MILDEST_FIRST: tuple[ChangeRunbook, ...] = (
+    *MILD,
+    "suppress_removal",
+    "control_topic_flush",
+    "store_migration",
+    "partition_increase",
+    "reset_and_cleanup",
+    "blue_green_cutover",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """A runbook that is not the plan, and why."""
+
+    runbook: ChangeRunbook
+    why_not: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChangePlan:
+    """What to run, in this order, or why nothing may be run yet; `reasons` say so, one sentence each."""
+
+    verdict: Outcome
+    reasons: tuple[str, ...]
+    runbooks: tuple[ChangeRunbook, ...]
+    alternatives: tuple[Alternative, ...] = ()
+
+
+def change_plan(fired: Fired) -> ChangePlan:
+    """Refuse where a finding says so, inconclusive where what is not declared matters, else what answers everything.
+
+    A finding that another covers asks for nothing of its own. Without any finding a rolling bounce brings the change.
+    Where state is given up anyway, what is not declared does not matter: the plan is then what answers that as well.
+    """
+    findings = [finding for finding in fired.findings if finding.covered_by is None]
+    if refused := tuple(f"{one.object}: {one.message}" for one in findings if one.refuse):
+        return ChangePlan(Outcome.REFUSE, refused, ())
+    asked = [finding.runbooks for finding in findings if finding.runbooks]
+    plan = _answering(asked)
+    open_ = [one for one in fired.undecided if _matters(one, plan)]
+    if open_ and not set(plan) & set(MILD):
+        careful = _answering([*asked, *(one.runbooks for one in fired.undecided if one.runbooks)])
+        if not any(_matters(one, careful) for one in fired.undecided):
+            reason = f"{' and '.join(plan)} would be enough if it were declared that {_hypothesis(open_)}"
+            return ChangePlan(Outcome.PROCEED, (reason,), careful, _alternatives(careful, findings))
+    if open_:
+        return ChangePlan(Outcome.INCONCLUSIVE, tuple(_missing(open_)), ())
+    return ChangePlan(Outcome.PROCEED, (), plan, _alternatives(plan, findings))
+
+
+def _answering(asked: list[tuple[ChangeRunbook, ...]]) -> tuple[ChangeRunbook, ...]:
+    """The mildest runbook that answers all, or the mildest of each in the order of execution."""
+    covering = [one for one in MILDEST_FIRST if all(_covers(one, answers) for answers in asked)]
+    if covering:
+        return (covering[0],)
+    every = {answers[0] for answers in asked}
+    return tuple(one for one in MILDEST_FIRST if one in every and one not in MILD)
+
+
+def _covers(runbook: ChangeRunbook, answers: tuple[ChangeRunbook, ...]) -> bool:
+    if runbook in answers:
+        return True
+    if answers[0] not in MILD:
+        return False
+    return MILDEST_FIRST.index(runbook) >= MILDEST_FIRST.index(answers[0])
+
+
+def _matters(one: Undecided, plan: tuple[ChangeRunbook, ...]) -> bool:
+    """Whether a rule that may fire would change what is run, or what a person has to know before it."""
+    if one.refuse:
+        return True
+    if one.severity == "info" or not one.runbooks:
+        return False
+    if set(plan) & set(MILD):
+        # A warning that asks for no more than what is run is one that somebody has to weigh, unless the run answers it.
+        return not (one.runbooks[0] in plan and one.runbooks[0] != "rolling_bounce")
+    return not any(_covers(runbook, one.runbooks) for runbook in plan)
+
+
+def _missing(undecided: Iterable[Undecided]) -> Iterator[str]:
+    """One sentence for each thing to declare: its fields, and what hangs on them."""
+    places: dict[tuple[str, str], list[tuple[str, Undecided]]] = {}
+    for one in undecided:
+        for missing in one.asked:
+            places.setdefault((missing.where, missing.sides), []).append((missing.field, one))
+    for (where, sides), found in places.items():
+        fields = ", ".join(dict.fromkeys(field for field, _ in found if field))
+        ids = ", ".join(dict.fromkeys(one.id for _, one in found))
+        candidates = "; ".join(dict.fromkeys(one.candidates for _, one in found if one.candidates))
+        lacking = f" ({sides}){fields and ': '}{fields} not declared" if sides else ""
+        candidates = f" (it may have been {candidates})" if candidates else ""
+        yield f"{where}{lacking}; {ids} may hold{candidates}"
+
+
+def _hypothesis(undecided: Iterable[Undecided]) -> str:
+    ids = ", ".join(dict.fromkeys(one.id for one in undecided))
+    return f"none of {ids} holds"
+
+
+def _alternatives(plan: tuple[ChangeRunbook, ...], findings: list[ChangeFinding]) -> tuple[Alternative, ...]:
+    """Every other runbook that was in question, and why it is not the plan."""
+    named = {runbook for finding in findings for runbook in finding.runbooks} - set(plan)
+    if set(plan) <= set(MILD):
+        named -= {"reset_and_cleanup", "blue_green_cutover"}
+    found = []
+    for runbook in (one for one in MILDEST_FIRST if one in named and one not in MILD):
+        left = [one for one in findings if one.runbooks and not _covers(runbook, one.runbooks)]
+        if left:
+            why = f"does not answer {left[0].id} of {left[0].object}"
+        elif len(plan) == 1 and MILDEST_FIRST.index(runbook) > MILDEST_FIRST.index(plan[0]):
+            why = f"answers everything as well, and gives up or costs more than {plan[0]}"
+        else:
+            why = "answers what is found, but not what may be and is not declared"
+        found.append(Alternative(runbook, why))
+    return tuple(found)

@@ -1,0 +1,71 @@
+"""What each runbook of a plan changes: topics, task directories and groups, by their names."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kstreams_runbooks.decide.comparison.compared import Compared
+from kstreams_runbooks.decide.comparison.prediction import Prediction
+from kstreams_runbooks.decide.topology.names import changelog_of, is_changelog
+from kstreams_runbooks.model.topology.change import ChangeRunbook
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """One thing that a runbook does: `action`, a verb, to the `kind` (topic, directory or group) of these names."""
+
+    runbook: ChangeRunbook
+    action: str
+    kind: str
+    names: tuple[str, ...]
+
+
+def effects(runbooks: tuple[ChangeRunbook, ...], compared: Compared, prediction: Prediction) -> tuple[Effect, ...]:
+    """Everything that the runbooks change, in their order; without application.id where that is not declared."""
+    return tuple(
+        Effect(runbook, action, kind, tuple(sorted(names)))
+        for runbook in runbooks
+        for action, kind, names in _of(runbook, compared, prediction)
+        if names
+    )
+
+
+def _of(runbook: ChangeRunbook, compared: Compared, prediction: Prediction) -> Iterator[tuple[str, str, set[str]]]:
+    created = {one.name for one in prediction.created}
+    orphaned = {one.name for one in prediction.orphaned}
+    kept = {one.name for one in prediction.kept}
+    group = {(compared.before.declared.config or {}).get("application.id", "the application's group")}
+    directories = {f"{sub.id}_*" for sub in compared.before.topology.subtopologies if not sub.is_global and sub.stores}
+    inputs = compared.before.read(is_global=False)
+    if runbook == "blue_green_cutover":
+        yield "make another beside, for the new application.id", "group", group
+        yield "make another beside, under the new application.id", "topic", created | kept
+        return
+    if runbook == "partition_increase":
+        yield "raise the partitions of", "topic", inputs | kept
+    elif runbook == "reset_and_cleanup":
+        yield "set back to the beginning of its inputs", "group", group
+        yield "read again from the beginning", "topic", inputs
+        yield "delete", "topic", orphaned | kept
+        yield "make anew, empty", "topic", created | kept
+        yield "delete on every instance", "directory", directories
+        return
+    elif runbook == "store_migration":
+        yield "copy to the changelog of the new name", "topic", _changelogs(compared, orphaned)
+        yield "delete on every instance, to restore from the copy", "directory", _directories(compared)
+    elif runbook == "control_topic_flush":
+        yield "read to the end first", "topic", {name for name in orphaned if not is_changelog(name)}
+    if runbook not in {"rolling_bounce", "library_bump"}:
+        yield "empty (every instance down, static members removed)", "group", group
+    yield "make", "topic", created
+    yield "leave behind", "topic", orphaned
+    yield "leave behind on the disks", "directory", {f"{name}*" for name in prediction.stale_directories}
+
+
+def _changelogs(compared: Compared, orphaned: set[str]) -> set[str]:
+    renamed = {old for old, _ in compared.stores.renamed}
+    return {name for name in orphaned if any(name.endswith(changelog_of(store)) for store in renamed)}
+
+
+def _directories(compared: Compared) -> set[str]:
+    places = compared.after.store_places
+    return {f"{places[new]}_*" for _, new in compared.stores.renamed}

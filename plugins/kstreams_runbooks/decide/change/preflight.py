@@ -1,0 +1,130 @@
+"""Whether what a release changes may be rolled: the findings of a change, before a runbook plans on them."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from kstreams_runbooks.decide.change.answer import change_plan
+from kstreams_runbooks.decide.change.described import Known, described_change, parsed
+from kstreams_runbooks.decide.change.reading import ChangeReading
+from kstreams_runbooks.decide.change.rules import Fired
+from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.releases.rules import VersionRules
+from kstreams_runbooks.model.topology.change import ChangeFinding, ChangeRule
+from kstreams_runbooks.model.topology.declaration import Described
+from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
+
+_ROLLED = {"rolling_bounce", "library_bump"}
+_DROPPED = {"repartition-removed", "repartition-renamed", "generated-name-shifted"}
+_SOURCE = "KIP-345 (static membership keeps an assignment); tests/long/test_changed_topics.py"
+_DECLARATION = "docs/change_rules.md"
+# A sentence in a log and in a run's outcome; the rest stands in the evidence.
+_MOST = 3
+
+
+def may_be_rolled(
+    before: tuple[Described, ...],
+    after: Described | Missing,
+    known: Known,
+    rules: tuple[ChangeRule, ...],
+    versions: VersionRules,
+    *,
+    at_once: bool,
+) -> Verdict:
+    """Whether instances of every version that runs may stand beside those of the wanted one; findings for a person.
+
+    What the library brings is not judged here: the runbooks plan it by the rules of the versions. With `at_once` none
+    stand beside each other, so nothing but two descriptions of different applications is refused: what a person does
+    first, and what is not declared, are findings then. BadInput where a declaration contradicts its description.
+    """
+    if isinstance(after, Missing):
+        message = (
+            f"whether what is wanted changes the topology cannot be said: {after.missing}; if it does, this may need "
+            "another runbook"
+        )
+        finding = Finding("topology-not-compared", "warning", known.application.name, message, _SOURCE)
+        return Verdict(Outcome.PROCEED, ("the topology was not compared",), (finding,))
+    findings: list[Finding] = []
+    for one in before:
+        verdict = _compared(one, after, known, rules, versions, at_once=at_once)
+        if verdict.outcome is not Outcome.PROCEED:
+            return verdict
+        findings += [found for found in verdict.findings if found not in findings]
+    how = "restarting all at once" if at_once else "rolling it"
+    return Verdict(Outcome.PROCEED, (f"nothing in {_named(after)} speaks against {how}",), tuple(findings))
+
+
+def _compared(
+    before: Described,
+    after: Described,
+    known: Known,
+    rules: tuple[ChangeRule, ...],
+    versions: VersionRules,
+    *,
+    at_once: bool,
+) -> Verdict:
+    if before.declared is None and after.declared is None and parsed(before) == parsed(after):
+        message = (
+            f"nothing declared for {_named(before)} and {_named(after)}: only the description was compared, which is "
+            "the same"
+        )
+        finding = Finding("nothing-declared", "info", known.application.name, message, _DECLARATION)
+        return Verdict(Outcome.PROCEED, (), (finding,))
+    change = described_change(_alone(before), _alone(after), known, rules, versions)
+    findings = tuple(_finding(one, at_once=at_once) for one in change.told if one.severity != "info")
+    if change.mixed_up:
+        return Verdict(Outcome.REFUSE, change.plan.reasons, findings)
+    demanding = [one for one in change.told if one.refuse or (one.runbooks and one.runbooks[0] not in _ROLLED)]
+    if at_once:
+        return Verdict(Outcome.PROCEED, (), (*findings, *_not_declared(change, known)))
+    if demanding:
+        return Verdict(Outcome.REFUSE, (_refusal(before, after, change, demanding),), findings)
+    if change.plan.verdict is Outcome.INCONCLUSIVE:
+        return Verdict(Outcome.INCONCLUSIVE, (_open(before, after, change),), findings)
+    return Verdict(Outcome.PROCEED, (), findings)
+
+
+def _alone(described: Described) -> Described:
+    """The version without its library: what two libraries do to each other has a planner of its own."""
+    declared = described.declared
+    return replace(described, library="", declared=None if declared is None else replace(declared, library=None))
+
+
+def _named(described: Described) -> str:
+    return f"release {described.release}" if described.release else described.source
+
+
+def _refusal(before: Described, after: Described, change: ChangeReading, demanding: list[ChangeFinding]) -> str:
+    """The rules that speak against a roll, and the runbook that answers them."""
+    shown = "; ".join(f"{one.id} ({one.object}): {one.message}" for one in demanding[:_MOST])
+    if len(demanding) > _MOST:
+        shown += f"; and {len(demanding) - _MOST} more"
+    # What is not declared may ask for more; what is found asks for this much.
+    runbooks = change_plan(Fired(change.findings, ())).runbooks
+    answer = f"use {' and then '.join(runbooks)} in place of this; " if runbooks else ""
+    if "stop_and_restart" in runbooks and before.library != after.library:
+        answer += f"it takes no other library, so bring this change on {before.library} first; "
+    return f"{_named(after)} changes more than a roll may: {shown}; {answer}plan_change shows all of it"
+
+
+def _open(before: Described, after: Described, change: ChangeReading) -> str:
+    """What is not declared and would decide it."""
+    reasons = change.plan.reasons
+    more = f"; and {len(reasons) - _MOST} more" if len(reasons) > _MOST else ""
+    return (
+        f"whether {_named(after)} may be rolled beside {_named(before)} cannot be said: {'; '.join(reasons[:_MOST])}"
+        f"{more}; declare it beside the fleet entry, plan_change shows all of it"
+    )
+
+
+def _finding(one: ChangeFinding, *, at_once: bool) -> Finding:
+    if at_once and one.id in _DROPPED:
+        first = "have the inputs paused and read to their end before you approve; verify counts what was left"
+        return Finding(one.id, one.severity, one.object, f"{one.message}; {first}", one.source)
+    return Finding(one.id, one.severity, one.object, one.message, one.source)
+
+
+def _not_declared(change: ChangeReading, known: Known) -> Iterator[Finding]:
+    if change.plan.verdict is Outcome.INCONCLUSIVE:
+        reasons = change.plan.reasons
+        message = f"{len(reasons)} things are not declared, and what else has to be run hangs on them: {reasons[0]}"
+        yield Finding("change-not-declared", "warning", known.application.name, message, _DECLARATION)

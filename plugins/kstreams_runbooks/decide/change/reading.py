@@ -1,0 +1,90 @@
+"""Reads a change: what it does to an application, what follows from that, and what has to be run."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kstreams_runbooks.decide.change.answer import ChangePlan, change_plan
+from kstreams_runbooks.decide.change.effects import Effect, effects
+from kstreams_runbooks.decide.change.library import library_findings
+from kstreams_runbooks.decide.change.rules import Fired, fired
+from kstreams_runbooks.decide.comparison.compared import Compared, Version
+from kstreams_runbooks.decide.comparison.prediction import Prediction, predicted
+from kstreams_runbooks.decide.comparison.subjects import subjects
+from kstreams_runbooks.model.releases.release import Release
+from kstreams_runbooks.model.releases.rules import VersionRules
+from kstreams_runbooks.model.topology.change import ChangeFinding, ChangeRule, Undecided
+from kstreams_runbooks.model.verdicts import Outcome
+
+_SEVERITIES = ("danger", "warning", "info")
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeReading:
+    """Findings, worst first; what nobody declares; the plan; and what becomes of names on cluster and disks.
+
+    `not_compared` is what neither side gives. `mixed_up` where the two have nothing in common: they are not of one
+    application.
+    """
+
+    findings: tuple[ChangeFinding, ...]
+    undecided: tuple[Undecided, ...]
+    plan: ChangePlan
+    prediction: Prediction
+    effects: tuple[Effect, ...]
+    not_compared: tuple[str, ...] = ()
+    mixed_up: bool = False
+
+    @property
+    def told(self) -> tuple[ChangeFinding, ...]:
+        """Findings that a person reads: those that no stronger one covers."""
+        return tuple(finding for finding in self.findings if finding.covered_by is None)
+
+    @property
+    def rolls(self) -> bool:
+        """Whether a rolling bounce is enough and nobody has to weigh anything before it."""
+        return self.plan.runbooks == ("rolling_bounce",) and all(one.severity == "info" for one in self.told)
+
+
+def read_change(
+    before: Version,
+    after: Version,
+    rules: tuple[ChangeRule, ...],
+    versions: VersionRules,
+    broker: Release | None = None,
+) -> ChangeReading:
+    """Every consequence of going from one version to the other, with its source, and the runbooks for it.
+
+    Two versions that share nothing are refused: they are not of one application. `broker` is the lowest release among
+    the brokers, None where no cluster was asked.
+    """
+    compared = Compared(before, after)
+    by_rows = fired(subjects(compared), rules)
+    of_library = library_findings(compared, versions, broker)
+    found = Fired((*by_rows.findings, *of_library.findings), (*by_rows.undecided, *of_library.undecided))
+    plan = change_plan(found)
+    if compared.nothing_in_common:
+        reason = (
+            "the two descriptions have no topic, store or internal topic in common (expected: two versions of one "
+            "application); look whether two applications were mixed up"
+        )
+        plan = ChangePlan(Outcome.REFUSE, (reason,), ())
+    findings = sorted(found.findings, key=lambda one: (one.covered_by is not None, _SEVERITIES.index(one.severity)))
+    prediction = predicted(compared)
+    return ChangeReading(
+        tuple(findings),
+        found.undecided,
+        plan,
+        prediction,
+        effects(plan.runbooks, compared, prediction),
+        tuple(_not_compared(compared)),
+        compared.nothing_in_common,
+    )
+
+
+def _not_compared(compared: Compared) -> Iterator[str]:
+    """What neither side gives: no part of the change as it was asked, and nobody looked at it."""
+    before, after = compared.before.declared, compared.after.declared
+    if before.config is None and after.config is None:
+        yield "settings"
+    if before.library is None and after.library is None:
+        yield "Kafka Streams release"

@@ -1,0 +1,68 @@
+"""Which rows fire on what a change does: three answers, because a fact may not be known."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from kstreams_runbooks.decide.comparison.whole import WHOLE
+from kstreams_runbooks.model.topology.change import ChangeFinding, ChangeRule, Subject, Undecided
+
+
+@dataclass(frozen=True, slots=True)
+class Fired:
+    """Findings, and the rules of which nobody can say whether they fire."""
+
+    findings: tuple[ChangeFinding, ...]
+    undecided: tuple[Undecided, ...]
+
+
+def fired(subjects: Iterable[Subject], rules: tuple[ChangeRule, ...]) -> Fired:
+    """Every row against every subject; a finding that another covers stays, as info.
+
+    KeyError where a row asks for a fact that subjects of its kind do not have: then the row is wrong.
+    """
+    findings: list[ChangeFinding] = []
+    undecided: list[Undecided] = []
+    for subject in subjects:
+        for rule in rules:
+            if rule.on != subject.kind:
+                continue
+            answers = {name: _holds(subject, name, value) for name, value in rule.fires_when.items()}
+            if False in answers.values():
+                continue
+            if unknown := [name for name, answer in answers.items() if answer is None]:
+                undecided.append(_undecided(rule, subject, unknown))
+            else:
+                findings.append(_finding(rule, subject))
+    return Fired(tuple(_covered(findings, rules)), tuple(undecided))
+
+
+def _holds(subject: Subject, name: str, value: object) -> bool | None:
+    fact = subject.facts[name]
+    return None if fact is None else fact == value
+
+
+def _undecided(rule: ChangeRule, subject: Subject, unknown: list[str]) -> Undecided:
+    asked = tuple(dict.fromkeys(one for name in unknown for one in subject.asked[name]))
+    candidates = subject.said.get("candidates", "")
+    return Undecided(rule.id, rule.severity, subject.name, asked, rule.runbooks, candidates, rule.refuse)
+
+
+def _finding(rule: ChangeRule, subject: Subject) -> ChangeFinding:
+    message = rule.message.format(**subject.said)
+    return ChangeFinding(rule.id, rule.severity, subject.name, message, rule.source, rule.runbooks, refuse=rule.refuse)
+
+
+def _covered(findings: list[ChangeFinding], rules: tuple[ChangeRule, ...]) -> Iterable[ChangeFinding]:
+    covers: dict[str, set[str]] = {}
+    for rule in rules:
+        covers.setdefault(rule.id, set()).update(rule.covers)
+    for finding in findings:
+        by = next(
+            (
+                other.id
+                for other in findings
+                if finding.id in covers[other.id] and finding.object in {other.object, WHOLE}
+            ),
+            None,
+        )
+        yield finding if by is None else replace(finding, severity="info", covered_by=by)

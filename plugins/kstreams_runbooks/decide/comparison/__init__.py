@@ -1,0 +1,1 @@
+"""Two topologies compared: what becomes of each operator, store, topic and setting."""

@@ -1,0 +1,105 @@
+"""Whether a declaration and a topology can be of one version: what contradicts the description is named."""
+
+from collections.abc import Iterator, Mapping
+
+from kstreams_runbooks.decide.comparison.compared import Version, target_of, topics_of
+from kstreams_runbooks.decide.comparison.settings import MERGE, REUSE, SELF_JOIN
+from kstreams_runbooks.decide.topology.names import is_generated, is_suppression, stem
+from kstreams_runbooks.decide.topology.upstream import store_before
+from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore
+from kstreams_runbooks.model.topology.topology import Node, Processor, Source, Topology
+
+# What a generated name says of a store: its kinds, of those that a declaration can give.
+_KINDS: tuple[tuple[str, set[str]], ...] = (
+    ("KSTREAM-JOINTHIS-", {"join"}),
+    ("KSTREAM-JOINOTHER-", {"join"}),
+    ("KSTREAM-OUTERTHIS-", {"join"}),
+    ("KSTREAM-OUTEROTHER-", {"join"}),
+    ("KSTREAM-AGGREGATE-STATE-STORE-", {"key_value", "window", "session"}),
+    ("KSTREAM-REDUCE-STATE-STORE-", {"key_value", "window", "session"}),
+    ("KTABLE-AGGREGATE-STATE-STORE-", {"key_value"}),
+    ("KTABLE-REDUCE-STATE-STORE-", {"key_value"}),
+    ("KTABLE-SUPPRESS-", set()),
+)
+
+
+_OPTIMIZATION = "topology.optimization"
+# Source: StreamsConfig (Apache Kafka 2.4 to 4.3).
+_VALUES: Mapping[str, set[str]] = {
+    _OPTIMIZATION: {"all", "none", REUSE, MERGE, SELF_JOIN},
+    "processing.guarantee": {"at_least_once", "exactly_once", "exactly_once_beta", "exactly_once_v2"},
+    "group.protocol": {"classic", "streams", "CLASSIC", "STREAMS"},
+}
+
+
+def check_declaration(version: Version) -> None:
+    """BadInput with the first thing that contradicts the topology: where it stands, what was found, what is there."""
+    for problem in _problems(version.topology, version.declared):
+        raise BadInput(problem)
+
+
+def _problems(topology: Topology, declared: Declaration) -> Iterator[str]:
+    nodes = {node.name: node for _, node in topology.nodes()}
+    topics = {topic for node in nodes.values() if isinstance(node, Source) for topic in topics_of(node)}
+    topics |= {target for node in nodes.values() if (target := target_of(node))}
+    yield from _setting_problems(declared.config or {})
+    for section, names, there in (
+        ("stores", declared.stores.keys(), topology.stores),
+        ("suppressions", declared.suppressions.keys(), nodes.keys()),
+        ("topics", declared.topics.keys(), topics),
+    ):
+        for name in sorted(set(names) - set(there)):
+            yield (
+                f"{section}.{name}: the topology has no {_what(section)} of that name (it has "
+                f"{', '.join(sorted(there)) or 'none'}); correct the name, or give the declaration of this topology"
+            )
+    for name, store in declared.stores.items():
+        yield from _store_problems(name, store)
+    for name in sorted(declared.suppressions):
+        yield from _suppression_problems(topology, declared, nodes[name])
+    for name, topic in declared.topics.items():
+        for other in sorted((topic.joined_with or frozenset()) - topics):
+            yield f"topics.{name}.joined_with: the topology has no topic {other}; correct the name"
+
+
+def _suppression_problems(topology: Topology, declared: Declaration, node: Node) -> Iterator[str]:
+    where = f"suppressions.{node.name}"
+    if not isinstance(node, Processor) or len(node.stores) != 1:
+        kept = len(node.stores) if isinstance(node, Processor) else 0
+        yield f"{where}: that operator has {kept} stores (a suppression has one, its buffer); correct the name"
+        return
+    if is_generated(node.name) and not is_suppression(node.name):
+        yield f"{where}: by its generated name it is none; correct the name"
+    elif not is_generated(node.name) and node.stores != {f"{node.name}-store"}:
+        yield (
+            f"{where}: its store is {min(node.stores)} (a suppression's would be {node.name}-store); correct the name, "
+            "or declare the store under stores"
+        )
+    before = store_before(topology, declared, node.name)
+    if declared.suppressions[node.name].mode == "until_window_closes" and before and before.kind == "key_value":
+        yield (
+            f"{where}.mode: until_window_closes, but the store before it is declared as key_value (expected window or "
+            "session); correct one of them"
+        )
+
+
+def _setting_problems(config: Mapping[str, str]) -> Iterator[str]:
+    """Values that no Kafka Streams takes: what they would do cannot be told."""
+    for setting, values in _VALUES.items():
+        value = config.get(setting)
+        if value is not None:
+            given = {part.strip() for part in value.split(",")} if setting == _OPTIMIZATION else {value}
+            if strange := sorted(given - values):
+                yield f"config {setting}: {strange[0]!r} is none of {', '.join(sorted(values))}; correct it"
+
+
+def _store_problems(name: str, store: DeclaredStore) -> Iterator[str]:
+    for begins, kinds in _KINDS:
+        if stem(name).startswith(begins) and store.kind is not None and store.kind not in kinds:
+            wanted = " or ".join(sorted(kinds)) or "a suppression, declared under suppressions"
+            yield f"stores.{name}.kind: {store.kind}, but by its generated name the store is {wanted}; correct it"
+
+
+def _what(section: str) -> str:
+    return {"stores": "store", "suppressions": "operator", "topics": "topic"}[section]

@@ -1,0 +1,173 @@
+"""Which store or internal topic of the new topology is which of the old: by what it does, not by how it is called."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+
+from kstreams_runbooks.decide.topology.graph import Role
+from kstreams_runbooks.decide.topology.names import index_of, is_generated, stem
+
+
+@dataclass(frozen=True, slots=True)
+class Tie:
+    """Things that do the same, of which the topologies have different numbers: nobody can say which is which."""
+
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Counterparts:
+    """Pairs of old and new name, what has gone, what has come, and what cannot be told apart."""
+
+    pairs: tuple[tuple[str, str], ...]
+    removed: tuple[str, ...]
+    added: tuple[str, ...]
+    ties: tuple[Tie, ...]
+
+    @property
+    def renamed(self) -> tuple[tuple[str, str], ...]:
+        """Pairs whose names differ."""
+        return tuple((old, new) for old, new in self.pairs if old != new)
+
+
+_Likeness = Callable[[str, Role], Hashable]
+
+
+def _ends(role: Role) -> Hashable:
+    return role.inputs, role.outputs
+
+
+def _place(role: Role) -> Hashable:
+    """Where something stands, whatever anything around it is called."""
+    return role.inputs, role.outputs, role.before.size, role.behind.size
+
+
+# From the most alike to the least; what one of them pairs is out of the question for those below it.
+_LIKENESSES: tuple[_Likeness, ...] = (
+    lambda _, role: role,
+    lambda _, role: (role.owners, role.before),
+    lambda name, role: (role.owners, _ends(role)) if is_generated(name) else name,
+    lambda _, role: (role.owners, _ends(role)),
+    lambda _, role: (role.owners, role.inputs),
+    lambda name, role: (stem(name), _ends(role)),
+    lambda name, role: (stem(name), role.inputs),
+    lambda _, role: _place(role),
+)
+
+
+@dataclass(slots=True)
+class _Search:
+    before: dict[str, Role]
+    after: dict[str, Role]
+    pairs: list[tuple[str, str]] = field(default_factory=list)
+    ties: list[Tie] = field(default_factory=list)
+
+    def pair(self, old: str, new: str) -> None:
+        self.pairs.append((old, new))
+        del self.before[old], self.after[new]
+
+    def tie(self, old: list[str], new: list[str]) -> None:
+        self.ties.append(Tie(tuple(old), tuple(new)))
+        for name in old:
+            del self.before[name]
+        for name in new:
+            del self.after[name]
+
+
+def counterparts(before: Mapping[str, Role], after: Mapping[str, Role], *, hold_data: bool = True) -> Counterparts:
+    """Pair what is alike, the most alike first.
+
+    Of several that are equally alike those with one name belong together; the rest cannot be told apart: a tie.
+    Things that hold data (`hold_data`) are never taken for new while something like them has gone: that is a tie too.
+    """
+    search = _Search(dict(before), dict(after))
+    for likeness in _LIKENESSES:
+        _match(search, likeness)
+    _overlapping(search, hold_data=hold_data)
+    return Counterparts(
+        tuple(sorted(search.pairs)), tuple(sorted(search.before)), tuple(sorted(search.after)), tuple(search.ties)
+    )
+
+
+def _match(search: _Search, likeness: _Likeness) -> None:
+    old, new = _grouped(search.before, likeness), _grouped(search.after, likeness)
+    for like in [like for like in old if like in new]:
+        # Ordered sets: of one operator's stores there may be thousands.
+        olds, news = dict.fromkeys(old[like]), dict.fromkeys(new[like])
+        for name in [name for name in olds if name in news and not is_generated(name)]:
+            search.pair(name, name)
+            del olds[name], news[name]
+        for name in [name for name in olds if name in news] if len(olds) == len(news) else ():
+            search.pair(name, name)
+            del olds[name], news[name]
+        if len(olds) == len(news) == 1:
+            [one], [other] = olds, news
+            if not _of_two_kinds(one, other):
+                search.pair(one, other)
+        elif olds and news:
+            search.tie([*olds], [*news])
+
+
+def _overlapping(search: _Search, *, hold_data: bool) -> None:
+    """Of what is left pair what is of one kind and shares a topic of others: another is read or written besides.
+
+    Where several fit, or people chose all the names and none is left to tell them by, nobody can say which is which: a
+    tie.
+    """
+    olds = {name: _Kin.of(name, role) for name, role in search.before.items()}
+    news = {name: _Kin.of(name, role) for name, role in search.after.items()}
+    old_sizes, new_sizes = Counter(olds.values()), Counter(news.values())
+    near = {one: {other for other in new_sizes if one.is_near(other)} for one in old_sizes}
+    for old, kin in olds.items():
+        if sum(new_sizes[other] for other in near[kin]) == 1:
+            [new] = (name for name, other in news.items() if other in near[kin])
+            alone = sum(old_sizes[one] for one in old_sizes if news[new] in near[one]) == 1
+            if alone and _alike(search.before[old], search.after[new], old, new):
+                search.pair(old, new)
+                continue
+        if hold_data and old in search.before:
+            found = [new for new in search.after if news[new] in near[kin]]
+            if found:
+                search.tie([one for one in search.before if news[found[0]] in near[olds[one]]], found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kin:
+    """All that decides whether two things may be one: things of one kind with the same ends are compared once."""
+
+    kind: str | None
+    inputs: frozenset[str]
+    outputs: frozenset[str]
+
+    @classmethod
+    def of(cls, name: str, role: Role) -> "_Kin":
+        return cls(_kind(name) if is_generated(name) else None, role.inputs, role.outputs)
+
+    def is_near(self, other: "_Kin") -> bool:
+        """Whether both may be of one kind, and share a topic of others."""
+        if None not in {self.kind, other.kind} and self.kind != other.kind:
+            return False
+        return not (self.inputs.isdisjoint(other.inputs) and self.outputs.isdisjoint(other.outputs))
+
+
+def _alike(one: Role, other: Role, old: str, new: str) -> bool:
+    return bool(set(one.owners) & set(other.owners)) or (is_generated(old) and is_generated(new))
+
+
+def _of_two_kinds(old: str, new: str) -> bool:
+    """Whether both names were generated, for different operators: a reduce has not become a count."""
+    return is_generated(old) and is_generated(new) and _kind(old) != _kind(new)
+
+
+def _kind(name: str) -> str:
+    """What a generated name says of its thing; an inner join and an outer one keep the same two sides."""
+    return stem(name).replace("OUTERTHIS", "JOINTHIS").replace("OUTEROTHER", "JOINOTHER")
+
+
+def _grouped(roles: Mapping[str, Role], likeness: _Likeness) -> dict[Hashable, list[str]]:
+    """Names by likeness, each list in the order of the program."""
+    found: defaultdict[Hashable, list[str]] = defaultdict(list)
+    for name in sorted(roles, key=lambda name: (index_of(name) is None, index_of(name) or 0, name)):
+        found[likeness(name, roles[name])].append(name)
+    return found

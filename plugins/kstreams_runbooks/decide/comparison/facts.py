@@ -1,0 +1,159 @@
+"""Facts of a change that only a declaration tells; None where either side does not declare it."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from kstreams_runbooks.model.topology.change import Fact, Undeclared
+from kstreams_runbooks.model.topology.declaration import DeclaredStore, DeclaredTopic, Window
+
+_T = TypeVar("_T")
+_Asked = dict[str, tuple[Undeclared, ...]]
+Told = tuple[dict[str, Fact], _Asked]
+
+# What stands for "there is no window", which is another thing than not knowing of one.
+NO_WINDOW = Window("tumbling", 0, 0)
+
+
+def store_facts(name: str, before: DeclaredStore | None, after: DeclaredStore | None) -> Told:
+    """What changes in a store that stays, and what to declare where that is not known."""
+    old, new = before or DeclaredStore(), after or DeclaredStore()
+    facts: dict[str, Fact] = {
+        "is_join": None if new.kind is None else new.kind == "join",
+        "bounded": _ends(new) is not None,
+        "loss_acceptable": new.loss_acceptable,
+    }
+    where = f"stores.{name}"
+    asked: _Asked = {}
+    compared: dict[str, tuple[str, Callable[[DeclaredStore], object]]] = {
+        "kind_changed": ("kind", lambda store: store.kind),
+        "window_changed": ("window", _shape),
+        "grace_changed": ("window", lambda store: _of_window(store, lambda window: window.grace_ms)),
+        "emit_changed": ("window", lambda store: _of_window(store, lambda window: window.emit)),
+        "key_changed": ("key", lambda store: store.key),
+        "key_serde_changed": ("key_serde", lambda store: store.key_serde),
+        "value_serde_changed": ("value_serde", lambda store: store.value_serde),
+    }
+    for fact, (field, of) in compared.items():
+        facts[fact], asked[fact] = _compared(where, field, of(old), of(new))
+    asked["is_join"] = asked["kind_changed"]
+    facts["retention_changed"], asked["retention_changed"] = _compared(where, "retention_ms", *_kept_in(old, new))
+    facts["kept_longer"] = (_kept(new) or 0) > (_kept(old) or 0)
+    facts["unversioned"] = any(
+        serde is not None and serde.schema_version is None for serde in (old.value_serde, new.value_serde)
+    )
+    return facts, asked
+
+
+def topic_facts(name: str, before: DeclaredTopic | None, after: DeclaredTopic | None) -> Told:
+    """What changes in a topic that stays; partition counts that neither side declares are no part of the change."""
+    old, new = before or DeclaredTopic(), after or DeclaredTopic()
+    facts: dict[str, Fact] = {}
+    asked: _Asked = {}
+    where = f"topics.{name}"
+    for fact, field in (
+        ("partitions_changed", "partitions"),
+        ("key_changed", "key"),
+        ("key_serde_changed", "key_serde"),
+        ("value_serde_changed", "value_serde"),
+    ):
+        facts[fact], asked[fact] = _compared(where, field, getattr(old, field), getattr(new, field))
+    facts["serde_changed"], asked["serde_changed"] = of_serdes(facts, asked)
+    if old.partitions is None and new.partitions is None:
+        facts["partitions_changed"] = False
+    return facts, asked
+
+
+def of_serdes(facts: dict[str, Fact], asked: _Asked) -> tuple[bool | None, tuple[Undeclared, ...]]:
+    """Whether either serde changed, and what to declare where that is not known."""
+    both = ("key_serde_changed", "value_serde_changed")
+    return either(*(facts[fact] for fact in both)), tuple(
+        one for fact in both if facts[fact] is None for one in asked[fact]
+    )
+
+
+def until(before: DeclaredStore | None, after: DeclaredStore | None) -> str:
+    """Until when a store has results of before, in stream time: its longest window with grace, retention or TTL."""
+    ends = [end for store in (before, after) if store and (end := _ends(store)) is not None]
+    if not ends:
+        return "for ever, as far as is declared"
+    return f"until stream time is {duration(max(ends))} past the change"
+
+
+def duration(milliseconds: int) -> str:
+    """`1 d 2 h`, in the units that are not 0; `0 ms` for none."""
+    parts = []
+    for unit, size in (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1_000), ("ms", 1)):
+        count, milliseconds = divmod(milliseconds, size)
+        if count:
+            parts.append(f"{count} {unit}")
+    return " ".join(parts) or "0 ms"
+
+
+def changed(old: object, new: object) -> bool | None:
+    """Whether two declared values differ, None where one of them is not declared."""
+    return None if old is None or new is None else old != new
+
+
+def either(*facts: Fact) -> bool | None:
+    """True where one of them is, None where none is and one is not known."""
+    if any(facts):
+        return True
+    return None if any(fact is None for fact in facts) else False
+
+
+def sides(old: object, new: object) -> str:
+    """The versions whose declaration lacks a value: `old`, `new` or both."""
+    return ", ".join(side for side, value in (("old", old), ("new", new)) if value is None)
+
+
+def window_of(store: DeclaredStore | None) -> Window | None:
+    """The window of a store, NO_WINDOW where it is known to have none, None where nobody says."""
+    if store is None or store.kind is None:
+        return None if store is None else store.window
+    if store.window is not None:
+        return store.window
+    # A window store of a processor of one's own has a retention, and no window that a library would apply.
+    return NO_WINDOW if store.kind in {"key_value", "versioned"} or store.retention_ms is not None else None
+
+
+def _compared(where: str, field: str, old: object, new: object) -> tuple[bool | None, tuple[Undeclared, ...]]:
+    return changed(old, new), (Undeclared(where, field, sides(old, new)),)
+
+
+def _kept_in(old: DeclaredStore, new: DeclaredStore) -> tuple[int | None, int | None]:
+    """The retention of both; where neither gives one it follows the window, which has rules of its own."""
+    kept = _kept(old), _kept(new)
+    if old.retention_ms is None and new.retention_ms is None and None not in kept:
+        return 0, 0
+    return kept
+
+
+def _kept(store: DeclaredStore) -> int | None:
+    """How long a store keeps its records, in ms; 0 for one that has no retention."""
+    if store.retention_ms is not None:
+        return store.retention_ms
+    window = window_of(store)
+    if window is NO_WINDOW:
+        return 0
+    # The library keeps a window's results for its size and grace where nobody says otherwise.
+    return None if window is None else window.size_ms + window.grace_ms
+
+
+def _ends(store: DeclaredStore) -> int | None:
+    """After how long in ms nothing is left of what a store holds, None where that never is or is not known."""
+    if store.ttl_ms is not None:
+        return store.ttl_ms
+    kept = _kept(store)
+    window = store.window
+    lasts = 0 if window is None else window.size_ms + window.grace_ms
+    return max(kept or 0, lasts) or None
+
+
+def _of_window(store: DeclaredStore, of: Callable[[Window], _T]) -> _T | None:
+    window = window_of(store)
+    return None if window is None else of(window)
+
+
+def _shape(store: DeclaredStore) -> tuple[str, int, int] | None:
+    """Kind, size and advance; a tumbling window advances by its size."""
+    return _of_window(store, lambda window: (window.kind, window.size_ms, window.advance_ms or window.size_ms))

@@ -1,0 +1,124 @@
+"""What changes in the settings, in the optimizations among them, and in the Kafka Streams release."""
+
+from collections.abc import Iterator, Mapping
+
+from kstreams_runbooks.decide.comparison.compared import Compared, Version, mergeable, source_tables
+from kstreams_runbooks.decide.comparison.counterparts import Counterparts
+from kstreams_runbooks.decide.comparison.facts import sides
+from kstreams_runbooks.decide.topology.names import is_generated
+from kstreams_runbooks.model.releases.release import within
+from kstreams_runbooks.model.topology.change import Fact, Subject, Undeclared
+
+REUSE, MERGE, SELF_JOIN = "reuse.ktable.source.topics", "merge.repartition.topics", "single.store.self.join"
+# What a setting is where nobody sets it. Source: StreamsConfig (Apache Kafka 4.3); state.dir is java.io.tmpdir.
+DEFAULTS = {
+    "processing.guarantee": "at_least_once",
+    "group.protocol": "classic",
+    "topology.optimization": "none",
+    "state.dir": "/tmp/kafka-streams",  # noqa: S108 - what the library takes
+}
+_TABLES = Undeclared("source_table of every store that is filled straight from a topic", "", "new")
+# Settings that rows are about: unknown where only one version's are given.
+_ID, _PROTOCOL = "application.id", "group.protocol"
+_MATTER = (_ID, "group.instance.id", *DEFAULTS)
+_OTHER_SIDE = ("-other-join-store", "OTHER-")
+# Releases whose stored source tables drop an update that changes nothing. Source: KIP-557, KAFKA-12508;
+# tests/apps/idempotent-updates (asked of twelve releases).
+DROPS_IDEMPOTENT_UPDATES = ("2.6.0..2.6.1", "2.7.0")
+
+
+def settings(compared: Compared) -> Iterator[Subject]:
+    """Every setting that either version has; none where neither gives its settings."""
+    before, after = compared.before.declared.config, compared.after.declared.config
+    if before is None and after is None:
+        return
+    for key in sorted({*_MATTER, *(before or {}), *(after or {})}):
+        old, new = _value(before, key), _value(after, key)
+        # Every application has an id: one that is not given is not known.
+        known = before is not None and after is not None and (key != _ID or bool(old and new) or old == new)
+        facts: dict[str, Fact] = {
+            "setting": key,
+            "changed": old != new if known else None,
+            "set": not old and bool(new),
+            "unset": bool(old) and not new,
+        }
+        said = {"name": key, "before": old or "not set", "after": new or "not set"}
+        yield Subject("setting", key, facts, said, {"changed": (Undeclared("config", key, sides(before, after)),)})
+
+
+def optimizations(compared: Compared) -> Iterator[Subject]:
+    """Each optimization of `topology.optimization`, and whether it is switched where it has an effect."""
+    before, after = compared.before.declared.config, compared.after.declared.config
+    old, new = optimized(before or {}), optimized(after or {})
+    known = before is not None and after is not None
+    tables = source_tables(compared.after).values()
+    effects: dict[str, bool | None] = {
+        REUSE: True if True in tables else None if None in tables else False,
+        MERGE: bool(compared.topics.removed or compared.topics.added),
+        SELF_JOIN: _joins_itself(compared.stores),
+    }
+    for name, effect in effects.items():
+        # What the other two do is plain in the text; that a table has no changelog of its own is not.
+        unknown = not known and name == REUSE
+        facts: dict[str, Fact] = {
+            "which": name,
+            "effect": effect,
+            "enabled": None if unknown else known and name in new - old,
+            "disabled": None if unknown else known and name in old - new,
+            "switched": None if unknown else known and name in old ^ new,
+            "all_named": not any(is_generated(name) for name in compared.after.nodes),
+            "not_built": name == MERGE and name in new and _not_built(compared, newly=name in new - old),
+        }
+        config = Undeclared("config", "topology.optimization", sides(before, after))
+        asked = dict.fromkeys(("enabled", "disabled", "switched"), (config,))
+        yield Subject("optimization", name, facts, {"name": name}, {**asked, "effect": (_TABLES,)})
+
+
+def library(compared: Compared) -> Iterator[Subject]:
+    """The change from one Kafka Streams release to another, where both are given."""
+    old, new = compared.before.declared.library, compared.after.declared.library
+    if old is None or new is None or old == new:
+        return
+    tables = source_tables(compared.after).values()
+    facts: dict[str, Fact] = {
+        "drops_now": within(new, DROPS_IDEMPOTENT_UPDATES) and not within(old, DROPS_IDEMPOTENT_UPDATES),
+        "source_tables": True if True in tables else None if None in tables else False,
+    }
+    said = {"name": str(new), "before": str(old)}
+    yield Subject("library", str(new), facts, said, {"source_tables": (_TABLES,)})
+
+
+def optimized(config: Mapping[str, str]) -> set[str]:
+    """What `topology.optimization` switches on: names, all of them for `all`, none by default."""
+    value = config.get("topology.optimization", "none")
+    if value == "all":
+        return {REUSE, MERGE, SELF_JOIN}
+    return {name.strip() for name in value.split(",")} - {"none"}
+
+
+def uses_streams_group(version: Version) -> bool:
+    """Whether its group speaks the streams protocol (KIP-1071)."""
+    return (version.declared.config or {}).get(_PROTOCOL, "classic").lower() == "streams"
+
+
+def _not_built(compared: Compared, *, newly: bool) -> bool:
+    """Whether repartition topics stand side by side that would be merged.
+
+    An operator in between may keep the library from it; then only a setting that changes nothing tells.
+    """
+    if mergeable(compared.after, through=False):
+        return True
+    unchanged = compared.before.topology == compared.after.topology
+    return newly and unchanged and mergeable(compared.after, through=True)
+
+
+def _value(config: Mapping[str, str] | None, key: str) -> str:
+    value = (config or {}).get(key, DEFAULTS.get(key, ""))
+    # Kafka reads this one in either case.
+    return value.lower() if key == _PROTOCOL else value
+
+
+def _joins_itself(stores: Counterparts) -> bool:
+    """Whether the second store of a join comes or goes while the first stays: a self-join with one store or two."""
+    gone = (*stores.removed, *stores.added)
+    return bool(stores.pairs) and any(part in name for part in _OTHER_SIDE for name in gone)

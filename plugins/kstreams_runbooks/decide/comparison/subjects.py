@@ -1,0 +1,28 @@
+"""What becomes of every part of an application between two versions: what the rows are asked about."""
+
+from kstreams_runbooks.decide.comparison.boundary import sinks, sources
+from kstreams_runbooks.decide.comparison.compared import Compared
+from kstreams_runbooks.decide.comparison.operators import operators
+from kstreams_runbooks.decide.comparison.persistent import internal_topics, stores
+from kstreams_runbooks.decide.comparison.settings import library, optimizations, settings
+from kstreams_runbooks.decide.comparison.suppressions import suppressions
+from kstreams_runbooks.decide.comparison.whole import application, kept_topics, subtopologies
+from kstreams_runbooks.model.topology.change import Subject
+
+
+def subjects(compared: Compared) -> tuple[Subject, ...]:
+    """Every part of either version, with the facts that rows ask for; parts that stay as they are included."""
+    return (
+        *stores(compared),
+        *internal_topics(compared),
+        *kept_topics(compared),
+        *operators(compared),
+        *sources(compared),
+        *sinks(compared),
+        *subtopologies(compared),
+        application(compared),
+        *suppressions(compared),
+        *settings(compared),
+        *optimizations(compared),
+        *library(compared),
+    )

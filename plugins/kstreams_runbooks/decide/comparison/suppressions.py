@@ -1,0 +1,209 @@
+"""What becomes of suppress operators: those declared, those that a generated name tells, and those that may be one."""
+
+from collections.abc import Iterator
+
+from kstreams_runbooks.decide.comparison.compared import Compared, Version
+from kstreams_runbooks.decide.comparison.facts import changed, duration, sides
+from kstreams_runbooks.decide.topology.names import is_generated, is_suppression
+from kstreams_runbooks.decide.topology.upstream import between_store_and, store_before
+from kstreams_runbooks.model.topology.change import Fact, Subject, Undeclared
+from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredSuppression, Window
+from kstreams_runbooks.model.topology.topology import Processor, Topology
+
+# Beside key and value each record keeps its timestamp and offset (8 bytes each), its partition (4), the name of its
+# topic and its headers. Source: ProcessorRecordContext#residentMemorySizeEstimate (Apache Kafka).
+METADATA_BYTES = 64
+# StreamsConfig: cache.max.bytes.buffering, from 3.4 on statestore.cache.max.bytes; 10 MiB by default.
+_CACHE_SETTINGS = ("statestore.cache.max.bytes", "cache.max.bytes.buffering")
+_CACHE_BYTES = 10 * 1024 * 1024
+_MIB = 1024 * 1024
+
+
+def buffer_bytes(one: DeclaredSuppression) -> int | None:
+    """What one buffer holds at most on one instance, None where nobody says how many keys of what size.
+
+    The newest value of each key that was seen within the time that results are held back, and the value before it,
+    which is kept to forward a change. Source: J. Roesler, Kafka Streams' Take on Watermarks and Triggers (Confluent);
+    BufferValue (Apache Kafka).
+    """
+    if one.max_bytes is not None:
+        return one.max_bytes
+    if one.key_bytes is None or one.value_bytes is None:
+        return None
+    records = one.keys if one.max_records is None else min(one.max_records, one.keys or one.max_records)
+    if records is None:
+        return None
+    return records * (one.key_bytes + 2 * one.value_bytes + METADATA_BYTES)
+
+
+def needed_bytes(declared: Declaration, topology: Topology) -> int | None:
+    """All buffers and the record cache of one instance, with the tasks of a stopped one; None where not known."""
+    sizes = [buffer_bytes(one) for name, one in declared.suppressions.items() if _stands(name, topology)]
+    if declared.memory is None or any(size is None for size in sizes):
+        return None
+    moved = sum(size or 0 for size in sizes) * declared.memory.instances // max(1, declared.memory.instances - 1)
+    return moved + _cache_bytes(declared)
+
+
+def fits(declared: Declaration, topology: Topology) -> bool | None:
+    """Whether the heap has room for it; None where that cannot be told."""
+    needed = needed_bytes(declared, topology)
+    return None if needed is None or declared.memory is None else needed <= declared.memory.heap_bytes
+
+
+def estimate(declared: Declaration, topology: Topology) -> str:
+    """The estimate in words, or what to declare for one."""
+    needed = needed_bytes(declared, topology)
+    if needed is None or declared.memory is None:
+        return (
+            "not estimated: declare keys, key_bytes and value_bytes of every suppression, and memory (heap_bytes and "
+            "instances)"
+        )
+    return (
+        f"about {_mib(needed)} for all buffers with those of a stopped instance and the record cache, of a heap of "
+        f"{_mib(declared.memory.heap_bytes)}"
+    )
+
+
+def factor(declared: Declaration) -> str:
+    """By how much the buffers of an instance grow while another is down."""
+    instances = declared.memory.instances if declared.memory else 0
+    return f"{instances / (instances - 1):.2f} times" if instances > 1 else "by what the stopped one held"
+
+
+def _stands(name: str, topology: Topology) -> bool:
+    return any(node.name == name for _, node in topology.nodes())
+
+
+def _cache_bytes(declared: Declaration) -> int:
+    values = [(declared.config or {}).get(name) for name in _CACHE_SETTINGS]
+    return next((int(value) for value in values if value and value.isdigit()), _CACHE_BYTES)
+
+
+def _mib(size: int) -> str:
+    return f"{size / _MIB:,.1f} MiB"
+
+
+_FINAL = "until_window_closes"
+
+
+def suppressions(compared: Compared) -> Iterator[Subject]:
+    """Each suppress operator; one that gets another name is one that goes and one that comes."""
+    old, new = _candidates(compared.before), _candidates(compared.after)
+    kept = {
+        was: now for was, now in compared.operators.pairs if was == now or (is_generated(was) and is_generated(now))
+    }
+    for was, sure in old.items():
+        now = kept.get(was)
+        if now is None or now not in new:
+            yield _one_side(compared, was, sure=sure, removed=True)
+        else:
+            yield _stays(compared, was, now, sure=sure or new[now])
+    for name in sorted(new.keys() - {kept.get(was) for was in old}):
+        yield _one_side(compared, name, sure=new[name], removed=False)
+
+
+def _candidates(version: Version) -> dict[str, bool]:
+    """Operators that are a suppression (True), or may be: with one store called after them, of no declared kind."""
+    found: dict[str, bool] = {}
+    for name, node in version.nodes.items():
+        if name in version.declared.suppressions or is_suppression(name):
+            found[name] = True
+        elif isinstance(node, Processor) and node.stores == {f"{name}-store"}:
+            store = version.declared.stores.get(f"{name}-store")
+            if store is None or store.kind is None:
+                found[name] = False
+    return dict(sorted(found.items()))
+
+
+def _one_side(compared: Compared, name: str, *, sure: bool, removed: bool) -> Subject:
+    """One that comes or goes; what only may be a suppression asks what it is."""
+    version = compared.before if removed else compared.after
+    side = "old" if removed else "new"
+    one = version.declared.suppressions.get(name)
+    facts: dict[str, Fact] = {
+        "added": not removed if sure or removed else None,
+        "removed": removed if sure or not removed else None,
+        "stays": False,
+        "generated": is_generated(name),
+        "mode_changed": False,
+        "buffer_changed": False,
+        "serde_changed": False,
+        "disabled": removed and _disabled(one),
+        **_of_the_new(compared, name, None if removed else one, sure=sure and not removed),
+    }
+    what = (Undeclared(f"suppressions.{name}, or stores.{name}-store.kind where it is none", "", side),)
+    return Subject("suppression", name, facts, _said(compared, name, one), {"added": what, "removed": what})
+
+
+def _stays(compared: Compared, was: str, name: str, *, sure: bool) -> Subject:
+    old, new = compared.before.declared.suppressions.get(was), compared.after.declared.suppressions.get(name)
+    facts: dict[str, Fact] = {
+        "added": False,
+        "removed": False,
+        "stays": True,
+        "generated": is_generated(name),
+        "disabled": False,
+        "serde_changed": _serde_changed(compared, was, name, old, new),
+        "mode_changed": changed(old and (old.mode, old.time_limit_ms), new and (new.mode, new.time_limit_ms)),
+        "buffer_changed": changed(old and _buffer(old), new and _buffer(new)),
+        **_of_the_new(compared, name, new, sure=sure),
+    }
+    other = "" if sure else f", or stores.{name}-store.kind where it is none"
+    what = (Undeclared(f"suppressions.{name}{other}", "", sides(old, new)),)
+    serde = (Undeclared(f"suppressions.{name}", "value_serde", "old, new"),)
+    asked = {"mode_changed": what, "buffer_changed": what, "serde_changed": serde}
+    return Subject("suppression", name, facts, _said(compared, name, new), asked)
+
+
+def _serde_changed(
+    compared: Compared, was: str, name: str, old: DeclaredSuppression | None, new: DeclaredSuppression | None
+) -> bool | None:
+    """By what is declared; else not where nothing between the table and the suppression has come, gone or moved."""
+    told = changed(old and old.value_serde, new and new.value_serde)
+    if told is not None:
+        return told
+    before = between_store_and(compared.before.topology, was)
+    return False if before == between_store_and(compared.after.topology, name) else None
+
+
+def _disabled(one: DeclaredSuppression | None) -> bool:
+    return one is not None and one.mode != _FINAL and one.time_limit_ms == 0
+
+
+def _of_the_new(compared: Compared, name: str, one: DeclaredSuppression | None, *, sure: bool) -> dict[str, Fact]:
+    """What the new version's suppression holds, and by which grace; all false where it has none."""
+    before = compared.before.declared.suppressions.get(name)
+    return {
+        "holds": sure and not _disabled(one),
+        "too_large": fits(compared.after.declared, compared.after.topology) is False and one is not None,
+        "default_grace": _default_grace(compared.after, name, one),
+        "default_grace_before": bool(before) and bool(_default_grace(compared.before, name, before)),
+    }
+
+
+def _default_grace(version: Version, name: str, one: DeclaredSuppression | None) -> bool:
+    window = _window_before(version, name)
+    return one is not None and one.mode == _FINAL and window is not None and not window.grace_given
+
+
+def _window_before(version: Version, operator: str) -> Window | None:
+    """The declared window of the nearest store before a suppress operator, None where there is none."""
+    store = store_before(version.topology, version.declared, operator)
+    return None if store is None else store.window
+
+
+def _said(compared: Compared, name: str, one: DeclaredSuppression | None) -> dict[str, str]:
+    after = compared.after.declared
+    window = _window_before(compared.after, name)
+    return {
+        "name": name,
+        "estimate": estimate(after, compared.after.topology),
+        "factor": factor(after),
+        "grace": "not known" if window is None else duration(window.grace_ms),
+        "mode": "not declared" if one is None else one.mode.replace("_", " "),
+    }
+
+
+def _buffer(one: DeclaredSuppression) -> object:
+    return one.max_records, one.max_bytes, one.when_full

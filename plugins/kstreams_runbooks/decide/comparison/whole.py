@@ -1,0 +1,98 @@
+"""What becomes of the subtopologies, and of the application as a whole."""
+
+from collections.abc import Iterator
+
+from kstreams_runbooks.decide.comparison.compared import Compared, Version, topics_of
+from kstreams_runbooks.decide.comparison.facts import either, sides
+from kstreams_runbooks.decide.comparison.prediction import predicted
+from kstreams_runbooks.decide.comparison.settings import uses_streams_group
+from kstreams_runbooks.decide.topology.graph import Role, topic_roles
+from kstreams_runbooks.model.topology.change import Fact, Subject, Undeclared
+from kstreams_runbooks.model.topology.topology import Processor, Topology
+
+# The object of a finding about the application as a whole; it covers those about its parts.
+WHOLE = "application"
+
+
+def kept_topics(compared: Compared) -> Iterator[Subject]:
+    """Each of them; none where the inputs get another number, which is a change of its own."""
+    before, after = compared.before.declared.topics, compared.after.declared.topics
+    if any(before[name].partitions != after[name].partitions for name in before.keys() & after.keys()):
+        return
+    prediction = predicted(compared)
+    there = {topic.name: topic.partitions for topic in prediction.kept}
+    for topic in prediction.refused:
+        said = {"name": topic.name, "before": str(there[topic.name]), "after": str(topic.partitions)}
+        yield Subject("kept_topic", topic.name, {"refused": True}, said)
+
+
+def subtopologies(compared: Compared) -> Iterator[Subject]:
+    """Subtopologies of the old topology by what they read; one whose number is gone leaves task directories behind."""
+    before, after = compared.before.topology, compared.after.topology
+    now = _places(after)
+    numbers = {sub.id for sub in after.subtopologies if not sub.is_global}
+    tasks = {sub.id for sub in before.subtopologies if not sub.is_global}
+    for read, number in sorted(_places(before).items(), key=lambda place: place[1]):
+        found = now.get(read, "")
+        facts: dict[str, Fact] = {
+            "renumbered": found not in {"", number},
+            "number_gone": number in tasks and number not in numbers,
+        }
+        yield Subject("subtopology", number, facts, {"name": number, "now": found})
+
+
+def application(compared: Compared) -> Subject:
+    """The whole: whether anything at all has changed, and whether old and new can stand beside each other."""
+    before, after = compared.before, compared.after
+    configs = (before.declared.config, after.declared.config)
+    undeclared = sorted(after.store_places.keys() - after.declared.stores.keys() - _buffers(after))
+    same = before.topology == after.topology
+    facts: dict[str, Fact] = {
+        "same": same,
+        "declared_same": before.declared == after.declared if not undeclared else None,
+        # The members that cling to an old assignment are those of before.
+        "static": either(*(None if config is None else bool(config.get("group.instance.id")) for config in configs)),
+        "topics_changed": _topics(before.topology) != _topics(after.topology),
+        # The leader makes changelogs for the stores that it knows; a member with one more waits for its topic in vain.
+        "shape_changed": _shape(before.topology) != _shape(after.topology) or _other_stores(compared),
+        "streams_group": uses_streams_group(before) and uses_streams_group(after),
+        "auto_create": bool(after.declared.auto_create_topics) and not before.declared.auto_create_topics,
+    }
+    asked = {
+        "declared_same": tuple(Undeclared(f"stores.{name}", "", "new") for name in undeclared),
+        "static": (Undeclared("config", "group.instance.id", sides(*configs)),),
+    }
+    return Subject("application", WHOLE, facts, {"name": WHOLE}, asked)
+
+
+def _other_stores(compared: Compared) -> bool:
+    """Whether stores come or go; what becomes of one that gets another name, rows about the store say."""
+    found = compared.stores
+    return bool(found.added or found.removed) or any(len(tie.before) != len(tie.after) for tie in found.ties)
+
+
+def _buffers(version: Version) -> set[str]:
+    nodes = (version.nodes.get(name) for name in version.declared.suppressions)
+    return {store for node in nodes if isinstance(node, Processor) for store in node.stores}
+
+
+def _places(topology: Topology) -> dict[frozenset[str], str]:
+    """Numbers of subtopologies by the roles of what they read."""
+    roles: dict[str, Role] = topic_roles(topology)
+    return {
+        frozenset(str(roles.get(topic, topic)) for source in sub.sources for topic in topics_of(source)): sub.id
+        for sub in topology.subtopologies
+    }
+
+
+def _topics(topology: Topology) -> set[str]:
+    return {name for _, read in _shape(topology) for name in read}
+
+
+def _shape(topology: Topology) -> frozenset[tuple[str, frozenset[str]]]:
+    """What the members of a group have to agree on: the sources of every subtopology that has tasks."""
+    return frozenset(
+        (sub.id, frozenset(topic for source in sub.sources for topic in topics_of(source)))
+        for sub in topology.subtopologies
+        if not sub.is_global
+    )

@@ -1,0 +1,209 @@
+"""Which runbooks an application is ready for, and what is missing for the others."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from kstreams_runbooks.decide.discovery.draft import NOBODY
+from kstreams_runbooks.decide.discovery.instances import membership
+from kstreams_runbooks.decide.instances.running import running_topology
+from kstreams_runbooks.decide.runbooks import Runbook
+from kstreams_runbooks.decide.topology.graph import internal_topics
+from kstreams_runbooks.decide.topology.names import is_generated, is_suppression
+from kstreams_runbooks.model.discovery.readiness import (
+    DeclaredNames,
+    Fact,
+    Facts,
+    Readiness,
+    ReadinessReading,
+    Standing,
+)
+from kstreams_runbooks.model.readings.readings import (
+    ApplicationReading,
+    BrokerReading,
+    Deployment,
+    GroupReading,
+    Missing,
+    StreamsReading,
+)
+from kstreams_runbooks.model.topology.topology import Topology
+
+_BUFFER = "-store"
+# A setting that says which topics are read has one of these in its name; nothing else tells it from outside.
+_NAMES_TOPICS = re.compile(r"topic|input|source", re.IGNORECASE)
+_HOLDS = Fact(holds=True)
+_TYPES = {"streams": "a streams group (KIP-1071)", "consumer": "a consumer group (KIP-848), not a classic one"}
+
+
+def readiness_facts(found: ReadinessReading) -> Facts:
+    """Every fact by its name, as decide/runbooks.py asks for them."""
+    reading = found.reading
+    return {
+        **_group(reading),
+        "offsets_read": _offsets(reading),
+        **_instances(found),
+        **_topology(running_topology(reading), _declared_names(found)),
+        "deployment_seen": _deployment(found),
+        "release_described": Fact(found.describes, "" if found.describes else "no topology command"),
+        "release_declared": _declared(found),
+        "target_declared": _target(found),
+        "state_clearable": Fact(found.clears, "" if found.clears else "no clear_state command"),
+        "guarantee_known": Fact(
+            found.declared.processing_guarantee != "unknown" or None, "processing_guarantee not declared"
+        ),
+        "approver": Fact(found.declared.approvers not in {(), (NOBODY,)}, "no approver declared"),
+        "inputs_pausable": _pausable(found),
+        "auto_create_off": _auto_create(reading),
+    }
+
+
+def _group(reading: ApplicationReading) -> Facts:
+    group = reading.group
+    if isinstance(group, Missing):
+        unknown = Fact(None, f"group unknown: {group.missing}")
+        return dict.fromkeys(("group_known", "members_run", "classic_group", "static_membership"), unknown)
+    static = membership(group)
+    some = "only some members are static" if group.members else "no member tells static membership"
+    return {
+        "group_known": _HOLDS,
+        "members_run": Fact(bool(group.members), f"no member runs (group {group.state})"),
+        "classic_group": Fact(group.type == "classic", _TYPES.get(group.type, f"a group of type {group.type}")),
+        "static_membership": Fact(static, some if static is None else "static membership absent"),
+    }
+
+
+def _offsets(reading: ApplicationReading) -> Fact:
+    """Whether everything that it reads could be read; a topic that is hidden is among what could not."""
+    for part in (reading.topics, reading.partitions):
+        if isinstance(part, Missing):
+            return Fact(None, f"offsets not known: {part.missing}")
+    return _HOLDS
+
+
+def _instances(found: ReadinessReading) -> Facts:
+    group = found.reading.group
+    # Where no member runs nobody has to answer; that none runs is a fact of its own.
+    idle = isinstance(group, GroupReading) and not group.members
+    silent = [] if idle else [one for one in found.reading.instances if isinstance(one.streams, Missing)]
+    of = f"{len(silent)} of {len(found.reading.instances)}"
+    names = ", ".join(one.instance for one in silent)
+    return {"instances_answer": Fact(not silent, f"Jolokia does not answer for {of} instances ({names})")}
+
+
+def _deployment(found: ReadinessReading) -> Fact:
+    if not found.looks:
+        return Fact(holds=False, why="no describe command")
+    for one in found.reading.instances:
+        deployment = one.deployment
+        part = deployment.release if isinstance(deployment, Deployment) else deployment
+        if isinstance(part, Missing):
+            return Fact(None, f"what {one.instance} is deployed as cannot be seen: {part.missing}")
+    return _HOLDS
+
+
+def _topology(topology: Topology | Missing, declared: DeclaredNames) -> Facts:
+    if isinstance(topology, Missing):
+        unknown = Fact(None, topology.missing)
+        return dict.fromkeys(("topology_read", "names_chosen", "suppression", "state", "no_state"), unknown)
+    stores = len(topology.stores)
+    made_up = [
+        f"{count} generated {what} {'name' if count == 1 else 'names'}"
+        for what, names in (("store", topology.stores), ("repartition topic", internal_topics(topology)))
+        if (count := sum(map(is_generated, names)))
+    ]
+    return {
+        "topology_read": _HOLDS,
+        "names_chosen": Fact(not made_up, ", ".join(made_up)),
+        "suppression": _suppression(topology, declared),
+        "state": Fact(bool(stores), "keeps no state"),
+        "no_state": Fact(not stores, f"keeps state in {stores} {'store' if stores == 1 else 'stores'}: go blue/green"),
+    }
+
+
+def _suppression(topology: Topology, declared: DeclaredNames) -> Fact:
+    """A suppression that was named is an operator with a store of its name, as others may be too."""
+    nodes = {node.name for _, node in topology.nodes()}
+    if any(is_suppression(name) for name in nodes) or nodes & declared.suppressions:
+        return _HOLDS
+    buffers = {store for store in topology.stores - declared.stores if store.endswith(_BUFFER)}
+    named = sorted(nodes & {store.removesuffix(_BUFFER) for store in buffers})
+    if maybe := [name for name in named if not is_generated(name)]:
+        return Fact(None, f"whether {', '.join(maybe)} is a suppression is not in the topology")
+    return Fact(holds=False, why="has no suppression")
+
+
+def _runs(found: ReadinessReading) -> set[str]:
+    return {one.streams.version for one in found.reading.instances if isinstance(one.streams, StreamsReading)}
+
+
+def _declared_names(found: ReadinessReading) -> DeclaredNames:
+    """What is declared of the release that runs; nothing where several run, because they may differ."""
+    runs, described = _runs(found), found.described
+    if len(runs) == 1 and not isinstance(described, Missing):
+        for release, names in described.items():
+            if {found.declared.library(release)} == runs:
+                return names
+    return DeclaredNames(frozenset(), frozenset())
+
+
+def _declared(found: ReadinessReading) -> Fact:
+    runs = _runs(found)
+    if isinstance(found.described, Missing):
+        return Fact(None, found.described.missing)
+    if not runs:
+        return Fact(None, "no instance tells which release runs")
+    known = {found.declared.library(release) for release in found.described}
+    lacking = sorted(runs - known)
+    return Fact(not lacking, f"nothing declared of {', '.join(lacking)} beside the fleet entry")
+
+
+def _target(found: ReadinessReading) -> Fact:
+    """Some release that the entry declares is not the one that all of it runs."""
+    runs = _runs(found)
+    known = {found.declared.library(release) for release in found.declared.releases}
+    if any({library} != runs for library in known) if runs else len(known) > 1:
+        return _HOLDS
+    if not runs:
+        return Fact(None, f"whether {', '.join(sorted(known))} is another release than runs: no instance tells it")
+    return Fact(holds=False, why=f"no release declared but {', '.join(sorted(known))}, which runs")
+
+
+def _pausable(found: ReadinessReading) -> Fact:
+    """Something stands before the inputs that can be stopped, or the inputs can be swapped for empty ones."""
+    if found.control or any(_NAMES_TOPICS.search(key) for key in found.settable):
+        return _HOLDS
+    return Fact(holds=False, why="no control topic, and inputs not settable")
+
+
+def _auto_create(reading: ApplicationReading) -> Fact:
+    broker = reading.broker
+    value = broker.auto_create_topics if isinstance(broker, BrokerReading) else broker
+    if isinstance(value, Missing):
+        return Fact(None, f"auto.create.topics.enable: {value.missing}")
+    return Fact(not value, "auto.create.topics.enable is true on the brokers")
+
+
+def readiness(facts: Facts, runbooks: Iterable[Runbook]) -> tuple[Readiness, ...]:
+    """One answer for each runbook; KeyError for one that needs a fact that does not exist."""
+    return tuple(_ready(facts, one) for one in runbooks)
+
+
+def _ready(facts: Facts, runbook: Runbook) -> Readiness:
+    if runbook.only_where is not None and facts[runbook.only_where].holds is False:
+        return Readiness(runbook.name, "not needed", better=(facts[runbook.only_where].why,))
+    asked = (*runbook.needs, *((runbook.only_where,) if runbook.only_where else ()))
+    missing = tuple(_of(facts, asked, holds=False))
+    unknown = tuple(_of(facts, asked, holds=None))
+    # What is certain comes first: filling it in is the next action, whatever else turns out.
+    standing: Standing = "missing" if missing else "not known" if unknown else "ready"
+    return Readiness(
+        runbook.name,
+        standing,
+        missing,
+        unknown,
+        (*_of(facts, runbook.wants, holds=False), *_of(facts, runbook.wants, holds=None)),
+    )
+
+
+def _of(facts: Facts, names: Iterable[str], *, holds: bool | None) -> Iterator[str]:
+    """Why of each of `names` that holds so; the same cause is said once."""
+    yield from dict.fromkeys(facts[name].why for name in names if facts[name].holds is holds)

@@ -1,0 +1,1 @@
+"""Whether an application has processed everything, and what keeps it from that."""

@@ -1,0 +1,1 @@
+"""Whether the topics of a cluster fit the topology of a release."""

@@ -1,0 +1,165 @@
+"""Whether the partition counts of a cluster are those that a topology demands."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from kstreams_runbooks.decide.fitting.needed import changelogs, title
+from kstreams_runbooks.decide.fitting.proven import Proven
+from kstreams_runbooks.decide.topology.partitions import joined_topics, partition_counts, repartition_topics
+from kstreams_runbooks.model.fleet_entry import DeclaredApplication
+from kstreams_runbooks.model.topology.declaration import Described
+from kstreams_runbooks.model.topology.topology import Topology
+from kstreams_runbooks.model.verdicts import Finding
+
+_SOURCE = "`CopartitionedTopicsEnforcer`, `InternalTopicManager`, Apache Kafka 4.3"
+# How the library names the operators of a join that the program gives no name.
+_JOIN = re.compile(r"K(STREAM|TABLE)-[A-Z]*(JOIN|OUTER)[A-Z]*-\d{10,}")
+
+# Existing topics with their partitions, by the name of their source; those of a pattern under `<pattern>*`.
+External = Mapping[str, tuple[tuple[str, int], ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class CountsFit:
+    """What refuses a start, what is unknown about it, and what a person has to weigh."""
+
+    refused: tuple[str, ...]
+    unknown: tuple[str, ...]
+    findings: tuple[Finding, ...]
+
+
+def counts_fit(
+    one: Described,
+    topology: Topology,
+    external: External,
+    existing: Mapping[str, int],
+    proven: tuple[Proven, ...],
+    application: DeclaredApplication,
+) -> CountsFit:
+    """Compare what `topology` demands with the `existing` topics (partitions by full name).
+
+    The description has no partition counts: a repartition topic gets as many as what is read in front of it, unless the
+    program gives it a number. Such a number is known where it is declared, or where a `proven` topology works with
+    it; otherwise a repartition topic that differs is unknown, not wrong.
+    """
+    prefix = f"{application.application_id}-"
+    own = repartition_topics(topology)
+    declared = one.declared.topics if one.declared is not None else {}
+    given = {name: count for name in own if name in declared and (count := declared[name].partitions) is not None}
+    fixed = given | {name: count for name in own - given.keys() if (count := _kept(prefix, name, existing, proven))}
+    read = {name: max(count for _, count in topics) for name, topics in external.items()}
+
+    open_ = {
+        name: count
+        for name, count in partition_counts(topology, {**read, **fixed}).items()
+        if name in own - fixed.keys() and existing.get(f"{prefix}{name}", count) != count
+    }
+    settled = {**read, **fixed, **{name: existing[f"{prefix}{name}"] for name in open_}}
+    demanded = {**partition_counts(topology, settled), **given}
+    wrong = [
+        name
+        for name in sorted((given.keys() | changelogs(topology)) & demanded.keys())
+        if existing.get(f"{prefix}{name}", demanded[name]) != demanded[name]
+        and not any(_works(name, demanded[name], f"{prefix}{name}", existing, version) for version in proven)
+    ]
+    joins = list(_joins(one, topology, external, given, proven))
+    return CountsFit(
+        (
+            *(_wrong(one, f"{prefix}{name}", existing[f"{prefix}{name}"], demanded[name]) for name in wrong),
+            *(sentence for sentence, certain in joins if certain),
+        ),
+        tuple(_open(one, name, existing[f"{prefix}{name}"], prefix, count) for name, count in sorted(open_.items())),
+        tuple(
+            Finding("joined-counts-differ", "danger", application.name, sentence, _SOURCE)
+            for sentence, certain in joins
+            if not certain
+        ),
+    )
+
+
+def _wrong(one: Described, topic: str, has: int, needs: int) -> str:
+    return (
+        f"topic {topic} has {has} partitions and {title(one)} needs {needs}: its instances would end in ERROR "
+        '("invalid partitions"); bring the partition counts together first (docs/change_rules.md, partition_increase)'
+    )
+
+
+def _open(one: Described, name: str, has: int, prefix: str, needs: int) -> str:
+    return (
+        f"topic {prefix}{name} has {has} partitions and {title(one)} needs {needs}, unless its program gives the "
+        f"topic a number, which is not declared; declare topics.{name}.partitions of {title(one)}, or bring the "
+        "partition counts together first"
+    )
+
+
+def _kept(prefix: str, name: str, existing: Mapping[str, int], proven: tuple[Proven, ...]) -> int | None:
+    """The number that the program gives a repartition topic, as far as what runs shows it.
+
+    That takes a number which follows from its text and is another one: where none follows, as behind a pattern that
+    cannot be matched here, nothing is shown.
+    """
+    count = existing.get(f"{prefix}{name}")
+    for version in proven:
+        if (
+            name in repartition_topics(version.topology)
+            and version.counts.get(f"{prefix}{name}") == count
+            and version.demanded.get(name, count) != count
+        ):
+            return count
+    return None
+
+
+def _works(name: str, demanded: int, full: str, existing: Mapping[str, int], version: Proven) -> bool:
+    """Whether a version that runs works with this very topic although the same would be demanded of it."""
+    return version.demanded.get(name) == demanded and version.counts.get(full) == existing[full]
+
+
+def _joins(
+    one: Described,
+    topology: Topology,
+    external: External,
+    given: Mapping[str, int],
+    proven: tuple[Proven, ...],
+) -> Iterator[tuple[str, bool]]:
+    """Joined topics whose partition counts differ, as a sentence, and whether it is certain that they are joined."""
+    for group in joined_topics(topology):
+        topics = {topic: count for name in group for topic, count in external.get(name, ())}
+        numbers = topics | {name: given[name] for name in group & given.keys()}
+        if len(set(numbers.values())) < 2 or any(  # noqa: PLR2004 - two that differ
+            group in joined_topics(version.topology) and topics.items() <= version.counts.items() for version in proven
+        ):
+            continue
+        shown = ", ".join(f"{name} ({count})" for name, count in sorted(numbers.items()))
+        if _is_join(one, topology, group):
+            yield (
+                f"{title(one)} joins topics with different numbers of partitions: {shown}; its instances would end in "
+                "ERROR; give the topics the same number first",
+                True,
+            )
+        elif not _is_no_join(one, group):
+            yield (
+                f"{title(one)} has operators that share a store behind topics with different numbers of partitions: "
+                f"{shown}; if it joins them, its instances end in ERROR: ask its owners (joined_with of the topics in "
+                "the declaration of the release decides it)",
+                False,
+            )
+
+
+def _is_join(one: Described, topology: Topology, group: set[str]) -> bool:
+    declared = one.declared.topics if one.declared is not None else {}
+    if any((topic := declared.get(name)) and topic.joined_with and topic.joined_with & group for name in group):
+        return True
+    return any(
+        _JOIN.fullmatch(node.name)
+        for sub in topology.subtopologies
+        if any(group & source.topics or f"{source.pattern}*" in group for source in sub.sources)
+        for node in sub.nodes
+    ) and not _is_no_join(one, group)
+
+
+def _is_no_join(one: Described, group: set[str]) -> bool:
+    """Whether every one of the topics is declared to be joined with none of the others."""
+    declared = one.declared.topics if one.declared is not None else {}
+    found = [declared[name].joined_with if name in declared else None for name in group]
+    return all(joined is not None and not joined & group for joined in found)

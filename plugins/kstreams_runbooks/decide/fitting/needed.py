@@ -1,0 +1,81 @@
+"""Which topics have to exist before a topology may start."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from kstreams_runbooks.decide.topology.names import changelog_of
+from kstreams_runbooks.decide.topology.partitions import repartition_topics
+from kstreams_runbooks.decide.topology.text import parse_topology
+from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.model.fleet_entry import DeclaredApplication
+from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.topology.declaration import Described
+from kstreams_runbooks.model.topology.topology import Sink, Topology
+
+
+@dataclass(frozen=True, slots=True)
+class NeededTopics:
+    """Topics by full name, each with what needs it; `internal` ones the library creates where they do not exist."""
+
+    external: dict[str, str]
+    internal: frozenset[str]
+    patterns: frozenset[str]
+
+
+def topics_needed(wanted: Iterable[Described | Missing], application: DeclaredApplication) -> NeededTopics:
+    """Every topic that a start of the `wanted` releases depends on, and the declared control topics.
+
+    Kafka Streams creates its repartition topics and changelogs, and no other topic: its consumers and the global
+    consumer do not create topics, and a producer only does where the brokers create topics automatically, with a number
+    of partitions that nobody chose. Where a sink chooses its topic record by record, the declared outputs stand for it.
+    Source: Kafka Streams developer guide, Managing Streams Application Topics.
+    """
+    external = dict.fromkeys(application.control, f"control topic in the fleet entry of {application.name}")
+    internal: set[str] = set()
+    patterns: set[str] = set()
+    for one in wanted:
+        topology = described_topology(one)
+        if isinstance(topology, Missing) or isinstance(one, Missing):
+            continue
+        own = repartition_topics(topology)
+        for name, why in _external(topology, own, application, title(one)):
+            external.setdefault(name, why)
+        internal |= {f"{application.application_id}-{name}" for name in (*own, *changelogs(topology))}
+        patterns |= {source.pattern for sub in topology.subtopologies for source in sub.sources if source.pattern}
+    return NeededTopics(external, frozenset(internal), frozenset(patterns))
+
+
+def described_topology(one: Described | Missing) -> Topology | Missing:
+    """The topology of a description; Missing where there is none, or it cannot be read."""
+    if isinstance(one, Missing):
+        return one
+    try:
+        return parse_topology(one.text)
+    except BadInput as error:
+        return Missing(f"{one.source}: {error}")
+
+
+def title(one: Described) -> str:
+    """A version in a sentence."""
+    return f"release {one.release}" if one.release else one.source
+
+
+def changelogs(topology: Topology) -> frozenset[str]:
+    """Changelogs that the stores may have, without the application.id; a store without logging has none."""
+    return frozenset(changelog_of(store) for sub in topology.subtopologies if not sub.is_global for store in sub.stores)
+
+
+def _external(
+    topology: Topology, own: frozenset[str], application: DeclaredApplication, name: str
+) -> Iterator[tuple[str, str]]:
+    for sub in topology.subtopologies:
+        store = " for a global store" if sub.is_global else ""
+        for source in sub.sources:
+            yield from ((topic, f"{name} reads it{store}") for topic in sorted(source.topics - own))
+    sinks = [node for _, node in topology.nodes() if isinstance(node, Sink)]
+    for sink in sinks:
+        if sink.topic is not None and sink.topic not in own:
+            yield sink.topic, f"{name} writes to it"
+    if any(sink.topic is None for sink in sinks):
+        for topic in application.outputs:
+            yield topic, f"output in the fleet entry of {application.name}; {name} chooses topics record by record"

@@ -1,0 +1,268 @@
+"""What has to hold before a change is planned: everything readable, every instance RUNNING, one known release."""
+
+from collections.abc import Iterator
+
+from kstreams_runbooks.decide.instances.members import members_of, strangers
+from kstreams_runbooks.decide.lag import total_lag
+from kstreams_runbooks.model.fleet_entry import DeclaredApplication
+from kstreams_runbooks.model.readings.readings import (
+    ApplicationReading,
+    BrokerReading,
+    Deployment,
+    GroupReading,
+    InstanceReading,
+    Missing,
+    StreamsReading,
+)
+from kstreams_runbooks.model.readings.states import is_down
+from kstreams_runbooks.model.releases.release import Release
+from kstreams_runbooks.model.runs.journal import CLOCK_TOLERANCE_MS
+from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
+
+_UPGRADE_GUIDE = "Kafka Streams Upgrade Guide, Apache Kafka documentation"
+
+
+def ready_for_change(
+    reading: ApplicationReading,
+    declared: DeclaredApplication,
+    age_ms: int,
+    max_age_ms: int,
+    *,
+    at_once: bool = False,
+) -> Verdict:
+    """Whether an application may be changed now; nothing is changed by looking.
+
+    `age_ms` is how old `reading` is when it is judged. Refuses what is wrong, is inconclusive about what is missing,
+    and carries findings for what a person has to weigh (they stand in the approval). With `at_once` every instance is
+    to be restarted together, which may be the cure: how the instances are is a finding then, not a refusal.
+    """
+    if why := of_the_future(declared.name, age_ms, "observe"):
+        return Verdict(Outcome.INCONCLUSIVE, (why,))
+    if age_ms > max_age_ms:
+        return Verdict(
+            Outcome.REFUSE,
+            (
+                f"reading of {declared.name}: {age_ms / 1000:.0f} s old (limit {max_age_ms / 1000:.0f} s); "
+                "clear `observe` and what follows it",
+            ),
+        )
+    findings = tuple(_findings(reading, declared))
+    wrong, unwell = tuple(_wrong(reading, declared)), tuple(_unwell(reading, declared))
+    missing, unheard = tuple(_missing(reading)), tuple(_unheard(reading))
+    if at_once:
+        findings += tuple(_restarted_anyway(declared, (*unwell, *unheard)))
+    elif not any(_process(instance) for instance in reading.instances):
+        return Verdict(
+            Outcome.REFUSE,
+            (f"application {declared.name}: no instance runs (expected {len(declared.instances)}); start it first",),
+            findings,
+        )
+    else:
+        wrong, missing = (*wrong, *unwell), (*missing, *unheard)
+    if wrong:
+        return Verdict(Outcome.REFUSE, wrong, findings)
+    if missing:
+        return Verdict(Outcome.INCONCLUSIVE, missing, findings)
+    how = "with findings" if at_once and (unwell or unheard) else "RUNNING, group stable"
+    return Verdict(
+        Outcome.PROCEED, (f"{len(reading.instances)} instances {how}, every reading that is needed is there",), findings
+    )
+
+
+def of_the_future(application: str, age_ms: float, taken_by: str) -> str:
+    """Why the age of a reading that the step `taken_by` took is not known, empty where it is."""
+    if age_ms >= -CLOCK_TOLERANCE_MS:
+        return ""
+    return (
+        f"reading of {application}: taken {-age_ms / 1000:,.0f} s after this worker's clock (tolerance "
+        f"{CLOCK_TOLERANCE_MS // 1000} s), so its age is not known; set the workers' clocks right, then clear "
+        f"`{taken_by}` and what follows it"
+    )
+
+
+def _process(instance: InstanceReading) -> bool:
+    deployment = instance.deployment
+    return isinstance(deployment, Missing) or not is_down(deployment.process)
+
+
+def _missing(reading: ApplicationReading) -> Iterator[str]:
+    """Readings of the cluster and the deployer that are not there."""
+    for what, value in (("broker", reading.broker), ("group", reading.group), ("offsets", reading.partitions)):
+        if isinstance(value, Missing):
+            yield f"{what} of {reading.application}: {value.missing}"
+    if isinstance(reading.topics, Missing):
+        yield f"topics of {reading.application}: {reading.topics.missing}"
+    if isinstance(reading.partitions, tuple):
+        yield from total_lag(reading.partitions).unknown
+    for instance in reading.instances:
+        deployment = instance.deployment
+        parts = [deployment] if isinstance(deployment, Missing) else [deployment.release]
+        yield from (f"{instance.instance}: {part.missing}" for part in parts if isinstance(part, Missing))
+
+
+def _unheard(reading: ApplicationReading) -> Iterator[str]:
+    """What an instance's own client, or its process, does not tell."""
+    for instance in reading.instances:
+        parts: list[object] = [instance.streams]
+        if isinstance(instance.deployment, Deployment):
+            parts.append(instance.deployment.applied)
+        if isinstance(instance.streams, StreamsReading):
+            parts += [instance.streams.alive_threads, instance.streams.failed_threads]
+        yield from (f"{instance.instance}: {part.missing}" for part in parts if isinstance(part, Missing))
+
+
+def _restarted_anyway(declared: DeclaredApplication, troubles: tuple[str, ...]) -> Iterator[Finding]:
+    for trouble in troubles:
+        yield Finding("restarted-while-unwell", "warning", declared.name, trouble, _UPGRADE_GUIDE)
+
+
+def _wrong(reading: ApplicationReading, declared: DeclaredApplication) -> Iterator[str]:
+    """What speaks against any change: wrong declarations, strangers, a group that no runbook covers."""
+    for instance in reading.instances:
+        deployment, streams = instance.deployment, instance.streams
+        if isinstance(deployment, Deployment):
+            yield from (f"{instance.instance}: {obstacle}" for obstacle in deployment.obstacles)
+        yield from _swapped(instance, reading.instances)
+        if isinstance(streams, Missing) or not _process(instance):
+            continue
+        if streams.application_id != declared.application_id:
+            yield (
+                f"{instance.instance}: its metrics belong to application.id {streams.application_id} "
+                f"(declared {declared.application_id}); correct the declaration"
+            )
+        if not Release.known(streams.version):
+            yield (
+                f"{instance.instance}: runs {streams.version}, which is no release of Apache Kafka (such as "
+                "4.3.1): no published rule covers it"
+            )
+        yield from _deployed(deployment, streams, declared)
+    if isinstance(reading.group, GroupReading):
+        yield from _group(reading.group, reading, declared)
+
+
+def _unwell(reading: ApplicationReading, declared: DeclaredApplication) -> Iterator[str]:
+    """Instances that do not run as they should."""
+    group = reading.group
+    for instance in reading.instances:
+        streams = instance.streams
+        if not _process(instance):
+            yield f"{instance.instance}: its process does not run (expected running); start it first"
+        elif isinstance(streams, StreamsReading):
+            if streams.state != "RUNNING":
+                yield f"{instance.instance}: Streams is in {streams.state} (expected RUNNING); wait, or mend it first"
+            if not isinstance(streams.failed_threads, Missing) and streams.failed_threads:
+                yield f"{instance.instance}: {streams.failed_threads} failed threads (limit 0); mend it first"
+            if isinstance(group, GroupReading) and _is_stable(group) and not members_of(group, instance):
+                yield (
+                    f"{instance.instance}: no member in group {declared.application_id} (expected 1 or more); does it "
+                    "run on this cluster, and is its group_instance_id declared?"
+                )
+    if isinstance(group, GroupReading) and not _is_stable(group) and not _is_streams(group):
+        yield f"group {group.group_id}: {group.state} (expected Stable); wait until it is"
+
+
+def _is_stable(group: GroupReading) -> bool:
+    return group.state.upper() == "STABLE"
+
+
+def _is_streams(group: GroupReading) -> bool:
+    return group.type.lower() == "streams"
+
+
+def _deployed(
+    deployment: Deployment | Missing, streams: StreamsReading, declared: DeclaredApplication
+) -> Iterator[str]:
+    """The way back leads to what is declared: it has to be what runs."""
+    if isinstance(deployment, Missing):
+        return
+    if deployment.applied is False:
+        yield (
+            f"{deployment.instance}: its release or settings were written after it started; restart it, so that it "
+            "runs what is declared"
+        )
+    elif isinstance(deployment.release, str) and declared.library(deployment.release) != streams.version:
+        yield (
+            f"{deployment.instance}: runs {streams.version}, declared is {deployment.release}; correct "
+            "deployment.properties or restart it (a release that is not named after its Kafka Streams library: "
+            "`libraries` of the declaration)"
+        )
+
+
+def _swapped(instance: InstanceReading, instances: tuple[InstanceReading, ...]) -> Iterator[str]:
+    """Metrics of another instance's process: every gate would watch the wrong one.
+
+    Only a process that the deployer itself started for another instance is certain. Any other that is not this
+    instance's own may be the child of a wrapper.
+    """
+    start, own = instance.streams.start, _pid(instance)
+    if start is None or start.pid is None or start.pid == own:
+        return
+    for other in instances:
+        if other is not instance and start.pid == _pid(other):
+            yield (
+                f"{instance.instance}: its metrics come from process {start.pid}, which is {other.instance} (expected "
+                f"{own or 'a process of its own'}); correct `metrics` of both in the declaration"
+            )
+
+
+def _pid(instance: InstanceReading) -> int | None:
+    return None if isinstance(instance.deployment, Missing) else instance.deployment.pid
+
+
+def _group(group: GroupReading, reading: ApplicationReading, declared: DeclaredApplication) -> Iterator[str]:
+    if _is_streams(group):
+        yield (
+            f"group {group.group_id} is a streams group (KIP-1071): upgrade.from and static membership do not apply; "
+            "this runbook does not cover it"
+        )
+        return
+    if unknown := strangers(reading):
+        yield (
+            f"group {group.group_id}: member {unknown[0].client_id} on {unknown[0].host} belongs to no declared "
+            f"instance ({len(unknown)} such members, limit 0); declare its instance or stop it"
+        )
+    for instance in reading.instances:
+        if isinstance(instance.streams, Missing):
+            continue
+        members = members_of(group, instance)
+        static = all(member.instance_id is not None for member in members)
+        if members and static != declared.static_membership:
+            yield (
+                f"{instance.instance}: group.instance.id is {'set' if static else 'not set'}, but the declaration says "
+                f"static_membership: {str(declared.static_membership).lower()}; correct the declaration"
+            )
+
+
+def _findings(reading: ApplicationReading, declared: DeclaredApplication) -> Iterator[Finding]:
+    broker = reading.broker
+    if isinstance(broker, BrokerReading) and broker.auto_create_topics is not False:
+        observed = "unknown" if isinstance(broker.auto_create_topics, Missing) else "true"
+        yield Finding(
+            "auto-create-enabled",
+            "danger",
+            declared.cluster,
+            f"auto.create.topics.enable is {observed} (wanted false): a deleted internal topic comes back empty, with "
+            "the broker's default partition count",
+            "Apache Kafka documentation, broker configs, auto.create.topics.enable",
+        )
+    if stated := [
+        one.instance for one in reading.instances if isinstance(one.deployment, Deployment) and one.deployment.stated
+    ]:
+        yield Finding(
+            "deployment-not-seen",
+            "warning",
+            ", ".join(stated),
+            "release and settings are as the declaration states them, nobody has looked: a real run needs "
+            "deployer.commands.describe",
+            "docs/deployers.md",
+        )
+    for instance in reading.instances:
+        streams = instance.streams
+        if not isinstance(streams, Missing) and isinstance(streams.topology, Missing):
+            yield Finding(
+                "topology-not-read",
+                "warning",
+                instance.instance,
+                f"its topology description cannot be read: {streams.topology.missing}",
+                _UPGRADE_GUIDE,
+            )

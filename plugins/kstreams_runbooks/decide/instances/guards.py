@@ -1,0 +1,103 @@
+"""What must not have changed between the plan and a write: looked at again right before each one."""
+
+from collections.abc import Iterator
+
+from kstreams_runbooks.decide.instances.members import settings_text, strangers
+from kstreams_runbooks.decide.instances.verification import topic_drift
+from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
+from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.verdicts import Outcome, Verdict
+
+
+def nothing_drifted(
+    reading: ApplicationReading,
+    plan: Plan,
+    name: str,
+    number: int,
+    *,
+    leaving: bool = False,
+    in_hand: tuple[str, ...] = (),
+    brought: tuple[str, ...] = (),
+) -> Verdict:
+    """Whether instance `name` may be brought to bounce `number`: the world is still the one that was approved.
+
+    Topics with the ids and partition counts of the plan, the same type of group, no member that nobody declared, and
+    every instance on what it ran when the plan was made or on what the plan brings it to: once an earlier bounce has
+    taken it on nothing else, however long ago all of them were proven. With `leaving` a member of no declared instance
+    may be one that an instance left behind when it died: it is gone after its session timeout. Instances `in_hand` are
+    just being changed for this plan, perhaps by hand and in several edits: their own gate looks at them. Those
+    `brought` have passed a gate, and what they ran before is drift.
+
+    What has certainly drifted refuses, whatever else could not be read; without it, what could not be read is
+    inconclusive.
+    """
+    drift = (
+        *(() if isinstance(reading.topics, Missing) else topic_drift(plan, reading)),
+        *_group(reading, plan, leaving),
+        *_instances(reading, plan, number, in_hand, brought),
+    )
+    if drift:
+        return Verdict(Outcome.REFUSE, drift)
+    if unread := tuple(_unread(reading, name, in_hand)):
+        return Verdict(Outcome.INCONCLUSIVE, unread)
+    return Verdict(Outcome.PROCEED, ("topics, group and instances are as planned",))
+
+
+def _unread(reading: ApplicationReading, name: str, in_hand: tuple[str, ...]) -> Iterator[str]:
+    """What could not be read; whoever takes instance `name` has asked for its own deployment."""
+    if isinstance(reading.topics, Missing):
+        yield f"topics of {reading.application}: {reading.topics.missing}"
+    if isinstance(reading.group, Missing):
+        yield f"group of {reading.application}: {reading.group.missing}"
+    for one in reading.instances:
+        deployment = one.deployment
+        if one.instance in in_hand:
+            continue
+        if isinstance(deployment, Missing):
+            if one.instance != name:
+                yield f"{one.instance}: {deployment.missing}"
+        elif isinstance(deployment.release, Missing):
+            yield f"{one.instance}: {deployment.release.missing}"
+
+
+def _group(reading: ApplicationReading, plan: Plan, leaving: bool) -> Iterator[str]:
+    group = reading.group
+    if isinstance(group, Missing) or not group.members:
+        return
+    if group.type != plan.facts.group_type:
+        yield f"group {group.group_id}: now a {group.type} group (planned {plan.facts.group_type})"
+    for member in () if leaving else strangers(reading):
+        yield (
+            f"group {group.group_id}: member {member.client_id} on {member.host} belongs to no declared instance; "
+            "stop it, or declare its instance and trigger a new run"
+        )
+
+
+def _instances(
+    reading: ApplicationReading, plan: Plan, number: int, in_hand: tuple[str, ...], brought: tuple[str, ...]
+) -> Iterator[str]:
+    """Instances that are neither as they were when the plan was made nor as it plans them."""
+    at_start = {standing.instance: standing for standing in plan.facts.at_start}
+    for instance in reading.instances:
+        one, deployment, streams = instance.instance, instance.deployment, instance.streams
+        if isinstance(deployment, Missing) or isinstance(deployment.release, Missing) or one in in_hand:
+            continue
+        bounces = [bounce for bounce in plan.bounces if bounce.takes(one)]
+        allowed = [(bounce.release, dict(bounce.settings), bounce.version) for bounce in bounces]
+        start = at_start.get(one)
+        if start is not None and one not in brought and not any(bounce.number < number for bounce in bounces):
+            allowed.append((start.release, dict(start.settings), start.version))
+        settings = dict(deployment.settings)
+        fitting = [
+            version for release, set_to, version in allowed if (release, set_to) == (deployment.release, settings)
+        ]
+        # What is set for its next start is not what runs: until then it may run any of them.
+        running = fitting if deployment.applied is True else [version for *_, version in allowed]
+        if fitting and (isinstance(streams, Missing) or streams.version in running):
+            continue
+        runs = deployment.release if isinstance(streams, Missing) else streams.version
+        yield (
+            f"{one} runs {runs} with {settings_text(settings)} (planned {plan.bounces[-1].release}, at the start "
+            f"{start.release if start else 'not known'}): somebody changed it; look at the results, then trigger a new "
+            "run"
+        )

@@ -1,0 +1,99 @@
+"""Which versions of an application run, by what its instances say of themselves."""
+
+from dataclasses import dataclass
+
+from kstreams_runbooks.decide.topology.text import parse_topology
+from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
+from kstreams_runbooks.model.readings.readings import ApplicationReading, InstanceReading, Missing, StreamsReading
+from kstreams_runbooks.model.topology.topology import Topology
+
+
+@dataclass(frozen=True, slots=True)
+class RunningVersion:
+    """Instances that are set to one release and say the same of their topology; `text` is None where none says it."""
+
+    release: str
+    text: str | None
+    instances: tuple[str, ...]
+
+
+def running_versions(reading: ApplicationReading) -> tuple[RunningVersion, ...]:
+    """Every version that runs, in the order of the instances; one that says nothing is of those with its release.
+
+    Inconclusive where a release cannot be read, or where what an instance says is no description.
+    """
+    found: dict[tuple[str, Topology | None], list[InstanceReading]] = {}
+    for instance in reading.instances:
+        found.setdefault((_release(instance), _topology(instance)), []).append(instance)
+    told = {release for release, topology in found if topology is not None}
+    versions, joined = [], set[str]()
+    for (release, topology), instances in found.items():
+        if topology is None and release in told:
+            continue
+        silent = [] if release in joined or topology is None else found.get((release, None), [])
+        joined.add(release)
+        names = {one.instance for one in (*instances, *silent)}
+        in_order = tuple(one.instance for one in reading.instances if one.instance in names)
+        versions.append(RunningVersion(release, _text(instances[0]), in_order))
+    return tuple(versions)
+
+
+def one_version(reading: ApplicationReading) -> RunningVersion:
+    """The version that every instance runs; Refused where there are several: a change under way ends first."""
+    first, *more = running_versions(reading)
+    if not more:
+        return first
+    if len({first.release, *(one.release for one in more)}) > 1:
+        said = "; ".join(_said(one.instances, f"set to {one.release}") for one in (first, *more))
+        raise Refused(
+            f"instances of {reading.application}: {said} (expected: one release); finish that change or take it back "
+            "first"
+        )
+    groups = " and ".join(", ".join(one.instances) for one in (first, *more))
+    raise Refused(
+        f"instances of {reading.application}: {groups} run different topologies of release {first.release} (expected: "
+        "one); look at their settings, and bring all to the same first"
+    )
+
+
+def _said(instances: tuple[str, ...], what: str) -> str:
+    return f"{', '.join(instances)} {'is' if len(instances) == 1 else 'are'} {what}"
+
+
+def _release(instance: InstanceReading) -> str:
+    deployment = instance.deployment
+    if isinstance(deployment, Missing):
+        raise Inconclusive(f"{instance.instance}: {deployment.missing}")
+    if isinstance(deployment.release, Missing):
+        raise Inconclusive(f"{instance.instance}: {deployment.release.missing}")
+    return deployment.release
+
+
+def _text(instance: InstanceReading) -> str | None:
+    streams = instance.streams
+    return None if isinstance(streams, Missing) or isinstance(streams.topology, Missing) else streams.topology
+
+
+def _topology(instance: InstanceReading) -> Topology | None:
+    text = _text(instance)
+    if text is None:
+        return None
+    try:
+        return parse_topology(text)
+    except BadInput as error:
+        raise Inconclusive(f"{instance.instance}: its topology description cannot be read: {error}") from None
+
+
+def running_topology(reading: ApplicationReading) -> Topology | Missing:
+    """What runs; Missing where no instance tells it, where it cannot be read, or where two run, as in a roll."""
+    streams = [one.streams for one in reading.instances if isinstance(one.streams, StreamsReading)]
+    texts = sorted({one.topology for one in streams if isinstance(one.topology, str)})
+    if not texts:
+        return Missing("topology not known: no running instance tells it")
+    try:
+        topologies = [parse_topology(text) for text in texts]
+    except BadInput as error:
+        return Missing(f"topology not known: {error}")
+    if any(one != topologies[0] for one in topologies):
+        return Missing(f"topology not known: {len(topologies)} different ones run")
+    return topologies[0]

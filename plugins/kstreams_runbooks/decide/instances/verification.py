@@ -1,0 +1,125 @@
+"""The last look at a library bump: what was planned is what runs, and nothing else has changed."""
+
+from collections.abc import Iterator
+
+from kstreams_runbooks.decide.instances.gate import restore_troubles, thread_troubles
+from kstreams_runbooks.decide.instances.members import every_member_runs, members_of, strays
+from kstreams_runbooks.decide.lag import named, standing_still, total_lag
+from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
+from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.verdicts import Outcome, Verdict
+
+
+def change_verified(
+    before: ApplicationReading, earlier: ApplicationReading, after: ApplicationReading, plan: Plan
+) -> Verdict:
+    """Whether the bump ended as planned: releases and settings, topics with the ids of the plan, no offset gone back.
+
+    `before` is the reading that the plan was made from; `earlier` was taken a commit interval before `after`, so that
+    progress shows between the two. Lag over its limit waits: traffic has its peaks.
+    """
+    if missing := tuple(_missing(before, earlier, after)):
+        return Verdict(Outcome.INCONCLUSIVE, missing)
+    if changed := (*topic_drift(plan, after), *_offsets(before, after)):
+        return Verdict(Outcome.REFUSE, changed)
+    members = every_member_runs(after, plan.bounces[-1:])
+    if members.outcome is not Outcome.PROCEED:
+        return members
+    if waiting := (*_unwell(after), *_behind(earlier, after, plan)):
+        return Verdict(Outcome.WAIT, waiting)
+    return Verdict(
+        Outcome.PROCEED,
+        (
+            *members.reasons,
+            f"lag within {plan.limit('max_lag'):,.0f}, every partition with something to read advances",
+            "no topic recreated, no committed offset gone back",
+        ),
+    )
+
+
+def undo_verified(earlier: ApplicationReading, after: ApplicationReading, plan: Plan) -> Verdict:
+    """Whether an undo ended as planned: every instance is where its last stage puts it, and the application works.
+
+    `earlier` was taken a commit interval before `after`, so that progress shows between the two.
+    """
+    if missing := tuple(_missing(earlier, after)):
+        return Verdict(Outcome.INCONCLUSIVE, missing)
+    if changed := tuple(topic_drift(plan, after)):
+        return Verdict(Outcome.REFUSE, changed)
+    for instance in after.instances:
+        last = plan.last_of(instance.instance)
+        if last is not None and (wrong := strays(instance, (last,))):
+            return Verdict(*wrong)
+    if waiting := (*_unwell(after), *_behind(earlier, after, plan)):
+        return Verdict(Outcome.WAIT, waiting)
+    back = "; ".join(
+        f"{instance.instance} on {last.deployed}"
+        for instance in after.instances
+        if (last := plan.last_of(instance.instance)) is not None
+    )
+    return Verdict(
+        Outcome.PROCEED,
+        (back, f"lag within {plan.limit('max_lag'):,.0f}, every partition with something to read advances"),
+    )
+
+
+def _missing(*readings: ApplicationReading) -> Iterator[str]:
+    for reading in readings:
+        if isinstance(reading.partitions, Missing):
+            yield f"offsets of {reading.application}: {reading.partitions.missing}"
+        else:
+            yield from total_lag(reading.partitions).unknown
+    if isinstance(readings[-1].topics, Missing):
+        yield f"topics of {readings[-1].application}: {readings[-1].topics.missing}"
+
+
+def _behind(earlier: ApplicationReading, after: ApplicationReading, plan: Plan) -> Iterator[str]:
+    if isinstance(earlier.partitions, Missing) or isinstance(after.partitions, Missing):
+        return
+    lag, limit = total_lag(after.partitions).records, plan.limit("max_lag")
+    if lag > limit:
+        yield f"lag {lag:,} records (limit {limit:,.0f})"
+    if stuck := standing_still(earlier.partitions, after.partitions):
+        yield f"no progress on {named(stuck)}"
+
+
+def topic_drift(plan: Plan, after: ApplicationReading) -> Iterator[str]:
+    """Topics of the plan that are gone, recreated (another id) or have another number of partitions."""
+    now = {topic.name: topic for topic in after.topics} if not isinstance(after.topics, Missing) else {}
+    for name, topic_id, partitions in plan.facts.topics:
+        topic = now.get(name)
+        if topic is None:
+            yield f"topic {name}: gone (id {topic_id} in the plan)"
+        elif topic.topic_id != topic_id:
+            yield f"topic {name}: recreated (id {topic.topic_id}, in the plan {topic_id}); its records are lost"
+        elif topic.partitions != partitions:
+            yield f"topic {name}: {topic.partitions} partitions (in the plan {partitions})"
+
+
+def _unwell(after: ApplicationReading) -> Iterator[str]:
+    group = after.group
+    if isinstance(group, Missing) or group.state.upper() != "STABLE":
+        yield f"group: {group.missing if isinstance(group, Missing) else group.state} (expected Stable)"
+        return
+    for instance in after.instances:
+        streams = instance.streams
+        if isinstance(streams, Missing):
+            continue
+        if streams.state != "RUNNING":
+            yield f"{instance.instance}: {streams.state} (expected RUNNING)"
+        yield from thread_troubles(streams, instance.instance)
+        yield from restore_troubles(streams, instance.instance)
+        if not members_of(group, instance):
+            yield f"{instance.instance}: no member in group {group.group_id}"
+
+
+def _offsets(before: ApplicationReading, after: ApplicationReading) -> Iterator[str]:
+    then = {p.name: p for p in before.partitions} if not isinstance(before.partitions, Missing) else {}
+    for partition in after.partitions if not isinstance(after.partitions, Missing) else ():
+        earlier = then.get(partition.name)
+        if earlier is None or isinstance(earlier.committed, Missing):
+            continue
+        if isinstance(partition.committed, Missing):
+            yield f"{partition.name}: committed offset gone ({earlier.committed} in the plan's reading)"
+        elif partition.committed < earlier.committed:
+            yield f"{partition.name}: committed went back from {earlier.committed} to {partition.committed}"

@@ -1,0 +1,1 @@
+"""What a run will do: one module for each runbook's plan."""

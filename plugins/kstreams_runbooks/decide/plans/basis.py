@@ -1,0 +1,151 @@
+"""What every plan is made of: the facts that it binds, what restarting an instance costs, which settings stay."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from kstreams_runbooks.decide.instances.members import settings_text
+from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
+from kstreams_runbooks.model.fleet_entry import DeclaredApplication
+from kstreams_runbooks.model.readings.readings import ApplicationReading, Deployment, InstanceReading, Missing
+from kstreams_runbooks.model.runs.plan import InstanceCost, PlanFacts, Standing
+
+UPGRADE_FROM = "upgrade.from"
+GUARANTEE = "processing.guarantee"
+
+# Seconds without processing of the bounced instance's partitions, measured on a small application (docs/measured.md).
+_GAP_STATIC = (4, 11)
+_GAP_MEMBERS_REMOVED = (4, 10)
+_GAP_AT_ONCE = (9, 14)
+# A start with nothing to restore, and how fast one instance restores (docs/measured.md).
+_START_S = 6
+_RESTORE_BYTES_PER_S = 5_000_000
+
+
+def standings(reading: ApplicationReading, declared: DeclaredApplication) -> tuple[Standing, ...]:
+    """What each instance is deployed as; Inconclusive where one cannot be read."""
+    found = (standing(one, declared) for one in reading.instances)
+    return tuple(sorted(found, key=lambda one: one.instance))
+
+
+def standing(instance: InstanceReading, declared: DeclaredApplication) -> Standing:
+    """What one instance is deployed as; Inconclusive where that cannot be read."""
+    deployment = instance.deployment
+    if isinstance(deployment, Missing):
+        raise Inconclusive(f"{instance.instance}: {deployment.missing}")
+    if isinstance(deployment.release, Missing):
+        raise Inconclusive(f"{instance.instance}: {deployment.release.missing}")
+    version = declared.library(deployment.release)
+    return Standing(instance.instance, deployment.release, tuple(sorted(deployment.settings)), version)
+
+
+def require_declared(declared: DeclaredApplication, release: str) -> None:
+    """BadInput where a release cannot be deployed."""
+    if release not in declared.releases:
+        raise BadInput(
+            f"release {release}: not declared for {declared.name} (declared {', '.join(declared.releases)}); "
+            "build it and add it to the fleet entry"
+        )
+
+
+def other_library(release: str, version: str) -> str:
+    """`library` of a bounce: empty where the release is named after its Kafka Streams release."""
+    return "" if release == version else version
+
+
+def facts(reading: ApplicationReading, declared: DeclaredApplication, code: str) -> PlanFacts:
+    """What a plan binds; Inconclusive where a part of it cannot be read. `code` is the hash of package and DAG file."""
+    if isinstance(reading.group, Missing):
+        raise Inconclusive(f"group of {declared.name}: {reading.group.missing}")
+    if isinstance(reading.topics, Missing):
+        raise Inconclusive(f"topics of {declared.name}: {reading.topics.missing}")
+    return PlanFacts(
+        group_type=reading.group.type,
+        topics=tuple(sorted((topic.name, topic.topic_id, topic.partitions) for topic in reading.topics)),
+        instances=tuple(declared.instances),
+        at_start=standings(reading, declared),
+        static_membership=declared.static_membership,
+        code=code,
+    )
+
+
+def kept_settings(reading: ApplicationReading, besides: frozenset[str] = frozenset({UPGRADE_FROM})) -> dict[str, str]:
+    """What runbooks have set before, `besides` left out: it stays. Refused where instances differ in it."""
+    kept: dict[str, dict[str, str]] = {}
+    for one in reading.instances:
+        if isinstance(one.deployment, Deployment):
+            kept[one.instance] = {key: value for key, value in one.deployment.settings if key not in besides}
+    first = next(iter(kept.items()), ("", {}))
+    for name, settings in kept.items():
+        if settings != first[1]:
+            raise Refused(
+                f"{name} has {settings_text(settings)}, {first[0]} has {settings_text(first[1])} (expected: the same "
+                "on every instance, a runbook brings all to one); trigger a `rolling_bounce` that names what differs"
+            )
+    return dict(first[1])
+
+
+def restore_cost(changelog_bytes: int | Missing) -> str:
+    """What a full restore of one instance's local state costs, from the bytes of the application's changelogs."""
+    if isinstance(changelog_bytes, Missing):
+        return f"a full restore from the changelogs, whose size is not known: {changelog_bytes.missing}"
+    seconds = _START_S + changelog_bytes / _RESTORE_BYTES_PER_S
+    return (
+        f"a full restore from the changelogs: up to {changelog_bytes / 1_000_000:,.1f} MB in all of them, about "
+        f"{seconds:,.0f} s at {_RESTORE_BYTES_PER_S / 1_000_000:,.0f} MB/s"
+    )
+
+
+def with_restore(cost: InstanceCost, changelog_bytes: int | Missing) -> InstanceCost:
+    """The cost of an instance whose local state is cleared."""
+    low, high = cost.gap_s
+    restored_s = 0 if isinstance(changelog_bytes, Missing) else round(changelog_bytes / _RESTORE_BYTES_PER_S)
+    return replace(cost, gap_s=(low, high + restored_s), why=f"{cost.why}; then {restore_cost(changelog_bytes)}")
+
+
+def costs(declared: DeclaredApplication) -> Iterator[InstanceCost]:
+    """What restarting each instance alone costs."""
+    for instance in declared.instances:
+        if declared.static_membership:
+            yield InstanceCost(
+                instance,
+                _GAP_STATIC,
+                "static membership: its partitions wait for the restart, the others go on, nothing is reassigned "
+                "as long as it is back within session.timeout.ms; measured on a small application",
+            )
+        else:
+            yield InstanceCost(
+                instance,
+                _GAP_MEMBERS_REMOVED,
+                "no static membership: its members are removed from the group once it is down, so nothing waits for "
+                "session.timeout.ms; its tasks move to the others and back, restored from the changelogs where no "
+                "local state fits: longer with large stores",
+            )
+
+
+def costs_at_once(declared: DeclaredApplication) -> Iterator[InstanceCost]:
+    """What stopping all of them together costs."""
+    for instance in declared.instances:
+        yield InstanceCost(
+            instance,
+            _GAP_AT_ONCE,
+            "all instances are down together, from the first stop until the new assignment; measured on a small "
+            "application",
+        )
+
+
+def one_down(declared: DeclaredApplication) -> str:
+    """The worst case of a rolling bounce."""
+    others = len(declared.instances) - 1
+    rest = "the other instance keeps" if others == 1 else f"the other {others} keep"
+    return (
+        f"a restarted instance does not come up: the run stops, {rest} processing, this one's partitions wait until "
+        "you undo"
+    )
+
+
+def all_down(declared: DeclaredApplication) -> str:
+    """The worst case where all instances are stopped together."""
+    return (
+        f"nothing of {declared.name} is processed between stop and start; if an instance does not come up the run "
+        "stops, and the others take its work once the session timeout is over"
+    )

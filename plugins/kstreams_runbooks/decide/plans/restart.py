@@ -1,0 +1,128 @@
+"""From a reading to the plan of a rolling bounce, or of a stop and restart: same library, new release or settings."""
+
+from collections.abc import Iterator, Mapping
+
+from kstreams_runbooks.decide.plans.basis import (
+    UPGRADE_FROM,
+    all_down,
+    costs,
+    costs_at_once,
+    facts,
+    kept_settings,
+    one_down,
+    other_library,
+    require_declared,
+)
+from kstreams_runbooks.errors import BadInput, Refused
+from kstreams_runbooks.model.fleet_entry import DeclaredApplication
+from kstreams_runbooks.model.readings.readings import ApplicationReading
+from kstreams_runbooks.model.runs.plan import Bounce, Plan, PlanFacts
+from kstreams_runbooks.model.verdicts import Finding
+
+_SOURCE = "KIP-345 (static membership keeps an assignment); tests/long/test_changed_topics.py"
+
+
+def restart_plan(
+    reading: ApplicationReading,
+    declared: DeclaredApplication,
+    release: str | None,
+    settings: dict[str, str | None],
+    findings: tuple[Finding, ...],
+    limits: tuple[tuple[str, float], ...],
+    code: str,
+    *,
+    at_once: bool,
+) -> Plan:
+    """The plan that brings every instance to `release` (None: the one it has) and to `settings` over those it has.
+
+    A setting that is None is unset. With `at_once` all instances are down together, also where nothing changes: that
+    is what an application needs whose set of internal or source topics changes (roll_preflight.py tells).
+
+    BadInput for a release that is not declared, for a setting that is not this runbook's, and for a rolling bounce
+    that would change nothing; Refused where the library would change too.
+    """
+    found = facts(reading, declared, code)
+    target = release or _one_release(found)
+    require_declared(declared, target)
+    if UPGRADE_FROM in settings:
+        raise BadInput(f"settings: {UPGRADE_FROM} is set and unset by library_bump alone; trigger that one")
+    _same_library(found, declared, target)
+    kept = kept_settings(reading, frozenset({UPGRADE_FROM, *settings}))
+    wanted = kept | {key: value for key, value in settings.items() if value is not None}
+    _no_upgrade_from(found)
+    if settings:
+        findings += (_settings_may_change_it(declared, at_once=at_once),)
+    bounce = Bounce(1, target, tuple(sorted(wanted.items())), other_library(target, declared.library(target)))
+    changed = [one for one in found.at_start if (one.release, one.settings) != (bounce.release, bounce.settings)]
+    if not changed and not at_once:
+        raise BadInput(
+            f"nothing to change: every instance of {declared.name} is deployed as {bounce.deployed} already; give "
+            "another release or other settings (stop_and_restart restarts without a change)"
+        )
+    return Plan(
+        runbook="stop_and_restart" if at_once else "rolling_bounce",
+        application=declared.name,
+        cluster=declared.cluster,
+        change=tuple(_change(target, settings)),
+        limits=limits,
+        bounces=(bounce,),
+        facts=found,
+        costs=tuple(costs_at_once(declared) if at_once else costs(declared)),
+        findings=findings,
+        undo=(_undo(found, at_once=at_once),),
+        title=f"{'stop and restart with' if at_once else 'rolling bounce to'} {bounce.deployed}",
+        worst_case=all_down(declared) if at_once else one_down(declared),
+        at_once=at_once,
+    )
+
+
+def _one_release(found: PlanFacts) -> str:
+    releases = sorted({one.release for one in found.at_start})
+    if len(releases) > 1:
+        raise BadInput(f"release: not given, and the instances have {' and '.join(releases)}; say which one is wanted")
+    return releases[0]
+
+
+def _same_library(found: PlanFacts, declared: DeclaredApplication, target: str) -> None:
+    for one in found.at_start:
+        if one.version != declared.library(target):
+            raise Refused(
+                f"release {target} is Kafka Streams {declared.library(target)}, {one.instance} has {one.version} "
+                "(expected: the same library); trigger library_bump, which knows what lies between them"
+            )
+
+
+def _no_upgrade_from(found: PlanFacts) -> None:
+    for one in found.at_start:
+        if value := dict(one.settings).get(UPGRADE_FROM):
+            raise Refused(
+                f"{one.instance} still has {UPGRADE_FROM}={value}: a library bump is not finished; finish it "
+                f"(library_bump to {one.release}) or take it back (undo) first"
+            )
+
+
+def _settings_may_change_it(declared: DeclaredApplication, *, at_once: bool) -> Finding:
+    answer = (
+        "if they do, check that the topics that it then reads and writes exist: the release was compared with the "
+        "cluster without these settings"
+        if at_once
+        else "if they do, this needs stop_and_restart"
+    )
+    return Finding(
+        "settings-may-change-the-topology",
+        "info",
+        declared.name,
+        f"whether the settings change what the application reads is not known here; {answer}",
+        _SOURCE,
+    )
+
+
+def _change(target: str, settings: Mapping[str, str | None]) -> Iterator[tuple[str, str]]:
+    yield "release", target
+    for key, value in sorted(settings.items()):
+        yield key, "unset" if value is None else value
+
+
+def _undo(found: PlanFacts, *, at_once: bool) -> str:
+    before = sorted({one.deployed for one in found.at_start})
+    return f"every instance back to {' or '.join(before)}, {'all at once' if at_once else 'one after another'}"

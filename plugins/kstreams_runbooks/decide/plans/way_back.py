@@ -1,0 +1,70 @@
+"""What going back with one card of a run owes before its old release may start, or why it cannot be done."""
+
+from dataclasses import dataclass, replace
+
+from kstreams_runbooks.decide.plans.basis import UPGRADE_FROM
+from kstreams_runbooks.decide.plans.leg import question_between
+from kstreams_runbooks.decide.releases.downgrade import owed
+from kstreams_runbooks.errors import Refused
+from kstreams_runbooks.model.fleet_entry import DeclaredApplication
+from kstreams_runbooks.model.readings.readings import ApplicationReading
+from kstreams_runbooks.model.releases.release import Release
+from kstreams_runbooks.model.releases.rules import VersionRules
+from kstreams_runbooks.model.runs.plan import Standing
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One card as undo needs it: which instance it took from where to where, in which bounce of its run.
+
+    `clears_state` says that what it leaves on the disk cannot be opened by what stood before.
+    """
+
+    instance: str
+    bounce: int
+    before: Standing
+    after: Standing
+    clears_state: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """A run that is to be taken back: its key, the runbook, whether it took all instances at once, its cards, topics.
+
+    `unguarded` says that this run, or one of the same application after it, has passed a point of no return: records
+    that an older release misreads may lie in the repartition topics, also where `upgrade.from` is set again by now.
+    `topics` are those that its plan bound.
+    """
+
+    run_key: str
+    runbook: str
+    at_once: bool
+    moves: tuple[Move, ...]
+    unguarded: bool
+    topics: tuple[str, ...]
+
+
+def guard_of(
+    move: Move, undone: Undone, reading: ApplicationReading, declared: DeclaredApplication, rules: VersionRules
+) -> Standing | None:
+    """What every instance runs as while the repartition topics are drained, before the old release of `move` starts.
+
+    None where nothing has to be drained: the library stays, or `upgrade.from` has held the new formats back all the
+    time. Otherwise the rules for a downgrade are asked, with what is declared of the application: Refused where they
+    refuse. Source: the rows in `rules`; KIP-904.
+    """
+    before, after = Release.parse(move.before.version), Release.parse(move.after.version)
+    guarded = UPGRADE_FROM in dict(move.after.settings)
+    if before >= after or (guarded and not undone.unguarded):
+        return None
+    question = question_between(after, before, reading, declared, rules, dict(move.after.settings))
+    duty = owed(question, rules)
+    if duty.refused:
+        raise Refused(f"undo of run {undone.run_key}: {duty.refused}")
+    if not duty.drain and not undone.unguarded:
+        return None
+    if guarded or duty.upgrade_from is None:
+        return move.after
+    return replace(
+        move.after, settings=tuple(sorted({**dict(move.after.settings), UPGRADE_FROM: duty.upgrade_from}.items()))
+    )

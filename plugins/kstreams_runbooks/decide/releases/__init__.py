@@ -1,0 +1,1 @@
+"""The upgrade path between two Kafka Streams releases, and the way back."""

@@ -1,0 +1,133 @@
+"""Building an answer: refusals, what the target itself has against it, and the verdict in one sentence."""
+
+from collections.abc import Iterable, Iterator
+
+from kstreams_runbooks.decide.releases.rules import avoid_rows, broker_rows
+from kstreams_runbooks.model.releases.path import Leg, PathFinding, VersionPath, VersionQuestion
+from kstreams_runbooks.model.releases.release import Release, within
+from kstreams_runbooks.model.releases.rules import Guarantee, GuaranteeRule, ProtocolRule, VersionRules
+from kstreams_runbooks.model.verdicts import Outcome
+
+NO_RULE = "no published rule covers this pair; choose another target"
+NOTHING_PUBLISHED = "Kafka Streams Upgrade Guide and API Changes: it has nothing on this"
+
+
+def refusal(
+    question: VersionQuestion, row_id: str, why: str, source: str, findings: Iterable[PathFinding] = ()
+) -> VersionPath:
+    """No path: `why` ends with what to do instead."""
+    danger = PathFinding(row_id, "danger", question.pair, why, source)
+    return VersionPath(Outcome.REFUSE, f"{question.pair}: {why}", findings=(danger, *findings))
+
+
+def refusal_of_row(question: VersionQuestion, row_id: str, reason: str, action: str, source: str) -> VersionPath:
+    """No path because a row says so."""
+    return refusal(question, row_id, f"{reason.rstrip('.')}; {action}", source)
+
+
+def path_of(
+    question: VersionQuestion, legs: tuple[Leg, ...], findings: Iterable[PathFinding], bridge: str | None = None
+) -> VersionPath:
+    """A path that may be gone."""
+    path = VersionPath(Outcome.PROCEED, "", legs, bridge, tuple(dict.fromkeys(findings)))
+    return VersionPath(Outcome.PROCEED, f"{question.pair}: {summary(path)}", legs, bridge, path.findings)
+
+
+def summary(path: VersionPath) -> str:
+    """What a path comes to, in a few words."""
+    if path.verdict is not Outcome.PROCEED:
+        return f"{path.verdict} ({', '.join(one.id for one in path.findings if one.severity == 'danger')})"
+    bounces = path.bounces
+    parts = ["one rolling bounce" if len(bounces) == 1 else f"{len(bounces)} rolling bounces"]
+    if path.bridge:
+        parts.append(f"through {path.bridge}")
+    if values := tuple(dict.fromkeys(one.upgrade_from for one in bounces if one.upgrade_from)):
+        parts.append(f"with upgrade.from={' and '.join(values)}")
+    if guarantees := tuple(one.processing_guarantee for one in bounces if one.processing_guarantee):
+        parts.append(f"switching to {' and '.join(guarantees)}")
+    duties = dict.fromkeys(duty.replace("_", " ") for one in bounces for duty in one.before)
+    return ", ".join((*parts, *duties))
+
+
+def target_refused(question: VersionQuestion, change: GuaranteeRule | None, rules: VersionRules) -> VersionPath | None:
+    """Whether the target is out of question for this application: a release to avoid, its protocol, its brokers."""
+    for avoid in avoid_rows(question.target, question, rules):
+        if avoid.effect == "refuse":
+            instead = f"go to {' or '.join(avoid.fixed_in)} instead, where it is fixed"
+            return refusal_of_row(question, avoid.id, avoid.reason, instead, avoid.source)
+    if refused := protocol_refused(question, rules):
+        return refused
+    for row in broker_rows(question.target, guarantee_after(question, change), question, rules):
+        if row.effect == "refuse":
+            action = "bring the brokers there first" if _too_old(question, row.brokers) else "choose a newer release"
+            why = f"{row.reason} The brokers are {question.broker}"
+            return refusal_of_row(question, row.id, why, action, row.source)
+    return None
+
+
+def protocol_refused(question: VersionQuestion, rules: VersionRules) -> VersionPath | None:
+    """Whether the group protocol keeps the application from the target."""
+    row = protocol_row(question, rules)
+    if row is None or row.effect != "refuse":
+        return None
+    return refusal_of_row(question, row.id, row.reason, row.action, row.source)
+
+
+def _too_old(question: VersionQuestion, brokers: tuple[str, ...]) -> bool:
+    return question.broker is not None and any(
+        low and question.broker < Release(low) for low, _, _ in (text.partition("..") for text in brokers)
+    )
+
+
+def warnings_of(question: VersionQuestion, change: GuaranteeRule | None, rules: VersionRules) -> Iterator[PathFinding]:
+    """What a person has to weigh about the target: rows that only warn or inform."""
+    for avoid in avoid_rows(question.target, question, rules):
+        why = f"{avoid.reason} Fixed in {', '.join(avoid.fixed_in)}."
+        yield PathFinding(avoid.id, "warning", str(question.target), why, avoid.source)
+    for row in broker_rows(question.target, guarantee_after(question, change), question, rules):
+        if not within(question.running, row.releases):
+            yield PathFinding(row.id, "warning", "broker", row.reason, row.source)
+    protocol = protocol_row(question, rules)
+    if protocol is not None:
+        yield PathFinding(protocol.id, "info", question.pair, protocol.reason, protocol.source)
+
+
+def protocol_row(question: VersionQuestion, rules: VersionRules) -> ProtocolRule | None:
+    """The row of the group protocol between the two releases."""
+    return next(
+        (
+            row
+            for row in rules.protocol_changes
+            if question.group_protocol in row.protocols
+            and within(question.running, row.running)
+            and within(question.target, row.target)
+        ),
+        None,
+    )
+
+
+def guarantee_change(question: VersionQuestion, rules: VersionRules) -> GuaranteeRule | None:
+    """The row of the processing guarantee between the two releases, None where it stays as it is."""
+    return next(
+        (
+            row
+            for row in rules.guarantee_changes
+            if question.guarantee in row.guarantees
+            and within(question.running, row.running)
+            and within(question.target, row.target)
+        ),
+        None,
+    )
+
+
+def guarantee_after(question: VersionQuestion, change: GuaranteeRule | None) -> Guarantee | None:
+    """The processing guarantee on the target."""
+    return question.guarantee if change is None or change.to is None else change.to
+
+
+def guarantee_finding(question: VersionQuestion, change: GuaranteeRule | None) -> Iterator[PathFinding]:
+    """What a person has to know of a change of the processing guarantee, and which DAG makes it."""
+    if change is not None:
+        runbook = {"switch_first": "rolling_bounce", "switch_in_bounce": "library_bump"}.get(change.effect)
+        name = f"processing.guarantee={question.guarantee}"
+        yield PathFinding(change.id, "warning", name, change.reason, change.source, runbook)

@@ -1,0 +1,143 @@
+"""The way back to an older release, and what it owes: settings first, a drain, local state cleared."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kstreams_runbooks.decide.releases.answers import (
+    NO_RULE,
+    NOTHING_PUBLISHED,
+    guarantee_after,
+    guarantee_change,
+    guarantee_finding,
+    path_of,
+    protocol_refused,
+    refusal,
+    refusal_of_row,
+    target_refused,
+    warnings_of,
+)
+from kstreams_runbooks.decide.releases.rules import accepted_upgrade_from, takes_guarantee
+from kstreams_runbooks.model.releases.path import Before, Leg, PathBounce, PathFinding, VersionPath, VersionQuestion
+from kstreams_runbooks.model.releases.release import Release, within
+from kstreams_runbooks.model.releases.rules import DowngradeRule, GuaranteeRule, VersionRules
+
+
+def downward(question: VersionQuestion, rules: VersionRules) -> VersionPath:
+    """The path to an older release, with everything about the application known.
+
+    1. Refuse what is out of question for the target itself, then what any row of the pair refuses.
+    2. Where a row asks for `upgrade.from`, it is set on the running release first, so that nothing of the new format is
+       written any more; then what is left of it is read to its end (`drain`).
+    3. The old release starts with its local state cleared where the newer one's files are unreadable to it.
+
+    Source: Kafka Streams Upgrade Guide, "Notable compatibility changes in past releases"; KIP-904, KIP-1035.
+    """
+    change = guarantee_change(question, rules)
+    if refused := target_refused(question, change, rules):
+        return refused
+    fired = tuple(row for row in rules.downgrades if _covers(row, question))
+    if not fired:
+        return refusal(question, "no-rule", NO_RULE, NOTHING_PUBLISHED)
+    for row in (*fired, change):
+        if row is not None and row.effect == "refuse":
+            return refusal_of_row(question, row.id, row.reason, row.action, row.source)
+    guarantee = guarantee_after(question, change)
+    if guarantee is not None and not takes_guarantee(question.target, guarantee, rules):
+        why = f"{question.target} does not have processing.guarantee={guarantee} and no row says how to leave it"
+        return refusal(question, "no-rule", f"{why}; choose another target", NOTHING_PUBLISHED)
+    value, setting = _upgrade_from(question, fired)
+    if setting is not None and value not in accepted_upgrade_from(question.running, rules):
+        why = f"{question.running} does not run with upgrade.from={value}, which the way back needs; "
+        return refusal(
+            question, setting.id, f"{why}go to a newer patch of {question.running.minor} first", setting.source
+        )
+    findings = (
+        *_findings(question, fired),
+        *guarantee_finding(question, change),
+        *warnings_of(question, change, rules),
+    )
+    return path_of(question, tuple(_legs(question, fired, value, change)), findings)
+
+
+@dataclass(frozen=True, slots=True)
+class Owed:
+    """What going back to a release that ran before owes: `refused` says why it cannot be done, empty where it can.
+
+    `upgrade_from` is the value that every instance has to have first (None: none), `drain` that the repartition topics
+    have to be read to their end then.
+    """
+
+    refused: str = ""
+    upgrade_from: str | None = None
+    drain: bool = False
+
+
+def owed(question: VersionQuestion, rules: VersionRules) -> Owed:
+    """What a bump owes that is taken back without `upgrade.from` having held the new formats back all the time.
+
+    Only formats count. What speaks against the old release by itself (one to avoid, its brokers, a guarantee) is no
+    reason to stay on the new one: it ran until then, with the settings that come back with it.
+    """
+    if refused := protocol_refused(question, rules):
+        return Owed(refused.reason)
+    fired = tuple(row for row in rules.downgrades if _covers(row, question))
+    for row in fired:
+        if row.effect == "refuse":
+            return Owed(refusal_of_row(question, row.id, row.reason, row.action, row.source).reason)
+    return Owed("", _upgrade_from(question, fired)[0], any("drain" in row.duties for row in fired))
+
+
+def clears_state(back_to: str, running: str, rules: VersionRules) -> bool:
+    """Whether local state has to be cleared before `back_to` starts where `running` ran."""
+    older, newer = Release.parse(back_to), Release.parse(running)
+    return older < newer and any(
+        "clear_state" in row.duties
+        and within(newer, row.running)
+        and within(older, row.target)
+        and (not row.same_minor or older.minor == newer.minor)
+        for row in rules.downgrades
+    )
+
+
+def _covers(row: DowngradeRule, question: VersionQuestion) -> bool:
+    return (
+        within(question.running, row.running)
+        and within(question.target, row.target)
+        and set(row.needs) <= question.uses
+        and (not row.same_minor or question.running.minor == question.target.minor)
+    )
+
+
+def _upgrade_from(
+    question: VersionQuestion, fired: tuple[DowngradeRule, ...]
+) -> tuple[str | None, DowngradeRule | None]:
+    """The value that stops the new format on the running release, and the first row that asks for one."""
+    row = next((row for row in fired if "set_upgrade_from" in row.duties), None)
+    if row is None:
+        return None, None
+    return (question.target.minor if row.upgrade_from == "target" else row.upgrade_from), row
+
+
+def _legs(
+    question: VersionQuestion, fired: tuple[DowngradeRule, ...], value: str | None, change: GuaranteeRule | None
+) -> Iterator[Leg]:
+    running, target = str(question.running), str(question.target)
+    duties = {duty for row in fired for duty in row.duties}
+    if change is not None and change.effect == "switch_first":
+        yield Leg("rolling_bounce", running, (PathBounce(running, processing_guarantee=change.to),))
+    if value is not None and value != question.upgrade_from:
+        yield Leg("rolling_bounce", running, (PathBounce(running, upgrade_from=value),))
+    switched = change.to if change is not None and change.effect == "switch_in_bounce" else None
+    before: tuple[Before, ...] = tuple(duty for duty in _BEFORE if duty in duties)
+    yield Leg("library_bump", target, (PathBounce(target, processing_guarantee=switched, before=before),))
+
+
+_BEFORE: tuple[Before, ...] = ("drain", "clear_state")
+
+
+def _findings(question: VersionQuestion, fired: tuple[DowngradeRule, ...]) -> Iterator[PathFinding]:
+    _, setting = _upgrade_from(question, fired)
+    owing = tuple(row for row in fired if row.duties and ("set_upgrade_from" not in row.duties or row is setting))
+    for row in owing or fired:
+        runbook = "rolling_bounce" if row is setting else "library_bump"
+        yield PathFinding(row.id, "warning" if row.duties else "info", question.pair, row.reason, row.source, runbook)

@@ -1,0 +1,35 @@
+"""Which way leads from one Kafka Streams release to another."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from kstreams_runbooks.decide.releases.downgrade import downward
+from kstreams_runbooks.decide.releases.rules import changes_between, check_question
+from kstreams_runbooks.decide.releases.unknowns import one_answer, possible_questions
+from kstreams_runbooks.decide.releases.upgrade import upward
+from kstreams_runbooks.model.releases.path import PathFinding, VersionPath, VersionQuestion
+from kstreams_runbooks.model.releases.release import within
+from kstreams_runbooks.model.releases.rules import VersionRules
+
+
+def version_path(question: VersionQuestion, rules: VersionRules) -> VersionPath:
+    """The path for an application, or why there is none; nothing is guessed where no row covers a pair.
+
+    What is not known (broker, guarantee, protocol) is tried with every value that the running release can have: where
+    all of them lead to one answer, it is the answer; otherwise inconclusive, with what each value would give. BadInput
+    where the question itself is wrong. Source: the rows in `rules`; Kafka Streams Upgrade Guide and API Changes.
+    """
+    check_question(question, rules)
+    move = upward if question.running < question.target else downward
+    answers = [(full, move(full, rules)) for full in possible_questions(question, rules)]
+    found = one_answer(question, answers, rules)
+    around = (*_left_behind(question, rules), *changes_between(question, rules))
+    return replace(found, findings=tuple(dict.fromkeys((*found.findings, *around))))
+
+
+def _left_behind(question: VersionQuestion, rules: VersionRules) -> Iterator[PathFinding]:
+    for row in rules.avoid:
+        if within(question.running, row.releases) and not within(question.target, row.releases):
+            yield PathFinding(
+                row.id, "info", str(question.running), f"Leaves a release to avoid: {row.reason}", row.source
+            )

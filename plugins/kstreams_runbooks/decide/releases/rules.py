@@ -1,0 +1,109 @@
+"""Questions to the version rules: what a release accepts, whether it can talk to a broker, whether to avoid it."""
+
+from collections.abc import Iterator
+
+from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.model.releases.path import PathFinding, VersionQuestion
+from kstreams_runbooks.model.releases.release import Release, within
+from kstreams_runbooks.model.releases.rules import AvoidRule, BrokerRule, Guarantee, VersionRules
+
+
+def check_question(question: VersionQuestion, rules: VersionRules) -> None:
+    """BadInput for a release, a guarantee or a protocol that there is not, and for one release as both ends."""
+    for release in (question.running, question.target):
+        _check_release(release, rules)
+    if question.running == question.target:
+        raise BadInput(
+            f"target {question.target}: every instance already runs {question.running}; give another release"
+        )
+    for name, value, settings in (
+        ("processing guarantee", question.guarantee, rules.guarantees),
+        ("group protocol", question.group_protocol, rules.protocols),
+    ):
+        if value is None:
+            continue
+        setting = next((one for one in settings if one.value == value), None)
+        if setting is None:
+            known = ", ".join(one.value for one in settings)
+            raise BadInput(f"{name} {value!r}: not one that Kafka Streams has; give one of {known}")
+        if not within(question.running, setting.releases):
+            taken = ", ".join(one.value for one in settings if within(question.running, one.releases))
+            raise BadInput(f"{name} {value}: {question.running} does not have it; give one that it has: {taken}")
+
+
+def _check_release(release: Release, rules: VersionRules) -> None:
+    if release in rules.releases:
+        return
+    newest = rules.releases[-1]
+    if release > newest:
+        raise BadInput(
+            f"release {release}: newer than {newest}, the newest that the rules know; update the rules "
+            "(releases.yaml and what the release changed), or give a known release"
+        )
+    fitting = [one.text for one in rules.releases if one.minor == release.minor]
+    known = f"{release.minor} has {', '.join(fitting)}" if fitting else f"known are {rules.releases[0]} to {newest}"
+    raise BadInput(f"release {release}: not a published release of Kafka Streams; {known}")
+
+
+def newest_of(release: Release, rules: VersionRules) -> Release:
+    """A release itself; of a minor its newest known patch. BadInput where it is not known."""
+    fitting = [one for one in rules.releases if release.text in {one.text, one.minor}]
+    if not fitting:
+        _check_release(release, rules)
+    return fitting[-1]
+
+
+def accepted_upgrade_from(release: Release, rules: VersionRules) -> tuple[str, ...]:
+    """Values of `upgrade.from` with which a release starts and runs, oldest first; none where no row knows it."""
+    row = next((row for row in rules.upgrade_from if within(release, row.releases)), None)
+    if row is None or not row.highest:
+        return ()
+    low, high = Release(row.lowest), Release(row.highest)
+    minors = dict.fromkeys(one.minor for one in rules.releases)
+    return tuple(minor for minor in minors if low <= Release(minor) <= high and not within(Release(minor), row.throws))
+
+
+def takes_guarantee(release: Release, guarantee: Guarantee, rules: VersionRules) -> bool:
+    """Whether a release has a value of `processing.guarantee`."""
+    return any(one.value == guarantee and within(release, one.releases) for one in rules.guarantees)
+
+
+def broker_rows(
+    release: Release, guarantee: Guarantee | None, question: VersionQuestion, rules: VersionRules
+) -> Iterator[BrokerRule]:
+    """Rows that the question's broker does not satisfy, once instances run `release` with `guarantee`."""
+    if question.broker is None:
+        return
+    for row in rules.brokers:
+        asks = (
+            within(release, row.releases)
+            and (not row.guarantees or guarantee in row.guarantees)
+            and (not row.protocols or question.group_protocol in row.protocols)
+        )
+        if asks and not within(question.broker, row.brokers):
+            yield row
+
+
+def avoid_rows(release: Release, question: VersionQuestion, rules: VersionRules) -> Iterator[AvoidRule]:
+    """Rows that say not to go to `release`, for who uses what the question says."""
+    for row in rules.avoid:
+        if (
+            within(release, row.releases)
+            and set(row.needs) <= question.uses
+            and (not row.guarantees or question.guarantee in row.guarantees)
+        ):
+            yield row
+
+
+def named_by_an_avoid_row(release: Release, rules: VersionRules) -> bool:
+    """Whether any row at all says not to go to a release, whatever the application uses."""
+    return any(within(release, row.releases) for row in rules.avoid)
+
+
+def changes_between(question: VersionQuestion, rules: VersionRules) -> Iterator[PathFinding]:
+    """What the releases between the two brought, oldest first; going back nothing of it is a danger any more."""
+    ends = question.running.numbers, question.target.numbers
+    for change in rules.changes:
+        if min(ends) < Release(change.since).numbers <= max(ends):
+            severity = change.severity if ends[0] < ends[1] else "info"
+            yield PathFinding(change.id, severity, change.since, change.message, change.source)

@@ -1,0 +1,136 @@
+"""Every runbook, one row each: whatever lists, plans, offers or closes runbooks reads this table."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Runbook:
+    """One runbook, a DAG or (not `is_dag`) a procedure for a person (rules/procedures.yaml).
+
+    Its `needs` are facts of an application (decide/discovery/readiness.py): without one of them it refuses or is
+    inconclusive. Without one of `wants` it works, at a cost. Where `only_where` does not hold, it has nothing to do.
+    `field` is the field of its form that names a release, empty where the form has none. `plan` is the decision that
+    makes its plan, `closing` the one that proves its end (decide/registry.py). With `keeps_library` it refuses a
+    release that brings another Kafka Streams release.
+    """
+
+    name: str
+    needs: tuple[str, ...]
+    wants: tuple[str, ...] = ()
+    only_where: str | None = None
+    is_dag: bool = False
+    field: str = ""
+    plan: str = ""
+    closing: str = ""
+    keeps_library: bool = False
+
+
+_READ = ("group_known", "offsets_read")
+_ROLLED = (*_READ, "members_run", "classic_group", "instances_answer", "deployment_seen")
+
+RUNBOOKS: tuple[Runbook, ...] = (
+    Runbook(
+        "library_bump",
+        needs=(*_ROLLED, "guarantee_known", "target_declared", "approver"),
+        wants=("static_membership", "release_described"),
+        is_dag=True,
+        field="target",
+        plan="bump_plan",
+        closing="change_verified",
+    ),
+    Runbook(
+        "rolling_bounce",
+        needs=(*_ROLLED, "approver"),
+        wants=("static_membership", "release_described"),
+        is_dag=True,
+        field="release",
+        plan="restart_plan",
+        closing="change_verified",
+        keeps_library=True,
+    ),
+    Runbook(
+        "stop_and_restart",
+        needs=(*_READ, "classic_group", "deployment_seen", "approver"),
+        wants=("release_described", "names_chosen"),
+        is_dag=True,
+        field="release",
+        plan="restart_plan",
+        closing="change_verified",
+        keeps_library=True,
+    ),
+    Runbook(
+        "undo",
+        needs=(*_READ, "classic_group", "deployment_seen", "state_clearable", "approver"),
+        is_dag=True,
+        plan="undo_plan",
+        closing="undo_verified",
+    ),
+    Runbook(
+        "plan_change",
+        needs=("topology_read", "offsets_read", "release_described", "approver"),
+        wants=("release_declared", "names_chosen"),
+        is_dag=True,
+        closing="change_answered",
+    ),
+    Runbook(
+        "certify_drain",
+        needs=(*_READ, "instances_answer", "topology_read"),
+        wants=("inputs_pausable",),
+        is_dag=True,
+        closing="certified",
+    ),
+    Runbook(
+        "suppress_removal",
+        needs=("topology_read", "offsets_read", "deployment_seen"),
+        wants=("names_chosen",),
+        only_where="suppression",
+    ),
+    Runbook(
+        "control_topic_flush",
+        needs=(*_READ, "topology_read", "inputs_pausable", "deployment_seen"),
+        wants=("names_chosen",),
+    ),
+    Runbook(
+        "store_migration",
+        needs=(*_READ, "topology_read", "state_clearable", "deployment_seen"),
+        only_where="state",
+    ),
+    Runbook("partition_increase", needs=(*_READ, "topology_read", "no_state", "auto_create_off")),
+    Runbook(
+        "reset_and_cleanup",
+        needs=(*_READ, "topology_read", "state_clearable", "deployment_seen", "auto_create_off"),
+    ),
+    Runbook(
+        "blue_green_cutover",
+        needs=(*_READ, "topology_read", "inputs_pausable"),
+        wants=("names_chosen",),
+    ),
+)
+# A dry run ends with it, whatever its runbook.
+REHEARSED = "rehearsed"
+
+
+def runbook(name: str) -> Runbook:
+    """The row of a runbook; KeyError where there is none."""
+    for row in RUNBOOKS:
+        if row.name == name:
+            return row
+    raise KeyError(name)
+
+
+def plan_decisions() -> tuple[str, ...]:
+    """The decisions that make a plan, by name."""
+    return tuple(dict.fromkeys(row.plan for row in RUNBOOKS if row.plan))
+
+
+def closing_decisions() -> tuple[str, ...]:
+    """The decisions that prove the end of a run, by name."""
+    return (*dict.fromkeys(row.closing for row in RUNBOOKS if row.closing), REHEARSED)
+
+
+def start_command(name: str, application: str, release: str) -> Iterator[str]:
+    """The words of the command that starts a runbook for a release."""
+    yield from ("kstreams-runbooks", "trigger", name, "--application", application)
+    if field := runbook(name).field:
+        yield from ("--param", f"{field}={release}")

@@ -1,0 +1,170 @@
+"""Who may approve, and what they read before they do."""
+
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+from kstreams_runbooks.model.fleet_entry import DeclaredApplication
+from kstreams_runbooks.model.runs.ledger import Card
+from kstreams_runbooks.model.runs.plan import Bounce, Plan
+from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.wording import LONGEST_SENTENCE, code, markdown, why_no_reason
+
+
+def may_request(declared: DeclaredApplication, requested_by: str) -> Verdict:
+    """Whether a login may run anything for this application; with no operators declared, Airflow alone decides."""
+    if not declared.operators or requested_by in declared.operators:
+        return Verdict(Outcome.PROCEED, (f"asked by {requested_by}",))
+    operators = ", ".join(declared.operators)
+    return Verdict(
+        Outcome.REFUSE,
+        (f"{requested_by} may not run anything for {declared.name} (operators: {operators}); ask one of them",),
+    )
+
+
+def may_approve(
+    declared: DeclaredApplication, requested_by: str, responder: str, emergency_reason: str | None
+) -> Verdict:
+    """Whether a response counts. WAIT means: ask again, somebody else has to answer.
+
+    An emergency reason lets the requester approve alone, if they are an approver; it is kept as evidence.
+    """
+    if emergency_reason is not None and (wrong := why_no_reason(emergency_reason)):
+        return Verdict(Outcome.WAIT, (f"the emergency reason {wrong}",))
+    if responder not in declared.approvers:
+        return Verdict(
+            Outcome.WAIT,
+            (
+                f"{responder} may not approve for {declared.name}; one of its approvers has to answer: "
+                f"{', '.join(declared.approvers) or 'none are declared, add them to its fleet entry'}",
+            ),
+        )
+    if declared.four_eyes and requested_by == "unknown" and not emergency_reason:
+        return Verdict(
+            Outcome.WAIT,
+            (
+                f"who asked for this run is unknown, and {declared.name} needs four eyes: trigger it with a login, or "
+                "give an emergency reason",
+            ),
+        )
+    if declared.four_eyes and responder == requested_by and not emergency_reason:
+        return Verdict(
+            Outcome.WAIT,
+            (
+                f"{responder} asked for this run, and {declared.name} needs four eyes: another of "
+                f"{', '.join(declared.approvers)} has to approve, or give an emergency reason",
+            ),
+        )
+    note = f" in an emergency: {emergency_reason}" if emergency_reason else ""
+    return Verdict(Outcome.PROCEED, (f"approved by {responder}{note}",))
+
+
+def approval_body(
+    plan: Plan,
+    declared: DeclaredApplication,
+    bounce: int,
+    now: str,
+    requested_by: str,
+    reason: str,
+    asked_at_ms: int,
+    expires_at_ms: int,
+    *,
+    fleet_limits: tuple[tuple[str, float], ...],
+    cards: tuple[Card, ...],
+    link: str,
+) -> str:
+    """What the person reads, 15 lines at most, in Markdown; `bounce` is the first that this approval opens.
+
+    `now` is what was observed, `fleet_limits` are those of the fleet entry alone, `cards` what the run has changed so
+    far, `link` leads to the run (empty where Airflow does not know its own address).
+    """
+    todo = [one for one in plan.bounces if one.number >= bounce]
+    risks = [f"{finding.severity}: {finding.message}" for finding in plan.findings if finding.severity != "info"]
+    limits = _other_limits(plan, fleet_limits)
+    lines = [
+        labelled("Now", now),
+        labelled("Will do", "; ".join(_todo(plan, one) for one in todo)),
+        labelled("Expected gap", _gap(plan)),
+        labelled("Worst case", plan.worst_case),
+        labelled("Undo", plan.undo[-1] if bounce > 1 else "; ".join(plan.undo)),
+        labelled("Risks", " / ".join(risks) or "none found"),
+        labelled("Other limits than the fleet's", limits) if limits else "",
+        labelled("Reject means", f"{_rejected(cards, second=bounce > 1)}; the run ends failed"),
+        f"**Expires:** {when(expires_at_ms, declared.zone)}",
+        asked_by(declared, requested_by, reason),
+        f"**Written:** {when(asked_at_ms, declared.zone)}; if it is asked again Airflow keeps showing this text, and "
+        "the task's log has the new one",
+        f"**Plan digest:** {code(plan.digest)}" + (f" ([the run]({link}))" if link else ""),
+    ]
+    return "\n\n".join(line for line in lines if line)
+
+
+def labelled(label: str, text: str) -> str:
+    """One line of a question, in Markdown; whatever the text quotes stays text."""
+    return f"**{label}:** {markdown(text, LONGEST_SENTENCE)}"
+
+
+def asked_by(declared: DeclaredApplication, requested_by: str, reason: str) -> str:
+    """The line of a question that says who asked, why, and who may answer."""
+    why = f" ({markdown(reason)})" if reason else ""
+    who = markdown(who_may_approve(declared, requested_by), LONGEST_SENTENCE)
+    return f"**Asked by:** {markdown(requested_by)}{why}; **may approve:** {who}"
+
+
+def _todo(plan: Plan, bounce: Bounce) -> str:
+    """One bounce, and in which order it takes its instances."""
+    names = [name for name in plan.facts.instances if bounce.takes(name)]
+    if plan.at_once:
+        return (
+            f"stop all {len(names)} instances, remove their members until the group is EMPTY, start all with "
+            f"{bounce.sentence.partition(': ')[2]}"
+        )
+    who = f"{len(names)} instances one after another" if len(names) > 1 else names[0]
+    return f"{bounce.sentence}, {who}"
+
+
+def _gap(plan: Plan) -> str:
+    """Seconds without processing, and why."""
+    first = plan.costs[0]
+    most = max(cost.gap_s[1] for cost in plan.costs)
+    return f"{first.gap_s[0]}–{most} s {'of all instances' if plan.at_once else 'per instance'}; {first.why}"
+
+
+def _other_limits(plan: Plan, fleet_limits: tuple[tuple[str, float], ...]) -> str:
+    """Every limit of the plan that the form changed, with what the fleet entry says."""
+    fleet = dict(fleet_limits)
+    return ", ".join(
+        f"{name} {_number(value)} (the fleet entry says {_number(fleet[name])})"
+        for name, value in plan.limits
+        if name in fleet and fleet[name] != value
+    )
+
+
+def _number(value: float) -> str:
+    return f"{int(value):,}" if value == int(value) else f"{value:,}"
+
+
+def who_may_approve(declared: DeclaredApplication, requested_by: str) -> str:
+    """Who may answer; the requester alone only where nobody else is left."""
+    others = [name for name in declared.approvers if not (declared.four_eyes and name == requested_by)]
+    return ", ".join(others) or f"nobody but {requested_by}, who asked: only with an emergency reason"
+
+
+def _rejected(cards: tuple[Card, ...], *, second: bool) -> str:
+    """What stands after a reject: of each instance the last card, where the bounce that is asked for has begun."""
+    last = {card.object: card.step for card in cards}
+    if second and not any(card.point_of_no_return for card in cards):
+        return "every instance stays on the new release, upgrade.from as it is set now"
+    if not last:
+        return "nothing is changed"
+    steps = {step: [name for name, of in last.items() if of == step] for step in sorted(set(last.values()))}
+    return "nothing more is changed, what has begun stays: " + "; ".join(
+        f"{step} on {', '.join(names)}" for step, names in steps.items()
+    )
+
+
+def when(at_ms: int, zone: str) -> str:
+    """A time for a person: UTC, and the owner's zone where that is another one."""
+    at = datetime.fromtimestamp(at_ms / 1000, UTC)
+    local = at.astimezone(ZoneInfo(zone))
+    utc = f"{at:%Y-%m-%d %H:%M} UTC"
+    return utc if zone in {"UTC", "Etc/UTC"} else f"{utc} ({local:%H:%M} {zone})"

@@ -1,0 +1,120 @@
+"""Which runbooks may be started for a planned change, with which parameters, and what a person reads before that."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from kstreams_runbooks.decide.change.answer import ChangePlan
+from kstreams_runbooks.decide.change.described import parsed
+from kstreams_runbooks.decide.runbooks import runbook, start_command
+from kstreams_runbooks.decide.runs.approval import asked_by, labelled, when
+from kstreams_runbooks.model.fleet_entry import DeclaredApplication
+from kstreams_runbooks.model.topology.declaration import Described
+from kstreams_runbooks.wording import code, outside, pasted
+
+NONE = "none"
+# Airflow's limit.
+_LONGEST_ID = 250
+_MOST_OF_REASON = 150
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """DAGs that may be started, the plan's own first; why each other runbook of the plan may not, one sentence each."""
+
+    runbooks: tuple[str, ...]
+    left_out: tuple[str, ...]
+
+
+def choices(plan: ChangePlan, before: Described, after: Described) -> Choices:
+    """The plan's first runbook and its alternatives, as far as they are DAGs that would take this change."""
+    named = list(dict.fromkeys([*plan.runbooks[:1], *(one.runbook for one in plan.alternatives)]))
+    why_not = {name: _why_not(name, before, after) for name in named}
+    return Choices(tuple(name for name in named if not why_not[name]), tuple(filter(None, why_not.values())))
+
+
+def _why_not(name: str, before: Described, after: Described) -> str:
+    row = runbook(name)
+    if not row.is_dag:
+        return f"{name} is not a DAG yet: a person does it by hand"
+    if not after.release:
+        return f"{name} cannot be started: {after.source} is of no release that could be deployed; give its release"
+    if row.keeps_library and before.library != after.library:
+        return (
+            f"{name} cannot be started: it takes no other library ({before.library} to {after.library}); bring the "
+            f"change of the topology on {before.library} first, or the library first"
+        )
+    if before.release == after.release and parsed(before) == parsed(after):
+        return f"{name} has nothing to do: release {after.release} is what runs"
+    return ""
+
+
+def started_with(
+    name: str,
+    release: str,
+    *,
+    application: str,
+    dry_run: bool,
+    reason: str,
+    run_id: str,
+    limits: Mapping[str, float],
+) -> dict[str, Any]:
+    """The parameters of the started run; its reason leads back to the run that planned it."""
+    return {
+        "application": application,
+        runbook(name).field: release,
+        "dry_run": dry_run,
+        # A reason has a limit, and this one leads back to the run that has all of it.
+        "reason": f"{f'{outside(reason, _MOST_OF_REASON)}; ' if reason else ''}planned by plan_change, run {run_id}",
+        **limits,
+    }
+
+
+def started_id(name: str, run_id: str, number: int) -> str:
+    """The id of the started run: the same each time, so that a step that runs again starts no second one.
+
+    `number` counts the runs that had this id: what an earlier one of them has started is not taken for this one's.
+    """
+    own = run_id if number == 1 else f"{run_id}.{number}"
+    whole = f"{name}.{own}"
+    return whole if len(whole) <= _LONGEST_ID else f"{name}.{sha256(own.encode()).hexdigest()}"
+
+
+def commands(runbooks: tuple[str, ...], release: str, application: str) -> Iterator[str]:
+    """What starts them from a terminal."""
+    for name in runbooks:
+        yield pasted(tuple(start_command(name, application, release)))
+
+
+def question(
+    declared: DeclaredApplication,
+    *,
+    before: Described,
+    after: Described,
+    headline: str,
+    findings: tuple[str, ...],
+    options: tuple[str, ...],
+    left_out: tuple[str, ...],
+    dry_run: bool,
+    requested_by: str,
+    reason: str,
+    expires_at_ms: int,
+    digest: str,
+    link: str,
+) -> str:
+    """What the person reads, 15 lines at most, in Markdown."""
+    how = "as a dry run, which shows its own plan and changes nothing" if dry_run else "for real: it asks for approval"
+    lines = [
+        labelled("Change", f"{before.release} to {after.release} ({after.source})"),
+        labelled("Plan", headline),
+        labelled("Findings", " / ".join(findings) or "none that anybody has to weigh"),
+        labelled("Not offered", " / ".join(left_out)) if left_out else "",
+        labelled("Will do", f"start {' or '.join(option for option in options if option != NONE)} {how}")
+        + "; all of the plan is in the log of `plan`",
+        f"**{NONE} means:** nothing is started, the run ends",
+        f"**Expires:** {when(expires_at_ms, declared.zone)}",
+        asked_by(declared, requested_by, reason),
+        f"**Plan digest:** {code(digest)}" + (f" ([the run]({link}))" if link else ""),
+    ]
+    return "\n\n".join(line for line in lines if line)

@@ -1,0 +1,99 @@
+"""How a run ended, from what it wrote and what it proved: never from the colour of its tasks."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from kstreams_runbooks.model.readings.readings import ApplicationReading, Deployment, Missing
+from kstreams_runbooks.model.readings.states import is_down
+from kstreams_runbooks.model.verdicts import Outcome, Verdict
+
+
+class RunOutcome(StrEnum):
+    """The five endings of a run; only the first two leave it green."""
+
+    COMPLETED = "completed"
+    DRY_RUN = "dry run"
+    NOTHING_CHANGED = "refused or rejected, nothing changed"
+    STOPPED = "stopped, changed"
+    INCONCLUSIVE = "inconclusive"
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the run may end green."""
+        return self in {RunOutcome.COMPLETED, RunOutcome.DRY_RUN}
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """What the ledger says of a run when it ends, and a last look at what it changed.
+
+    `verified` is the verdict of `verify` if it was reached after the last write, None where it was not; `last` the last
+    verdict of any step; `failures` the sentences of the step that ended the run (a step that failed and ran again is
+    not it), `inconclusive` whether it failed for a reading that is missing; `reached` the last step that began;
+    `touched` the instances that cards name; `saw` what a wait of that step saw last. `reading` is None where nobody had
+    to look.
+    """
+
+    dry_run: bool
+    wrote: tuple[str, ...]
+    verified: Verdict | None
+    last: Verdict | None
+    failures: tuple[str, ...]
+    inconclusive: bool = False
+    reached: str = ""
+    touched: tuple[str, ...] = ()
+    reading: ApplicationReading | Missing | None = None
+    saw: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """One outcome and the sentence for it."""
+
+    outcome: RunOutcome
+    sentence: str
+
+
+def conclusion(facts: RunFacts) -> Conclusion:
+    """The outcome of a run. A skipped or hand-marked task counts for nothing here."""
+    if facts.verified is not None and facts.verified.outcome is Outcome.PROCEED and not facts.failures:
+        if facts.dry_run:
+            return Conclusion(RunOutcome.DRY_RUN, "; ".join(facts.verified.reasons))
+        return Conclusion(RunOutcome.COMPLETED, "; ".join(facts.verified.reasons))
+    why = "; ".join((_why(facts), *_unwell(facts)))
+    if facts.inconclusive or (facts.last is not None and facts.last.outcome is Outcome.INCONCLUSIVE):
+        changed = f"; changed so far: {', '.join(facts.wrote)}" if facts.wrote else "; nothing was changed"
+        return Conclusion(RunOutcome.INCONCLUSIVE, why + changed)
+    if facts.wrote:
+        return Conclusion(RunOutcome.STOPPED, f"{why}; changed so far: {', '.join(facts.wrote)}")
+    return Conclusion(RunOutcome.NOTHING_CHANGED, why)
+
+
+def _why(facts: RunFacts) -> str:
+    if facts.failures:
+        return facts.failures[-1]
+    if facts.reached:
+        why = f"{facts.reached} began and gave no answer (killed, marked by hand, or an error that its log shows)"
+        return f"{why}; the last that it saw: {facts.saw}" if facts.saw else why
+    return facts.last.sentence if facts.last else "no step was reached"
+
+
+def _unwell(facts: RunFacts) -> Iterator[str]:
+    """How the touched instances are at the end, where they are not RUNNING."""
+    reading = facts.reading
+    if reading is None:
+        return
+    if isinstance(reading, Missing):
+        yield f"how {', '.join(facts.touched)} is now cannot be read: {reading.missing}"
+        return
+    for name in facts.touched:
+        instance = reading.instance(name)
+        if isinstance(instance, Missing):
+            yield instance.missing
+        elif isinstance(instance.deployment, Deployment) and is_down(instance.deployment.process):
+            yield f"{name} is DOWN (its process is {instance.deployment.process})"
+        elif isinstance(instance.streams, Missing):
+            yield f"{name}: {instance.streams.missing}"
+        elif instance.streams.state != "RUNNING":
+            yield f"{name} is in {instance.streams.state} (expected RUNNING)"

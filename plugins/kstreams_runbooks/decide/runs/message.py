@@ -1,0 +1,239 @@
+"""What a person is told about a run, and in which words: 15 lines at most, with what to do and by when."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kstreams_runbooks.decide.runs.approval import when
+from kstreams_runbooks.decide.runs.conclusion import Conclusion, RunOutcome
+from kstreams_runbooks.model.runs.ledger import RunRecord
+from kstreams_runbooks.model.runs.message import Kind, Notification
+from kstreams_runbooks.wording import outside, pasted, sentence
+
+MOST_LINES = 15
+_LONGEST_LINE = 500
+_INDENTED = "    "
+_HOUR_MS = 3_600_000
+_UNDO = "undo"
+# When a question was written matters where Airflow goes on showing it (decide/runs/approval.py).
+_ONLY_ON_THE_PAGE = "Written:"
+# The last line of a question has our link; what a reason in another line quotes is no link of ours.
+_LAST_LINE, _LINK_OF_THE_PAGE = "Plan digest: ", " ([the run]("
+_COMMAND = "Command: "
+_LINK = "Link: "
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """Whom a message is about: the run, who owns its application, and where Airflow shows it (empty: nobody knows).
+
+    `occasion` is the task and the try that tell it: a step that is cleared may say the same again, a retry may not.
+    """
+
+    record: RunRecord
+    owner: str
+    zone: str
+    link: str
+    occasion: str
+
+
+def needs_you(
+    about: About,
+    at_ms: int,
+    *,
+    asks: str,
+    lines: Sequence[str],
+    deadline_ms: int | None = None,
+    link: str = "",
+    of: str = "",
+) -> Notification:
+    """A run waits for a person: an approval, or something that only a person can do.
+
+    `lines` is what it asks, `link` leads to where it is answered (empty: the run), `of` tells several questions of one
+    step apart, such as the instance that is asked for.
+    """
+    return _made(
+        about,
+        Kind.NEEDS_YOU,
+        f"{about.occasion}/{of}" if of else about.occasion,
+        asks,
+        [_without_link(line) for line in lines if not line.startswith(_ONLY_ON_THE_PAGE)],
+        command=_evidence(about),
+        at_ms=at_ms,
+        deadline_ms=deadline_ms,
+        link=link,
+    )
+
+
+def _without_link(line: str) -> str:
+    return line.partition(_LINK_OF_THE_PAGE)[0] if line.startswith(_LAST_LINE) else line
+
+
+def approved_alone(about: About, at_ms: int, *, by: str, reason: str) -> Notification:
+    """Somebody approved in an emergency, without a second person: another has to look."""
+    return _made(
+        about,
+        Kind.NEEDS_YOU,
+        f"{about.occasion}/emergency",
+        f"to look: {by} approved in an emergency",
+        (
+            f"{by} approved {about.record.dag_id} of {about.record.application} in an emergency: {reason}",
+            "It goes on at once. To stop it at the next step boundary, mark the run as failed in Airflow.",
+        ),
+        command=_evidence(about),
+        at_ms=at_ms,
+    )
+
+
+def held_too_long(
+    about: About, at_ms: int, *, since_ms: int, limit_h: float, held: Sequence[str], step: str
+) -> Notification:
+    """A run keeps others out for longer than `limit_h` hours; `held` are resources, `step` where it stands."""
+    hours = (at_ms - since_ms) / _HOUR_MS
+    return _made(
+        about,
+        Kind.HELD,
+        "",
+        f"{about.record.dag_id} since {hours:.1f} h",
+        (
+            f"Held: {', '.join(held)} since {when(since_ms, about.zone)}, {hours:.1f} h (limit held_too_long_h "
+            f"{limit_h:g}); no other run can change it meanwhile",
+            f"Stands at: {step}" if step else "",
+            "To free it, answer what it asks, or mark the run as failed in Airflow.",
+        ),
+        command="kstreams-runbooks runs --open",
+        at_ms=at_ms,
+    )
+
+
+def drifted(about: About, at_ms: int, *, digest: str, reasons: Sequence[str]) -> Notification:
+    """What a run planned for is no longer so: found while it waited, its plan is void."""
+    return _made(
+        about,
+        Kind.DRIFTED,
+        f"{about.occasion}/{digest}",
+        f"{about.record.dag_id}: its plan is void",
+        (*reasons, f"Plan {digest} of this run is void: its next step that would change anything refuses."),
+        command=trigger_command(about.record),
+        at_ms=at_ms,
+    )
+
+
+def ended(
+    about: About,
+    at_ms: int,
+    *,
+    conclusion: Conclusion,
+    drifted: bool,
+    way_back: Sequence[str],
+    emergencies: Sequence[str],
+    head: str,
+) -> Notification:
+    """How a run ended: stopped after it changed something, drifted before that, or concluded in any other way.
+
+    `way_back` is what its undo cards say, last first; `emergencies` are approvals without a second person. `head` is
+    the hash of the newest entry of its journal: who has this message can prove that nothing of the run was changed.
+    """
+    stopped = bool(way_back) and not conclusion.outcome.succeeded
+    kind = Kind.STOPPED if stopped else Kind.DRIFTED if drifted else Kind.CONCLUDED
+    return _made(
+        about,
+        kind,
+        about.occasion,
+        f"{about.record.dag_id} {conclusion.outcome}",
+        (*_lines(conclusion.sentence), f"Evidence head: {head}", *emergencies, *(way_back if stopped else ())),
+        command=_next(about, kind, conclusion),
+        at_ms=at_ms,
+    )
+
+
+def _lines(sentence: str) -> list[str]:
+    """A sentence that is too long for a line, broken between its parts: none of its reasons is cut off."""
+    lines: list[str] = []
+    for part in sentence.split("; "):
+        if lines and len(lines[-1]) + len(part) + 2 < _LONGEST_LINE:
+            lines[-1] += f"; {part}"
+        else:
+            lines.append(part)
+    return lines
+
+
+def _next(about: About, kind: Kind, conclusion: Conclusion) -> str:
+    """What to type next: what undo would do (a dry run of it), the same again, or what there is to read."""
+    record = about.record
+    if kind is Kind.STOPPED and record.dag_id != _UNDO:
+        words = ["kstreams-runbooks", "trigger", _UNDO, "--application", record.application]
+        return pasted([*words, "--param", f"run={record.name}"], links=False)
+    if kind is Kind.DRIFTED or conclusion.outcome is RunOutcome.DRY_RUN:
+        return trigger_command(record)
+    return _evidence(about)
+
+
+def trigger_command(record: RunRecord) -> str:
+    """What does the same as a run once more, for real."""
+    words = ["kstreams-runbooks", "trigger", record.dag_id, "--application", record.application]
+    # No form has a field of another name; a run that was given one is refused at its first step.
+    given = {name: value for name, value in sorted(record.params.items()) if name.isidentifier() and name.isascii()}
+    long = [name for name, value in given.items() if isinstance(value, str) and "\n" in value]
+    for name, value in given.items():
+        if name not in {"application", "dry_run", "reason", *long} and value is not None:
+            words += ["--param", f"{name}={value if isinstance(value, str) else json.dumps(value)}"]
+    words += ["--reason", record.reason] if record.reason else []
+    # A text of several lines is of no use in a command: it comes from a file again.
+    files = [f'--param "{name}=$(cat {name}.txt)"' for name in long]
+    return " ".join([pasted(words, links=False), *files, "--execute"])
+
+
+def _evidence(about: About) -> str:
+    return pasted(["kstreams-runbooks", "evidence", about.record.name], links=False)
+
+
+def _made(
+    about: About,
+    kind: Kind,
+    occasion: str,
+    headline: str,
+    lines: Sequence[str],
+    *,
+    command: str,
+    at_ms: int,
+    deadline_ms: int | None = None,
+    link: str = "",
+) -> Notification:
+    record, link = about.record, link or about.link
+    dry = "DRY RUN " if record.dry_run else ""
+    tail = [
+        f"Run: {record.run_id}, asked by {record.requested_by}" + (f" ({record.reason})" if record.reason else ""),
+        f"At: {when(at_ms, about.zone)}" + (f"; until {when(deadline_ms, about.zone)}" if deadline_ms else ""),
+        f"{_COMMAND}{command}",
+        *([f"{_LINK}{link}"] if link else []),
+    ]
+    text = [one_line(line) for line in lines if line.strip()]
+    room = MOST_LINES - len(tail)
+    if len(text) > room:
+        text = [*text[: room - 1], f"… and {len(text) - room + 1} lines more: {_evidence(about)}"]
+    return Notification(
+        about=record.run_key,
+        kind=kind,
+        occasion=occasion,
+        application=record.application,
+        cluster=record.cluster,
+        owner=about.owner,
+        dry_run=record.dry_run,
+        subject=one_line(f"[{record.application} @ {record.cluster}] {dry}{kind.words}: {headline}"),
+        lines=(*text, *(one_line(line) for line in tail)),
+        link=link,
+        command=command,
+        deadline_ms=deadline_ms,
+        at_ms=at_ms,
+    )
+
+
+def one_line(text: str) -> str:
+    """A line of a message, short enough to be read, without a link or a mention that its text brings along.
+
+    Our own command and link stay as they are, and so does a command that is indented under its undo card.
+    """
+    if text.startswith((_COMMAND, _LINK, _INDENTED)):
+        return sentence(text)
+    return outside(text, _LONGEST_LINE)

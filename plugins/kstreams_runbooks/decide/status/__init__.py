@@ -1,0 +1,1 @@
+"""The status of an application in the scheduled check."""

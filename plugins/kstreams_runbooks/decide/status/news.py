@@ -1,0 +1,74 @@
+"""How an application stands after a check beside how it stood before, and whether its owner has to be told."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from kstreams_runbooks.decide.status.status import Status, without_besides
+from kstreams_runbooks.model.readings.status import KeptStatus
+
+_WELL = "healthy"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A status of one application at one time; `read` is False where its cluster could not be read."""
+
+    cluster: str
+    application: str
+    status: Status
+    at_ms: int
+    read: bool = True
+
+
+def standing(before: KeptStatus | None, judged: Judged) -> KeptStatus:
+    """What is kept from now on: the word since when it holds, and what was told of it.
+
+    That an application is well when it is seen for the first time is nothing to tell.
+    """
+    word, at_ms = judged.status.word, judged.at_ms
+    now = KeptStatus(
+        cluster=judged.cluster,
+        application=judged.application,
+        word=word,
+        sentence=judged.status.sentence,
+        since_ms=at_ms,
+        at_ms=at_ms,
+        read=judged.read,
+        told=_WELL if word == _WELL else None,
+        told_read=True,
+    )
+    if before is None:
+        return now
+    if _again(before, now):
+        return now
+    told = replace(now, told=before.told or now.told, told_read=before.told_read)
+    return replace(told, since_ms=before.since_ms) if before.word == word else told
+
+
+def _again(before: KeptStatus, now: KeptStatus) -> bool:
+    """Whether it is another incident under the same word: topics stay recreated until somebody has looked at them."""
+    another = without_besides(before.sentence) != without_besides(now.sentence)
+    return before.word == now.word == "recreated" == before.told and another
+
+
+def to_tell(statuses: Iterable[KeptStatus]) -> tuple[KeptStatus, ...]:
+    """Those whose owner was told another word last, or none and they are not well; the worst news is the owner's."""
+    return tuple(one for one in statuses if one.word != one.told)
+
+
+def told(status: KeptStatus) -> KeptStatus:
+    """The same once its owner knows."""
+    return replace(status, told=status.word, told_read=status.read)
+
+
+def together(changes: Iterable[tuple[KeptStatus, str]]) -> tuple[tuple[KeptStatus, ...], ...]:
+    """Changes, each with its owner, as they are told: one by one, but one message an owner for a whole cluster.
+
+    A cluster that cannot be read, or can be read again, changes every application on it for the same reason.
+    """
+    groups: dict[tuple[str, ...], list[KeptStatus]] = {}
+    for change, owner in changes:
+        whole = not (change.read and change.told_read)
+        key = (change.cluster, owner, change.word) if whole else (change.cluster, "", change.application, "alone")
+        groups.setdefault(key, []).append(change)
+    return tuple(tuple(group) for group in groups.values())

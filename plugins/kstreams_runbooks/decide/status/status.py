@@ -1,0 +1,187 @@
+"""How an application stands, from its last lag readings: one word and one sentence.
+
+Worse before better: what is certainly wrong is told before what is not known, and what is not known is never healthy.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from kstreams_runbooks.decide.lag import named
+from kstreams_runbooks.decide.status.expected_topics import replaced
+from kstreams_runbooks.decide.status.no_progress import NoProgress, no_progress
+from kstreams_runbooks.model.readings.lag import ApplicationLag, PartitionLag
+from kstreams_runbooks.model.readings.states import is_empty
+from kstreams_runbooks.model.readings.status import apart
+
+Word = Literal["recreated", "rewound", "failed", "expiring", "stalled", "stopped", "unknown", "behind", "healthy"]
+# What the broker calls a streams group whose topology it cannot serve yet (KIP-1071).
+_NOT_READY = frozenset({"not_ready", "notready"})
+# What an application may be besides: a topic stays recreated until somebody says so, and hides none of them until then.
+_BESIDES = frozenset({"rewound", "failed", "expiring", "stalled", "stopped"})
+_ALSO = "; it is also "
+
+
+@dataclass(frozen=True, slots=True)
+class LagSample:
+    """One reading of an application; `failed` are instances known to be in ERROR, None where nobody asked them.
+
+    `expected` are the ids that its topics have to have; empty where the reading before says it.
+    """
+
+    at_ms: int
+    lag: ApplicationLag
+    failed: tuple[str, ...] | None = None
+    expected: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class StatusLimits:
+    """`samples` without progress are stalled, each `apart_ms` after the one before; more than `records` are behind.
+
+    An unread record that may be deleted in less than `expiring_ms`, or half of its topic's retention, is expiring.
+    """
+
+    samples: int = 3
+    records: int = 10_000
+    expiring_ms: int = 6 * 3_600_000
+    apart_ms: int = 15_000
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """The word, and what was observed with its limit."""
+
+    word: Word
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class LagAnswer:
+    """What is answered of one application: its lag at one time, and its status."""
+
+    cluster: str
+    at_ms: int
+    lag: ApplicationLag
+    status: Status
+
+
+def status(samples: tuple[LagSample, ...], limits: StatusLimits) -> Status:
+    """The status by the last samples, oldest first; unknown where there is none."""
+    if not samples:
+        return Status("unknown", "never read")
+    worst, *others = _statuses(samples, limits)
+    besides = next((one.word for one in others if one.word in _BESIDES), None)
+    if worst.word == "recreated" and besides:
+        return replace(worst, sentence=f"{worst.sentence}{_ALSO}{besides}")
+    return worst
+
+
+def without_besides(sentence: str) -> str:
+    """A sentence of `status` without what the application is besides: that comes and goes with every reading."""
+    return sentence.partition(_ALSO)[0]
+
+
+def _statuses(samples: tuple[LagSample, ...], limits: StatusLimits) -> Iterator[Status]:
+    """Every status that holds, from the worst; the last always does."""
+    last = samples[-1].lag
+    if sentence := _recreated(samples):
+        yield Status("recreated", sentence)
+    if fallen := _rewound(samples[-limits.samples :]):
+        yield Status("rewound", f"committed offsets fell: {named(fallen)}; records are processed again")
+    if failed := samples[-1].failed:
+        yield Status("failed", f"in ERROR, which it does not leave by itself: {named(failed)}")
+    if expiring := _expiring(samples[-1], limits):
+        yield Status("expiring", f"unread records may be deleted soon: {named(expiring)}")
+    still = _still(samples, limits)
+    if (last.group_state or "").lower() in _NOT_READY:
+        why = f"group {last.application_id} is {last.group_state}: the broker gives its members no tasks"
+        yield Status("stalled", why)
+    if still.sentence:
+        yield Status("stalled", still.sentence)
+    if is_empty(last.group_state or "") and any(one.committed is not None for one in last.read):
+        unread = "an unknown number of" if last.unread is None else f"{last.unread:,}"
+        why = f"group {last.application_id} has offsets and no member; {unread} records wait"
+        yield Status("stopped", why)
+    if unknown := (*_unknown(last), *still.unknown):
+        yield Status("unknown", named(unknown))
+    if (unread_now := last.unread or 0) > limits.records:
+        yield Status("behind", f"{unread_now:,} records to read (limit {limits.records:,})")
+    yield Status("healthy", f"{last.unread or 0:,} records to read (limit {limits.records:,})")
+
+
+def _recreated(samples: tuple[LagSample, ...]) -> str:
+    """What is no longer the topic that it was, and how that is acknowledged; empty where nothing is."""
+    last = samples[-1].lag
+    expected: Mapping[str, str] = next((one.expected for one in reversed(samples) if one.expected), {})
+    found = replaced(expected, last, samples[-2].lag if len(samples) > 1 else None)
+    said = []
+    if found.read:
+        said.append(f"{named(found.read)} was deleted and created again: its records and its offsets are others")
+    if found.kept:
+        said.append(
+            f"{named(found.kept)} was deleted: an incident, the state that it held is lost once an instance restores "
+            "it, although outputs look right until then"
+        )
+    if said:
+        said.append(f"once it is looked after, trigger drain_check with acknowledge: {last.application}")
+    return "; ".join(said)
+
+
+def _rewound(samples: tuple[LagSample, ...]) -> tuple[str, ...]:
+    """Partitions whose committed offset is lower than it was before in the window, or is gone."""
+    found: dict[str, str] = {}
+    was: dict[str, int] = {}
+    for sample in samples:
+        for one in sample.lag.partitions:
+            before = was.get(one.name)
+            if before is not None and one.state == "never_committed":
+                found[one.name] = f"{one.name} (from {before:,}: its offset is gone)"
+            elif before is not None and one.committed is not None and one.committed < before:
+                found[one.name] = f"{one.name} (from {before:,} to {one.committed:,})"
+            if one.committed is not None:
+                was[one.name] = one.committed
+    return tuple(found.values())
+
+
+def _expiring(last: LagSample, limits: StatusLimits) -> tuple[str, ...]:
+    found = []
+    for one in last.lag.read:
+        if one.lost and one.committed is not None and one.log_start_offset is not None:
+            found.append(f"{one.name} ({one.log_start_offset - one.committed:,} offsets are deleted already)")
+        elif (gone := one.retention_left_ms) is not None:
+            limit = min(limits.expiring_ms, (one.retention_ms or 0) // 2)
+            if (left := gone - last.at_ms) < limit:
+                found.append(f"{one.name} (in {max(0, left) // 60_000} min, limit {limit // 60_000})")
+    return tuple(found)
+
+
+def _still(samples: tuple[LagSample, ...], limits: StatusLimits) -> NoProgress:
+    """What has not moved in as many samples as it takes, nor in any between them, while the group had members."""
+    times = {*apart((one.at_ms for one in reversed(samples)), limits.apart_ms)[: limits.samples]}
+    window = [one for one in samples if one.at_ms >= min(times)]
+    if len(times) < limits.samples or any(is_empty(one.lag.group_state or "") for one in window):
+        return NoProgress("", ())
+    return no_progress({one.at_ms: one.lag for one in samples}, len(window))
+
+
+def _unknown(lag: ApplicationLag) -> tuple[str, ...]:
+    rows = tuple(
+        f"{one.name}: {one.why or one.age_why}"
+        for one in lag.read
+        if one.state in {"missing", "unknown"} or one.age_why
+    )
+    if lag.unread is None and not (lag.problems or rows):
+        return (f"nothing is known of what {lag.application_id} reads",)
+    return (*lag.problems, *lag.unseen, *rows, *(why for one in lag.read if (why := _perhaps_lost(one))))
+
+
+def _perhaps_lost(row: PartitionLag) -> str:
+    """Offsets that were deleted before anybody had looked whether a record was among them."""
+    if row.lost or not row.perhaps_lost:
+        return ""
+    deleted = (row.log_start_offset or 0) - (row.committed or 0)
+    return (
+        f"{row.name}: {deleted:,} offsets were deleted before they were read, and whether a record was among them is "
+        "not known (transaction markers have offsets too)"
+    )

@@ -1,0 +1,242 @@
+"""A topology as a graph, and what each store and internal topic does in it."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+
+import networkx as nx
+
+from kstreams_runbooks.decide.topology.names import is_generated, may_be_read_back, repartition_base, stem
+from kstreams_runbooks.decide.topology.reach import Around, Key, Reach
+from kstreams_runbooks.model.topology.topology import Node, Processor, Sink, Source, Topology
+
+Labels = tuple[tuple[str, int], ...]
+
+_TOPIC = "topic:"
+_AROUND = re.compile(r".*-repartition-(filter|sink|source)")
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """What a store or an internal topic does, apart from how it is called.
+
+    `owners` are the operators that keep or write it, as labels with how many there are; `before` and `behind` all that
+    lead to them and follow them; `inputs` and `outputs` the topics of others at either end.
+    """
+
+    owners: Labels
+    before: Around
+    behind: Around
+    inputs: frozenset[str]
+    outputs: frozenset[str]
+
+
+@lru_cache(maxsize=4)
+def graph(topology: Topology) -> "nx.DiGraph[Key]":
+    """Operators and topics; what is written to an internal topic leads on to whoever reads it. Frozen.
+
+    A shared store is no edge: the text does not say who writes it. Every question about a topology asks for its graph,
+    so the last ones are kept.
+    """
+    made: nx.DiGraph[Key] = nx.DiGraph()
+    for sub, node in topology.nodes():
+        made.add_node((sub.topology, node.name), node=node)
+        if not isinstance(node, Sink):
+            made.add_edges_from(((sub.topology, node.name), (sub.topology, after)) for after in node.successors)
+        for topic in _topics(node):
+            key, own = (_TOPIC, topic), (sub.topology, node.name)
+            made.add_edge(*((key, own) if isinstance(node, Source) else (own, key)))
+    nx.freeze(made)
+    return made
+
+
+@lru_cache(maxsize=4)
+def _roles(topology: Topology) -> "_Roles":
+    return _Roles(graph(topology))
+
+
+def internal_topics(topology: Topology) -> frozenset[str]:
+    """Repartition topics and those of foreign-key joins, as printed: written, read, and called as the library does.
+
+    Source: Kafka Streams developer guide, Managing Streams Application Topics; KIP-213, KIP-221, KIP-775. One of the
+    user's that it writes and reads again and that has such a name is among them: nothing tells the two apart.
+    """
+    nodes = [node for _, node in topology.nodes()]
+    written = {node.topic for node in nodes if isinstance(node, Sink) and node.topic is not None}
+    read = {topic for node in nodes if isinstance(node, Source) for topic in node.topics}
+    return frozenset(topic for topic in written & read if may_be_read_back(topic))
+
+
+def store_roles(topology: Topology) -> dict[str, Role]:
+    """The role of every store, by its name; a global one has none: it is its topic, read anew."""
+    owners = _Owners()
+    for sub, node in topology.nodes():
+        for store in node.stores if isinstance(node, Processor) and not sub.is_global else ():
+            owners.add(store, (sub.topology, node.name))
+    return _roles(topology).of_each(owners.found)
+
+
+@lru_cache(maxsize=4)
+def chosen_names(topology: Topology) -> frozenset[str]:
+    """Operators that somebody named, and topics of others."""
+    internal = internal_topics(topology)
+    nodes = [node for _, node in topology.nodes()]
+    operators = {node.name for node in nodes if not is_generated(node.name)}
+    return frozenset(operators | {topic for node in nodes for topic in _topics(node) if topic not in internal})
+
+
+def neighbours(topology: Topology, name: str) -> frozenset[str]:
+    """Everything before the operators of a store, or before and behind an internal topic, by name."""
+    keepers = {
+        (sub.topology, node.name)
+        for sub, node in topology.nodes()
+        if isinstance(node, Processor) and name in node.stores
+    }
+    reach = _roles(topology).reach
+    own = keepers or {(_TOPIC, name)} & set(graph(topology))
+    around = 0
+    for one in own:
+        around |= reach.before([one]) | (0 if keepers else reach.behind([one]))
+    return frozenset(name for _, name in reach.keys(around))
+
+
+def feeds(topology: Topology, shared: Collection[str]) -> dict[str, Labels]:
+    """For every store which `shared` topics lead to each of its operators, apart from how anything is called.
+
+    Of the two sides of a join each store has an operator that fills it and one that looks things up in it; the second
+    comes behind the one that fills the other store, which tells them apart.
+    """
+    reach = _roles(topology).reach
+    keeping = [(sub, node) for sub, node in topology.nodes() if isinstance(node, Processor) and node.stores]
+    keepers = reach.bits({(sub.topology, node.name) for sub, node in keeping})
+    wanted = reach.bits((kind, name) for kind, name in graph(topology) if kind == _TOPIC and name in shared)
+    found: dict[str, list[str]] = {}
+    for sub, node in keeping:
+        before = reach.before([(sub.topology, node.name)])
+        topics = sorted(name for _, name in reach.keys(before & wanted))
+        for store in node.stores if not sub.is_global else ():
+            found.setdefault(store, []).append(" ".join(("behind" if before & keepers else "fills", *topics)))
+    return {store: _counted(each) for store, each in found.items()}
+
+
+def topic_roles(topology: Topology) -> dict[str, Role]:
+    """The role of every internal topic, by its name as printed: its owners are the sinks that write it."""
+    owners, internal = _Owners(), internal_topics(topology)
+    for sub, node in topology.nodes():
+        if isinstance(node, Sink) and node.topic in internal:
+            owners.add(node.topic, (sub.topology, node.name))
+    return _roles(topology).of_each(owners.found)
+
+
+def operator_roles(topology: Topology) -> dict[str, Role]:
+    """The role of every operator, by its name."""
+    return _roles(topology).of_each({node.name: [(sub.topology, node.name)] for sub, node in topology.nodes()})
+
+
+class _Owners:
+    """Which operators a thing belongs to, as they are found."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, list[Key]] = {}
+
+    def add(self, name: str, key: Key) -> None:
+        self.found.setdefault(name, []).append(key)
+
+
+class _Roles:
+    """The roles in one graph."""
+
+    def __init__(self, made: "nx.DiGraph[Key]") -> None:
+        self._made = made
+        self.reach = Reach(made, partial(_label, made))
+        topics = [key for key in made if key[0] == _TOPIC]
+        self._inputs = self.reach.bits(key for key in topics if not made.in_degree(key))
+        self._outputs = self.reach.bits(key for key in topics if not made.out_degree(key))
+        self._named: dict[int, frozenset[str]] = {}
+
+    def of_each(self, owners: Mapping[str, list[Key]]) -> dict[str, Role]:
+        """The role of each thing, by the operators that it belongs to; many stores of one operator have one role."""
+        roles = {own: self._of(own) for own in dict.fromkeys(map(tuple, owners.values()))}
+        return {name: roles[tuple(own)] for name, own in owners.items()}
+
+    def _of(self, owners: Sequence[Key]) -> Role:
+        before, behind = self.reach.before(owners), self.reach.behind(owners)
+        return Role(
+            owners=_counted(_label(self._made, key) for key in owners),
+            before=self.reach.around(before),
+            behind=self.reach.around(behind),
+            inputs=self._names(before & self._inputs),
+            outputs=self._names(behind & self._outputs),
+        )
+
+    def _names(self, topics: int) -> frozenset[str]:
+        """Names by bits; equal sets are one object."""
+        if topics not in self._named:
+            self._named[topics] = frozenset(name for _, name in self.reach.keys(topics))
+        return self._named[topics]
+
+
+def _label(made: "nx.DiGraph[Key]", key: Key) -> str:
+    """An operator is known by its kind where its name was generated, else by the name that somebody chose.
+
+    Sources and sinks also by what they read and write. What is called after a topic is known by neither.
+    """
+    kind, name = key
+    if kind == _TOPIC:
+        return _topic_label(made, name)
+    node = made.nodes[key]["node"]
+    topics = " ".join(_topic_label(made, topic) for topic in _topics(node))
+    called = "" if _AROUND.fullmatch(node.name) else stem(node.name)
+    return f"{type(node).__name__} {called} {topics}"
+
+
+def _topic_label(made: "nx.DiGraph[Key]", name: str) -> str:
+    """An internal topic is called after the store or operator that it is there for: its name is no role."""
+    inner = made.in_degree((_TOPIC, name)) and made.out_degree((_TOPIC, name))
+    return f"{_TOPIC} internal" if inner else f"{_TOPIC} {name}"
+
+
+def _counted(labels: Iterable[str]) -> Labels:
+    return tuple(sorted(Counter(labels).items()))
+
+
+def _topics(node: Node) -> tuple[str, ...]:
+    if isinstance(node, Source):
+        return tuple(sorted(node.topics)) if node.pattern is None else (node.pattern,)
+    if isinstance(node, Sink):
+        return (node.topic,) if node.topic is not None else ()
+    return ()
+
+
+def plumbing(nodes: Mapping[str, Node], internal: frozenset[str]) -> set[str]:
+    """Operators that nobody wrote: the source, the sink, and the filter and key that belong to an internal topic.
+
+    A `groupBy` that has a name is the processor of that name; one that has none is a key-select right before the topic.
+    """
+    found: set[str] = set()
+    for node in nodes.values():
+        if isinstance(node, Source) and node.topics & internal:
+            found.add(node.name)
+        elif isinstance(node, Sink) and node.topic in internal:
+            found |= {node.name, *leading_to(node, nodes, node.topic or "")}
+    return found
+
+
+def leading_to(sink: Sink, nodes: Mapping[str, Node], topic: str) -> Iterator[str]:
+    """The filter right before a sink of an internal topic, and the key-select before that."""
+    name, base = sink.name, repartition_base(topic)
+    for kinds in (("KSTREAM-FILTER-", f"{base}-repartition-filter"), ("KSTREAM-KEY-SELECT-", base)):
+        found = [
+            node.name
+            for node in nodes.values()
+            if isinstance(node, Processor)
+            and node.successors == {name}
+            and not node.stores
+            and (node.name.startswith(kinds[0]) or node.name == kinds[1])
+        ]
+        if len(found) != 1:
+            return
+        [name] = found
+        yield name

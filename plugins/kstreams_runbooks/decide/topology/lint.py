@@ -1,0 +1,74 @@
+"""What an application should be told before it is deployed for the first time: names that will not last."""
+
+from collections.abc import Iterator
+
+from kstreams_runbooks.decide.topology.graph import internal_topics
+from kstreams_runbooks.decide.topology.names import is_generated, stem
+from kstreams_runbooks.model.topology.topology import Topology
+from kstreams_runbooks.model.verdicts import Finding
+
+GENERATED = "generated-internal-name"
+_NAMING = "Kafka Streams developer guide, Naming Operators in a Kafka Streams DSL application; KIP-307"
+_ENFORCED = "KIP-1111"
+_OPTIMIZATION = "Kafka Streams developer guide, Optimizing Kafka Streams Topologies; KIP-295"
+
+# The beginning of a generated name, and what gives the thing a name that lasts; the first that fits.
+_NAMED_BY: tuple[tuple[str, str], ...] = (
+    ("KTABLE-FK-JOIN", "TableJoined.as, with Materialized.as for its table"),
+    ("KTABLE-SUPPRESS", "Suppressed.withName"),
+    ("KSTREAM-JOIN", "StreamJoined.withStoreName"),
+    ("KSTREAM-OUTER", "StreamJoined.withStoreName"),
+    ("KSTREAM-AGGREGATE", "Materialized.as (store) and Grouped.as (repartition topic)"),
+    ("KSTREAM-REDUCE", "Materialized.as (store) and Grouped.as (repartition topic)"),
+    ("KTABLE-AGGREGATE", "Materialized.as (store) and Grouped.as (repartition topic)"),
+    ("KTABLE-REDUCE", "Materialized.as (store) and Grouped.as (repartition topic)"),
+    ("KSTREAM-REPARTITION", "Repartitioned.as"),
+    ("KSTREAM-KEY-SELECT", "Grouped.as, or the name of the join that reads it"),
+)
+_OTHERWISE = "Materialized.as"
+
+
+def lint(topology: Topology, optimization: str | None) -> tuple[Finding, ...]:
+    """Findings on everything persistent whose name was generated, then on what is best set at a first deployment.
+
+    `optimization` is `topology.optimization` as it is set, None where it is not.
+    """
+    return (*_generated(topology), *_settings(topology, optimization))
+
+
+def _generated(topology: Topology) -> Iterator[Finding]:
+    for what, names in (("store", topology.stores), ("repartition topic", internal_topics(topology))):
+        for name in sorted(filter(is_generated, names)):
+            yield Finding(
+                GENERATED,
+                "warning",
+                name,
+                f"{what} {name} is called after its place in the program: whatever is added, removed or moved before "
+                f"it gives it another name, and what it holds is no longer found; name it with {_named_by(name)} "
+                "before the first deployment",
+                _NAMING,
+            )
+
+
+def _settings(topology: Topology, optimization: str | None) -> Iterator[Finding]:
+    if any(is_generated(name) for name in (*topology.stores, *internal_topics(topology))):
+        yield Finding(
+            "naming-can-be-enforced",
+            "info",
+            "ensure.explicit.internal.resource.naming",
+            "from 4.1.0 on Kafka Streams itself refuses such names where this is set to true",
+            _ENFORCED,
+        )
+    if optimization is None:
+        yield Finding(
+            "optimization-not-set",
+            "info",
+            "topology.optimization",
+            "not known to be set: it changes the topology, so a first deployment is the time for `all` (and "
+            "StreamsBuilder#build has to be given it as well)",
+            _OPTIMIZATION,
+        )
+
+
+def _named_by(name: str) -> str:
+    return next((how for begins, how in _NAMED_BY if stem(name).startswith(begins)), _OTHERWISE)

@@ -1,0 +1,114 @@
+"""Names that Kafka Streams made up, and whose internal topics these are by their names alone.
+
+A generated name has a kind, and the number of the operator or store in the order of the program. One counter serves all
+of them, so whatever is added, removed or moved shifts the numbers behind it. Source: Kafka Streams developer guide,
+"Naming Operators in a Kafka Streams DSL application"; KIP-307.
+
+Kafka Streams begins them with the application.id and a dash (developer guide, "Managing topics: internal topics";
+KIP-221 for repartition, KIP-213 and KIP-775 for foreign-key joins). One application.id may begin another.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from functools import lru_cache
+
+# `KSTREAM-FILTER-0000000001`, `KSTREAM-JOINTHIS-0000000004-store`, `clicks-STATE-STORE-0000000000` of a table; a branch
+# without a name has the number of the branch behind that of its operator, eleven digits.
+_GENERATED = re.compile(r"((?:COGROUP)?K(STREAM|TABLE)-[A-Z-]+|.*STATE-STORE)-(?P<index>\d{10,})")
+
+
+def is_generated(name: str) -> bool:
+    """Whether nobody named it: another program gives the same thing another name."""
+    return _GENERATED.match(name) is not None
+
+
+@lru_cache(maxsize=2**14)
+def index_of(name: str) -> int | None:
+    """Its number in the order of the program, None for a name that somebody chose."""
+    found = _GENERATED.match(name)
+    return int(found["index"]) if found else None
+
+
+def stem(name: str) -> str:
+    """The name without its number, which says what kind of thing it is; a chosen name stays as it is."""
+    found = _GENERATED.match(name)
+    return name if found is None else f"{name[: found.start('index')]}N{name[found.end('index') :]}"
+
+
+# What names of internal topics end in.
+_CHANGELOG, _REPARTITION = "-changelog", "-repartition"
+# The kind of a suppress operator without a name, and of its buffer.
+_SUPPRESS, _SUPPRESS_STORE = "KTABLE-SUPPRESS-", "KTABLE-SUPPRESS-STATE-STORE-"
+# Topics that a topology may read back, as its description prints them: repartition topics, and the two of a foreign-key
+# join. A topic of the user's may be named so as well.
+_READ_BACK = re.compile(r".*-repartition|.*subscription-(registration|response)(-\d{10,})?-topic", re.IGNORECASE)
+# Those of them that bear the library's own words in its own letters.
+_MADE = re.compile(
+    r".*-repartition|.*-subscription-(registration|response)-topic"
+    r"|KTABLE-FK-JOIN-SUBSCRIPTION-(REGISTRATION|RESPONSE)-\d+-topic"
+)
+# What follows `<application.id>-` on a cluster.
+_REST = re.compile(
+    r".+-(changelog|repartition)|.*KTABLE-FK-JOIN-SUBSCRIPTION-(REGISTRATION|RESPONSE)-\d+-topic"
+    r"|.+-subscription-(registration|response)-topic"
+)
+
+
+def internal_by_id(names: Iterable[str], ids: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """Topics that may be internal ones of each of `ids`, sorted; of several that fit the longest has it."""
+    known = set(ids)
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for name in sorted(names):
+        if (owner := _owner(name, known)) is not None:
+            found[owner].append(name)
+    return {owner: tuple(topics) for owner, topics in found.items()}
+
+
+def changelog_of(store: str) -> str:
+    """The name of a store's changelog, as a description prints names: without the application.id."""
+    return f"{store}{_CHANGELOG}"
+
+
+def is_changelog(name: str) -> bool:
+    """Of internal topics: the application keeps state in it; any other it reads."""
+    return name.endswith(_CHANGELOG)
+
+
+def is_repartition(name: str) -> bool:
+    """Whether a topic is named as a repartition topic."""
+    return name.endswith(_REPARTITION)
+
+
+def repartition_base(topic: str) -> str:
+    """The name of a repartition topic without its ending: that of the grouping or join it is made for."""
+    return topic.removesuffix(_REPARTITION)
+
+
+def may_be_read_back(name: str) -> bool:
+    """Whether a topic that a topology writes and reads may be an internal one, by its name."""
+    return _READ_BACK.fullmatch(name) is not None
+
+
+def is_made(name: str) -> bool:
+    """Whether a topic that may be read back is named by the library."""
+    return _MADE.fullmatch(name) is not None
+
+
+def is_suppression(name: str) -> bool:
+    """Whether an operator is a suppression that nobody named."""
+    return stem(name).startswith(_SUPPRESS)
+
+
+def is_suppress_buffer(store: str) -> bool:
+    """Whether a store is the buffer of a suppression that nobody named."""
+    return stem(store).startswith(_SUPPRESS_STORE)
+
+
+def _owner(name: str, ids: set[str]) -> str | None:
+    parts = name.split("-")
+    for end in range(len(parts) - 1, 0, -1):
+        prefix, rest = "-".join(parts[:end]), "-".join(parts[end:])
+        if prefix in ids and _REST.fullmatch(rest):
+            return prefix
+    return None

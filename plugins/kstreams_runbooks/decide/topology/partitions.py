@@ -1,0 +1,187 @@
+"""How many partitions the internal topics of a topology have, from those of the topics that it reads."""
+
+from collections.abc import Collection, Iterator, Mapping
+
+from kstreams_runbooks.decide.topology.graph import internal_topics
+from kstreams_runbooks.decide.topology.names import changelog_of, is_made
+from kstreams_runbooks.model.readings.readings import MemberReading
+from kstreams_runbooks.model.topology.topology import Processor, Sink, Source, Subtopology, Topology
+
+
+def repartition_topics(topology: Topology) -> frozenset[str]:
+    """Topics between subtopologies that the library makes, by their names; one of the user's between them is none."""
+    return frozenset(topic for topic in internal_topics(topology) if is_made(topic))
+
+
+def partition_counts(topology: Topology, declared: Mapping[str, int]) -> dict[str, int]:
+    """Partitions by name as printed: of internal topics, and of each store's changelog under `<store>-changelog`.
+
+    `declared` has those of topics of others and of repartition topics that the program gives a number. What is not
+    there cannot be told. A repartition topic gets as many as the most of what is read where it is written, and then,
+    where it is joined, as many as what it is joined with; what is behind it keeps to the first number.
+
+    Two things are not in the text. That topics are joined is taken from a store that operators behind different sources
+    share: two processors of one's own that share one are taken for a join. And where a topic hangs on others that have
+    different numbers, the library takes those that it has counted by then: an order of hashes decides, and nothing is
+    told. Source: `RepartitionTopics`, `CopartitionedTopicsEnforcer`, `ChangelogTopics` (Apache Kafka 4.3);
+    tests/integration/test_predicted_change.py.
+    """
+    internal = repartition_topics(topology)
+    tasks = [sub for sub in topology.subtopologies if not sub.is_global]
+    counts = {**declared, **_as_written(tasks, internal, declared)}
+    for group in _joined(tasks):
+        number = _decided(group, internal, declared, counts)
+        for topic in group & internal - declared.keys():
+            counts.pop(topic, None)
+            if number is not None:
+                counts[topic] = number
+    numbers = task_counts(topology, counts)
+    return counts | {changelog_of(store): numbers[sub.id] for sub in tasks if sub.id in numbers for store in sub.stores}
+
+
+def task_counts(topology: Topology, counts: Mapping[str, int]) -> dict[str, int]:
+    """Tasks of each subtopology by its id: as many as the most of what it reads, none where a part is not known."""
+    return {
+        sub.id: max(counts[topic] for topic in read)
+        for sub in topology.subtopologies
+        if not sub.is_global and (read := _read(sub)) and read <= counts.keys()
+    }
+
+
+def joined_topics(topology: Topology) -> list[set[str]]:
+    """Groups of topics that are joined, as `partition_counts` takes it; names as printed, a pattern as `<pattern>*`."""
+    return _joined([sub for sub in topology.subtopologies if not sub.is_global])
+
+
+def uncountable(topology: Topology, counted: Collection[str]) -> frozenset[str]:
+    """Repartition topics that get no number: none of the topics in front of them is `counted`, nor behind one that is.
+
+    Names are as printed, a pattern is `<pattern>*`. The library ends in ERROR then (`RepartitionTopics`, Apache Kafka
+    4.3); one counted topic in front is enough for it.
+    """
+    tasks = [sub for sub in topology.subtopologies if not sub.is_global]
+    internal, known = repartition_topics(topology), set(counted)
+    for _ in internal:
+        known |= {topic for topic in internal - known if known & _upstream(topic, tasks)}
+    return internal - known
+
+
+def _as_written(tasks: list[Subtopology], internal: frozenset[str], counts: Mapping[str, int]) -> dict[str, int]:
+    """Repartition topics as if none was joined: each gets the most of what is counted when its turn comes.
+
+    Turns have no order, so that a number is told where none makes another one.
+    """
+    waiting = internal - counts.keys() - _unknown(tasks, internal, counts)
+    fewest: dict[str, int] = {}
+    most: dict[str, int] = {}
+    for _ in waiting:
+        for topic in waiting:
+            read = _upstream(topic, tasks)
+            fixed = [counts[name] for name in read if name in counts]
+            if fixed:
+                fewest[topic] = max(fixed)
+            elif early := [fewest[name] for name in read if name in fewest]:
+                fewest[topic] = min(early)
+            most[topic] = max([*fixed, *(most[name] for name in read if name in most)], default=0)
+    return {topic: number for topic, number in fewest.items() if number == most[topic]}
+
+
+def _unknown(tasks: list[Subtopology], internal: frozenset[str], counts: Mapping[str, int]) -> set[str]:
+    """Internal topics behind a topic of others that is not declared, or behind a pattern."""
+    unknown = {name for sub in tasks for name in _read(sub) if name not in internal and name not in counts}
+    for _ in internal:
+        unknown |= {topic for topic in internal - counts.keys() if unknown & _upstream(topic, tasks)}
+    return unknown
+
+
+def _decided(
+    group: set[str], internal: frozenset[str], declared: Mapping[str, int], counts: Mapping[str, int]
+) -> int | None:
+    """Partitions of the topics that are joined: those of others, else a number that the program gives, else the most.
+
+    None where one is not known, and where those that decide differ: the application does not start.
+    """
+    given = group - internal or group & declared.keys()
+    deciding = given or group
+    if not deciding <= counts.keys():
+        return None
+    numbers = {counts[topic] for topic in deciding}
+    return None if given and len(numbers) > 1 else max(numbers)
+
+
+def _joined(tasks: list[Subtopology]) -> list[set[str]]:
+    """Topics that are joined with each other; no topic is in two groups."""
+    groups: list[set[str]] = []
+    for sub in tasks:
+        for joined in _joins(sub):
+            apart = [group for group in groups if not group & joined]
+            groups = [*apart, joined.union(*(group for group in groups if group & joined))]
+    return groups
+
+
+def _joins(sub: Subtopology) -> Iterator[set[str]]:
+    """Topics behind the operators that share a store, where they are not the same for all of them."""
+    successors = {node.name: node.successors for node in sub.nodes if not isinstance(node, Sink)}
+    behind = {source: _behind(source, successors) for source in sub.sources}
+    for store in sub.stores:
+        users = [node.name for node in sub.nodes if isinstance(node, Processor) and store in node.stores]
+        topics = [
+            {topic for source, names in behind.items() if user in names for topic in _topics(source)} for user in users
+        ]
+        if any(one != topics[0] for one in topics):
+            yield set().union(*topics)
+
+
+def _behind(source: Source, successors: Mapping[str, Collection[str]]) -> set[str]:
+    found: set[str] = set()
+    ahead = [*source.successors]
+    while ahead:
+        name = ahead.pop()
+        if name not in found:
+            found.add(name)
+            ahead += successors.get(name, ())
+    return found
+
+
+def _upstream(topic: str, tasks: list[Subtopology]) -> set[str]:
+    return {name for sub in tasks if topic in _written(sub) for name in _read(sub)}
+
+
+def _read(sub: Subtopology) -> set[str]:
+    return {topic for source in sub.sources for topic in _topics(source)}
+
+
+def _topics(source: Source) -> set[str]:
+    """Topics of a source; a pattern stands for itself, and is never declared with one number."""
+    return set(source.topics) if source.pattern is None else {f"{source.pattern}*"}
+
+
+def _written(sub: Subtopology) -> set[str]:
+    return {node.topic for node in sub.nodes if isinstance(node, Sink) and node.topic is not None}
+
+
+def all_tasks(read_by: Mapping[str, str], partitions: Mapping[str, int]) -> frozenset[str] | None:
+    """`SUBTOPOLOGY_PARTITION` of every task; None while the partitions of a source topic are not known.
+
+    `read_by` is the subtopology of each source topic. A subtopology has as many tasks as the largest of its topics has
+    partitions (Kafka Streams architecture, "Stream partitions and tasks").
+    """
+    if not read_by or not read_by.keys() <= partitions.keys():
+        return None
+    return frozenset(f"{sub}_{number}" for topic, sub in read_by.items() for number in range(partitions[topic]))
+
+
+def tasks_of(
+    members: Collection[MemberReading], read_by: Mapping[str, str], partitions: Mapping[str, int]
+) -> frozenset[str]:
+    """Active tasks of these members: as a streams group tells them, else those all of whose partitions they hold.
+
+    A task lacks a partition where its member kept an assignment from before its subtopology got another topic.
+    """
+    held = {name for member in members for name in member.partitions}
+    needed: dict[str, set[str]] = {}
+    for topic, sub in read_by.items():
+        for number in range(partitions.get(topic, 0)):
+            needed.setdefault(f"{sub}_{number}", set()).add(f"{topic}-{number}")
+    whole = frozenset(task for task, names in needed.items() if names <= held)
+    return whole | frozenset(task for member in members for task in member.tasks)

@@ -1,0 +1,80 @@
+"""The judge: from what the six topics hold, and nothing else, it says per output whether a record went wrong.
+
+Pure: records in, verdicts out. What each output must hold is told in `judge_running`, `judge_latest` and
+`judge_windowed`; this module puts them together and decides what is in doubt.
+
+**Lateness.** Which record of a windowed count is late depends on the order in which the records of several input
+partitions met in one repartition partition, and the topics do not store that order as such. What they do show:
+
+- The running count reads the same repartition topic in the same subtopology, one output record per input record, so
+  where `orders-running` is complete and right for a partition, its record order IS the interleaving, and lateness is
+  decided exactly from it: a record whose window end + grace <= the largest event time before it was late.
+- Where `orders-running` of that partition is not perfect, every merge of the input partitions that keeps each one's
+  own order is possible. A record could be late if and only if some record that is not after it in its own input
+  partition (any record of another input partition) has an event time >= its window end + grace.
+
+A late record is dropped (or, when the application was restarted in between and its stream time began anew, counted
+and its window emitted again): both are right, so the window is left out of the figures, and the output is
+inconclusive, never missing or extra.
+
+Sources: KIP-328 (suppress emits a window once stream time reaches its end + grace); "Windowing" in the Kafka Streams
+DSL developer guide (grace: a record is dropped once stream time reaches window end + grace).
+
+**Doubt.** An input that could not be read as it is (unreadable records, records deleted by retention, ends that still
+move) makes every output that derives from it inconclusive. The same in an output only leaves what a longer look
+could not take back: extra, duplicate and out-of-order records of the outputs that are judged record by record.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from kstreams_runbooks.demo.traffic.collected import Collected
+from kstreams_runbooks.demo.traffic.figures import OutputVerdict
+from kstreams_runbooks.demo.traffic.judge_latest import judge_enriched, judge_per_customer
+from kstreams_runbooks.demo.traffic.judge_running import judge_running
+from kstreams_runbooks.demo.traffic.judge_windowed import JudgedWindow, judge_windowed
+from kstreams_runbooks.demo.traffic.topics import TopicRole
+
+SOURCES: Final[Mapping[TopicRole, tuple[TopicRole, ...]]] = {
+    TopicRole.RUNNING: (TopicRole.ORDERS,),
+    TopicRole.WINDOWED: (TopicRole.ORDERS,),
+    TopicRole.ENRICHED: (TopicRole.ORDERS, TopicRole.CUSTOMERS),
+    TopicRole.PER_CUSTOMER: (TopicRole.ORDERS,),
+}
+"""Which inputs an output derives from."""
+
+
+def judge(
+    collected: Collected, window: JudgedWindow, doubts: Mapping[TopicRole, Sequence[str]] | None = None
+) -> tuple[OutputVerdict, ...]:
+    """Judge all four outputs; `doubts` are the reasons, per topic, why it could not be read as it is."""
+    given = doubts or {}
+    of_inputs = {role: _input_doubts(collected, role, given) for role in SOURCES}
+    both = {role: (*of_inputs[role], *given.get(role, ())) for role in SOURCES}
+    definite = {role: not of_inputs[role] for role in SOURCES}
+    running = judge_running(collected, both[TopicRole.RUNNING], definite[TopicRole.RUNNING])
+    windowed = judge_windowed(
+        collected, window, running.perfect, both[TopicRole.WINDOWED], definite[TopicRole.WINDOWED]
+    )
+    return (
+        running.verdict,
+        windowed,
+        judge_enriched(collected, both[TopicRole.ENRICHED]),
+        judge_per_customer(collected, both[TopicRole.PER_CUSTOMER]),
+    )
+
+
+def exit_code(verdicts: Sequence[OutputVerdict]) -> int:
+    """Return 0 if all are ok, 1 if one is wrong, else 3: wrong beats inconclusive."""
+    given = {verdict.verdict for verdict in verdicts}
+    return 1 if "wrong" in given else 3 if "inconclusive" in given else 0
+
+
+def _input_doubts(collected: Collected, output: TopicRole, given: Mapping[TopicRole, Sequence[str]]) -> tuple[str, ...]:
+    """Collect the doubts about the inputs of one output."""
+    doubts = [sentence for source in SOURCES[output] for sentence in given.get(source, ())]
+    doubts += collected.unreadable(SOURCES[output])
+    if output in {TopicRole.ENRICHED, TopicRole.PER_CUSTOMER}:
+        # a repartition topic puts the others right; a table is read as it lies
+        doubts += collected.misplaced(SOURCES[output])
+    return tuple(doubts)

@@ -1,0 +1,1 @@
+"""Instances that a team's own commands deploy."""

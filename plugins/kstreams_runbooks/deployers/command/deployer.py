@@ -1,0 +1,258 @@
+"""Instances that a team deploys with scripts of its own: each verb is a command of theirs, each answer is looked at.
+
+A command is called only where there is something to do, and what it prints afterwards has to say that it was done:
+exit code 0 alone is never taken for it.
+"""
+
+import json
+import time
+from collections.abc import Mapping
+
+from kstreams_runbooks.deployers.command.contract import DescribedTopology, InstancesDocument, deployment_of, parsed
+from kstreams_runbooks.deployers.requests import Wish, request_sentence
+from kstreams_runbooks.deployers.scripts import filled, run_script
+from kstreams_runbooks.deployers.settable import refuse_others, settable_keys
+from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, WriteRefused
+from kstreams_runbooks.fleet.deployers.command import Command, CommandSettings
+from kstreams_runbooks.fleet.deployers.environment import CommandEnvironment
+from kstreams_runbooks.model.address import printable
+from kstreams_runbooks.model.readings.readings import Deployment, Taken
+from kstreams_runbooks.model.readings.states import is_down, is_up
+from kstreams_runbooks.wording import pasted, sentence
+
+
+class CommandDeployer:
+    """Deployer over a team's own commands."""
+
+    acts = True
+
+    def __init__(self, settings: CommandSettings, *, application_id: str, dry_run: bool = True) -> None:
+        self.would_write: list[str] = []
+        self._settings = settings
+        self._application_id = application_id
+        self._dry_run = dry_run
+        self._settable = settable_keys(settings.settable)
+        self._instances = {instance.name: instance for instance in settings.instances}
+        self._topologies: dict[str, str] = {}
+
+    def describe(self) -> tuple[Deployment, ...]:
+        """Every declared instance that the command prints, in the declared order; one call for all of them."""
+        return look(
+            self._settings.commands.describe,
+            tuple(self._instances),
+            self._application_id,
+            self._settable,
+            "command",
+            self._settings.environment,
+        )
+
+    def check_apply(self, instance: str, release: str, settings: Mapping[str, str]) -> None:
+        """BadInput for an unknown release, WriteRefused for a setting that no runbook sets and for any obstacle."""
+        self._guarded(instance, release, settings)
+
+    def check_clear_state(self, instance: str) -> None:
+        """BadInput where no clear_state command is declared."""
+        self._one(instance)
+        self._clearing()
+
+    def apply(self, instance: str, release: str, settings: Mapping[str, str]) -> None:
+        """Let the command set both; it is not called where they are set already."""
+        before = self._guarded(instance, release, settings)
+        if (before.release, dict(before.settings)) == (release, dict(settings)):
+            return
+        wanted = ", ".join([f"release={release}", *(f"{key}={value}" for key, value in sorted(settings.items()))])
+        if self._recorded(f"set {instance} to {wanted}"):
+            return
+        after = self._done(instance, "apply", self._settings.commands.apply, release, settings)
+        if (after.release, dict(after.settings)) != (release, dict(settings)):
+            raise Refused(
+                f"{instance}: apply ended with 0, but prints release {after.release} with "
+                f"{', '.join(key for key, _ in after.settings) or 'no setting'} (asked for: {wanted})"
+            )
+
+    def stop(self, instance: str) -> None:
+        """Let the command stop it; Refused where it prints a process that is still there."""
+        if _is_gone(self._now(instance)):
+            return
+        if self._recorded(f"stop {instance}"):
+            return
+        after = self._done(instance, "stop", self._settings.commands.stop)
+        if not _is_gone(after):
+            raise Refused(
+                f"{instance}: stop ended with 0, but prints the process {after.process}, pid {after.pid} (expected "
+                "stopped, none); look at it"
+            )
+
+    def start(self, instance: str) -> None:
+        """Let the command start it; Refused where it prints no process that is up."""
+        if is_up(self._now(instance).process):
+            return
+        if self._recorded(f"start {instance}"):
+            return
+        after = self._done(instance, "start", self._settings.commands.start)
+        if not is_up(after.process):
+            raise Refused(f"{instance}: start ended with 0, but prints the process {after.process}; read its log")
+
+    def clear_state(self, instance: str) -> None:
+        """Let the command delete it; WriteRefused while the process lives, BadInput where no command is declared."""
+        self._one(instance)
+        command = self._clearing()
+        now = self._now(instance)
+        # In a dry run the stop before it was only recorded.
+        if not _is_gone(now) and not self._dry_run:
+            raise WriteRefused(
+                f"{instance}: describe prints the process {now.process}, pid {now.pid}; its state is not cleared while "
+                "it runs"
+            )
+        if self._recorded(f"delete the local state of {instance}"):
+            return
+        self._done(instance, "clear_state", command)
+
+    def topology(self, release: str) -> str:
+        """What the topology command prints of a release; kept for the life of this deployer."""
+        if release not in self._topologies:
+            command, releases = self._settings.commands.topology, self._settings.releases
+            self._topologies[release] = topology_of(
+                command, release, releases, self._application_id, self._settings.environment
+            )
+        return self._topologies[release]
+
+    def by_hand(
+        self, instance: str, release: str, settings: Mapping[str, str], *, clear_state: bool = False
+    ) -> list[str]:
+        """The team's own commands: stop, clear the local state where asked, apply, start."""
+        self._one(instance)
+        refuse_others(instance, settings, self._settable)
+        commands = self._settings.commands
+        clear = [commands.clear_state] if clear_state and commands.clear_state else []
+        told = [f"# {sentence(request_sentence('clear_state', instance))}"] if clear_state and not clear else []
+        values = self._values(instance, release, settings)
+        return [
+            pasted(filled(commands.stop, values)),
+            *told,
+            *(pasted(filled(each, values)) for each in (*clear, commands.apply, commands.start)),
+        ]
+
+    def request(self, wish: Wish, instance: str, release: str = "", settings: Mapping[str, str] | None = None) -> str:
+        """What a person would be asked for."""
+        artifact = self._settings.releases.get(release, "")
+        return request_sentence(wish, instance, release=release, artifact=artifact, settings=settings)
+
+    def _one(self, instance: str) -> None:
+        if instance not in self._instances:
+            raise BadInput(f"instance {instance!r} is not declared (declared: {', '.join(self._instances)})")
+
+    def _clearing(self) -> Command:
+        command = self._settings.commands.clear_state
+        if command is None:
+            raise BadInput(
+                "local state cannot be cleared: no clear_state command is declared; declare "
+                "deployer.commands.clear_state, or clear it by hand"
+            )
+        return command
+
+    def _guarded(self, instance: str, release: str, settings: Mapping[str, str]) -> Deployment:
+        """What is set now, where nothing speaks against setting `release` and `settings`."""
+        self._one(instance)
+        known_release(release, self._settings.releases)
+        refuse_others(instance, settings, self._settable)
+        now = self._now(instance)
+        if now.obstacles:
+            raise WriteRefused(f"{instance}: {'; '.join(now.obstacles)}")
+        return now
+
+    def _now(self, instance: str) -> Deployment:
+        """The instance as it is; Inconclusive where describe does not know it or its process."""
+        self._one(instance)
+        found = next((one for one in self.describe() if one.instance == instance), None)
+        if found is None:
+            raise Inconclusive(f"{instance}: describe does not print it; correct the command, or the declaration")
+        if found.process == "unknown":
+            raise Inconclusive(f"{instance}: describe does not know its process; nothing is done to it")
+        return found
+
+    def _recorded(self, sentence: str) -> bool:
+        if self._dry_run:
+            self.would_write.append(sentence)
+        return self._dry_run
+
+    def _done(
+        self,
+        instance: str,
+        verb: str,
+        command: Command,
+        release: str = "",
+        settings: Mapping[str, str] | None = None,
+    ) -> Deployment:
+        """Run a command that changes something; returns the instance as it prints it."""
+        if self._dry_run:
+            raise WriteRefused(f"{instance}: {verb} is refused, this deployer only reads")
+        text = run_script(
+            instance, verb, command, self._values(instance, release, settings or {}), self._settings.environment
+        )
+        who = f"{instance}: {verb} ({printable(command.run[0])})"
+        for one in parsed(text, InstancesDocument, who).instances:
+            if one.instance == instance:
+                return deployment_of(one, _taken("command", command), self._settable)
+        raise Inconclusive(f"{who} ended with 0, but does not print {instance}; what it did is not known")
+
+    def _values(self, instance: str, release: str, settings: Mapping[str, str]) -> dict[str, str]:
+        return {
+            "application_id": self._application_id,
+            "instance": instance,
+            "release": release,
+            # A release that is not declared any more can still be named by hand.
+            "artifact": self._settings.releases.get(release, release),
+            "settings": json.dumps(dict(settings), sort_keys=True, separators=(",", ":")),
+        }
+
+
+def look(
+    command: Command,
+    instances: tuple[str, ...],
+    application_id: str,
+    settable: frozenset[str],
+    source: str,
+    environment: CommandEnvironment,
+) -> tuple[Deployment, ...]:
+    """The `instances` that a describe command prints, in their order; Inconclusive for what is not the contract."""
+    text = run_script(application_id, "describe", command, {"application_id": application_id}, environment)
+    document = parsed(text, InstancesDocument, f"{application_id}: describe ({printable(command.run[0])})")
+    printed, taken = {one.instance: one for one in document.instances}, _taken(source, command)
+    return tuple(deployment_of(printed[name], taken, settable) for name in instances if name in printed)
+
+
+def topology_of(
+    command: Command | None,
+    release: str,
+    releases: Mapping[str, str],
+    application_id: str,
+    environment: CommandEnvironment,
+) -> str:
+    """The topology description that a command prints; BadInput where none is declared or the release is unknown."""
+    known_release(release, releases)
+    if command is None:
+        raise BadInput(
+            f"topology of {release} cannot be read: no topology command is declared; declare deployer.commands.topology"
+        )
+    values = {"application_id": application_id, "release": release, "artifact": releases[release]}
+    text = run_script(application_id, "topology", command, values, environment)
+    document = parsed(text, DescribedTopology, f"{application_id}: topology ({printable(command.run[0])})")
+    if document.release != release:
+        raise Inconclusive(f"topology of {release}: the command printed that of {document.release}; correct it")
+    return document.topology.rstrip() + "\n"
+
+
+def known_release(release: str, releases: Mapping[str, str]) -> None:
+    """BadInput where the release is not declared."""
+    if release not in releases:
+        raise BadInput(f"release {release!r} is not declared (declared: {', '.join(releases)})")
+
+
+def _is_gone(deployment: Deployment) -> bool:
+    """Whether its process is certainly gone: one that is called stopped and has a process id is a contradiction."""
+    return is_down(deployment.process) and deployment.pid is None
+
+
+def _taken(source: str, command: Command) -> Taken:
+    return Taken(time.time_ns() // 1_000_000, f"{source} {printable(command.run[0])}")

@@ -1,0 +1,1 @@
+"""Instances under supervisord, over its XML-RPC."""

@@ -1,0 +1,328 @@
+"""Instances under supervisord: its XML-RPC stops and starts them, a properties file beside them says what they run.
+
+`<directory>/deployment.properties` holds `release` and the settings of a runbook together, so that setting both is one
+rename. The instance's launcher reads it at every start.
+"""
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from kstreams_runbooks.deployers import state_directory
+from kstreams_runbooks.deployers.bounded_process import MOST_OUTPUT, NotDone, TooMuch, run_bounded
+from kstreams_runbooks.deployers.requests import Wish, request_sentence
+from kstreams_runbooks.deployers.script_environment import script_environment
+from kstreams_runbooks.deployers.scripts import tail_of, why_not_run
+from kstreams_runbooks.deployers.settable import refuse_others, settable_keys
+from kstreams_runbooks.deployers.supervisord import processes
+from kstreams_runbooks.deployers.supervisord.deployment_file import FILE, RELEASE, DeploymentFile, read_declared
+from kstreams_runbooks.deployers.supervisord.process_info import ProcessInfo
+from kstreams_runbooks.deployers.supervisord.xmlrpc import ALREADY_STARTED, NOT_RUNNING, Supervisord, SupervisordFault
+from kstreams_runbooks.errors import BadInput, Refused, WriteRefused
+from kstreams_runbooks.fleet.deployers.supervisord import SupervisordInstance, SupervisordSettings
+from kstreams_runbooks.model.readings.readings import Deployment, Missing, ProcessState, Taken
+from kstreams_runbooks.properties import dump, write_atomically
+from kstreams_runbooks.wording import outside, pasted
+
+_POLL_S = 0.05
+# A launcher that fails does so at once; supervisord's own verdict (startsecs) may be set to far more than this.
+_UP_AFTER_S = 2.0
+_DESCRIBE_TIMEOUT_S = 60
+# File times and process starts are each exact to some 10 ms on Linux.
+_CLOSE_MS = 50
+# supervisord tells starts in whole seconds, and another machine's clock is compared only that well.
+_REMOTE_CLOSE_MS = 1_000
+_REMOTE_SKEW_MS = 2_000
+
+# supervisor/process.py, ProcessStates
+_STOPPED, _STARTING, _RUNNING, _BACKOFF, _STOPPING, _EXITED, _FATAL = 0, 10, 20, 30, 40, 100, 200
+_GONE = frozenset({_STOPPED, _EXITED, _FATAL})
+_PROCESS: dict[int, ProcessState] = {
+    _STOPPED: "stopped",
+    _STARTING: "starting",
+    _RUNNING: "running",
+    _BACKOFF: "starting",
+    _STOPPING: "running",  # told to stop and not gone yet
+    _EXITED: "failed",  # went by itself; stopped by supervisord it would be STOPPED
+    _FATAL: "failed",
+}
+
+
+class SupervisordDeployer:
+    """Deployer over XML-RPC and files; the instances' directories must be writable from here."""
+
+    acts = True
+
+    def __init__(self, settings: SupervisordSettings, *, application_id: str, dry_run: bool = True) -> None:
+        self.would_write: list[str] = []
+        self._settings = settings
+        self._application_id = application_id
+        self._dry_run = dry_run
+        self._settable = settable_keys(settings.settable)
+        self._supervisord = Supervisord(settings.url, writable=not dry_run)
+        self._instances = {instance.name: instance for instance in settings.instances}
+        self._topologies: dict[str, str] = {}
+
+    def describe(self) -> tuple[Deployment, ...]:
+        """Every declared instance in one call; a program that supervisord does not know is `unknown`."""
+        taken = Taken(time.time_ns() // 1_000_000, f"supervisord {self._supervisord.address}")
+        found = self._supervisord.processes()
+        return tuple(self._deployment(one, found.get(one.program), taken) for one in self._instances.values())
+
+    def check_apply(self, instance: str, release: str, settings: Mapping[str, str]) -> None:
+        """BadInput for an unknown release, WriteRefused for a setting that no runbook sets and for any obstacle."""
+        self._guarded(instance, release, settings)
+
+    def check_clear_state(self, instance: str) -> None:
+        """What clear_state says of the instance's directory: BadInput, WriteRefused."""
+        state_directory.application_directory(_state_dir(self._one(instance)), self._application_id)
+
+    def apply(self, instance: str, release: str, settings: Mapping[str, str]) -> None:
+        """Write release and settings; nothing is written where they stand there already, so `applied` stays True."""
+        before = self._guarded(instance, release, settings)
+        if (before.release, dict(before.settings)) == (release, dict(settings)):
+            return
+        path = Path(self._one(instance).directory) / FILE
+        wanted = {RELEASE: release, **settings}
+        sentence = f"write {path}: {', '.join(f'{key}={value}' for key, value in sorted(wanted.items()))}"
+        if self._recorded(sentence):
+            return
+        try:
+            write_atomically(path, dump(wanted, "written by kstreams-runbooks; takes effect at the next start"))
+        except OSError as error:
+            raise Refused(f"{path}: cannot be written ({error.strerror}); nothing was changed") from None
+
+    def stop(self, instance: str) -> None:
+        """Stop one instance; Refused where a process of it is still there after `stop_timeout_s`."""
+        one = self._one(instance)
+        info = self._info(one)
+        if info.state in _GONE:
+            return
+        if self._recorded(f"stop {instance} (program {one.program} at {self._supervisord.address})"):
+            return
+        limit_s = self._settings.stop_timeout_s
+        deadline = time.monotonic() + limit_s
+        started = processes.family(info.pid) if self._supervisord.local and info.pid else ()
+        if info.state != _STOPPING:
+            self._tolerant("stopProcess", one.program, NOT_RUNNING)
+        while True:
+            info = self._info(one)
+            left = processes.alive(started)
+            if info.state in _GONE and not left:
+                return
+            if time.monotonic() >= deadline:
+                raise Refused(
+                    f"{instance}: still there {limit_s:g} s after it was told to stop (limit stop_timeout_s; "
+                    f"supervisord says {info.statename}, processes {left or [info.pid]}); read its log"
+                )
+            time.sleep(_POLL_S)
+
+    def start(self, instance: str) -> None:
+        """Start one instance; Refused where supervisord gives up or it is not up after `start_timeout_s`.
+
+        Waits a moment first where the settings have just been written: a start in the same tick of the clock could
+        never be told from one before them.
+        """
+        one = self._one(instance)
+        if self._info(one).state in {_RUNNING, _STARTING}:
+            return
+        if self._recorded(f"start {instance} (program {one.program} at {self._supervisord.address})"):
+            return
+        deadline = time.monotonic() + self._settings.start_timeout_s
+        while (info := self._info(one)).state == _STOPPING:
+            self._in_time(info, instance, deadline)
+        if info.state in _GONE:
+            self._after_the_write(Path(one.directory) / FILE)
+            self._tolerant("startProcess", one.program, ALREADY_STARTED)
+        up_since, up_pid = time.monotonic(), 0
+        while (info := self._info(one)).state != _RUNNING:
+            if info.state in _GONE:
+                raise Refused(
+                    f"{instance}: supervisord says {info.statename} ({info.spawnerr or info.description}); read its log"
+                )
+            if info.pid != up_pid:
+                up_since, up_pid = time.monotonic(), info.pid
+            if info.state == _STARTING and time.monotonic() - up_since >= _UP_AFTER_S:
+                return
+            self._in_time(info, instance, deadline)
+
+    def clear_state(self, instance: str) -> None:
+        """Delete `<state_dir>/<application.id>/*`; WriteRefused while a process of the instance lives."""
+        one = self._one(instance)
+        info = self._info(one)
+        # In a dry run the stop before it was only recorded.
+        if info.state not in _GONE and not self._dry_run:
+            raise WriteRefused(f"{instance}: supervisord says {info.statename}; its state is not cleared while it runs")
+        state_dir = _state_dir(one)
+        target = state_directory.application_directory(state_dir, self._application_id)
+        if self._recorded(f"delete everything in {target}"):
+            return
+        try:
+            state_directory.clear(state_dir, self._application_id)
+        except OSError as error:
+            raise Refused(
+                f"{target}: not wholly cleared ({error.strerror}: {error.filename}); clear it again"
+            ) from None
+
+    def topology(self, release: str) -> str:
+        """Output of the describe command, from its line `Topologies:` on; kept for the life of this deployer."""
+        if release not in self._topologies:
+            self._topologies[release] = self._describe_release(release)
+        return self._topologies[release]
+
+    def by_hand(
+        self, instance: str, release: str, settings: Mapping[str, str], *, clear_state: bool = False
+    ) -> list[str]:
+        """The same in a shell: stop, clear the local state where asked, write the file, start."""
+        one = self._one(instance)
+        refuse_others(instance, settings, self._settable)
+        control = ("supervisorctl", "-s", self._supervisord.address)
+        path = Path(one.directory) / FILE
+        lines = dump({RELEASE: release, **settings}).splitlines()
+        write = " > ".join((pasted(("printf", "%s\\n", *lines)), pasted([str(path)])))
+        clear = [pasted(("rm", "-rf", str(_state_dir(one) / self._application_id)))] if clear_state else []
+        return [pasted((*control, "stop", one.program)), *clear, write, pasted((*control, "start", one.program))]
+
+    def request(self, wish: Wish, instance: str, release: str = "", settings: Mapping[str, str] | None = None) -> str:
+        """What a person would be asked for."""
+        self._one(instance)
+        return request_sentence(wish, instance, release=release, settings=settings)
+
+    def _one(self, instance: str) -> SupervisordInstance:
+        try:
+            return self._instances[instance]
+        except KeyError:
+            raise BadInput(f"instance {instance!r} is not declared (declared: {', '.join(self._instances)})") from None
+
+    def _release_directory(self, release: str) -> Path:
+        try:
+            return Path(self._settings.releases[release])
+        except KeyError:
+            known = ", ".join(self._settings.releases) or "none"
+            raise BadInput(f"release {release!r} is not declared (declared: {known})") from None
+
+    def _guarded(self, instance: str, release: str, settings: Mapping[str, str]) -> DeploymentFile:
+        """What stands there now, where nothing speaks against writing `release` and `settings` over it."""
+        one = self._one(instance)
+        self._release_directory(release)
+        refuse_others(instance, settings, self._settable)
+        declared = read_declared(Path(one.directory), self._settable)
+        if declared.obstacles:
+            raise WriteRefused(f"{instance}: {'; '.join(declared.obstacles)}")
+        return declared
+
+    def _recorded(self, sentence: str) -> bool:
+        if self._dry_run:
+            self.would_write.append(sentence)
+        return self._dry_run
+
+    def _info(self, one: SupervisordInstance) -> ProcessInfo:
+        found = self._supervisord.processes()
+        if one.program not in found:
+            known = ", ".join(sorted(found)) or "none"
+            raise BadInput(f"supervisord at {self._supervisord.address} has no program {one.program} (it has: {known})")
+        return found[one.program]
+
+    def _in_time(self, info: ProcessInfo, instance: str, deadline: float) -> None:
+        """Wait a moment; Refused where the start has taken too long."""
+        if time.monotonic() >= deadline:
+            raise Refused(
+                f"{instance}: not up after {self._settings.start_timeout_s:g} s (limit start_timeout_s; supervisord "
+                f"says {info.statename}); read its log"
+            )
+        time.sleep(_POLL_S)
+
+    def _tolerant(self, method: str, program: str, already: int) -> None:
+        """Call that does not wait, and is content where somebody else was faster."""
+        try:
+            self._supervisord.call(method, program, False)
+        except SupervisordFault as fault:
+            if fault.code != already:
+                raise
+
+    def _deployment(self, one: SupervisordInstance, info: ProcessInfo | None, taken: Taken) -> Deployment:
+        declared = read_declared(Path(one.directory), self._settable)
+        release, settings, obstacles = declared.release, declared.settings, declared.obstacles
+        if info is None:
+            why = Missing(f"supervisord has no program {one.program}")
+            return Deployment(taken, one.name, "unknown", None, None, release, settings, why, obstacles)
+        pid = info.pid or None
+        started = self._started(info)
+        return Deployment(
+            taken=taken,
+            instance=one.name,
+            process=_PROCESS.get(info.state, "unknown"),
+            started_at_ms=started if isinstance(started, int) else None,
+            pid=pid,
+            release=release,
+            settings=settings,
+            applied=self._applied(Path(one.directory) / FILE, started, info),
+            obstacles=obstacles,
+        )
+
+    def _started(self, info: ProcessInfo) -> int | Missing:
+        if not info.pid:
+            return Missing("no process")
+        if self._supervisord.local and (exact := processes.started_at_ms(info.pid)) is not None:
+            return exact
+        return int(info.start) * 1000
+
+    def _applied(self, path: Path, started: int | Missing, info: ProcessInfo) -> bool | Missing:
+        """Whether the process was started after the file was written; a doubt is Missing, never True."""
+        if isinstance(started, Missing):
+            return started
+        try:
+            written = path.stat().st_mtime_ns // 1_000_000
+        except OSError as error:
+            return Missing(f"{path}: {error.strerror}")
+        close = _CLOSE_MS
+        if not self._supervisord.local:
+            close = _REMOTE_CLOSE_MS
+            skew = abs(int(info.now) * 1000 - time.time_ns() // 1_000_000)
+            if skew > _REMOTE_SKEW_MS:
+                return Missing(f"the clock of {self._supervisord.host} differs by {skew} ms (limit {_REMOTE_SKEW_MS})")
+        if abs(started - written) <= close:
+            return Missing(
+                f"started {started - written} ms after {path} was written (told apart only above {close} ms); "
+                "restart the instance"
+            )
+        return started > written
+
+    def _after_the_write(self, path: Path) -> None:
+        """Wait until a start can be told from the last write."""
+        try:
+            written = path.stat().st_mtime
+        except OSError:
+            return
+        # Whole seconds are cut off, so a remote start needs one more than it is compared by.
+        apart_s = 2 * _CLOSE_MS / 1000 if self._supervisord.local else 2 * _REMOTE_CLOSE_MS / 1000 + 0.1
+        time.sleep(min(apart_s, max(0.0, written + apart_s - time.time())))
+
+    def _describe_release(self, release: str) -> str:
+        directory = self._release_directory(release)
+        command = [part.format(release=release, directory=directory) for part in self._settings.describe]
+        if not command:
+            raise BadInput(f"no describe command is declared, so the topology of {release} cannot be read")
+        who = f"{outside(command[0], 200)}: topology of {release}"
+        try:
+            done = run_bounded(
+                command, script_environment(self._settings.environment), _DESCRIBE_TIMEOUT_S, only_looks=True
+            )
+        except NotDone:
+            raise Refused(f"{who} not printed within {_DESCRIBE_TIMEOUT_S} s") from None
+        except TooMuch:
+            raise Refused(f"{who}: more than {MOST_OUTPUT:,} bytes on stdout, cut off there; print it alone") from None
+        except (OSError, ValueError) as error:
+            raise BadInput(
+                f"{outside(command[0], 200)}: cannot be run ({why_not_run(error)}); correct the describe command"
+            ) from None
+        printed = done.out.decode("utf-8", "replace")
+        at = printed.find("Topologies:")
+        if done.code or at < 0:
+            last = tail_of(done.err.decode("utf-8", "replace")) or "nothing on stderr"
+            raise Refused(f"{who} not printed (exit {done.code}: {last})")
+        return printed[at:].rstrip() + "\n"
+
+
+def _state_dir(one: SupervisordInstance) -> Path:
+    return Path(one.state_dir) if one.state_dir else Path(one.directory) / "state"

@@ -1,1 +1,0 @@
-"""The drain of one application on the terminal."""

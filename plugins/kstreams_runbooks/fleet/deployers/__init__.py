@@ -1,0 +1,1 @@
+"""The deployer's part of a fleet file, one module for each kind."""

@@ -1,0 +1,98 @@
+"""What every deployer is declared with: instances with their metrics, releases, and the settings a runbook may set."""
+
+from collections.abc import Collection, Sequence
+from string import Formatter
+from typing import Annotated, Any, TypeVar
+
+from pydantic import Field, field_validator
+
+from kstreams_runbooks.fleet.deployers.environment import CommandEnvironment
+from kstreams_runbooks.fleet.settable import SettableKeys
+from kstreams_runbooks.fleet.values import FleetModel, HttpUrl, ReleaseName, Words
+
+_SHOWN = 60
+
+
+def placeholders(word: str, known: Sequence[str]) -> set[str]:
+    """Names of the placeholders in one word; ValueError for one that is not `known` and for a stray brace."""
+    try:
+        fields = [(name, form or how) for _, name, form, how in Formatter().parse(word) if name is not None]
+    except ValueError as error:
+        raise ValueError(f"has a stray brace ({error}); write {{{{ for a brace that is meant") from None
+    names = {name for name, _ in fields}
+    if unknown := names - set(known):
+        *most, last = (f"{{{name}}}" for name in known)
+        listed = f"known are {', '.join(most)} and {last}" if most else f"known is {last}"
+        raise ValueError(f"has the placeholder {{{min(unknown)[:_SHOWN]}}}; {listed}")
+    # A width such as {release:>1000000000} would fill the memory.
+    if formatted := [name for name, form in fields if form]:
+        raise ValueError(f"has a format or a conversion in {{{formatted[0]}}}; write the name alone")
+    return names
+
+
+def require(words: Sequence[str], known: Sequence[str], needed: Collection[Collection[str]]) -> None:
+    """ValueError unless the words together have at least one placeholder of each group of `needed`."""
+    found = {name for word in words for name in placeholders(word, known)}
+    for group in needed:
+        if not found & set(group):
+            raise ValueError(
+                f"has no {' or '.join(f'{{{name}}}' for name in group)}, so the command could not know it; add it"
+            )
+
+
+_I = TypeVar("_I", bound="Instance")
+
+ArtifactByRelease = dict[ReleaseName, Words]
+ARTIFACTS = "release: what it is called where it is deployed (an image, a tag, a folder); no other can be deployed"
+INSTANCES = "every instance, in the order in which they are bounced; the first is the canary"
+
+
+class Instance(FleetModel):
+    """One instance: its name and where its metrics are."""
+
+    name: Annotated[str, Field(pattern=r"^[a-zA-Z0-9][a-zA-Z0-9._-]*$", max_length=249)] = Field(
+        description="name of the instance, as plans and logs print it"
+    )
+    metrics: HttpUrl = Field(description="base URL of the instance's Jolokia agent")
+    group_instance_id: Words | None = Field(
+        default=None,
+        description="group.instance.id of the instance under static membership, without the thread's number (default: "
+        "its name)",
+    )
+
+
+class DeployerDeclaration(FleetModel):
+    """What the settings of every kind of deployer share."""
+
+    settable: SettableKeys = Field(
+        default=(),
+        description="settings that a runbook may set besides upgrade.from and processing.guarantee; their values stand "
+        "in plans and evidence, so none of them may be a secret",
+    )
+
+    environment: CommandEnvironment = Field(
+        default_factory=CommandEnvironment,
+        description="variables that its commands get besides PATH, HOME and their like; nothing else of the worker's",
+    )
+
+    @field_validator("releases", mode="before", check_fields=False)
+    @classmethod
+    def _quoted(cls, releases: Any) -> Any:
+        # Unquoted, 3.10 is the number 3.1: the wrong release.
+        numbers = [key for key in releases if not isinstance(key, str)] if isinstance(releases, dict) else []
+        if numbers:
+            raise ValueError(f"has the key {numbers[0]!r}, which YAML reads as a number; quote it as a full release")
+        return releases
+
+
+def apart(instances: Sequence[_I], fields: Sequence[str]) -> None:
+    """ValueError where two instances share the value of one of `fields`: what is read of one is not another's."""
+    for field in fields:
+        seen: dict[Any, _I] = {}
+        for later in instances:
+            value = getattr(later, field)
+            if value in seen:
+                raise ValueError(
+                    f"has {field} {value} twice ({seen[value].name} and {later.name}); each instance needs its own"
+                )
+            seen[value] = later

@@ -1,0 +1,88 @@
+"""The deployer entry of an application whose team has scripts of its own to deploy it."""
+
+from collections.abc import Callable
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, field_validator
+
+from kstreams_runbooks.fleet.deployers.base import (
+    ARTIFACTS,
+    INSTANCES,
+    ArtifactByRelease,
+    DeployerDeclaration,
+    Instance,
+    apart,
+    require,
+)
+from kstreams_runbooks.fleet.values import Amount, CommandLine, FleetModel
+
+# Which release is meant: by its own name, or by what it is called where it is deployed.
+_RELEASE = ("release", "artifact")
+
+
+class Command(FleetModel):
+    """One command line, and how long it may take."""
+
+    run: CommandLine = Field(min_length=1, description="program and arguments; no shell runs them")
+    timeout_s: Amount = Field(default=60.0, gt=0, description="seconds after which the command is given up")
+
+
+def _about(*names: str, needed: tuple[tuple[str, ...], ...] = ()) -> AfterValidator:
+    """The command may use {application_id} and `names`, and has to use one of each group of `needed`."""
+
+    def check(command: Command) -> Command:
+        require(command.run, ("application_id", *names), needed)
+        return command
+
+    checked: Callable[[Command], Command] = check
+    return AfterValidator(checked)
+
+
+Everything = Annotated[Command, _about()]
+OneInstance = Annotated[Command, _about("instance", needed=(("instance",),))]
+OneRelease = Annotated[Command, _about(*_RELEASE, needed=(_RELEASE,))]
+WhatToRun = Annotated[
+    Command, _about("instance", *_RELEASE, "settings", needed=(("instance",), _RELEASE, ("settings",)))
+]
+
+
+class LookingCommands(FleetModel):
+    """What a deployer through which a person acts may have: commands that only look."""
+
+    describe: Everything | None = Field(
+        default=None,
+        description="prints what every instance is set to, as one JSON document; without it no run can go on",
+    )
+    topology: OneRelease | None = Field(
+        default=None, description="prints the topology description of {release} as one JSON document"
+    )
+
+
+class Commands(FleetModel):
+    """One command per verb; what is not declared cannot be done."""
+
+    describe: Everything = Field(description="prints every instance as one JSON document, and changes nothing")
+    apply: WhatToRun = Field(description="sets {release} and exactly {settings} of {instance} for its next start")
+    stop: OneInstance = Field(description="stops {instance} and returns when its process is gone")
+    start: OneInstance = Field(description="starts {instance} and returns when its process is up")
+    clear_state: OneInstance | None = Field(
+        default=None, description="deletes the application's local state of {instance}, which is stopped"
+    )
+    topology: OneRelease | None = Field(
+        default=None, description="prints the topology description of {release} as one JSON document"
+    )
+
+
+class CommandSettings(DeployerDeclaration):
+    """Deployer settings of kind `command`."""
+
+    kind: Literal["command"] = Field(description="which deployer: command")
+    instances: tuple[Instance, ...] = Field(min_length=1, description=INSTANCES)
+    releases: ArtifactByRelease = Field(min_length=1, description=ARTIFACTS)
+    commands: Commands = Field(description="one command per verb, each {run: [program, argument, …], timeout_s: 60}")
+
+    @field_validator("instances")
+    @classmethod
+    def _apart(cls, instances: tuple[Instance, ...]) -> tuple[Instance, ...]:
+        apart(instances, ("name", "metrics"))
+        return instances

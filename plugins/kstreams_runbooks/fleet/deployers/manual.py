@@ -1,0 +1,58 @@
+"""The deployer entry of an application that a person, or a repository that a person changes, deploys."""
+
+from typing import Literal
+
+from pydantic import Field, ValidationInfo, field_validator
+
+from kstreams_runbooks.fleet.deployers.base import (
+    ARTIFACTS,
+    INSTANCES,
+    ArtifactByRelease,
+    DeployerDeclaration,
+    Instance,
+    apart,
+)
+from kstreams_runbooks.fleet.deployers.command import LookingCommands
+from kstreams_runbooks.fleet.values import FleetModel, ReleaseName, Words
+
+
+class Stated(FleetModel):
+    """What a person says that every instance is deployed as."""
+
+    release: ReleaseName = Field(description="one of releases")
+    settings: dict[str, str] = Field(
+        default_factory=dict, description="what a runbook would have set, upgrade.from too"
+    )
+
+
+class ManualSettings(DeployerDeclaration):
+    """Deployer settings of kind `manual`."""
+
+    kind: Literal["manual"] = Field(description="which deployer: manual")
+    instances: tuple[Instance, ...] = Field(min_length=1, description=INSTANCES)
+    releases: ArtifactByRelease = Field(min_length=1, description=ARTIFACTS)
+    how: Words | None = Field(
+        default=None, description="one sentence for the person who is asked: where and how this application is deployed"
+    )
+    commands: LookingCommands = Field(
+        default_factory=LookingCommands, description="describe and topology, which only look"
+    )
+    stated: Stated | None = Field(
+        default=None,
+        description="what every instance is deployed as, by somebody's word: a dry run plans with it where there is no "
+        "describe command, a real run never does",
+    )
+
+    @field_validator("instances")
+    @classmethod
+    def _apart(cls, instances: tuple[Instance, ...]) -> tuple[Instance, ...]:
+        apart(instances, ("name", "metrics"))
+        return instances
+
+    @field_validator("stated")
+    @classmethod
+    def _a_declared_one(cls, stated: Stated | None, info: ValidationInfo) -> Stated | None:
+        releases = info.data.get("releases", {})
+        if stated is not None and releases and stated.release not in releases:
+            raise ValueError(f"says {stated.release}, which is none of {', '.join(releases)}; declare that release")
+        return stated

@@ -1,0 +1,65 @@
+"""Who is told what: `config/notifications.yaml`, beside the fleet's folders. Without the file nobody is told."""
+
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field
+
+from kstreams_runbooks.fleet import fleet_dir
+from kstreams_runbooks.fleet.reading import read_settings
+from kstreams_runbooks.fleet.values import Amount, FleetModel
+from kstreams_runbooks.model.runs.message import Kind
+
+_FILE = "notifications.yaml"
+_PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+# Half a working day: who waits for the application learns who holds it while there is somebody to ask.
+HELD_TOO_LONG_H = 4.0
+
+
+def _importable(path: str) -> str:
+    if not _PATH.fullmatch(path):
+        raise ValueError("is not the import path of a class, such as airflow.providers.slack.notifications.slack.X")
+    return path
+
+
+def _short(names: dict[str, Any]) -> dict[str, Any]:
+    if bad := [name for name in names if not _NAME.fullmatch(name)]:
+        raise ValueError(f"has the name {bad[0]!r}; use up to 64 letters, digits, dots, _ and -")
+    return names
+
+
+class Channel(FleetModel):
+    """One of Airflow's notifiers (a class that extends BaseNotifier), what it is made with, and what it is told."""
+
+    notifier: Annotated[str, AfterValidator(_importable)] = Field(description="import path of the notifier's class")
+    arguments: dict[str, Any] = Field(
+        default_factory=dict,
+        description="its arguments; those that it templates may use {{ notification.subject }} and the like",
+    )
+    kinds: tuple[Kind, ...] = Field(default=tuple(Kind), min_length=1, description="what it is told; all by default")
+
+
+class NotificationSettings(FleetModel):
+    """The file. Logins and tokens stand in Airflow's connections, which the notifiers name, never here."""
+
+    name: str = "notifications"
+    held_too_long_h: Amount = Field(
+        default=HELD_TOO_LONG_H,
+        gt=0,
+        le=87_600,
+        description="hours after which a run that still holds its application is told",
+    )
+    notifiers: Annotated[dict[str, Channel], AfterValidator(_short)] = Field(
+        default_factory=dict, description="notifiers by a name of your own"
+    )
+
+    def told(self, kind: Kind) -> list[str]:
+        """Names of the notifiers that are told this kind."""
+        return [name for name, channel in self.notifiers.items() if kind in channel.kinds]
+
+
+def notification_settings(config_dir: Path | None = None) -> NotificationSettings:
+    """What the file says, or that nobody is told; BadInput names what is wrong with it."""
+    return read_settings(fleet_dir(config_dir) / _FILE, NotificationSettings, "no notification is sent")

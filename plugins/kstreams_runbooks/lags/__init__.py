@@ -1,1 +1,0 @@
-"""The lag of applications and groups on the terminal."""

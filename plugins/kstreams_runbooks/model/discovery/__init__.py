@@ -1,0 +1,1 @@
+"""What discovery found, and what an application is ready for."""

@@ -1,0 +1,59 @@
+"""Whether an application has what a runbook needs: facts of three values, and what follows from them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from kstreams_runbooks.model.fleet_entry import DeclaredApplication
+from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
+
+Standing = Literal["ready", "missing", "not known", "not needed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Whether something holds, None where nobody can say; `why` is for the other two, in a few words."""
+
+    holds: bool | None
+    why: str = ""
+
+
+Facts = Mapping[str, Fact]
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredNames:
+    """What a release declares as a suppression, and what as a store."""
+
+    suppressions: frozenset[str]
+    stores: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadinessReading:
+    """What the facts of one application are made from.
+
+    `looks` says whether its deployer can see what is deployed, `describes` whether it can print the topology of a
+    release, `clears` whether it can clear local state. `described` are releases that have a declaration of what their
+    topology leaves out, with the names of the suppressions and stores in it (Missing: it cannot be read).
+    """
+
+    reading: ApplicationReading
+    declared: DeclaredApplication
+    control: tuple[str, ...]
+    settable: tuple[str, ...]
+    looks: bool
+    describes: bool
+    clears: bool
+    described: Mapping[str, DeclaredNames] | Missing
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """How one application stands to one runbook: what is missing, what is not known, what it would be better with."""
+
+    runbook: str
+    standing: Standing
+    missing: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    better: tuple[str, ...] = ()

@@ -1,0 +1,1 @@
+"""What was read of a cluster and its applications: values, or Missing with the reason."""

@@ -1,0 +1,1 @@
+"""Releases of Kafka Streams, the rules about them, and a path between two."""

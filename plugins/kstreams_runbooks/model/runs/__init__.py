@@ -1,0 +1,1 @@
+"""A run as values: plan, gate, journal, message."""

@@ -1,0 +1,143 @@
+"""What the ledger keeps: runs, approvals, evidence, holds and undo cards, as values.
+
+All times are Unix milliseconds (UTC). A `run_key` is `<dag_id>/<run_id>`, with `#2`, `#3` behind it where Airflow's run
+was deleted and its id used again. Order is that of journal entries (model/runs/journal.py), never of times.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+EvidenceKind = Literal["reading", "verdict", "write", "plan", "note", "failure"]
+
+
+def airflow_run(run_key: str) -> tuple[str, str]:
+    """DAG and run id of a run key, as Airflow has them."""
+    dag_id, _, rest = run_key.partition("/")
+    run_id, mark, number = rest.rpartition("#")
+    return dag_id, run_id if mark and number.isdecimal() else rest
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """One run of a runbook: what was asked for, and how it ended.
+
+    `plan_digest` is None until a plan is stored, `wrote_at_ms` until the first write, the outcome until `conclude`;
+    `ended_entry` is the journal entry of that end.
+    `run_after` and `conf_digest` are what Airflow keeps when tasks are cleared (None in records of an older release),
+    `number` counts the runs that had this id. `rows` and `head` are the length and the newest hash of its journal.
+    """
+
+    run_key: str
+    dag_id: str
+    run_id: str
+    application: str
+    cluster: str
+    requested_by: str
+    dry_run: bool
+    reason: str
+    params: Mapping[str, Any]
+    started_at_ms: int
+    plan_digest: str | None = None
+    outcome: str | None = None
+    outcome_sentence: str | None = None
+    ended_at_ms: int | None = None
+    wrote_at_ms: int | None = None
+    ended_entry: int | None = None
+    number: int = 1
+    run_after: str | None = None
+    conf_digest: str | None = None
+    rows: int = 0
+    head: str = ""
+
+    @property
+    def name(self) -> str:
+        """What a person gives to a command to name this run: its id, or its key where the id was used before."""
+        return self.run_id if self.number == 1 else self.run_key
+
+    def is_same_run(self, other: "RunRecord") -> bool:
+        """Whether both are of one run of Airflow, compared by what clearing tasks keeps and a new run has anew.
+
+        A record of an older release has neither `run_after` nor the digest of its conf: then the run has to have been
+        due before that record began, with the same requester and parameters.
+        """
+        if (self.dag_id, self.run_id, self.requested_by) != (other.dag_id, other.run_id, other.requested_by):
+            return False
+        if self.run_after is not None and other.run_after is not None:
+            return (self.run_after, self.conf_digest) == (other.run_after, other.conf_digest)
+        older, newer = (self, other) if self.run_after is None else (other, self)
+        due_ms = 0.0 if newer.run_after is None else datetime.fromisoformat(newer.run_after).timestamp() * 1000
+        same = (older.application, older.dry_run, dict(older.params)) == (
+            newer.application,
+            newer.dry_run,
+            dict(newer.params),
+        )
+        return same and due_ms <= older.started_at_ms
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """A person's yes to one plan digest, asked for by `task_id`; good until `expires_at_ms`.
+
+    `entry` is its place in the order of everything about the application, 0 before it is kept.
+    """
+
+    run_key: str
+    task_id: str
+    digest: str
+    by: str
+    at_ms: int
+    expires_at_ms: int
+    emergency_reason: str | None = None
+    entry: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One thing that a step read, decided or wrote; ids grow in the order of writing, over an application's runs."""
+
+    id: int
+    run_key: str
+    task_id: str
+    try_number: int
+    kind: EvidenceKind
+    name: str
+    at_ms: int
+    payload: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """A resource of one cluster that a run has reserved; `renewed_entry` is the journal entry that renewed it last."""
+
+    resource: str
+    run_key: str
+    taken_at_ms: int
+    renewed_at_ms: int
+    cluster: str
+    renewed_entry: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What undo does for one write: written before the write, so a crash in between leaves a card and never none.
+
+    `object` is what was changed (an instance, a topic); `seq` counts from 1 within a run; `done` says that the card has
+    been dealt with: undone, or judged to apply no more. `entry` is its place among everything about the application.
+    """
+
+    run_key: str
+    seq: int
+    task_id: str
+    step: str
+    object: str
+    what: str
+    undo: str
+    cost: str
+    data_affected: bool
+    point_of_no_return: bool
+    facts: Mapping[str, Any]
+    at_ms: int
+    done: bool = False
+    entry: int = field(default=0, compare=False)

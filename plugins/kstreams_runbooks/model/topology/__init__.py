@@ -1,0 +1,1 @@
+"""A topology as values: operators, what an application declares of it, and a change."""

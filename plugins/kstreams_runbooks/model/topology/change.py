@@ -1,0 +1,163 @@
+"""What a change does to each part of an application, and the rows that say what follows from it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from kstreams_runbooks.model.verdicts import Severity
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeFigures:
+    """Readings by full topic name; a topic that is not there was not read.
+
+    `bytes_on_disk` are those of one replica, `records` what an input holds (offsets, transaction markers included),
+    `oldest_ms` the timestamp of the oldest record that an input still has (ms since 1970), `partitions` counts as they
+    are on the cluster, `inputs` the names that were asked for as inputs.
+    """
+
+    bytes_on_disk: Mapping[str, int] = field(default_factory=dict)
+    records: Mapping[str, int] = field(default_factory=dict)
+    oldest_ms: Mapping[str, int] = field(default_factory=dict)
+    partitions: Mapping[str, int] = field(default_factory=dict)
+    inputs: tuple[str, ...] = ()
+
+    @property
+    def records_held(self) -> int | None:
+        """What all inputs hold together, None while one of them is not known."""
+        if not self.inputs or not set(self.inputs) <= self.records.keys():
+            return None
+        return sum(self.records[name] for name in self.inputs)
+
+    @property
+    def reach_back_to_ms(self) -> int | None:
+        """From when on every input still has its records, None while one that holds any does not say."""
+        if self.records_held is None:
+            return None
+        reaching = [self.oldest_ms.get(name) for name in self.inputs if self.records[name]]
+        return None if None in reaching else max((each for each in reaching if each is not None), default=None)
+
+
+SubjectKind = Literal[
+    "store",
+    "internal_topic",
+    "kept_topic",
+    "operator",
+    "source_topic",
+    "sink",
+    "subtopology",
+    "application",
+    "suppression",
+    "setting",
+    "optimization",
+    "library",
+]
+ChangeRunbook = Literal[
+    "rolling_bounce",
+    "stop_and_restart",
+    "library_bump",
+    "control_topic_flush",
+    "store_migration",
+    "suppress_removal",
+    "partition_increase",
+    "reset_and_cleanup",
+    "blue_green_cutover",
+]
+
+# A fact that is None is not known: it has to be declared.
+Fact = bool | str | int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Undeclared:
+    """One thing that nobody declares: a field of `where` (such as stores.orders), on the `sides` that lack it.
+
+    Without a field `where` says in words what is to be done.
+    """
+
+    where: str
+    field: str = ""
+    sides: str = ""
+
+    def __str__(self) -> str:
+        """`stores.orders.key (old, new)`."""
+        return f"{self.where}{self.field and '.'}{self.field}{self.sides and f' ({self.sides})'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """One part of an application and what becomes of it: facts by name; `said` are words for its sentences.
+
+    `asked` says of a fact that is None what to declare.
+    """
+
+    kind: SubjectKind
+    name: str
+    facts: Mapping[str, Fact]
+    said: Mapping[str, str]
+    asked: Mapping[str, tuple["Undeclared", ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRule:
+    """One row: it fires on a subject of kind `on` whose facts are all as `fires_when` has them.
+
+    `message` has the words of the subject in braces. `runbooks` are alternatives, the mildest first; none where
+    nothing has to be done, or where `refuse` says that nothing makes it safe. `covers` are rules whose findings on the
+    same object, or on the application as a whole, say nothing more once this one fires.
+    """
+
+    id: str
+    on: SubjectKind
+    fires_when: Mapping[str, bool | str | int]
+    severity: Severity
+    message: str
+    why: str
+    source: str
+    runbooks: tuple[ChangeRunbook, ...] = ()
+    covers: tuple[str, ...] = ()
+    refuse: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeFinding:
+    """One rule that fired on one object, with the runbooks that answer it, the mildest first.
+
+    `covered_by` names the stronger rule on the same object, None for none.
+    """
+
+    id: str
+    severity: Severity
+    object: str
+    message: str
+    source: str
+    runbooks: tuple[ChangeRunbook, ...]
+    covered_by: str | None = None
+    refuse: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """A rule that may fire on an object, and what to declare so that it is known.
+
+    `severity`, `runbooks` and `refuse` are the rule's; `candidates` are what the object may have been, where two or
+    more are equally alike.
+    """
+
+    id: str
+    severity: Severity
+    object: str
+    asked: tuple[Undeclared, ...]
+    runbooks: tuple[ChangeRunbook, ...]
+    candidates: str = ""
+    refuse: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Procedure:
+    """A runbook that is not a DAG yet, as numbered steps for a person."""
+
+    runbook: ChangeRunbook
+    what: str
+    source: str
+    steps: tuple[str, ...]

@@ -1,0 +1,1 @@
+"""One application: its instances, metrics, topologies and drain."""

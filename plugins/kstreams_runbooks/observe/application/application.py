@@ -1,0 +1,290 @@
+"""Everything about one application, read at one time."""
+
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from typing import Protocol
+
+from kstreams_runbooks.deployers.protocol import Deployer
+from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError
+from kstreams_runbooks.matching import PatternTooSlow
+from kstreams_runbooks.model.readings.readings import (
+    ApplicationReading,
+    Deployment,
+    InstanceReading,
+    Missing,
+    PartitionReading,
+    StreamsReading,
+    Taken,
+    TopicReading,
+)
+from kstreams_runbooks.observe.application.metrics import read_streams
+from kstreams_runbooks.observe.application.polling import ask_all
+from kstreams_runbooks.observe.kafka.cluster import ClusterReader
+from kstreams_runbooks.observe.kafka.topic_names import TopicNames
+from kstreams_runbooks.observe.lag.topology_topics import TopologyTopics, topology_topics
+
+# More at once gain nothing: an answer takes some 10 ms, and 16 dead hosts cost one timeout.
+_AT_ONCE = 16
+
+
+class ObservedInstance(Protocol):
+    """What of a declared instance is needed to read it."""
+
+    @property
+    def name(self) -> str:
+        """Name of the instance."""
+
+    @property
+    def metrics(self) -> str:
+        """Jolokia base URL."""
+
+    @property
+    def group_instance_id(self) -> str | None:
+        """Its group.instance.id, None for its name."""
+
+
+class _Instances(Protocol):
+    @property
+    def instances(self) -> Sequence[ObservedInstance]: ...
+
+
+class ObservedApplication(Protocol):
+    """What of a fleet entry is needed to read an application; the fleet's own model fits."""
+
+    @property
+    def name(self) -> str:
+        """Name of the fleet entry."""
+
+    @property
+    def cluster(self) -> str:
+        """Name of the cluster entry."""
+
+    @property
+    def application_id(self) -> str:
+        """application.id, which is also the group id."""
+
+    @property
+    def inputs(self) -> Sequence[str]:
+        """Declared input topics."""
+
+    @property
+    def outputs(self) -> Sequence[str]:
+        """Declared output topics."""
+
+    @property
+    def control(self) -> Sequence[str]:
+        """Declared control topics."""
+
+    @property
+    def static_membership(self) -> bool:
+        """Whether its instances set group.instance.id."""
+
+    @property
+    def processing_guarantee(self) -> str:
+        """What its instances set, `at_least_once` or one of exactly once."""
+
+    @property
+    def deployer(self) -> _Instances:
+        """Deployer settings, with the instances."""
+
+
+def read_application(
+    application: ObservedApplication,
+    reader: ClusterReader,
+    deployer: Deployer,
+    *,
+    also: Collection[str] = (),
+    now: Callable[[], float] = time.time,
+) -> ApplicationReading:
+    """One reading of brokers, group, topics, offsets and every declared instance.
+
+    `also` names topics that are looked for whatever the topology says: while all instances are down only a description
+    tells it, which need not know every setting.
+
+    The instances' metrics are read in threads while the deployer and the brokers are asked. What cannot be read is
+    Missing in its place. Unreachable where no broker answers, Inconclusive where none lists its topics. `now` gives
+    seconds since the epoch.
+    """
+    taken = Taken(int(now() * 1000), f"{application.name} @ {application.cluster}")
+    with reading_instances(application, deployer) as instances_read:
+        broker = reader.broker()
+        group = reader.group(application.application_id)
+        names = reader.names()
+        instances = instances_read()
+    named = read_topology(instances, deployer.topology, application.application_id, names)
+    topics = _topics(application, reader, named, names, also)
+    return ApplicationReading(
+        taken=taken,
+        application=application.name,
+        cluster=application.cluster,
+        broker=broker,
+        group=group,
+        topics=topics,
+        partitions=_partitions(application.application_id, reader, named, topics, names),
+        instances=instances,
+    )
+
+
+def read_dropped(
+    reader: ClusterReader, group_id: str, topics: Collection[str]
+) -> tuple[PartitionReading, ...] | Missing:
+    """Offsets of the group on topics that it no longer reads; nothing of one that does not exist any more."""
+    names = reader.names()
+    if hidden := names.unseen(topics):
+        return Missing("; ".join(hidden.values()))
+    counts = {topic.name: topic.partitions for topic in reader.topics(names.visible & set(topics))}
+    return reader.partitions(group_id, counts) if counts else ()
+
+
+@contextmanager
+def reading_instances(
+    application: ObservedApplication, deployer: Deployer
+) -> Iterator[Callable[[], tuple[InstanceReading, ...]]]:
+    """Every declared instance, read in threads while the body asks the brokers; what it yields waits for them."""
+    declared = application.deployer.instances
+    calls = [partial(read_streams, one.metrics, application_id=application.application_id) for one in declared]
+    with ThreadPoolExecutor(max_workers=2, thread_name_prefix="metrics") as pool:
+        deployments = pool.submit(_deployments, deployer)
+        metrics = pool.submit(ask_all, {application.name: calls}, Missing, of_one=_AT_ONCE)
+
+        def read() -> tuple[InstanceReading, ...]:
+            found = deployments.result()
+            return tuple(
+                InstanceReading(
+                    instance.name,
+                    _deployment(found, instance.name),
+                    streams,
+                    (instance.group_instance_id or instance.name) if application.static_membership else "",
+                )
+                for instance, streams in zip(declared, metrics.result()[application.name], strict=True)
+            )
+
+        yield read
+
+
+def unread(application: ObservedApplication, why: str, *, now: Callable[[], float] = time.time) -> ApplicationReading:
+    """The reading that stands for one that failed as a whole: everything in it is Missing, for `why`."""
+    missing = Missing(why)
+    return ApplicationReading(
+        taken=Taken(int(now() * 1000), f"{application.name} @ {application.cluster}"),
+        application=application.name,
+        cluster=application.cluster,
+        broker=missing,
+        group=missing,
+        topics=missing,
+        partitions=missing,
+        instances=tuple(InstanceReading(one.name, missing, missing) for one in application.deployer.instances),
+    )
+
+
+def _deployments(deployer: Deployer) -> dict[str, Deployment] | Missing:
+    try:
+        return {deployment.instance: deployment for deployment in deployer.describe()}
+    except RunbookError as error:
+        return Missing(str(error))
+
+
+def _deployment(found: dict[str, Deployment] | Missing, name: str) -> Deployment | Missing:
+    if isinstance(found, Missing):
+        return found
+    return found.get(name, Missing(f"the deployer does not know instance {name}"))
+
+
+def read_topology(
+    instances: Iterable[InstanceReading],
+    describe: Callable[[str], str],
+    application_id: str,
+    names: TopicNames,
+) -> TopologyTopics | Missing:
+    """Topics of every topology that runs; where none runs, of every release that is set.
+
+    In the middle of a roll two releases may run: the union of both is what the group has to commit.
+    """
+    texts = topology_texts(instances, describe)
+    return texts if isinstance(texts, Missing) else topics_of(texts, application_id, names)
+
+
+def topics_of(texts: Iterable[str], application_id: str, names: TopicNames) -> TopologyTopics | Missing:
+    """Topics of all of these descriptions."""
+    try:
+        found = [topology_topics(text, application_id, names) for text in sorted(texts)]
+    except (BadInput, PatternTooSlow) as error:
+        return Missing(f"the topology description cannot be read: {error}")
+    return TopologyTopics(
+        external=frozenset().union(*(one.external for one in found)),
+        internal=frozenset().union(*(one.internal for one in found)),
+        patterns=frozenset().union(*(one.patterns for one in found)),
+        changelogs=frozenset().union(*(one.changelogs for one in found)),
+        outputs=frozenset().union(*(one.outputs for one in found)),
+        extractors=frozenset().union(*(one.extractors for one in found)),
+    )
+
+
+def topology_texts(instances: Iterable[InstanceReading], describe: Callable[[str], str]) -> frozenset[str] | Missing:
+    """The descriptions of every topology that runs; where none runs, of every release that is set.
+
+    Instances that were stopped in the middle of a roll have two, and either may have run last. `describe` is the
+    deployer's: it takes a release, and raises RunbookError.
+    """
+    seen = tuple(instances)
+    readings = [instance.streams for instance in seen if isinstance(instance.streams, StreamsReading)]
+    if texts := frozenset(reading.topology for reading in readings if isinstance(reading.topology, str)):
+        return texts
+    deployments = [instance.deployment for instance in seen if isinstance(instance.deployment, Deployment)]
+    releases = {one.release for one in deployments if isinstance(one.release, str)}
+    try:
+        described = frozenset(map(describe, sorted(releases)))
+    except RunbookError as error:
+        return Missing(f"no running instance reports its topology, and describing it failed: {error}")
+    return described or Missing("no running instance reports its topology, and no instance has a release set")
+
+
+def _topics(
+    application: ObservedApplication,
+    reader: ClusterReader,
+    named: TopologyTopics | Missing,
+    names: TopicNames,
+    also: Collection[str],
+) -> tuple[TopicReading, ...] | Missing:
+    wanted = {*application.inputs, *application.outputs, *application.control, *also}
+    if isinstance(named, TopologyTopics):
+        try:
+            wanted |= named.sources(names.visible) | named.changelogs
+        except PatternTooSlow as error:
+            return Missing(str(error))
+    else:
+        # Without a topology the prefix is all there is. It may fit a neighbour's topics too: it only ever shows them.
+        wanted |= {name for name in names.visible if name.startswith(f"{application.application_id}-")}
+    # A topic that is left out is taken for one that is gone.
+    if hidden := names.unseen(wanted):
+        return Missing("; ".join(hidden.values()))
+    try:
+        return reader.topics(wanted & names.visible)
+    except Inconclusive as error:
+        return Missing(str(error))
+
+
+def _partitions(
+    group_id: str,
+    reader: ClusterReader,
+    named: TopologyTopics | Missing,
+    topics: tuple[TopicReading, ...] | Missing,
+    names: TopicNames,
+) -> tuple[PartitionReading, ...] | Missing:
+    """Offsets on topology times cluster, never on what the group happens to have committed."""
+    if isinstance(named, Missing):
+        return named
+    if isinstance(topics, Missing):
+        return topics
+    sources, unproven = named.read_on(names)
+    if unproven:
+        return Missing(unproven)
+    if not sources:
+        return Missing("the topology description names no source topic; is it the one of this application?")
+    if hidden := names.unseen(sources):
+        return Missing("; ".join(hidden.values()))
+    counts = {topic.name: topic.partitions for topic in topics}
+    return reader.partitions(group_id, {name: counts.get(name, 0) for name in sources})

@@ -1,0 +1,59 @@
+"""What a change costs on the cluster: sizes of internal topics, and what the inputs still hold."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+
+from kstreams_runbooks.errors import Inconclusive
+from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.topology.change import ChangeFigures
+from kstreams_runbooks.observe.kafka.cluster import ClusterReader
+from kstreams_runbooks.observe.kafka.offsets import HeldPartition
+
+
+def read_change_figures(
+    reader: ClusterReader, *, internal: Collection[str], inputs: Collection[str], others: Collection[str] = ()
+) -> ChangeFigures:
+    """Figures of these topics by full name; one that is not there, or that a broker does not tell of, is left out.
+
+    Bytes are read of `internal` topics, records and the oldest of them of `inputs`, partitions of all three.
+    Unreachable where no broker answers.
+    """
+    names = {*internal, *inputs, *others} & reader.topic_names()
+    try:
+        counts = {topic.name: topic.partitions for topic in reader.topics(names)}
+    except Inconclusive:
+        counts = {}
+    sizes = reader.bytes_of(sorted(names & set(internal)))
+    held = reader.held({name: counts[name] for name in inputs if name in counts})
+    return ChangeFigures(
+        bytes_on_disk={} if isinstance(sizes, Missing) else sizes,
+        records={} if isinstance(held, Missing) else _records(held),
+        oldest_ms={} if isinstance(held, Missing) else _oldest(held),
+        partitions=counts,
+        inputs=tuple(sorted(inputs)),
+    )
+
+
+def _records(held: Iterable[HeldPartition]) -> dict[str, int]:
+    """Offsets that an input holds, over all of its partitions; nothing for one of which a partition is not known."""
+    found: defaultdict[str, int] = defaultdict(int)
+    unknown = set()
+    for one in held:
+        if isinstance(one.start, Missing) or isinstance(one.end, Missing):
+            unknown.add(one.topic)
+        else:
+            found[one.topic] += one.end - one.start
+    return {name: records for name, records in found.items() if name not in unknown}
+
+
+def _oldest(held: Iterable[HeldPartition]) -> dict[str, int]:
+    """How far back an input reaches; nothing for one that is empty, or of which a partition is not known."""
+    found: defaultdict[str, list[int | Missing]] = defaultdict(list)
+    for one in held:
+        found[one.topic].append(one.oldest_ms)
+    oldest = {}
+    for name, times in found.items():
+        known = [time for time in times if not isinstance(time, Missing)]
+        if len(known) == len(times) and (written := [time for time in known if time >= 0]):
+            oldest[name] = min(written)
+    return oldest

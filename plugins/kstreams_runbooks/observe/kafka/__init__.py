@@ -1,0 +1,1 @@
+"""Brokers: groups, topics, offsets, transactions."""

@@ -1,0 +1,127 @@
+"""kafka-python's admin client with two reads it lacks, streams groups (KIP-1071) and all log directories, and a limit.
+
+Imported only where a client is opened: it loads kafka-python.
+"""
+
+import ssl
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import kafka.net.manager
+from kafka.admin import KafkaAdminClient
+from kafka.errors import KafkaError
+from kafka.metrics.measurable_stat import AbstractMeasurableStat
+from kafka.net.transport import KafkaSSLTransport
+from kafka.protocol.admin import DescribeLogDirsRequest
+from kafka.protocol.api_message import ApiMessage
+
+from kstreams_runbooks.observe.kafka import messages
+
+HANDSHAKE_TIMEOUT_S = 8.0
+
+
+class BoundedTls(KafkaSSLTransport):  # type: ignore[misc] # kafka-python has no types
+    """A TLS connection whose handshake ends: a broker that accepts connections and is frozen would hold it for ever."""
+
+    async def handshake(self) -> None:
+        """Finish the handshake; KafkaTimeoutError after HANDSHAKE_TIMEOUT_S."""
+        until = time.monotonic() + HANDSHAKE_TIMEOUT_S
+        while True:
+            try:
+                self._sock.do_handshake()
+            except ssl.SSLWantReadError:
+                await self._net.wait_read(self._sock, timeout_at=until)
+            except ssl.SSLWantWriteError:
+                await self._net.wait_write(self._sock, timeout_at=until)
+            else:
+                return
+
+
+# kafka-python takes no transport of its caller's: this is the name by which its connections make theirs.
+kafka.net.manager.KafkaSSLTransport = BoundedTls
+
+
+class StreamsGroupDescribeRequest(ApiMessage, load_json=messages):  # type: ignore[misc, call-arg] # kafka-python has no types
+    """Describe streams groups, API key 89."""
+
+
+class StreamsGroupDescribeResponse(ApiMessage, load_json=messages):  # type: ignore[misc, call-arg] # kafka-python has no types
+    """The answer; it registers itself as the response class of API key 89."""
+
+
+class _Answers(AbstractMeasurableStat):  # type: ignore[misc] # kafka-python has no types
+    """How many answers there were, over all time."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def record(self, config: Any, value: float, time_ms: float) -> None:  # noqa: ARG002 - kafka-python's signature
+        """One more."""
+        self.count += 1
+
+    def measure(self, config: Any, now: float) -> float:  # noqa: ARG002 - kafka-python's signature
+        """All of them."""
+        return float(self.count)
+
+
+class AdminClient(KafkaAdminClient):  # type: ignore[misc] # kafka-python has no types
+    """KafkaAdminClient that can describe streams groups, forget where coordinators were, and count its requests."""
+
+    def __init__(self, **settings: Any) -> None:
+        try:
+            super().__init__(**settings)
+        except BaseException:
+            # kafka-python has started its thread by then, and ends it only once it is connected.
+            if hasattr(self, "_net"):
+                self._closed = False
+                self.close()
+            raise
+        self._answers = _Answers()
+        name = self._metrics.metric_name("answers-total", "kstreams-runbooks", "answers since it was connected")
+        self._metrics.sensor("request-latency").add(name, self._answers)
+
+    def requests(self) -> int:
+        """Requests that were answered since the client was connected."""
+        return self._answers.count
+
+    def describe_streams_groups(self, group_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """Streams groups by id, as plain dictionaries with the field names of the protocol in snake case."""
+        described: dict[str, dict[str, Any]] = self._manager.run(self._describe_streams_groups, list(group_ids))
+        return described
+
+    async def _describe_streams_groups(self, group_ids: list[str]) -> dict[str, dict[str, Any]]:
+        described = {}
+        for group_id, coordinator in (await self._find_coordinator_ids(group_ids)).items():
+            request = StreamsGroupDescribeRequest(group_ids=[group_id], include_authorized_operations=False)
+            response = await self._manager.send(request, node_id=coordinator)
+            described.update({group["group_id"]: group for group in response.to_dict()["groups"]})
+        return described
+
+    def describe_every_log_dir(self, brokers: Sequence[int]) -> list[dict[str, Any]]:
+        """Log directories of each broker with all that is in them: `broker`, `error_code`, `log_dirs`, `failure`.
+
+        kafka-python's own call asks for the topics of the metadata only, and drops the error code. `failure` is why a
+        broker gave no answer, empty where it gave one.
+        """
+        described: list[dict[str, Any]] = self._manager.run(self._describe_every_log_dir, list(brokers))
+        return described
+
+    async def _describe_every_log_dir(self, brokers: list[int]) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        for broker in brokers:
+            try:
+                answer = await self._manager.send(DescribeLogDirsRequest(topics=None), node_id=broker)
+            except (KafkaError, OSError) as error:
+                # The first one that is silent decides: nothing is known then, however many others there are.
+                failure = type(error).__name__
+                return [*found, {"broker": broker, "error_code": 0, "log_dirs": [], "failure": failure}]
+            document = answer.to_dict()
+            # Versions before 3 have no error code of their own.
+            code = document.get("error_code") or 0
+            found.append({"broker": broker, "error_code": code, "log_dirs": document["results"], "failure": ""})
+        return found
+
+    def forget_coordinators(self) -> None:
+        """Ask for every group's coordinator again: it moves when a broker goes, and the client caches it."""
+        self._manager.cluster._coordinators.clear()  # noqa: SLF001 # there is no public way

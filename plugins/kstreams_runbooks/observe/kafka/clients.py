@@ -1,0 +1,213 @@
+"""The two Kafka clients behind one configuration: librdkafka's names are the ones that people write."""
+
+import logging
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+from kstreams_runbooks.errors import BadInput, Unreachable
+from kstreams_runbooks.model.address import kafka_servers
+from kstreams_runbooks.observe.kafka.read_only import ReadOnly
+from kstreams_runbooks.observe.login.kafka_python import import_kafka_python
+
+# Long enough for a broker that has just become leader, short enough for a person who waits.
+CONNECT_TIMEOUT_MS = 8_000
+REQUEST_TIMEOUT_MS = 8_000
+
+_PYTHON_NAMES = {
+    "client.id": "client_id",
+    "security.protocol": "security_protocol",
+    "sasl.mechanism": "sasl_mechanism",
+    "sasl.mechanisms": "sasl_mechanism",
+    "sasl.username": "sasl_plain_username",
+    "sasl.password": "sasl_plain_password",
+    "sasl.kerberos.service.name": "sasl_kerberos_service_name",
+    "ssl.ca.location": "ssl_cafile",
+    "ssl.certificate.location": "ssl_certfile",
+    "ssl.key.location": "ssl_keyfile",
+    "ssl.key.password": "ssl_password",
+    "ssl.crl.location": "ssl_crlfile",
+}
+
+# What a client may do that is not opened for writing; `close` ends the connection and nothing else.
+PYTHON_READS = frozenset(
+    {
+        "close",
+        "describe_cluster",
+        "describe_configs",
+        "describe_every_log_dir",
+        "describe_features",
+        "describe_groups",
+        "describe_log_dirs",
+        "describe_producers",
+        "describe_streams_groups",
+        "describe_topics",
+        "describe_transactions",
+        "forget_coordinators",
+        "get_broker_version_data",
+        "list_group_offsets",
+        "list_groups",
+        "list_topics",
+        "list_transactions",
+        "requests",
+    }
+)
+LIBRDKAFKA_READS = frozenset({"describe_consumer_groups", "list_offsets", "poll"})
+
+# What keeps a login out is told in one sentence (way_in.py), and what a request fails with by its error; the lines of
+# kafka-python around them, twenty for one wrong password, are for nobody.
+logging.getLogger("kafka").setLevel(logging.CRITICAL)
+
+_SECURITY = ("sasl.", "ssl.", "security.", "enable.ssl.", "https.")
+# Whose values no sentence may have in it, whoever has put it together.
+_SECRET = re.compile(r"password|secret|token|jaas|oauthbearer|\.pem$")
+
+
+def bootstrap(config: Mapping[str, Any]) -> str:
+    """Bootstrap servers of a librdkafka configuration; BadInput where there are none, or one is no address."""
+    servers = config.get("bootstrap.servers") or config.get("metadata.broker.list")
+    if not servers:
+        raise BadInput("Kafka configuration: no bootstrap.servers; set it in the cluster's connection")
+    return ",".join(kafka_servers(servers, "Kafka configuration: bootstrap.servers"))
+
+
+def python_config(config: Mapping[str, Any]) -> dict[str, Any]:
+    """kafka-python's configuration for a librdkafka one.
+
+    Settings that do not concern the connection are left out. BadInput for a security setting that kafka-python has no
+    equal for: to leave it out would be to connect in another way than the person asked for.
+    """
+    translated: dict[str, Any] = {
+        "bootstrap_servers": bootstrap(config).split(","),
+        "bootstrap_timeout_ms": CONNECT_TIMEOUT_MS,
+        "request_timeout_ms": REQUEST_TIMEOUT_MS,
+    }
+    for name, value in config.items():
+        if name == "ssl.endpoint.identification.algorithm":
+            translated["ssl_check_hostname"] = str(value).lower() != "none"
+        elif name in _PYTHON_NAMES:
+            translated[_PYTHON_NAMES[name]] = str(value)
+        elif name.startswith(_SECURITY):
+            raise BadInput(
+                f"Kafka configuration: {name} is not supported; supported are ssl.endpoint.identification.algorithm, "
+                f"{', '.join(sorted(_PYTHON_NAMES))}"
+            )
+    for name in ("security_protocol", "sasl_mechanism"):
+        if name in translated:
+            translated[name] = translated[name].upper()
+    return translated
+
+
+def librdkafka_config(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The configuration as given, made safe for reading.
+
+    librdkafka's admin client is a producer inside, and producers may have topics created by asking for them
+    (allow.auto.create.topics). None was in a trial on a broker that allows it; but a look at the offsets of a deleted
+    topic must never bring it back, empty, so it is said rather than left to a default.
+    """
+    return {
+        # librdkafka prints every failed connection on stderr; a level given in the connection counts.
+        "log_level": 0,
+        **config,
+        "bootstrap.servers": bootstrap(config),
+        "allow.auto.create.topics": False,
+        "socket.timeout.ms": REQUEST_TIMEOUT_MS,
+    }
+
+
+def import_clients() -> None:
+    """Import what the first connections would, in a process that others are forked from; connects to nothing."""
+    import_module("confluent_kafka.admin")
+    import_module("kstreams_runbooks.wire.http")
+    import_kafka_python()
+
+
+def let_in(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The configuration with the one bootstrap server that has let this login in; for kafka-python, which tries one.
+
+    Unreachable with what exactly keeps the login out (way_in.py), BadInput for a configuration that kafka-python does
+    not take.
+    """
+    from kstreams_runbooks.observe.login.way_in import find_way_in
+
+    return {**config, "bootstrap.servers": find_way_in(python_config(config), CONNECT_TIMEOUT_MS / 1000)}
+
+
+def connect_python(config: Mapping[str, Any], *, writable: bool = False) -> Any:
+    """A connected kafka-python admin client that reads; all of it for a writer in `act` alone (`writable`).
+
+    Unreachable where no broker answers within CONNECT_TIMEOUT_MS; BadInput for a configuration that it does not take.
+    What keeps a login out it takes for a broker that does not answer: `let_in` comes first.
+    """
+    import_kafka_python()
+    from kafka.errors import KafkaConfigurationError, KafkaError
+
+    from kstreams_runbooks.observe.kafka.admin_client import AdminClient
+
+    settings = python_config(config)
+    try:
+        client = AdminClient(**settings)
+    except (KafkaConfigurationError, AssertionError, TypeError, ValueError) as error:
+        raise _refused(config, "kafka-python", str(error) or type(error).__name__) from None
+    except (KafkaError, OSError) as error:
+        raise unreachable(config, error) from None
+    return client if writable else ReadOnly(client, PYTHON_READS)
+
+
+def connect_librdkafka(config: Mapping[str, Any], **settings: Any) -> ReadOnly:
+    """A librdkafka admin client that reads; it connects when it is first used.
+
+    `settings` go over what is made of `config`. BadInput at once for a configuration that it does not take.
+    """
+    from confluent_kafka.admin import AdminClient
+
+    made = librdkafka_config(config) | settings
+    with _taken_by_librdkafka(config):
+        client = AdminClient(made)
+    return ReadOnly(client, LIBRDKAFKA_READS)
+
+
+def open_consumer(config: Mapping[str, Any], settings: Mapping[str, Any]) -> Any:
+    """A consumer of librdkafka, `settings` over what is made of `config`; BadInput for what it does not take.
+
+    It compares settings that are nothing to the admin client, such as max.poll.interval.ms and session.timeout.ms.
+    """
+    from confluent_kafka import Consumer
+
+    with _taken_by_librdkafka(config):
+        return Consumer(librdkafka_config(config) | dict(settings))
+
+
+@contextmanager
+def _taken_by_librdkafka(config: Mapping[str, Any]) -> Iterator[None]:
+    from confluent_kafka import KafkaException
+
+    from kstreams_runbooks.observe.login.tls import require_files
+
+    require_files(config)
+    try:
+        yield
+    except KafkaException as error:
+        raise _refused(config, "librdkafka", error.args[0].str()) from None
+    except (TypeError, ValueError) as error:
+        raise _refused(config, "librdkafka", str(error)) from None
+
+
+def _refused(config: Mapping[str, Any], client: str, reason: str) -> BadInput:
+    """What a client says against its configuration, unless a secret is in it."""
+    secrets = (str(value) for name, value in config.items() if value and _SECRET.search(name))
+    why = "its reason has a secret in it and is not shown" if any(one in reason for one in secrets) else reason.strip()
+    return BadInput(
+        f"Kafka configuration: {client} does not take it ({why}); correct it in the cluster's connection, or in the "
+        "file of --command-config"
+    )
+
+
+def unreachable(config: Mapping[str, Any], error: object) -> Unreachable:
+    """One sentence for a broker that does not answer; names the addresses, never a credential."""
+    return Unreachable(
+        f"Kafka at {bootstrap(config)}: no answer ({type(error).__name__}, tried for up to "
+        f"{CONNECT_TIMEOUT_MS // 1000} s); is the broker up and reachable from here?"
+    )

@@ -1,0 +1,427 @@
+"""What a cluster says of itself, its groups, topics and offsets, read and never written.
+
+One rule for what goes wrong: a broker that does not answer raises Unreachable, because then nothing else can be read
+either; a broker that answers with an error makes that one reading Missing (or, where a reading has no room for it,
+raises Inconclusive), because then the others still count.
+"""
+
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import ExitStack
+from functools import partial
+from typing import Any, NamedTuple, Self, TypeVar
+
+from kstreams_runbooks.errors import Inconclusive
+from kstreams_runbooks.model.readings.drain import OpenTransaction
+from kstreams_runbooks.model.readings.readings import (
+    BrokerReading,
+    GroupReading,
+    Missing,
+    PartitionReading,
+    Taken,
+    TopicReading,
+)
+from kstreams_runbooks.observe.kafka.clients import (
+    REQUEST_TIMEOUT_MS,
+    bootstrap,
+    connect_librdkafka,
+    connect_python,
+    let_in,
+    unreachable,
+)
+from kstreams_runbooks.observe.kafka.groups import (
+    classic_group,
+    consumer_group,
+    hidden_group,
+    streams_group,
+    unknown_group,
+)
+from kstreams_runbooks.observe.kafka.log_dirs import read_every_topic
+from kstreams_runbooks.observe.kafka.offsets import (
+    GroupOffsets,
+    HeldPartition,
+    Place,
+    read_committed,
+    read_held,
+    read_partitions,
+)
+from kstreams_runbooks.observe.kafka.read_only import ReadOnly
+from kstreams_runbooks.observe.kafka.request_count import Statistics
+from kstreams_runbooks.observe.kafka.topic_names import TopicNames, refused_topic
+from kstreams_runbooks.observe.kafka.transactions import read_open
+
+KafkaAddress = Mapping[str, Any]
+
+# A coordinator or a leader that has just moved answers within one of these; a cluster in trouble does not.
+_ATTEMPTS = 4
+_UNKNOWN_TOPIC = 3
+# Where a setting of a topic comes from that was not set on the topic itself.
+_NOT_ITS_OWN = {"DEFAULT_CONFIG", "STATIC_BROKER_CONFIG", "DYNAMIC_DEFAULT_BROKER_CONFIG"}
+
+_T = TypeVar("_T")
+
+
+class ListedGroup(NamedTuple):
+    """A group as the list has it; type and state are unknown where the broker is too old to tell.
+
+    `protocol_type` is consumer for everything that reads topics, and another word for what uses groups otherwise
+    (`connect`); empty where nobody ever joined.
+    """
+
+    group_id: str
+    type: str
+    state: str
+    protocol_type: str
+
+
+class ClusterReader:
+    """Reads one cluster; a context manager. `config` is a librdkafka configuration and is never printed.
+
+    Unreachable on entry if no broker answers within 8 s, or with what keeps the login out (within 3 s); BadInput for a
+    configuration that no client takes. With `counted` it can say how many requests it took.
+    """
+
+    def __init__(self, config: KafkaAddress, *, counted: bool = False) -> None:
+        self._config = dict(config)
+        self._statistics = Statistics() if counted else None
+        self._closing = ExitStack()
+        self._admin: ReadOnly | None = None
+        self._offsets: ReadOnly | None = None
+
+    def __enter__(self) -> Self:
+        # First: what librdkafka does not take, and what keeps the login out, are to kafka-python a broker that does not
+        # answer.
+        offsets = connect_librdkafka(self._config, **(self._statistics.settings() if self._statistics else {}))
+        client: ReadOnly = connect_python(let_in(self._config))
+        self._closing.callback(client.close)
+        self._admin, self._offsets = client, offsets
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._admin = self._offsets = None
+        self._closing.close()
+
+    @property
+    def admin(self) -> ReadOnly:
+        """Admin client of kafka-python; RuntimeError outside of `with`."""
+        if self._admin is None:
+            raise RuntimeError("ClusterReader is used outside of its with block")
+        return self._admin
+
+    @property
+    def librdkafka(self) -> ReadOnly:
+        """Admin client of librdkafka; RuntimeError outside of `with`."""
+        if self._offsets is None:
+            raise RuntimeError("ClusterReader is used outside of its with block")
+        return self._offsets
+
+    def requests(self) -> int:
+        """Requests to the brokers so far (observe/kafka/request_count.py); RuntimeError where they are not counted."""
+        if self._statistics is None:
+            raise RuntimeError("ClusterReader was not made with counted=True")
+        return int(self.admin.requests()) + self._statistics.sent(self.librdkafka.poll)
+
+    def taken(self) -> Taken:
+        """Now, from this cluster."""
+        return Taken(time.time_ns() // 1_000_000, f"kafka {bootstrap(self._config)}")
+
+    def broker(self) -> BrokerReading | Missing:
+        """Brokers: the lowest release among them, finalized features, whether any of them creates topics by itself."""
+        taken = self.taken()
+        nodes = self._ask("describe cluster", lambda: self.admin.describe_cluster()["brokers"])
+        if isinstance(nodes, Missing):
+            return nodes
+        ids = [int(node["broker_id"]) for node in nodes]
+        releases = self._ask(
+            "broker versions", lambda: [self.admin.get_broker_version_data(node).broker_version for node in ids]
+        )
+        features = self._ask("features", self.admin.describe_features)
+        return BrokerReading(
+            taken=taken,
+            version=releases if isinstance(releases, Missing) else ".".join(str(part) for part in min(releases)),
+            features=features if isinstance(features, Missing) else _finalized(features),
+            auto_create_topics=self._auto_create(ids),
+            brokers=len(ids),
+        )
+
+    def _auto_create(self, ids: list[int]) -> bool | Missing:
+        from kafka.admin import ConfigResource, ConfigResourceType
+
+        name = "auto.create.topics.enable"
+        resources = [ConfigResource(ConfigResourceType.BROKER, str(node), {name: None}) for node in ids]
+        answer = self._ask("broker configs", lambda: self.admin.describe_configs(resources, config_filter="all"))
+        if isinstance(answer, Missing):
+            return answer
+        values = [answer.get("broker", {}).get(str(node), {}).get(name, {}).get("value") for node in ids]
+        if None in values:
+            return Missing(f"{name}: not reported by every broker; grant this login DescribeConfigs on Cluster")
+        return any(str(value).lower() == "true" for value in values)
+
+    def groups(self) -> tuple[tuple[str, str, str], ...]:
+        """(group id, type, state) of every group; type and state are unknown where the broker is too old to tell."""
+        return tuple((group.group_id, group.type, group.state) for group in self.listed())
+
+    def listed(self) -> tuple[ListedGroup, ...]:
+        """Every group that this reader may see, by id."""
+        listed = self._answered("list groups", self.admin.list_groups)
+        return tuple(
+            sorted(
+                ListedGroup(
+                    group["group_id"],
+                    (group.get("group_type") or "unknown").lower(),
+                    group.get("group_state") or "Unknown",
+                    group.get("protocol_type") or "",
+                )
+                for group in listed
+            )
+        )
+
+    def group(self, group_id: str) -> GroupReading | Missing:
+        """One group with its members, whatever its type; Missing where no broker knows it or its members are hidden."""
+        try:
+            kind = {name: kind for name, kind, _ in self.groups()}.get(group_id)
+        except Inconclusive as error:
+            return Missing(str(error))
+        if kind is None:
+            return Missing(self.unlisted([group_id])[group_id])
+        return self.group_of(group_id, kind)
+
+    def unlisted(self, group_ids: Collection[str]) -> dict[str, str]:
+        """Why each of these groups is not in `listed`: this login may not see it, or no broker knows it."""
+        if not group_ids:
+            return {}
+        # With Describe on Cluster the list has every group, whatever the ACLs on groups are.
+        if self.lists_every_group() is True:
+            return {group: unknown_group(group) for group in group_ids}
+        if self._may_describe(list(group_ids)) is True:
+            return {group: unknown_group(group) for group in group_ids}
+        return {group: self._why_unlisted(group) for group in group_ids}
+
+    def _why_unlisted(self, group_id: str) -> str:
+        answer = self._may_describe([group_id])
+        if isinstance(answer, Missing):
+            return f"group {group_id}: whether it exists is not known ({answer.missing})"
+        return unknown_group(group_id) if answer else hidden_group(group_id)
+
+    def lists_every_group(self) -> bool | Missing:
+        """Whether `listed` has every group of the cluster: this login may Describe the cluster."""
+        return self._ask(
+            "describe cluster", lambda: "DESCRIBE" in (self.admin.describe_cluster().get("authorized_operations") or ())
+        )
+
+    def _may_describe(self, group_ids: list[str]) -> bool | Missing:
+        from kafka.errors import GroupAuthorizationFailedError
+
+        def ask() -> bool:
+            try:
+                described = self.admin.describe_groups(group_ids)
+            except GroupAuthorizationFailedError:
+                return False
+            return not any("Authorization" in (group["error"] or "") for group in described.values())
+
+        return self._ask("describe groups", ask)
+
+    def group_of(self, group_id: str, kind: str) -> GroupReading | Missing:
+        """One group whose type is known from `listed`, with its members; Missing where they cannot be read."""
+        taken = self.taken()
+        if kind == "streams":
+            described = self._of_group(group_id, lambda: self.admin.describe_streams_groups([group_id])[group_id])
+            return described if isinstance(described, Missing) else streams_group(described, taken)
+        if kind == "consumer":
+            future = self._ask(group_id, lambda: self.librdkafka.describe_consumer_groups([group_id])[group_id])
+            return future if isinstance(future, Missing) else consumer_group(group_id, future, taken)
+        if kind in {"classic", "unknown"}:
+            described = self._of_group(group_id, lambda: self.admin.describe_groups([group_id])[group_id])
+            return described if isinstance(described, Missing) else classic_group(described, taken)
+        return Missing(f"group {group_id} is a {kind} group: its members are not read")
+
+    def transactional_ids(self) -> frozenset[str] | Missing:
+        """Transactional ids that this reader may see; a broker leaves out what it may not, without a word."""
+        listed = self._ask("transactions", self.admin.list_transactions)
+        if isinstance(listed, Missing):
+            return listed
+        return frozenset(one.transactional_id for each in listed.values() for one in each)
+
+    def topic_names(self) -> frozenset[str]:
+        """Names of all topics that this reader may see."""
+        return frozenset(self._answered("list topics", self.admin.list_topics))
+
+    def topics(self, names: Collection[str], *, configs: bool = False) -> tuple[TopicReading, ...]:
+        """Topics by name, absent ones left out; with `configs` also what is not at its default, sorted."""
+        if not names:
+            return ()
+        described = self._answered("describe topics", lambda: self.admin.describe_topics(sorted(names)))
+        found = []
+        for topic in described:
+            if topic["error_code"] not in {0, _UNKNOWN_TOPIC}:
+                raise Inconclusive(refused_topic(topic["name"], topic["error_code"]))
+            if topic["error_code"] == 0:
+                found.append(topic)
+        settings = self._topic_configs([topic["name"] for topic in found]) if configs else {}
+        return tuple(
+            TopicReading(
+                topic["name"], str(topic["topic_id"]), len(topic["partitions"]), settings.get(topic["name"], ())
+            )
+            for topic in sorted(found, key=lambda topic: str(topic["name"]))
+        )
+
+    def names(self) -> TopicNames:
+        """Names of topics: those that this login may see, and on demand whether there are others."""
+        visible = self.topic_names()
+        return TopicNames(visible, lambda: self._hidden(visible), self._refused)
+
+    def _hidden(self, visible: frozenset[str]) -> frozenset[str] | Missing:
+        every = self._ask("log directories", lambda: read_every_topic(self.admin))
+        if isinstance(every, Missing):
+            return every
+        if not (others := every - visible):
+            return frozenset()
+        # A topic that was created or deleted meanwhile is not hidden.
+        refused = self._refused(others)
+        return refused if isinstance(refused, Missing) else frozenset(refused)
+
+    def _refused(self, names: Collection[str]) -> dict[str, int] | Missing:
+        """Of these names those that a broker neither describes nor calls unknown; no topic is created by asking."""
+        described = self._ask("describe topics", lambda: self.admin.describe_topics(sorted(names)))
+        if isinstance(described, Missing):
+            return described
+        errors = {str(topic["name"]): int(topic["error_code"]) for topic in described}
+        return {name: error for name, error in errors.items() if error not in {0, _UNKNOWN_TOPIC}}
+
+    def _topic_configs(self, names: list[str]) -> dict[str, tuple[tuple[str, str], ...]]:
+        from kafka.admin import ConfigResource, ConfigResourceType
+
+        if not names:
+            return {}
+        resources = [ConfigResource(ConfigResourceType.TOPIC, name) for name in names]
+        answer = self._answered("topic configs", lambda: self.admin.describe_configs(resources, config_filter="all"))
+        found = answer.get("topic", {})
+        # A topic has dozens of settings, defaults included: none is what kafka-python makes of a broker's refusal.
+        if hidden := [name for name in names if not found.get(name)]:
+            which = f"Topic {hidden[0]}"
+            raise Inconclusive(f"settings of {which}: not visible to this login; grant it DescribeConfigs on {which}")
+        return {
+            name: tuple(
+                sorted(
+                    (key, str(one["value"]))
+                    for key, one in settings.items()
+                    if one["config_source"] not in _NOT_ITS_OWN
+                )
+            )
+            for name, settings in found.items()
+        }
+
+    def settings(self, topics: Collection[str], names: Collection[str]) -> dict[str, dict[str, str]]:
+        """These settings of each topic, defaults included, in one call; what is not told is not among them."""
+        from kafka.admin import ConfigResource, ConfigResourceType
+
+        if not topics:
+            return {}
+        wanted = dict.fromkeys(names)
+        resources = [ConfigResource(ConfigResourceType.TOPIC, topic, wanted) for topic in sorted(topics)]
+        answer = self._ask("topic configs", lambda: self.admin.describe_configs(resources, config_filter="all"))
+        found = {} if isinstance(answer, Missing) else answer.get("topic", {})
+        return {
+            topic: {name: str(config["value"]) for name, config in settings.items() if config["value"] is not None}
+            for topic, settings in found.items()
+        }
+
+    def partitions(self, group_id: str, topics: Mapping[str, int]) -> tuple[PartitionReading, ...] | Missing:
+        """Offsets of `group_id` on every partition of `topics` (partition count by name), in four batched calls.
+
+        A count of 0 stands for a topic that is not there: one row that says so for its partition 0. A partition that
+        the group never committed is Missing("never committed"), never 0.
+        """
+        return self._ask(
+            f"offsets of {group_id}", lambda: read_partitions(self.admin, self.librdkafka, group_id, topics)
+        )
+
+    def committed(self, group_ids: Sequence[str]) -> dict[str, GroupOffsets | Missing]:
+        """What each group has committed, with its metadata, by partition; one call for each coordinator.
+
+        A group whose offsets cannot be read is Missing by itself: it is asked for alone where the batch fails.
+        """
+        every = self._ask("committed offsets", lambda: read_committed(self.admin, group_ids))
+        if not isinstance(every, Missing):
+            return dict(every)
+        found: dict[str, GroupOffsets | Missing] = {}
+        for group in group_ids:
+            alone = self._of_group(group, partial(read_committed, self.admin, [group]))
+            found[group] = alone if isinstance(alone, Missing) else alone[group]
+        return found
+
+    def open_transactions(self, places: Collection[Place], at_ms: int) -> tuple[OpenTransaction, ...] | Missing:
+        """Who has a transaction open on these partitions; Missing where the broker does not tell."""
+        return self._ask("open transactions", lambda: read_open(self.admin, places, at_ms))
+
+    def log_bytes(self, topics: Collection[str]) -> int | Missing:
+        """Bytes of one copy of these topics on the brokers' disks: of each partition its largest replica."""
+        sizes = self.bytes_of(topics)
+        if isinstance(sizes, Missing):
+            return sizes
+        if absent := sorted(set(topics) - sizes.keys()):
+            return Missing(f"size of {absent[0]}: not reported by any broker; grant this login Describe on Cluster")
+        return sum(sizes.values())
+
+    def bytes_of(self, topics: Collection[str]) -> dict[str, int] | Missing:
+        """The same by topic; one that no broker tells of is not among them."""
+        answer = self._ask("log directories", lambda: self.admin.describe_log_dirs(sorted(topics)))
+        if isinstance(answer, Missing):
+            return answer
+        largest: dict[tuple[str, int], int] = {}
+        for broker in answer:
+            for directory in broker["log_dirs"]:
+                for topic in directory["topics"]:
+                    for partition in topic["partitions"]:
+                        key = (topic["name"], partition["partition_index"])
+                        largest[key] = max(largest.get(key, 0), int(partition["partition_size"]))
+        sizes: dict[str, int] = {}
+        for (name, _), size in largest.items():
+            sizes[name] = sizes.get(name, 0) + size
+        return sizes
+
+    def held(self, topics: Mapping[str, int]) -> tuple[HeldPartition, ...] | Missing:
+        """What every partition of `topics` (partition count by name) still holds, and from when."""
+        return self._ask("offsets of inputs", lambda: read_held(self.librdkafka, topics))
+
+    def _of_group(self, group_id: str, call: Callable[[], _T]) -> _T | Missing:
+        """Answer of `call` on one group; Missing with the right that it takes where this login may not see it."""
+        from kafka.errors import GroupAuthorizationFailedError
+
+        def ask() -> _T | Missing:
+            try:
+                return call()
+            except GroupAuthorizationFailedError:
+                return Missing(hidden_group(group_id))
+
+        return self._ask(f"group {group_id}", ask)
+
+    def _answered(self, what: str, call: Callable[[], Any]) -> Any:
+        answer = self._ask(what, call)
+        if isinstance(answer, Missing):
+            raise Inconclusive(answer.missing)
+        return answer
+
+    def _ask(self, what: str, call: Callable[[], _T]) -> _T | Missing:
+        """Answer of `call`; tried again while the cluster moves a coordinator or a leader."""
+        from kafka.errors import BrokerResponseError, KafkaError
+        from tenacity import Retrying, retry_if_exception, stop_after_attempt, stop_after_delay, wait_exponential_jitter
+
+        retrying = Retrying(
+            retry=retry_if_exception(lambda error: isinstance(error, KafkaError) and error.retriable),
+            stop=stop_after_attempt(_ATTEMPTS) | stop_after_delay(REQUEST_TIMEOUT_MS / 1000),
+            wait=wait_exponential_jitter(multiplier=0.1, max=1.0),
+            before_sleep=lambda _: self.admin.forget_coordinators(),
+            reraise=True,
+        )
+        try:
+            return retrying(call)
+        except BrokerResponseError as error:
+            return Missing(f"{what}: the broker answered {type(error).__name__} ({error.description})")
+        except (KafkaError, OSError) as error:
+            raise unreachable(self._config, error) from None
+
+
+def _finalized(features: Mapping[str, Mapping[str, Any]]) -> tuple[tuple[str, int], ...]:
+    """Finalized level by feature; a feature that is only supported is left out."""
+    return tuple(sorted((name, level["finalized"][1]) for name, level in features.items() if "finalized" in level))

@@ -1,0 +1,99 @@
+"""Who keeps a transaction open on a partition, since when, and for how long it may.
+
+The partition's leader knows the producer, the transaction's coordinator its name and its timeout (KIP-664). Of one that
+no coordinator names only two things are sure: no broker allows a longer timeout than its transaction.max.timeout.ms,
+and how long it has been seen. When its first record was written is no word on that: a record may be of any day.
+"""
+
+import time
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
+from typing import Any
+
+from kstreams_runbooks.model.readings.drain import OpenTransaction
+from kstreams_runbooks.observe.kafka.offsets import Place
+from kstreams_runbooks.observe.kafka.read_only import ReadOnly
+
+_UNNAMED = "no coordinator lists it: it hangs, or this login may not Describe its transactional id"
+_LONGEST = "transaction.max.timeout.ms"
+_UNLIMITED = f"{_UNNAMED}; its {_LONGEST} is not visible either: grant this login DescribeConfigs on Cluster"
+
+
+def read_open(admin: ReadOnly, places: Collection[Place], at_ms: int) -> tuple[OpenTransaction, ...]:
+    """One row for each producer that has a transaction open on one of `places`; kafka-python's errors.
+
+    A partition on which none is found any more, because it has just ended, has no row.
+    """
+    from kafka import TopicPartition
+
+    if not places:
+        return ()
+    answer = admin.describe_producers([TopicPartition(*place) for place in sorted(places)])
+    found = [
+        (f"{partition.topic}-{partition.partition}", producer)
+        for partition, state in answer.items()
+        for producer in state.active_producers
+        # -1 where the producer wrote here before and has no transaction open now.
+        if producer.current_transaction_start_offset >= 0
+    ]
+    known = _described(admin, {producer.producer_id for _, producer in found})
+    named = all(producer.producer_id in known for _, producer in found)
+    longest_ms = None if named else longest_timeout_ms(admin)
+    rows = (_row(place, producer, known, at_ms, longest_ms) for place, producer in found)
+    return tuple(sorted(rows, key=lambda row: row.name))
+
+
+class Sightings:
+    """How long each open transaction has been seen, by a clock that does not jump; `now` gives its seconds."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._first: dict[tuple[str, int | None, int | None], float] = {}
+
+    def of(self, found: Iterable[OpenTransaction]) -> tuple[OpenTransaction, ...]:
+        """The same, each with how long it has been seen; those that are not among them have ended."""
+        now = self._now()
+        keys = {(one.name, one.producer_id, one.start_offset): one for one in found}
+        self._first = {key: self._first.get(key, now) for key in keys}
+        return tuple(replace(one, seen_ms=round((now - self._first[key]) * 1000)) for key, one in keys.items())
+
+
+def _described(admin: ReadOnly, producer_ids: Collection[int]) -> dict[int, tuple[str, Any]]:
+    """Transactional id and description by producer id.
+
+    One that hangs is absent, because no coordinator has it any more; so is one that this user may not describe.
+    """
+    if not producer_ids:
+        return {}
+    listed = admin.list_transactions(producer_id_filters=sorted(producer_ids))
+    names = sorted({row.transactional_id for rows in listed.values() for row in rows})
+    return {one.producer_id: (name, one) for name, one in admin.describe_transactions(names).items()}
+
+
+def longest_timeout_ms(admin: ReadOnly) -> int | None:
+    """The longest timeout that any broker allows a producer; None where one of them does not tell."""
+    from kafka.admin import ConfigResource, ConfigResourceType
+    from kafka.errors import BrokerResponseError
+
+    nodes = [str(node["broker_id"]) for node in admin.describe_cluster()["brokers"]]
+    asked = [ConfigResource(ConfigResourceType.BROKER, node, {_LONGEST: None}) for node in nodes]
+    try:
+        answer = admin.describe_configs(asked, config_filter="all").get("broker", {})
+    except BrokerResponseError:
+        return None
+    values = [answer.get(node, {}).get(_LONGEST, {}).get("value") for node in nodes]
+    return None if None in values else max(map(int, values))
+
+
+def _row(
+    place: str, producer: Any, known: dict[int, tuple[str, Any]], at_ms: int, longest_ms: int | None
+) -> OpenTransaction:
+    name, described = known.get(producer.producer_id, (None, None))
+    start = producer.current_transaction_start_offset
+    if described is None:
+        why = _UNLIMITED if longest_ms is None else _UNNAMED
+        return OpenTransaction(place, None, producer.producer_id, None, longest_ms, start, why)
+    # -1 once it has ended: a record's own time may be of any day, and says nothing of the transaction.
+    began = described.transaction_start_time_ms
+    age = max(0, at_ms - began) if began >= 0 else None
+    return OpenTransaction(place, name, producer.producer_id, age, described.transaction_timeout_ms, start)

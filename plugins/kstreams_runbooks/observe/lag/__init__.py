@@ -1,0 +1,1 @@
+"""What groups have left to read, counted and dated."""

@@ -1,0 +1,134 @@
+"""How many records a consumer gets from a range of offsets, and how old the first of them is.
+
+Offsets are no records: transaction markers and compacted gaps have offsets too, and so have aborted records, which a
+read_committed consumer never gets.
+"""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+from uuid import uuid4
+
+from kstreams_runbooks.errors import Inconclusive, RunbookError, Unreachable
+from kstreams_runbooks.model.readings.lag import Isolation, Readable
+from kstreams_runbooks.observe.kafka.clients import open_consumer
+from kstreams_runbooks.observe.kafka.offsets import Place
+
+_BATCH = 10_000
+_POLL_S = 0.5
+# How long nothing may arrive, where every partition that is left has told that it has no more for now.
+_SILENT_S = 5.0
+_NOT_A_FAILURE_OF_THE_CLUSTER = {
+    "_AUTO_OFFSET_RESET": "an offset of the range is not there: deleted by retention or by somebody",
+    "UNKNOWN_TOPIC_OR_PART": "it is not on the cluster any more",
+    "_UNKNOWN_PARTITION": "it is not on the cluster any more",
+    "TOPIC_AUTHORIZATION_FAILED": "these credentials may not read it; allow Read and Describe",
+}
+
+
+def count_readable(
+    config: Mapping[str, Any],
+    ranges: Mapping[Place, tuple[int, int]],
+    timeout_s: float = 30.0,
+    isolation: Isolation = "read_committed",
+) -> dict[Place, Readable]:
+    """What can be read in [start, end) of each partition, end no further than its last stable offset.
+
+    Nothing is committed, and no group is joined. Unreachable where the ends are not reached in time, Inconclusive where
+    an offset is gone or past an open transaction: never a smaller number.
+    """
+    from confluent_kafka import TopicPartition
+
+    left = {place: end for place, (start, end) in ranges.items() if start < end}
+    if not left:
+        return {place: Readable() for place in ranges}
+    consumer = open_consumer(
+        config,
+        {
+            "group.id": f"kstreams-runbooks-lag-{uuid4()}",
+            "isolation.level": isolation,
+            "enable.auto.commit": False,
+            "enable.partition.eof": True,
+            "auto.offset.reset": "error",
+        },
+    )
+    try:
+        consumer.assign([TopicPartition(*place, ranges[place][0]) for place in left])
+        sums = _read(consumer, left, timeout_s)
+    finally:
+        consumer.close()
+    return {place: Readable(*sums.get(place, (0, 0, None))) for place in ranges}
+
+
+# Records, bytes and oldest timestamp of one partition while it is read.
+_Sums = tuple[int, int, int | None]
+
+
+def _read(consumer: Any, left: dict[Place, int], timeout_s: float) -> dict[Place, _Sums]:
+    """Read every partition to its end; the ends that are left are taken out of `left`."""
+    from confluent_kafka import TopicPartition
+
+    sums: dict[Place, _Sums] = {}
+    until = time.monotonic() + timeout_s
+    silent_since = time.monotonic()
+    dry: set[Place] = set()
+    while left:
+        messages = consumer.consume(_BATCH, _POLL_S)
+        done = {place for message in messages if (place := _taken(message, left, sums, dry)) is not None}
+        # Where a range ends in markers no record comes after it; the position moves past them.
+        done |= {place for place, offset in _positions(consumer, left).items() if offset >= left[place]}
+        for place in done:
+            left.pop(place, None)
+        if done and left:
+            consumer.pause([TopicPartition(*place) for place in done])
+        now = time.monotonic()
+        silent_since = now if messages else silent_since
+        if left and left.keys() <= dry and now - silent_since > _SILENT_S:
+            raise Inconclusive(
+                f"{_named(left)}: nothing more to read before the end of the range: it is past an open transaction; "
+                "read the last stable offsets again, and repeat"
+            )
+        if left and now > until:
+            raise Unreachable(f"Kafka: {_named(left)}: not read to the end of the range in {timeout_s:.0f} s")
+    return sums
+
+
+def _taken(message: Any, left: Mapping[Place, int], sums: dict[Place, _Sums], dry: set[Place]) -> Place | None:
+    """Count one message; its partition where the range is at its end."""
+    place = (message.topic(), message.partition())
+    if place not in left:
+        return None
+    error, offset, end = message.error(), message.offset(), left[place]
+    if error is not None:
+        if error.name() != "_PARTITION_EOF":
+            raise _failure(place, error)
+        dry.add(place)
+        return place if offset >= end else None
+    if offset < end:
+        records, size, oldest = sums.get(place, (0, 0, None))
+        _, timestamp = message.timestamp()
+        sums[place] = (
+            records + 1,
+            size + len(message.key() or b"") + len(message.value() or b""),
+            timestamp if oldest is None or timestamp < oldest else oldest,
+        )
+    return place if offset >= end - 1 else None
+
+
+def _positions(consumer: Any, left: Mapping[Place, int]) -> dict[Place, int]:
+    from confluent_kafka import TopicPartition
+
+    return {(one.topic, one.partition): one.offset for one in consumer.position([TopicPartition(*at) for at in left])}
+
+
+def _failure(place: Place, error: Any) -> RunbookError:
+    name = f"{place[0]}-{place[1]}"
+    if why := _NOT_A_FAILURE_OF_THE_CLUSTER.get(error.name()):
+        return Inconclusive(f"{name}: {why}")
+    return Unreachable(f"Kafka: {name} cannot be read ({error.str()})")
+
+
+def _named(places: Mapping[Place, int]) -> str:
+    topic, number = min(places)
+    more = f" and {len(places) - 1:,} more" if len(places) > 1 else ""
+    return f"{topic}-{number}{more}"

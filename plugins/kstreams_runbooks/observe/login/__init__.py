@@ -1,0 +1,1 @@
+"""Whether a login gets into a cluster, and what keeps it out."""

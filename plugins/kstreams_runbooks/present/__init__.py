@@ -1,0 +1,1 @@
+"""Answers as JSON, text and Markdown; nothing is read or decided here."""

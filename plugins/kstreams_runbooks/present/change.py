@@ -1,0 +1,93 @@
+"""A plan as one JSON document: what `plan --format json` prints, and what every other form is made from."""
+
+from dataclasses import asdict
+from typing import Any, Final
+
+from kstreams_runbooks.decide.change.reading import ChangeReading
+from kstreams_runbooks.decide.comparison.prediction import InternalTopic
+from kstreams_runbooks.model.topology.change import ChangeFigures, ChangeFinding, Undecided
+from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.rules import procedures
+
+SCHEMA_VERSION: Final = 1
+_NOTHING_READ = ChangeFigures()
+
+
+def document(reading: ChangeReading, figures: ChangeFigures = _NOTHING_READ) -> dict[str, Any]:
+    """Everything about a change; what only a cluster tells (`figures`) is null where it was not read.
+
+    Sizes are bytes of one replica, times ms since 1970; `records_to_reprocess` is what the inputs hold now, which is
+    all that a reset can process again.
+    """
+    prediction = reading.prediction
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "verdict": reading.plan.verdict.value,
+        "reasons": list(reading.plan.reasons),
+        "runbooks": list(reading.plan.runbooks),
+        "not_compared": list(reading.not_compared),
+        "alternatives": [asdict(one) for one in reading.plan.alternatives],
+        "findings": [_finding(one) for one in reading.findings],
+        "undecided": [_undecided(one) for one in reading.undecided],
+        "internal_topics": {
+            "created": [_topic(one, figures) for one in prediction.created],
+            "orphaned": [_topic(one, figures) for one in prediction.orphaned],
+            "kept": [_topic(one, figures) for one in prediction.kept],
+        },
+        "restores": [{**asdict(one), "bytes": figures.bytes_on_disk.get(one.changelog)} for one in prediction.restores],
+        "stale_task_directories": list(prediction.stale_directories),
+        "changes": [asdict(one) for one in reading.effects],
+        "costs": {
+            "bytes_to_restore": _sum([figures.bytes_on_disk.get(one.changelog) for one in prediction.restores]),
+            "records_to_reprocess": figures.records_held,
+            "inputs_reach_back_to_ms": figures.reach_back_to_ms,
+        },
+        "procedures": [asdict(one) for one in procedures() if one.runbook in reading.plan.runbooks],
+    }
+
+
+def exit_code(reading: ChangeReading) -> int:
+    """0 a rolling bounce is enough and nobody has to weigh anything, 1 more than that or a refusal, 3 inconclusive.
+
+    2 for two applications that were mixed up: that is no change of one.
+    """
+    if reading.mixed_up:
+        return 2
+    if reading.plan.verdict is Outcome.INCONCLUSIVE:
+        return 3
+    return 0 if reading.plan.verdict is Outcome.PROCEED and reading.rolls else 1
+
+
+def _finding(one: ChangeFinding) -> dict[str, Any]:
+    return {
+        "id": one.id,
+        "severity": one.severity,
+        "object": one.object,
+        "message": one.message,
+        "source": one.source,
+        "runbook": one.runbooks[0] if one.runbooks else None,
+        "covered_by": one.covered_by,
+    }
+
+
+def _undecided(one: Undecided) -> dict[str, Any]:
+    return {
+        "id": one.id,
+        "severity": one.severity,
+        "object": one.object,
+        "declare": [str(missing) for missing in one.asked],
+        "candidates": one.candidates or None,
+    }
+
+
+def _topic(one: InternalTopic, figures: ChangeFigures) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "partitions": figures.partitions.get(one.name, one.partitions),
+        "bytes": figures.bytes_on_disk.get(one.name),
+    }
+
+
+def _sum(sizes: list[int | None]) -> int | None:
+    """The sum, None where one of them is not known."""
+    return None if any(size is None for size in sizes) else sum(size or 0 for size in sizes)

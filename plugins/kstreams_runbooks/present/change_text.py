@@ -1,0 +1,184 @@
+"""A plan as a person reads it at night, from its document: the verdict, what it changes, why, and what to do."""
+
+import textwrap
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from kstreams_runbooks.decide.runbooks import runbook, start_command
+from kstreams_runbooks.wording import LONGEST_SENTENCE, cell, code, markdown, sentence
+
+_WIDTH = 110
+_SHOWN = 3
+_RUN_IT = "run it"
+_STARTS_OVER = {"reset_and_cleanup", "blue_green_cutover"}
+_PLURAL = {"topic": "topics", "directory": "directories", "group": "groups"}
+
+
+class Section(NamedTuple):
+    """Some lines under a title."""
+
+    title: str
+    lines: list[str]
+
+
+def as_text(plan: Mapping[str, Any]) -> str:
+    """Verdict and runbooks first, then what happens, findings from the worst, what is missing, and how it is done."""
+    lines = [headline(plan), *(line for reason in notes(plan) for line in _wrapped(reason))]
+    happening, *rest = sections(plan)
+    for section in (happening, Section("findings", list(_findings(plan))), *rest):
+        if section.lines:
+            lines += ["", section.title, *(wrapped for line in section.lines for wrapped in _wrapped(line))]
+    return "\n".join(lines)
+
+
+def as_markdown(plan: Mapping[str, Any]) -> str:
+    """The same for a review: tables and numbered steps."""
+    return "\n".join(_markdown(plan)) + "\n"
+
+
+def headline(plan: Mapping[str, Any]) -> str:
+    """The verdict in one sentence."""
+    if plan["verdict"] == "proceed":
+        return f"PROCEED with {', then '.join(plan['runbooks'])}"
+    if plan["verdict"] == "inconclusive":
+        return "INCONCLUSIVE: the runbook hangs on what is not declared"
+    return "REFUSE: no runbook makes this safe"
+
+
+def notes(plan: Mapping[str, Any]) -> list[str]:
+    """Why it is so, and what nobody looked at because neither version gives it."""
+    lacking = [f"not compared, neither version gives it: {', '.join(plan['not_compared'])}"]
+    return [*map(sentence, plan["reasons"]), *(lacking if plan["not_compared"] else [])]
+
+
+def told(plan: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Findings that no stronger one covers, from the worst."""
+    return [one for one in plan["findings"] if one["covered_by"] is None]
+
+
+def sections(plan: Mapping[str, Any]) -> Iterator[Section]:
+    """What happens first; then, behind the findings, what is open, why nothing else is run, and how it is done."""
+    # Names are from a topology's text, a broker or a declaration.
+    yield Section("what happens", list(map(sentence, _happens(plan))))
+    yield Section(f"what {' and '.join(plan['runbooks'])} changes", list(map(sentence, _changes(plan))))
+    if plan["verdict"] == "proceed":
+        yield Section("not declared, and without weight for this plan", list(map(sentence, _light(plan))))
+    yield Section("why not", [f"{one['runbook']}: {one['why_not']}" for one in plan["alternatives"]])
+    for procedure in plan["procedures"]:
+        steps = [f"{number}. {step}" for number, step in enumerate(procedure["steps"], 1)]
+        title = f"{procedure['runbook']} is not a DAG yet, by hand: {procedure['what']}"
+        yield Section(title, [*steps, f"source: {procedure['source']}"])
+    yield Section(_RUN_IT, list(_commands(plan)))
+
+
+def infos(plan: Mapping[str, Any]) -> Iterator[str]:
+    """Findings that ask for nothing, by id: a person can look them up, and does not have to."""
+    objects: dict[str, list[str]] = {}
+    for finding in told(plan):
+        if finding["severity"] == "info":
+            objects.setdefault(finding["id"], []).append(finding["object"])
+    for rule, names in objects.items():
+        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+        yield sentence(f"info    {rule}: {', '.join(names[:_SHOWN])}{more}")
+    if covered := len(plan["findings"]) - len(told(plan)):
+        yield f"({_count(covered, 'finding')} more that a stronger one covers: --format json)"
+
+
+def _findings(plan: Mapping[str, Any]) -> Iterator[str]:
+    for finding in told(plan):
+        if finding["severity"] != "info":
+            yield sentence(f"{finding['severity']:8}{finding['id']}: {finding['message']} [{finding['source']}]")
+    yield from infos(plan)
+
+
+def _happens(plan: Mapping[str, Any]) -> Iterator[str]:
+    """One sentence for each topic, store and directory; topics that stay are counted."""
+    for what, words in (("created", "is created"), ("orphaned", "is left behind")):
+        for topic in plan["internal_topics"][what]:
+            partitions = topic["partitions"]
+            yield f"topic {topic['name']} {words}" + (f" with {_count(partitions, 'partition')}" if partitions else "")
+    if (records := plan["costs"]["records_to_reprocess"]) is not None:
+        yield f"the inputs hold {records:,} records: no more than these can be processed again"
+    if _STARTS_OVER & set(plan["runbooks"]):
+        # Nothing of the old state is read again: what is kept and what restores says nothing there.
+        return
+    if kept := plan["internal_topics"]["kept"]:
+        yield f"{_count(len(kept), 'internal topic')} {'stays as it is' if len(kept) == 1 else 'stay as they are'}"
+    for store in plan["restores"]:
+        size = "" if store["bytes"] is None else f", {store['bytes']:,} bytes"
+        yield f"store {store['store']} restores in full from {store['changelog']}: {store['why']}{size}"
+    for directory in plan["stale_task_directories"]:
+        yield f"task directories {directory}* are used by nothing any more"
+
+
+def _changes(plan: Mapping[str, Any]) -> Iterator[str]:
+    for one in plan["changes"]:
+        what = one["kind"] if len(one["names"]) == 1 else _PLURAL[one["kind"]]
+        yield f"{one['action']}: {what} {', '.join(one['names'])}"
+
+
+def _light(plan: Mapping[str, Any]) -> Iterator[str]:
+    objects: dict[str, list[str]] = {}
+    for one in plan["undecided"]:
+        objects.setdefault(one["object"], []).append(one["id"])
+    for name, ids in objects.items():
+        yield f"{name}: {', '.join(dict.fromkeys(ids))}"
+
+
+def _commands(plan: Mapping[str, Any]) -> Iterator[str]:
+    """What starts the runbooks that are DAGs; `commands` of a plan that knows its application and its release."""
+    if "commands" in plan:
+        yield from plan["commands"]
+        return
+    for name in plan["runbooks"]:
+        if runbook(name).is_dag:
+            yield " ".join(start_command(name, "NAME", "RELEASE"))
+
+
+def _markdown(plan: Mapping[str, Any]) -> Iterator[str]:
+    yield from (f"## {headline(plan)}", "")
+    yield from (f"- {_whole(reason)}" for reason in notes(plan))
+    happening, *rest = sections(plan)
+    if happening.lines:
+        yield from ("", "### What happens", "", *(f"- {_whole(line)}" for line in happening.lines))
+    yield from ("", "### Findings", "", "| severity | rule | object | what | source |", "|---|---|---|---|---|")
+    for one in told(plan):
+        what = (cell(one["message"], LONGEST_SENTENCE), cell(one["source"]))
+        yield f"| {' | '.join((one['severity'], code(one['id']), code(one['object']), *what))} |"
+    for title, lines in rest:
+        numbered = bool(lines) and lines[0].startswith("1. ")
+        if lines:
+            yield from ("", f"### {title[0].upper()}{title[1:]}", "")
+        yield from (_numbered(line) if numbered and line[0].isdigit() else f"- {_item(title, line)}" for line in lines)
+
+
+def _numbered(line: str) -> str:
+    number, _, step = line.partition(" ")
+    return f"{number} {_whole(step)}"
+
+
+def _item(title: str, line: str) -> str:
+    """A command is code, everything else text."""
+    return code(line, LONGEST_SENTENCE) if title == _RUN_IT else _whole(line)
+
+
+def _whole(text: str) -> str:
+    return markdown(text, LONGEST_SENTENCE)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _wrapped(text: str) -> list[str]:
+    """Indented by two, what follows by what the line begins with: a severity, a number or nothing."""
+    head = text.split(" ", 1)[0]
+    hanging = 10 if head in {"danger", "warning", "info"} else 5 if head.rstrip(".").isdigit() else 4
+    return textwrap.wrap(
+        text,
+        _WIDTH,
+        initial_indent="  ",
+        subsequent_indent=" " * hanging,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

@@ -1,0 +1,88 @@
+"""The answer to "is it drained?" as JSON and as text."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any, Final
+
+from kstreams_runbooks.decide.drain.pace import eta_ms
+from kstreams_runbooks.errors import Inconclusive, Unreachable
+from kstreams_runbooks.model.fleet_entry import DeclaredApplication
+from kstreams_runbooks.model.readings.drain import DrainAnswer, RunningInstance
+from kstreams_runbooks.model.readings.lag import PartitionLag
+from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.wording import sentence
+
+SCHEMA_VERSION: Final = 1
+_WORDS = {Outcome.PROCEED: "drained", Outcome.WAIT: "not yet"}
+
+
+def word(answer: DrainAnswer) -> str:
+    """Drained, not yet, or inconclusive."""
+    return _WORDS.get(answer.verdict.outcome, "inconclusive")
+
+
+def exit_code(answer: DrainAnswer) -> int:
+    """0 drained, 1 not yet, 3 inconclusive, 4 where the last reading found no broker."""
+    if answer.verdict.outcome is Outcome.PROCEED:
+        return 0
+    if answer.unreachable:
+        return Unreachable.exit_code
+    return 1 if answer.verdict.outcome is Outcome.WAIT else Inconclusive.exit_code
+
+
+def document(entry: DeclaredApplication, answer: DrainAnswer) -> dict[str, Any]:
+    """The verdict and the last reading; a value that is not known is null."""
+    last = answer.readings[-1] if answer.readings else None
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "application": entry.name,
+        "application_id": entry.application_id,
+        "cluster": entry.cluster,
+        "verdict": word(answer),
+        "reasons": list(answer.verdict.reasons),
+        "findings": [asdict(finding) for finding in answer.verdict.findings],
+        "pause": None if answer.question.pause is None else asdict(answer.question.pause),
+        "readings": answer.taken,
+        "readings_needed": answer.question.readings,
+        "taken_at_ms": None if last is None else last.taken.at_ms,
+        "unread_records": None if last is None or not last.counted else last.unread,
+        "unread_at_most": None if last is None else last.unread,
+        "eta_ms": eta_ms(answer.readings),
+        "partitions": [] if last is None else [_partition(one) for one in last.partitions],
+        "open_transactions": [] if last is None else [asdict(one) for one in last.open_transactions],
+        "held_back": [] if last is None else [asdict(one) for one in last.held_back],
+        "instances": [] if last is None else [_instance(one) for one in last.instances],
+    }
+
+
+def as_text(entry: DeclaredApplication, answer: DrainAnswer) -> str:
+    """The verdict, then each reason on a line of its own."""
+    return "\n".join(map(sentence, _lines(entry, answer)))
+
+
+def _lines(entry: DeclaredApplication, answer: DrainAnswer) -> Iterator[str]:
+    yield f"[{entry.name} @ {entry.cluster}] {word(answer).upper()}"
+    for reason in answer.verdict.reasons:
+        yield f"  {reason}"
+    for held in (
+        answer.readings[-1].held_back if answer.readings and answer.verdict.outcome is not Outcome.PROCEED else ()
+    ):
+        yield f"  also, in no topic: {held.what}"
+
+
+def _partition(one: PartitionLag) -> dict[str, Any]:
+    return {
+        "topic": one.topic,
+        "partition": one.partition,
+        "role": one.role,
+        "state": one.state,
+        "committed": one.committed,
+        "last_stable_offset": one.last_stable_offset,
+        "log_end_offset": one.log_end_offset,
+        "readable_records": one.records if one.exact or one.records == 0 else None,
+        "oldest_unread_ms": one.oldest_unread_ms,
+    }
+
+
+def _instance(one: RunningInstance) -> dict[str, Any]:
+    return {**asdict(one), "tasks": None if one.tasks is None else sorted(one.tasks)}

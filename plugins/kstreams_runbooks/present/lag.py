@@ -1,0 +1,188 @@
+"""A lag reading as JSON, as text and as an exit code."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import Any, Final
+
+from kstreams_runbooks.decide.status.status import LagAnswer
+from kstreams_runbooks.model.readings.lag import ApplicationLag, PartitionLag
+from kstreams_runbooks.wording import sentence
+
+SCHEMA_VERSION: Final = 1
+
+
+def document(answers: Sequence[LagAnswer]) -> dict[str, Any]:
+    """Every application of every cluster; a value that is not known is null."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "applications": [
+            {
+                "application_id": one.lag.application_id,
+                "application": one.lag.application,
+                "cluster": one.cluster,
+                "taken_at_ms": one.at_ms,
+                "group_type": one.lag.group_type,
+                "group_state": one.lag.group_state,
+                "status": one.status.word,
+                "problems": list(one.lag.problems),
+                "unseen_changelogs": list(one.lag.unseen),
+                "partitions": [_partition(row) for row in one.lag.partitions],
+            }
+            for one in answers
+        ],
+    }
+
+
+def exit_code(answers: Sequence[LagAnswer]) -> int:
+    """0 everything is read, 1 unread records, 3 something is not known.
+
+    What a transaction holds that is still open is not known; it is told where nothing else is left to read. So is
+    whether records may expire unread (no right to read the topic's retention is no sign that all is well), whether
+    offsets that were deleted had a record unread, and whether a changelog that is not visible is still there.
+    """
+    every = [one.lag for one in answers]
+    if any(lag.unread is None for lag in every):
+        return 3
+    if any(lag.unread for lag in every):
+        return 1
+    doubts = (one.open_transaction or one.age_why or one.perhaps_lost for lag in every for one in lag.read)
+    return 3 if any(doubts) or any(lag.unseen for lag in every) else 0
+
+
+def _partition(one: PartitionLag) -> dict[str, Any]:
+    return {
+        "topic": one.topic,
+        "partition": one.partition,
+        "role": one.role,
+        "committed": one.committed,
+        "last_stable_offset": one.last_stable_offset,
+        "log_end_offset": one.log_end_offset,
+        "unread_offsets": one.offsets,
+        # A range without an offset has no record, counted or not.
+        "readable_records": one.records if one.exact or one.records == 0 else None,
+        "at_least": one.at_least,
+        "oldest_unread_ms": one.oldest_unread_ms,
+        "stream_time_ms": one.stream_time_ms,
+        "open_transaction": one.open_transaction,
+        "state": one.state,
+        "why": one.why or None,
+    }
+
+
+_SECONDS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
+# The words whose sentence says more than the lines below do.
+_TOLD = frozenset({"expiring", "failed", "recreated", "rewound", "stalled", "stopped"})
+_HEADS = ("topic", "role", "unread", "", "partitions", "oldest unread", "not committed for")
+
+
+def as_text(answers: Sequence[LagAnswer]) -> str:
+    """The whole answer."""
+    return "\n\n".join("\n".join(map(sentence, _application(one))) for one in answers)
+
+
+def _application(answer: LagAnswer) -> Iterator[str]:
+    lag, at_ms, found = answer.lag, answer.at_ms, answer.status
+    yield f"{lag.application_id} @ {answer.cluster}: {_total(lag)}; {found.word.upper()}"
+    group = f"{lag.group_type} group, {lag.group_state}" if lag.group_type else "its group was not seen"
+    yield f"  {group}; {_clock(at_ms)}"
+    topics = [list(rows) for _, rows in groupby(lag.partitions, lambda one: one.topic)]
+    topics.sort(key=lambda rows: (rows[0].role == "orphaned", -(_unread(rows) or 0), rows[0].topic))
+    if topics:
+        yield ""
+        yield from _table([_HEADS, *(_topic(rows, at_ms) for rows in topics)])
+    told = (found.sentence,) if found.word in _TOLD else ()
+    remarks = [*told, *lag.problems, *lag.unseen, *(line for rows in topics for line in _remarks(rows, lag.problems))]
+    if remarks:
+        yield ""
+        yield from (f"  ! {line}" for line in dict.fromkeys(remarks))
+
+
+def _total(lag: ApplicationLag) -> str:
+    """What it still has to read over all partitions that it reads."""
+    if lag.unread is None:
+        known = sum(one.records or 0 for one in lag.read)
+        return f"unread is not known ({known:,} that are)" if known else "unread is not known"
+    at_least = "at least " if any(one.at_least for one in lag.read) else ""
+    return f"{at_least}{lag.unread:,} unread {_unit(lag.read)}"
+
+
+def _unit(rows: Iterable[PartitionLag]) -> str:
+    return "records" if all(one.exact for one in rows) else "offsets"
+
+
+def _unread(rows: Sequence[PartitionLag]) -> int | None:
+    """None where one partition is not known: a part is no sum."""
+    return None if any(one.records is None for one in rows) else sum(one.records or 0 for one in rows)
+
+
+def _topic(rows: Sequence[PartitionLag], at_ms: int) -> tuple[str, ...]:
+    unread = _unread(rows)
+    some = sum(1 for one in rows if one.records)
+    oldest = min((one.oldest_unread_ms for one in rows if one.oldest_unread_ms is not None), default=None)
+    at_least = "≥ " if any(one.at_least for one in rows) else ""
+    # Where an earlier reading found a group at the same place, and there is something to read.
+    stands = max((at_ms - (one.committed_since_ms or at_ms) for one in rows if one.records), default=0)
+    return (
+        rows[0].topic,
+        rows[0].role,
+        "?" if unread is None else f"{at_least}{unread:,}",
+        _unit(rows),
+        f"{some} of {len(rows)}" if some else f"{len(rows)}",
+        "" if oldest is None else _ago(at_ms - oldest),
+        "" if not stands else f"≥ {_span(stands)}",
+    )
+
+
+def _table(lines: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    """Columns as wide as their widest cell; numbers to the right, and no column that is empty."""
+    columns = [column for column in zip(*lines, strict=True) if any(column[1:])]
+    widths = [max(map(len, column)) for column in columns]
+    for line in zip(*columns, strict=True):
+        cells = [
+            cell.rjust(width) if column[0] == "unread" else cell.ljust(width)
+            for cell, width, column in zip(line, widths, columns, strict=True)
+        ]
+        yield f"  {'  '.join(cells)}".rstrip()
+
+
+def _remarks(rows: Sequence[PartitionLag], problems: Sequence[str]) -> Iterator[str]:
+    """What is remarkable, the partitions of one topic together; what stands against all of them is told once."""
+    topic = rows[0].topic
+    if rows[0].role == "orphaned":
+        yield f"{topic}: nothing of the application reads it any more; what is left in it is in no total"
+    if numbers := [one.partition for one in rows if one.open_transaction]:
+        yield f"{topic} {_numbers(numbers)}: a transaction is open; what is behind it is not known"
+    every = [(one, why) for one in rows for why in (one.why, one.age_why) if why and why not in problems]
+    for why in dict.fromkeys(why for _, why in every):
+        numbers = [one.partition for one, said in every if said == why]
+        place = topic if rows[0].state == "missing" else f"{topic} {_numbers(numbers)}"
+        yield f"{place}: {why}"
+
+
+def _numbers(numbers: Sequence[int]) -> str:
+    """`partitions 0–3, 7`."""
+    spans: list[list[int]] = []
+    for number in sorted(numbers):
+        if spans and number == spans[-1][-1] + 1:
+            spans[-1] = [spans[-1][0], number]
+        else:
+            spans.append([number])
+    told = ", ".join("–".join(str(end) for end in dict.fromkeys((span[0], span[-1]))) for span in spans)
+    return f"partition{'s' if len(numbers) > 1 else ''} {told}"
+
+
+def _ago(ms: int) -> str:
+    """`14 min ago`."""
+    return f"{_span(ms)} ago"
+
+
+def _span(ms: int) -> str:
+    """`14 min`: the largest unit that it has one of."""
+    seconds = max(0, ms // 1000)
+    size, unit = next((row for row in _SECONDS if seconds >= row[0]), _SECONDS[-1])
+    return f"{seconds // size} {unit}"
+
+
+def _clock(at_ms: int) -> str:
+    return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"

@@ -1,0 +1,84 @@
+"""A version path as a person reads it at night: the verdict, what to do in order, then what to weigh."""
+
+import textwrap
+from collections.abc import Iterator
+from itertools import count
+
+from kstreams_runbooks.model.releases.path import PathBounce, PathFinding, VersionPath, VersionQuestion
+
+_WIDTH = 110
+_SEVERITIES = ("danger", "warning", "info")
+
+
+def as_text(question: VersionQuestion, path: VersionPath) -> str:
+    """Verdict first, then the runs with their bounces, then what was assumed, then findings, worst first."""
+    return "\n".join(_lines(question, path))
+
+
+def _lines(question: VersionQuestion, path: VersionPath) -> Iterator[str]:
+    yield from _wrapped(f"{path.verdict.upper()}  {path.reason}", "")
+    number = count(1)
+    for index, leg in enumerate(path.legs, 1):
+        yield ""
+        yield f"run {index} of {len(path.legs)}: {leg.runbook}"
+        for bounce in leg.bounces:
+            yield from _wrapped(
+                f"{next(number)}. {sentence(bounce, unset=_unset(bounce, leg.bounces))}", "   ", "      "
+            )
+    if assumed := tuple(_assumed(question)):
+        yield ""
+        yield from _wrapped(f"counted as used because nobody said otherwise: {', '.join(assumed)}", "")
+    for severity in _SEVERITIES:
+        found = tuple(finding for finding in path.findings if finding.severity == severity)
+        if found:
+            yield ""
+            yield severity
+        for finding in found:
+            yield from _finding(finding)
+
+
+def sentence(bounce: PathBounce, *, unset: bool) -> str:
+    """What one bounce does."""
+    parts = [f"every instance, one after another, to {bounce.target}"]
+    if bounce.upgrade_from:
+        parts.append(f"with upgrade.from={bounce.upgrade_from}")
+    elif unset:
+        parts.append("without upgrade.from")
+    if bounce.processing_guarantee:
+        parts.append(f"with processing.guarantee={bounce.processing_guarantee}")
+    told = " ".join(parts)
+    if "clear_state" in bounce.before:
+        told += ", its local state cleared before it starts"
+    if "drain" in bounce.before:
+        told = f"wait until the repartition topics are read to their end, then {told}"
+    return told
+
+
+def _unset(bounce: PathBounce, bounces: tuple[PathBounce, ...]) -> bool:
+    """Whether an earlier bounce of the leg set what this one takes away."""
+    return bounce.upgrade_from is None and any(one.upgrade_from for one in bounces)
+
+
+def _assumed(question: VersionQuestion) -> Iterator[str]:
+    if question.foreign_key_joins == "unknown":
+        yield "foreign-key joins"
+    if question.table_aggregations == "unknown":
+        yield "table aggregations"
+
+
+def _finding(finding: PathFinding) -> Iterator[str]:
+    runbook = f" [{finding.runbook}]" if finding.runbook else ""
+    yield f"  {finding.id}: {finding.object}{runbook}"
+    yield from _wrapped(finding.message, "    ")
+    yield from _wrapped(f"source: {finding.source}", "    ")
+
+
+def _wrapped(text: str, indent: str, hanging: str | None = None) -> list[str]:
+    return textwrap.wrap(
+        text,
+        _WIDTH,
+        initial_indent=indent,
+        subsequent_indent=indent if hanging is None else hanging,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

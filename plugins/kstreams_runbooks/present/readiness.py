@@ -1,0 +1,93 @@
+"""Application × runbook as JSON and as text."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from kstreams_runbooks.decide.runbooks import runbook
+from kstreams_runbooks.errors import RunbookError, Unreachable
+from kstreams_runbooks.model.discovery.readiness import Readiness
+
+SCHEMA_VERSION: Final = 1
+
+
+@dataclass(frozen=True)
+class ApplicationReadiness:
+    """One application; `error` says why nothing of it could be read, None where something was."""
+
+    application: str
+    cluster: str
+    runbooks: tuple[Readiness, ...]
+    error: RunbookError | None = None
+
+
+def document(found: Sequence[ApplicationReadiness]) -> dict[str, Any]:
+    """Every application with every runbook."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "applications": [
+            {
+                "application": one.application,
+                "cluster": one.cluster,
+                "unreachable": str(one.error) if isinstance(one.error, Unreachable) else None,
+                "not_read": str(one.error) if one.error else None,
+                "runbooks": [
+                    {
+                        "runbook": each.runbook,
+                        "kind": "dag" if runbook(each.runbook).is_dag else "procedure",
+                        "standing": each.standing,
+                        "missing": list(each.missing),
+                        "not_known": list(each.unknown),
+                        "better_with": list(each.better),
+                    }
+                    for each in one.runbooks
+                ],
+            }
+            for one in found
+        ],
+    }
+
+
+def as_text(found: Sequence[ApplicationReadiness]) -> Iterator[str]:
+    """One line for each runbook, and what it lacks."""
+    for one in found:
+        yield f"{one.application} @ {one.cluster}"
+        if one.error:
+            yield f"  {one.error}"
+            continue
+        # What is not known of several runbooks is one reading that failed: it is said once.
+        said: dict[str, int] = {}
+        for each in one.runbooks:
+            name = each.runbook if runbook(each.runbook).is_dag else f"{each.runbook}*"
+            yield f"  {name:21} {each.standing:11} {_lacks(each, said)}".rstrip()
+        yield from (f"  [{number}] {why}" for why, number in said.items())
+    if any(not runbook(each.runbook).is_dag for one in found for each in one.runbooks):
+        yield "* a procedure for a person: kstreams-runbooks plan prints its steps"
+
+
+def exit_code(found: Sequence[ApplicationReadiness]) -> int:
+    """0 everything is ready, 1 something is missing, 3 something is not known, or what an error says; the largest."""
+    return max(map(_code, found), default=0)
+
+
+def _code(one: ApplicationReadiness) -> int:
+    if one.error:
+        return one.error.exit_code
+    if any(each.unknown for each in one.runbooks):
+        return 3
+    return int(any(each.standing == "missing" for each in one.runbooks))
+
+
+def _lacks(each: Readiness, said: dict[str, int]) -> str:
+    if each.standing == "not needed":
+        return "; ".join(each.better)
+    parts = ["; ".join(each.missing)] if each.missing else []
+    if each.unknown:
+        parts.append(f"not known: {', '.join(_number(why, said) for why in each.unknown)}")
+    if each.better:
+        parts.append(f"works, but: {'; '.join(each.better)}" if each.standing == "ready" else "")
+    return " | ".join(part for part in parts if part)
+
+
+def _number(why: str, said: dict[str, int]) -> str:
+    return f"[{said.setdefault(why, len(said) + 1)}]"

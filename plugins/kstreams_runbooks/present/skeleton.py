@@ -1,0 +1,72 @@
+"""What an application has to declare beside a topology, as a file to fill in."""
+
+import json
+import re
+from collections.abc import Iterator
+
+import yaml
+
+from kstreams_runbooks.decide.comparison.compared import Version, source_tables
+from kstreams_runbooks.decide.topology.names import stem
+from kstreams_runbooks.model.topology.topology import Processor, Topology
+from kstreams_runbooks.wording import sentence
+
+_PLAIN = re.compile(r"[A-Za-z][\w.-]*", re.ASCII)
+_HEAD = """\
+# What the description of this release leaves out. A value that stays null is not known, and where it matters a plan is
+# inconclusive: fill in what you know and delete the rest (docs/declaration.md).
+library: null              # Kafka Streams release, such as 4.3.1
+config: null               # every setting that is set, such as {application.id: orders, topology.optimization: all}
+default_key_serde: null    # {name: string}, of stores and topics that give none
+default_value_serde: null  # {name: json, schema_version: 1}; without schema_version nothing in the bytes tells it"""
+
+
+def skeleton(topology: Topology) -> str:
+    """YAML with every store, suppression and topic of a topology, and what is asked of each."""
+    return "\n".join(_lines(Version(topology))) + "\n"
+
+
+def _lines(version: Version) -> Iterator[str]:
+    yield _HEAD
+    suppressions = [name for name in sorted(version.nodes) if stem(name).startswith("KTABLE-SUPPRESS-")]
+    nodes = (version.nodes[name] for name in suppressions)
+    buffers = {store for node in nodes if isinstance(node, Processor) for store in node.stores}
+    first = _first_stores(version)
+    if stores := sorted(version.store_places.keys() - buffers):
+        yield "stores:"
+        for store in stores:
+            yield from (f"  {_key(store)}:", "    kind: null             # key_value, window, session or join")
+            yield "    key: null              # in words, what its records are kept by"
+            yield "    # window: {kind: tumbling, size_ms: 3600000, grace_ms: 300000}   retention_ms: 86400000"
+            if store in first:
+                yield "    source_table: null     # true where it is a table that is read straight from a topic"
+            if store.removesuffix("-store") in version.nodes:
+                yield sentence(
+                    f"    # is {store.removesuffix('-store')} a suppression? then declare it below, and not here"
+                )
+    if suppressions:
+        yield "suppressions:"
+        for name in suppressions:
+            yield f"  {_key(name)}: {{mode: until_window_closes}}   # or until_time_limit with time_limit_ms"
+    yield "topics:"
+    for topic in sorted(version.read() | version.written() | version.internal):
+        yield f"  {_key(topic)}: {{partitions: null, key: null}}"
+
+
+def _key(name: str) -> str:
+    """A name as YAML reads it back: quoted where it would be something else."""
+    return name if _PLAIN.fullmatch(name) and yaml.safe_load(name) == name else json.dumps(name)
+
+
+def _first_stores(version: Version) -> set[str]:
+    """Stores that may be tables: nothing in the text tells it."""
+    asked = {topic for topic, is_table in source_tables(version).items() if is_table is None}
+    readers = {
+        name
+        for sub in version.topology.subtopologies
+        for source in sub.sources
+        if source.topics & asked
+        for name in source.successors
+    }
+    nodes = (version.nodes[name] for name in readers)
+    return {store for node in nodes if isinstance(node, Processor) for store in node.stores}

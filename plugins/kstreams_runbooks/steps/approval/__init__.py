@@ -1,0 +1,1 @@
+"""What allows a write: approval, hold, valid plan."""

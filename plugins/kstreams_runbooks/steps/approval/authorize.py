@@ -1,0 +1,160 @@
+"""A write never trusts the graph: what has to stand in the ledger before anything is changed."""
+
+from airflow.sdk.exceptions import AirflowRuntimeError
+from airflow.sdk.execution_time.task_runner import RuntimeTaskInstance
+
+from kstreams_runbooks.decide.runbooks import plan_decisions
+from kstreams_runbooks.decide.runs.validity import not_valid
+from kstreams_runbooks.errors import Refused, Unreachable, WriteRefused
+from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.model.runs.ledger import Approval
+from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.steps.approval.code import code_digest
+from kstreams_runbooks.steps.approval.holds import tell_who_holds_too_long
+from kstreams_runbooks.steps.approval.void import refuse_void
+from kstreams_runbooks.steps.run.ending import BEGUN
+from kstreams_runbooks.steps.run.run import Run, now_ms
+
+# Asking anew, or a reject, takes an earlier approval back: it must not be used because somebody marked the task.
+VOIDED = "earlier approval void"
+_HOUR_MS = 3_600_000
+# The steps whose reading a plan is made from.
+_LOOKS = ("observe", "read_cards")
+
+
+def authorize(run: Run, approval_task: str, after: tuple[str, ...], *, going_on: bool = False) -> None:
+    """Refuse unless the current plan is approved, the approval has not expired, and the gates before it have passed.
+
+    `approval_task` is the task whose approval covers this write; `after` names decisions whose newest verdict in this
+    run has to say proceed, and to be newer than everything that was changed before the point of no return. `going_on`
+    where this run has stopped what it is about to start: an approval that has expired meanwhile keeps nothing down.
+    Newer is what comes later in the journal, whatever the clocks say; they can only make an approval expire. Takes or
+    renews the run's holds. Marking a task successful by hand changes none of it.
+    """
+    _still_the_run(run)
+    plan = run.plan()
+    if not going_on:
+        refuse_void(run, plan)
+    approval = _answered(run, approval_task, plan.digest)
+    _same_code(run, plan)
+    _newest_run(run)
+    before = [card for card in run.ledger.cards(run.key) if not card.point_of_no_return]
+    last = max(before, key=lambda card: card.entry, default=None)
+    for name in after:
+        verdicts = run.ledger.evidence(run.key, kind="verdict", name=name)
+        outcome = verdicts[-1].payload["result"]["outcome"] if verdicts else "never reached"
+        if outcome != "proceed":
+            raise WriteRefused(
+                f"{run.task_id}: {name} is {outcome} in the ledger (expected proceed); marked successful by hand does "
+                f"not count: clear {verdicts[-1].task_id if verdicts else 'the step before'} and what follows it"
+            )
+        if last is not None and verdicts[-1].id < last.entry:
+            raise WriteRefused(
+                f"{run.task_id}: {name} was reached before the last restart of {last.step} "
+                f"({last.object}); clear {verdicts[-1].task_id} and what follows it"
+            )
+    # Last: what came first does not hang on a clock, and is the better reason.
+    if not going_on:
+        _not_expired(run, approval_task, approval)
+    take_hold(run)
+
+
+def approved(run: Run, approval_task: str, digest: str) -> None:
+    """WriteRefused unless the newest answer to `approval_task` is for this plan, and has not expired."""
+    _not_expired(run, approval_task, _answered(run, approval_task, digest))
+
+
+def _answered(run: Run, approval_task: str, digest: str) -> Approval:
+    """The newest answer to `approval_task`; WriteRefused unless it is for this plan and was not taken back."""
+    approval = run.ledger.approval(run.key, approval_task)
+    if approval is None:
+        raise WriteRefused(
+            f"{run.task_id}: no approval of {approval_task} in the ledger (marked successful by hand does not count); "
+            f"clear {approval_task} and what follows it"
+        )
+    voided = run.ledger.evidence(run.key, kind="note", name=VOIDED, task_id=approval_task)
+    if voided and voided[-1].id > approval.entry:
+        raise WriteRefused(
+            f"{run.task_id}: the approval by {approval.by} was taken back when {approval_task} asked anew or was "
+            f"rejected; clear {approval_task} and what follows it"
+        )
+    if approval.digest != digest:
+        raise WriteRefused(
+            f"{run.task_id}: {approval_task} was given for plan {approval.digest}, the plan is now {digest}; "
+            f"clear {approval_task} and what follows it"
+        )
+    return approval
+
+
+def _not_expired(run: Run, approval_task: str, approval: Approval) -> None:
+    """WriteRefused where an approval has expired by this worker's clock or any that the journal has seen."""
+    lifetime_ms = int(run.limit("approval_expiry_h") * _HOUR_MS)
+    earliest = run.ledger.earliest_clock(run.record, approval.entry)
+    latest = run.ledger.latest_clock(run.record, approval.entry)
+    if why := not_valid(approval, now_ms(), lifetime_ms, earliest, latest):
+        raise WriteRefused(f"{run.task_id}: {why}; clear {approval_task} and what follows it")
+
+
+def _still_the_run(run: Run) -> None:
+    """Refuse where Airflow's run was deleted and its id used again: what is left of the old one changes nothing."""
+    if run.ledger.is_superseded(run.record):
+        raise WriteRefused(
+            f"{run.task_id}: run {run.key} was deleted in Airflow and its id used again: it changes nothing any more; "
+            "look at the newer run"
+        )
+
+
+def _newest_run(run: Run) -> None:
+    """Refuse where another run has changed the application since the reading of the stored plan, or the last card."""
+    looked = run.ledger.looked_before_plan(run.key, _LOOKS, BEGUN, plan_decisions())
+    last = max([looked, *(card.entry for card in run.ledger.cards(run.key))])
+    if other := run.ledger.changed_since(run.record, last):
+        raise WriteRefused(
+            f"{run.task_id}: run {other} has changed {run.record.application} since this run read it for its plan or "
+            "last changed it (expected: no change by another run); trigger a new run, which plans from what runs now"
+        )
+
+
+def _same_code(run: Run, plan: Plan) -> None:
+    """Refuse to begin with other code than was approved; a bump that has begun goes on, a fix may be what it needs."""
+    approved, now = plan.facts.code, code_digest(run.record.dag_id)
+    if now == approved:
+        return
+    if not run.ledger.run(run.key).wrote_at_ms:
+        raise WriteRefused(
+            f"{run.task_id}: the code changed since the plan was approved ({approved}, now {now}); trigger a new run"
+        )
+    run.keep("note", "code changed", {"approved": approved, "now": now})
+    run.say(f"the code changed since the plan was approved ({approved}, now {now}); a bump that has begun goes on")
+
+
+def take_hold(run: Run) -> None:
+    """Reserve the application for this run, or renew what it holds; Refused names the run that holds it.
+
+    Somebody waits for that run now: who looks after it is told where it has held for too long.
+    """
+    try:
+        run.ledger.take_hold(
+            run.key,
+            (f"application:{run.record.cluster}:{run.record.application}",),
+            cluster=run.record.cluster,
+            limit=run.cluster.max_concurrent_runs,
+            at_ms=now_ms(),
+            is_finished=lambda run_key: is_over(run.ledger, run_key),
+        )
+    except Refused:
+        tell_who_holds_too_long(run)
+        raise
+
+
+def is_over(ledger: Ledger, run_key: str) -> bool:
+    """Whether Airflow has no such run any more, or it has ended: its hold is then free."""
+    record = ledger.run(run_key)
+    if ledger.is_superseded(record):
+        return True
+    dag_id, run_id = record.dag_id, record.run_id
+    try:
+        going = RuntimeTaskInstance.get_dr_count(dag_id=dag_id, run_ids=[run_id], states=["queued", "running"])
+    except AirflowRuntimeError as error:
+        raise Unreachable(f"Airflow does not say whether run {run_id} of {dag_id} is over: {error}") from None
+    return going == 0

@@ -1,0 +1,235 @@
+"""The steps of `plan_change`: what a release changes, what has to be run for it, and starting that."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from kstreams_runbooks.decide.change.described import described_change, parsed
+from kstreams_runbooks.decide.change.reading import ChangeReading
+from kstreams_runbooks.decide.instances.running import one_version
+from kstreams_runbooks.decide.runs.choice import NONE, Choices, choices, commands, started_id, started_with
+from kstreams_runbooks.decide.topology.graph import internal_topics
+from kstreams_runbooks.decide.topology.names import changelog_of
+from kstreams_runbooks.errors import Inconclusive, Refused, RunbookError, WriteRefused
+from kstreams_runbooks.ledger.codec import decode, encode
+from kstreams_runbooks.model.topology.change import ChangeFigures
+from kstreams_runbooks.model.topology.declaration import Described
+from kstreams_runbooks.model.topology.topology import Source
+from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.observe import ClusterReader
+from kstreams_runbooks.observe.application.change_figures import read_change_figures
+from kstreams_runbooks.present.change import document
+from kstreams_runbooks.present.change_text import as_text, headline
+from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
+from kstreams_runbooks.steps.approval.authorize import approved
+from kstreams_runbooks.steps.approval.code import code_digest
+from kstreams_runbooks.steps.change.start import start_run
+from kstreams_runbooks.steps.plan.fitting import judged_topics
+from kstreams_runbooks.steps.plan.plan import refuse_drift, require_fresh
+from kstreams_runbooks.steps.plan.releases import known_of, running, wanted
+from kstreams_runbooks.steps.run.form import given_limits
+from kstreams_runbooks.steps.run.run import Run
+from kstreams_runbooks.steps.run.step import step, write
+
+CHOSEN = "chosen"
+CHOOSE = "choose_runbook"
+_BEFORE, _AFTER = "before", "after"
+_ANSWERED = "change_answered"
+# A sentence in a run's outcome; the rest stands in the log of `plan`.
+_MOST = 3
+
+
+@step("reads what runs and what the release says of itself; changes nothing")
+def describe_release(run: Run) -> None:
+    """Read the description of what runs and of what is wanted, and what is declared of both."""
+    before = running(run, one_version(run.observed()))
+    after = wanted(run)
+    for side, one in ((_BEFORE, before), (_AFTER, after)):
+        topology = parsed(one)
+        run.keep("reading", side, one)
+        declared = "declared" if one.declared is not None else "nothing declared"
+        release = f"release {one.release}" if one.release else "of no release"
+        run.say(
+            f"{'runs' if side == _BEFORE else 'wanted'}: {release}, {len(topology.subtopologies)} subtopologies from "
+            f"{one.source}, {declared}"
+        )
+
+
+def plan_of_change() -> Any:
+    """The task `plan` of a change."""
+
+    @step("derives what the change asks for and what it costs; changes nothing")
+    def plan(run: Run) -> None:
+        """Show every consequence and the runbooks for it; go on only where there is a plan."""
+        reading = run.observed()
+        require_fresh(run, reading, "observe")
+        before, after = sides_of(run)
+        figures = _figures(run, before, after)
+        change = run.decide(
+            described_change,
+            before=before,
+            after=after,
+            known=known_of(run, reading, figures.partitions),
+            rules=topology_change_rules(),
+            versions=upgrade_path_rules(),
+        )
+        _store(run, change, figures, before, after)
+        _demand(change, judged_topics(run, reading, (after,)))
+
+    return plan()
+
+
+def _store(run: Run, change: ChangeReading, figures: ChangeFigures, before: Described, after: Described) -> None:
+    """Keep the plan as a document and show it."""
+    offered = choices(change.plan, before, after)
+    made = {
+        **document(change, figures),
+        "application": run.record.application,
+        "cluster": run.record.cluster,
+        "before": {"release": before.release, "library": before.library, "source": before.source},
+        "after": {"release": after.release, "library": after.library, "source": after.source},
+        "choices": encode(offered),
+        "commands": list(commands(offered.runbooks, after.release, run.record.application)),
+        "code": code_digest(run.record.dag_id),
+    }
+    digest = _digest({**made, **document(change)}, before, after)
+    refuse_drift(run, digest)
+    run.ledger.store_plan(run.key, digest, made)
+    for line in as_text(made).splitlines():
+        run.say(line)
+    if (reach := made["costs"]["inputs_reach_back_to_ms"]) is not None:
+        run.say(f"inputs reach back to {datetime.fromtimestamp(reach / 1000, UTC):%Y-%m-%d %H:%M} UTC")
+    for left in offered.left_out:
+        run.say(left)
+    run.say(f"plan {digest}")
+
+
+def _digest(made: Mapping[str, Any], before: Described, after: Described) -> str:
+    """First 16 hex digits over what binds: the change and what follows from it, never a size or an offset."""
+    binding = {**made, "texts": [before.text, after.text]}
+    text = json.dumps(binding, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode(errors="backslashreplace")).hexdigest()[:16]
+
+
+def _demand(change: ChangeReading, topics: Verdict) -> None:
+    """Refused or Inconclusive where there is nothing to choose from, or the cluster's topics do not fit the release."""
+    reasons = change.plan.reasons
+    more = f"; and {len(reasons) - _MOST} more in the log of plan" if len(reasons) > _MOST else ""
+    said = f"{'; '.join(reasons[:_MOST])}{more}"
+    against = list(topics.reasons) if topics.outcome is not Outcome.PROCEED else []
+    if change.plan.verdict is Outcome.INCONCLUSIVE:
+        against.append(f"{len(reasons)} things are not declared, and the runbook hangs on them: {said}")
+    elif change.plan.verdict is not Outcome.PROCEED:
+        against.append(f"no runbook makes this safe: {said}")
+    if not against:
+        return
+    certain = Outcome.REFUSE in {topics.outcome, change.plan.verdict}
+    raise Refused("; ".join(against)) if certain else Inconclusive("; ".join(against))
+
+
+def sides_of(run: Run) -> tuple[Described, Described]:
+    """What runs and what is wanted, as `describe_release` kept them."""
+    found = []
+    for side in (_BEFORE, _AFTER):
+        kept = run.ledger.evidence(run.key, kind="reading", name=side)
+        if not kept:
+            raise Refused("nothing described in this run: `describe_release` has not run; clear it and what follows it")
+        found.append(decode(Described, kept[-1].payload))
+    before, after = found
+    return before, after
+
+
+def stored_change(run: Run) -> tuple[str, dict[str, Any]]:
+    """Digest and document of the stored plan; Refused where there is none that anything may be chosen from."""
+    stored, digest = run.ledger.plan(run.key), run.ledger.run(run.key).plan_digest
+    if stored is None or digest is None:
+        raise Refused("this run has no plan: `plan` has not run; clear it and what follows it")
+    if stored["verdict"] != Outcome.PROCEED:
+        raise Refused(f"the plan of this run is {stored['verdict']} (expected proceed): nothing can be started")
+    return digest, stored
+
+
+def offered_by(stored: Mapping[str, Any]) -> Choices:
+    """What may be started for a stored plan."""
+    offered: Choices = decode(Choices, stored["choices"])
+    return offered
+
+
+@write("starts what was chosen")
+def start_runbook(run: Run) -> None:
+    """Start the chosen runbook with its parameters filled in; a run that it has started stays the only one."""
+    answer_choice(run)
+
+
+def answer_choice(run: Run) -> None:
+    """Start what was chosen for the stored plan, or say why nothing is started."""
+    digest, stored = stored_change(run)
+    offered, said = offered_by(stored), headline(stored)
+    if not offered.runbooks:
+        # The first is the plan's own, the others its alternatives, which stand in the log of `plan`.
+        _answered(run, f"{said}; {offered.left_out[0]}; nothing was changed")
+    elif run.dry_run:
+        run.say(f"would start {' or '.join(offered.runbooks)}, or {NONE}, as somebody chooses")
+        _answered(run, f"{said}; nothing was changed, trigger again without dry run to choose and start it")
+    elif (chosen := _chosen(run, digest)) == NONE:
+        _answered(run, f"{said}; nothing was started, as was chosen")
+    else:
+        if chosen not in offered.runbooks:
+            raise WriteRefused(f"{run.task_id}: {chosen} is not among what the plan offers; clear {CHOOSE}")
+        _start(run, stored, chosen)
+
+
+def _chosen(run: Run, digest: str) -> str:
+    """What was chosen for this very plan; WriteRefused where the ledger has no choice that still holds."""
+    approved(run, CHOOSE, digest)
+    kept = run.ledger.evidence(run.key, kind="note", name=CHOSEN, task_id=CHOOSE)
+    return str(kept[-1].payload["runbook"])
+
+
+def _start(run: Run, stored: Mapping[str, Any], runbook: str) -> None:
+    dry = bool(run.record.params.get("start_dry_run", True))
+    conf = started_with(
+        runbook,
+        stored["after"]["release"],
+        application=run.record.application,
+        dry_run=dry,
+        reason=run.record.reason,
+        run_id=run.record.run_id,
+        limits=given_limits(run.record.params),
+    )
+    run_id = started_id(runbook, run.record.run_id, run.record.number)
+    new = start_run(runbook, run_id, conf, f"planned by plan_change, run {run.record.run_id}")
+    run.keep("write", "start", {"dag_id": runbook, "run_id": run_id, "conf": conf, "new": new})
+    how = "a dry run" if dry else "for real"
+    _answered(run, f"{runbook} {'is started' if new else 'was started before'} as {how}: run {run_id}")
+
+
+def _answered(run: Run, sentence: str) -> None:
+    run.keep("verdict", _ANSWERED, {"result": encode(Verdict(Outcome.PROCEED, (sentence,)))})
+    run.say(sentence)
+
+
+def _figures(run: Run, before: Described, after: Described) -> ChangeFigures:
+    """What only the cluster tells; what it does not tell changes no verdict. Inconclusive where an input is hidden."""
+    prefix = f"{run.application.application_id}-"
+    topologies = [parsed(before), parsed(after)]
+    internal = {
+        f"{prefix}{name}" for one in topologies for name in (*internal_topics(one), *map(changelog_of, one.stores))
+    }
+    read = {topic for one in topologies for _, node in one.nodes() if isinstance(node, Source) for topic in node.topics}
+    others = read | set(run.application.outputs)
+    try:
+        with ClusterReader(run.kafka) as reader:
+            own = {name for one in topologies for name in internal_topics(one)}
+            hidden = reader.names().unseen({*run.application.inputs, *others} - own)
+            figures = read_change_figures(reader, internal=internal, inputs=run.application.inputs, others=others)
+    except RunbookError as error:
+        run.say(f"sizes, records and partitions are not known: {error}")
+        hidden, figures = {}, ChangeFigures()
+    if hidden:
+        # Its partitions would be taken for those that a declaration gives, or for none.
+        raise Inconclusive("; ".join(hidden.values()))
+    run.keep("reading", "figures", figures)
+    return figures

@@ -1,0 +1,86 @@
+"""The drain certificate as a step: waits without a worker, and looks once more when it gives the certificate."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from airflow.sdk import BaseOperator
+from tenacity import Retrying, retry_if_exception_type, retry_if_result, stop_after_attempt, wait_fixed
+
+from kstreams_runbooks.decide.drain.certificate import certified, drained
+from kstreams_runbooks.errors import Inconclusive, Unreachable
+from kstreams_runbooks.ledger.codec import decode
+from kstreams_runbooks.model.readings.drain import DrainQuestion, DrainReading, Pause
+from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.observe import ClusterReader
+from kstreams_runbooks.steps.drain.trigger import drain_trigger
+from kstreams_runbooks.steps.instances.gate import answered
+from kstreams_runbooks.steps.plan.looking import rehearsed
+from kstreams_runbooks.steps.run.ending import reported
+from kstreams_runbooks.steps.run.run import Run
+from kstreams_runbooks.watch.drain import drain_reader
+
+# The last looks, when a certificate is given.
+_LOOKS = 3
+
+
+def certify() -> "Certify":
+    """Proof that nothing is left to read."""
+    return Certify(task_id="certify", retries=0)
+
+
+class Certify(BaseOperator):
+    """Waits until nothing is left to read, proven by readings in a row; changes nothing."""
+
+    def execute(self, context: Mapping[str, Any]) -> None:
+        """Park the task until it is proven; a dry run reads once and says how it stands."""
+        with reported(context, "waits until nothing is left to read, and proves it") as run:
+            question = drain_question(run)
+            if run.dry_run:
+                run.say(run.decide(drained, readings=(_read(run),), question=question).sentence)
+                rehearsed(run)
+                return
+            self.defer(trigger=drain_trigger(run, question), method_name="resume")
+
+    def resume(self, context: Mapping[str, Any], event: dict[str, Any]) -> None:
+        """Look once more, and give the certificate."""
+        with reported(context, "the watch answered") as run:
+            answered(run, event)
+            kept = run.ledger.evidence(run.key, kind="verdict", name=drained.__name__, task_id=run.task_id)[-1]
+            inputs = kept.payload["inputs"]
+            readings = decode(tuple[DrainReading, ...], inputs["readings"])
+            question = decode(DrainQuestion, inputs["question"])
+
+            def look() -> Verdict:
+                return run.decide(certified, readings=readings, question=question, now=_read(run))
+
+            run.demand(last_look(look, run.limit("gate_interval_s")))
+
+
+def last_look(look: Callable[[], Verdict], wait_s: float) -> Verdict:
+    """The answer of the first of three looks that can be taken, `wait_s` apart; what the third says where none can.
+
+    A broker that is restarted in this very moment costs a look, not an hour's proof.
+    """
+    retrying = Retrying(
+        retry=retry_if_result(lambda verdict: verdict.outcome is Outcome.INCONCLUSIVE)
+        | retry_if_exception_type((Inconclusive, Unreachable)),
+        stop=stop_after_attempt(_LOOKS),
+        wait=wait_fixed(wait_s),
+        retry_error_callback=lambda state: state.outcome.result() if state.outcome else None,
+    )
+    return retrying(look)
+
+
+def drain_question(run: Run) -> DrainQuestion:
+    """What has to be proven: as many readings as the run's limit says, with the pause that the form declares."""
+    reason = str(run.record.params.get("inputs_paused") or "").strip()
+    pause = Pause("declared", run.record.requested_by, reason) if reason else None
+    return DrainQuestion(int(run.limit("gate_good_readings")), pause, run.application.punctuators)
+
+
+def _read(run: Run) -> DrainReading:
+    drain = drain_reader(run.application, run.deployer, run.kafka)
+    with ClusterReader(run.kafka) as reader:
+        reading = drain.read(reader)
+        # Whether anything among many offsets can be read is only looked for once they rest: seen so a second time.
+        return reading if reading.counted else drain.read(reader)

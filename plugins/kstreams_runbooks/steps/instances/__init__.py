@@ -1,0 +1,1 @@
+"""Steps that stop, start and judge instances, and take a run back."""

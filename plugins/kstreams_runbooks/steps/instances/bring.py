@@ -1,0 +1,120 @@
+"""One instance to one bounce: the guards once more, the undo card, the restart."""
+
+import time
+
+from kstreams_runbooks.act.groups import GroupWriter
+from kstreams_runbooks.act.instance import restart
+from kstreams_runbooks.decide.instances.guards import nothing_drifted
+from kstreams_runbooks.decide.instances.rolling import has_ended, in_place, left_behind, others_unwell
+from kstreams_runbooks.errors import Drifted, Inconclusive, Refused
+from kstreams_runbooks.ledger.codec import encode
+from kstreams_runbooks.model.readings.readings import (
+    ApplicationReading,
+    Deployment,
+    InstanceReading,
+    MemberReading,
+    Missing,
+    Start,
+)
+from kstreams_runbooks.model.readings.states import is_beginning
+from kstreams_runbooks.model.runs.plan import Bounce
+from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.observe import read_streams
+from kstreams_runbooks.steps.plan.cards import members_in_group, write_card
+from kstreams_runbooks.steps.plan.fitting import require_topics_still
+from kstreams_runbooks.steps.run.run import Run
+
+# Parking a task costs Airflow about as much processor time as a small instance needs to start: not at the same moment.
+_START_S = 15
+_LOOK_EVERY_S = 0.5
+
+
+def bring(run: Run, bounce: Bounce, reading: ApplicationReading, instance: InstanceReading) -> Start | None:
+    """Restart one instance unless it is in place; returns the start that is no longer to be taken for ready.
+
+    Refused or Inconclusive, and nothing changed, where a guard speaks against it. The undo card is written first.
+    """
+    name, deployment = instance.instance, instance.deployment
+    known(instance)
+    if in_place(instance, bounce, reading.taken.at_ms):
+        run.say(f"{name}: already runs {bounce.release} as planned; only its gate is left")
+        return None
+    guard(run, bounce, reading, name)
+    if isinstance(deployment, Deployment) and deployment.pid is not None:
+        run.deployer.check_apply(name, bounce.release, dict(bounce.settings))
+    members = members_to_remove(run, reading, instance)
+    write_card(run, reading, instance, bounce, members, instance.streams.start)
+    run.say(f"{name}: stops, {bounce.sentence}, starts")
+    times = restart(
+        run.deployer,
+        name,
+        bounce.release,
+        dict(bounce.settings),
+        remove_members=(lambda: remove(run, members)) if members else None,
+        clear_state=bounce.clear_state,
+        log=run.say,
+    )
+    run.keep("write", "restart", {"instance": name, "bounce": bounce.number, "times": encode(times)})
+    return instance.streams.start
+
+
+def known(instance: InstanceReading) -> None:
+    """Inconclusive where nobody can say what the instance is set to: the way back leads there."""
+    deployment = instance.deployment
+    for part in (deployment, deployment.release if isinstance(deployment, Deployment) else deployment):
+        if isinstance(part, Missing):
+            raise Inconclusive(f"{instance.instance} is not touched: {part.missing}")
+
+
+def guard(run: Run, bounce: Bounce, reading: ApplicationReading, name: str) -> None:
+    """Refused or Inconclusive where instance `name` may not be touched now."""
+    if unwell := others_unwell(reading, name):
+        raise Refused(f"{name} is not touched: {'; '.join(unwell)}; mend that first, then clear {run.task_id}")
+    if why := left_behind(reading, name, bounce, run.plan()):
+        raise Refused(why)
+    require_as_planned(run, bounce, reading, name, f"{name} is not touched")
+    own = reading.instance(name)
+    require_topics_still(run, reading, f"{name} is not touched", down=not isinstance(own, Missing) and has_ended(own))
+
+
+def require_as_planned(run: Run, bounce: Bounce, reading: ApplicationReading, name: str, untouched: str) -> None:
+    """Drifted or Inconclusive, beginning with what is `untouched`, where the world is not the one that was approved."""
+    guarded = run.decide(nothing_drifted, reading=reading, plan=run.plan(), name=name, number=bounce.number)
+    if guarded.outcome is Outcome.INCONCLUSIVE:
+        raise Inconclusive(f"{untouched}: {'; '.join(guarded.reasons)}")
+    if guarded.outcome is not Outcome.PROCEED:
+        raise Drifted(f"{untouched}: {'; '.join(guarded.reasons)}")
+
+
+def let_it_start(run: Run, name: str) -> Start | None:
+    """Stay for a moment while the instance starts; returns the start whose Streams client was seen, None for none.
+
+    Whether it is ready is for the gate to say.
+    """
+    [url] = [one.metrics for one in run.application.deployer.instances if one.name == name]
+    seen, until = None, time.monotonic() + _START_S
+    while time.monotonic() < until:
+        streams = read_streams(url, application_id=run.application.application_id)
+        if isinstance(streams, Missing):
+            if seen is not None:
+                break
+        else:
+            seen = streams.start
+            if not is_beginning(streams.state):
+                break
+        time.sleep(_LOOK_EVERY_S)
+    return seen
+
+
+def members_to_remove(run: Run, reading: ApplicationReading, instance: InstanceReading) -> tuple[MemberReading, ...]:
+    """Members to remove once the instance is down: none under static membership."""
+    return () if run.plan().facts.static_membership else members_in_group(run, reading, instance)
+
+
+def remove(run: Run, members: tuple[MemberReading, ...]) -> None:
+    """Remove the members of an instance whose process is gone from the group."""
+    group = run.application.application_id
+    GroupWriter(run.kafka, dry_run=run.dry_run).remove_members(group, members)
+    run.say(
+        f"group {group}: {len(members)} members of the stopped instance removed, nothing waits for its session timeout"
+    )

@@ -1,0 +1,170 @@
+"""The wait after a restart: polls the application from the triggerer, holds no worker, keeps every reading."""
+
+import asyncio
+import math
+import time
+from collections import deque
+from dataclasses import asdict
+from typing import Any
+
+from kstreams_runbooks.decide.instances.gate import gate
+from kstreams_runbooks.decide.instances.guards import nothing_drifted
+from kstreams_runbooks.decide.instances.rolling import others_unwell
+from kstreams_runbooks.errors import Drifted
+from kstreams_runbooks.ledger.codec import decode, encode
+from kstreams_runbooks.model.readings.readings import ApplicationReading, InstanceReading
+from kstreams_runbooks.model.runs.gate import Expectation, Patience
+from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.steps.instances.watch_trigger import WatchTrigger, reading_of
+from kstreams_runbooks.steps.run.run import Run
+from kstreams_runbooks.steps.run.until import Until
+
+# How many readings in a row have to show that the world has drifted: a broker that restarts may leave a topic out once.
+_CERTAIN = 2
+
+# What stands in the ledger once an instance has passed its gate and its bake: nothing less lets a rerun skip it.
+GATE_PASSED = "gate and bake passed"
+
+
+def keep_passed(run: Run, instance: InstanceReading, number: int) -> None:
+    """Note that the start of `instance` that runs now has passed its gate of bounce `number`."""
+    run.keep("note", GATE_PASSED, _passing(instance, number))
+
+
+def has_passed(run: Run, instance: InstanceReading, number: int) -> bool:
+    """Whether the start of `instance` that runs now has passed its gate of bounce `number` in this run."""
+    kept = run.ledger.evidence(run.key, kind="note", name=GATE_PASSED)
+    return _passing(instance, number) in [note.payload for note in kept]
+
+
+def _passing(instance: InstanceReading, number: int) -> Any:
+    return encode({"instance": instance.instance, "bounce": number, "start": instance.streams.start})
+
+
+class GateTrigger(WatchTrigger):
+    """Fires when the gate of one restarted instance proceeds, refuses, or has reached its ceiling.
+
+    The ceiling is kept in the ledger (steps/run/until.py) and survives a restart of the triggerer; the count of good
+    readings does not. The guards run at each reading too: a world that drifts shuts the gate for good. After it has
+    passed, the gate has to stay good for the bake time. A broker that does not answer is a bad reading, not the end: it
+    may be restarting. With `last` a passed gate ends the task without another worker. Every blocking call is in a
+    thread.
+
+    Arguments: `expected` (Expectation), `patience` (Patience), `last`.
+    """
+
+    async def watch(self, run: Run) -> Verdict:
+        """Read, guard, judge, wait."""
+        expected = decode(Expectation, self.arguments["expected"])
+        patience = Patience(**self.arguments["patience"])
+        ceiling = await asyncio.to_thread(self._ceiling, run, expected, patience)
+        samples: deque[ApplicationReading] = deque(maxlen=_depth(expected, patience))
+        said, bake = "", _Bake(patience.bake_s)
+        plan = await asyncio.to_thread(run.plan)
+        while True:
+            began = asyncio.get_running_loop().time()
+            samples.append(await asyncio.to_thread(reading_of, run))
+            await asyncio.to_thread(run.keep, "reading", "application", samples[-1])
+            await asyncio.to_thread(_guard, run, plan, expected, [*samples][-_CERTAIN:])
+            verdict = gate(tuple(samples), expected)
+            if verdict.sentence != said:
+                said = verdict.sentence
+                await asyncio.to_thread(self.tell, run, f"{expected.instance}: {said}")
+            if verdict.outcome is Outcome.REFUSE:
+                return await asyncio.to_thread(run.decide, gate, samples=tuple(samples), expected=expected)
+            if bake.begins(verdict):
+                await asyncio.to_thread(run.decide, gate, samples=tuple(samples), expected=expected)
+                if patience.bake_s:
+                    run.say(f"{expected.instance}: passed; has to stay good for {patience.bake_s:.0f} s (bake_s)")
+            if bake.is_over():
+                if patience.bake_s:
+                    await asyncio.to_thread(run.decide, gate, samples=tuple(samples), expected=expected)
+                own = samples[-1].instance(expected.instance)
+                if isinstance(own, InstanceReading):
+                    await asyncio.to_thread(keep_passed, run, own, expected.bounce.number)
+                return verdict
+            if not bake.going and ceiling.is_over():
+                verdict = await asyncio.to_thread(run.decide, gate, samples=tuple(samples), expected=expected)
+                return _out_of_time(verdict, expected, patience, ceiling.note)
+            await asyncio.sleep(max(0.0, patience.interval_s - (asyncio.get_running_loop().time() - began)))
+
+    def ends_the_task(self, run: Run) -> bool:
+        """Unless another instance went down meanwhile: then the task looks again."""
+        name = self.arguments["expected"]["instance"]
+        return bool(self.arguments["last"]) and not others_unwell(reading_of(run), name)
+
+    def _ceiling(self, run: Run, expected: Expectation, patience: Patience) -> Until:
+        """When this gate gives up: written once, then read, for one look at one start in one try.
+
+        A look ends with a gate that has passed: an instance that is looked at again after others has its time anew.
+        """
+        previous = expected.previous.started_at_ms if expected.previous else "down"
+        passed = len(run.ledger.evidence(run.key, kind="note", name=GATE_PASSED))
+        name = f"ceiling/{self.step}/{self.try_number}/{expected.instance}/{previous}/{passed}"
+        return Until(run, name, patience.ceiling_s + patience.bake_s)
+
+
+class _Bake:
+    """The time that a passed gate has to stay good; what turns bad in it begins again.
+
+    By a clock that nobody sets: one that jumps ahead would open the gate too soon.
+    """
+
+    def __init__(self, length_s: float) -> None:
+        self._length_s = length_s
+        self._ends: float | None = None
+
+    @property
+    def going(self) -> bool:
+        return self._ends is not None
+
+    def begins(self, verdict: Verdict) -> bool:
+        """Take the newest verdict; whether the bake begins with it."""
+        if verdict.outcome is not Outcome.PROCEED:
+            self._ends = None
+            return False
+        if self._ends is not None:
+            return False
+        self._ends = time.monotonic() + self._length_s
+        return True
+
+    def is_over(self) -> bool:
+        return self._ends is not None and time.monotonic() >= self._ends
+
+
+def _guard(run: Run, plan: Plan, expected: Expectation, readings: list[ApplicationReading]) -> None:
+    """Drifted where each of the newest readings shows that the world is no longer the one that was approved."""
+    # A static member that is back replaces the one that died; any other stays until its session timeout is over.
+    name, number, leaving = expected.instance, expected.bounce.number, not plan.facts.static_membership
+    verdicts = [nothing_drifted(reading, plan, name, number, leaving=leaving) for reading in readings]
+    if len(readings) < _CERTAIN or not all(verdict.outcome is Outcome.REFUSE for verdict in verdicts):
+        return
+    verdict = run.decide(nothing_drifted, reading=readings[-1], plan=plan, name=name, number=number, leaving=leaving)
+    raise Drifted(f"gate of {name}: {'; '.join(verdict.reasons)}")
+
+
+def _depth(expected: Expectation, patience: Patience) -> int:
+    """How many readings a decision needs: the good ones, and before them what progress is measured from."""
+    return expected.good_readings + 1 + math.ceil(expected.commit_interval_ms / 1000 / patience.interval_s)
+
+
+def _out_of_time(verdict: Verdict, expected: Expectation, patience: Patience, note: str) -> Verdict:
+    outcome = Outcome.INCONCLUSIVE if verdict.outcome is Outcome.INCONCLUSIVE else Outcome.REFUSE
+    limit = (
+        f"gate of {expected.instance} still shut after {patience.ceiling_s + patience.bake_s:.0f} s (gate_ceiling_s "
+        f"{patience.ceiling_s:.0f}, bake_s {patience.bake_s:.0f})"
+    )
+    return Verdict(outcome, (f"{limit}: {'; '.join(verdict.reasons)}{note}",))
+
+
+def gate_trigger(run: Run, expected: Expectation, patience: Patience, *, last: bool) -> GateTrigger:
+    """The trigger for one restarted instance of `run`; `last` where nothing of the task is left to do after it."""
+    return GateTrigger(
+        run_key=run.key,
+        task_id=run.task_id,
+        try_number=run.try_number,
+        expected=asdict(expected),
+        patience=asdict(patience),
+        last=last,
+    )

@@ -1,0 +1,99 @@
+"""One instance to one bounce where a person deploys: guards and undo card as ever, then a request instead of a restart.
+
+The wait for it is a deferral of its own (`deploy_trigger`), and it is resumable: whoever clears the task in the middle
+finds out from what is observed whether the request is still open.
+"""
+
+from kstreams_runbooks.decide.instances.deployed import left_in_group, old_start_gone
+from kstreams_runbooks.decide.instances.members import settings_text
+from kstreams_runbooks.decide.instances.rolling import in_place
+from kstreams_runbooks.decide.runs.message import needs_you
+from kstreams_runbooks.deployers.requests import Wish
+from kstreams_runbooks.errors import Inconclusive
+from kstreams_runbooks.ledger.codec import decode, encode
+from kstreams_runbooks.model.readings.readings import ApplicationReading, Deployment, InstanceReading, Start
+from kstreams_runbooks.model.readings.states import is_down
+from kstreams_runbooks.model.runs.gate import Awaited
+from kstreams_runbooks.model.runs.plan import Bounce
+from kstreams_runbooks.steps.instances.bring import guard, known, members_to_remove, remove
+from kstreams_runbooks.steps.plan.cards import write_card
+from kstreams_runbooks.steps.run.notify import notify
+from kstreams_runbooks.steps.run.run import Run, now_ms
+
+ASKED = "a person was asked"
+
+_HOUR_MS = 3_600_000
+
+
+def ask(run: Run, bounce: Bounce, reading: ApplicationReading, instance: InstanceReading) -> Awaited | None:
+    """Ask a person for this bounce of one instance; None where it is deployed already and only its gate is left.
+
+    Refused or Inconclusive, and nobody asked, where a guard speaks against it or where a new start could not be told
+    from the old one. The undo card is written first.
+    """
+    name = instance.instance
+    known(instance)
+    asked_at = _start_at_request(run, bounce, name)
+    if in_place(instance, bounce, reading.taken.at_ms) and (asked_at is None or instance.streams.start != asked_at):
+        run.say(f"{name}: already runs {bounce.release} as planned; only its gate is left")
+        return None
+    guard(run, bounce, reading, name)
+    run.deployer.check_apply(name, bounce.release, dict(bounce.settings))
+    previous = _previous(instance, asked_at)
+    members = members_to_remove(run, reading, instance)
+    requests = _requests(run, bounce, name)
+    write_card(run, reading, instance, bounce, members, previous)
+    run.keep("note", ASKED, encode({"instance": name, "bounce": bounce.number, "requests": requests}))
+    run.say(f"{name} {_now(instance)}")
+    for request in requests:
+        run.say(f"PLEASE {request}")
+    run.say("touch no other instance: the next is asked for once this one has passed its gate")
+    hours = run.plan().limit("deploy_wait_h")
+    run.say(f"waits for it for up to {hours:g} h (deploy_wait_h)")
+    until_ms, of = now_ms() + int(hours * _HOUR_MS), f"{name}/{bounce.number}"
+    notify(run, needs_you, asks=f"deploy {name}", lines=requests, deadline_ms=until_ms, of=of)
+    return remove_left(run, reading, Awaited(name, bounce, previous, members))
+
+
+def remove_left(run: Run, reading: ApplicationReading, awaited: Awaited) -> Awaited:
+    """Remove what the old start left in the group, if it is gone; returns what is still awaited after that."""
+    if not awaited.members or not old_start_gone(reading, awaited):
+        return awaited
+    if left := left_in_group(reading, awaited):
+        remove(run, left)
+    return Awaited(awaited.instance, awaited.bounce, awaited.previous)
+
+
+def _requests(run: Run, bounce: Bounce, name: str) -> list[str]:
+    """What the person does, in this order; that state was cleared is the one thing that is not observed."""
+    cleared: tuple[Wish, ...] = ("stop", "clear_state") if bounce.clear_state else ()
+    deploy = run.deployer.request("deploy", name, bounce.release, dict(bounce.settings))
+    return [*(run.deployer.request(wish, name) for wish in cleared), deploy]
+
+
+def _start_at_request(run: Run, bounce: Bounce, name: str) -> Start | None:
+    """The start that ran when this run last asked for it, None where it has not asked or the instance was down."""
+    for card in reversed(run.ledger.cards(run.key)):
+        if card.object == name and card.facts["bounce"] == bounce.number:
+            start: Start | None = decode(Start | None, card.facts["previous"])
+            return start
+    return None
+
+
+def _previous(instance: InstanceReading, asked_at: Start | None) -> Start | None:
+    """The start that is not to be taken for the new one."""
+    start = instance.streams.start or asked_at
+    down = isinstance(instance.deployment, Deployment) and is_down(instance.deployment.process)
+    if start is None and not down:
+        raise Inconclusive(
+            f"{instance.instance} is not asked for: which start it runs cannot be read, so a new one could not be told "
+            "from it; mend its metrics first"
+        )
+    return start
+
+
+def _now(instance: InstanceReading) -> str:
+    deployment = instance.deployment
+    if not isinstance(deployment, Deployment):
+        return deployment.missing
+    return f"is set to {deployment.release} with {settings_text(dict(deployment.settings))}"

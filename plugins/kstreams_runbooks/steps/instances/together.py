@@ -1,0 +1,228 @@
+"""Every instance down together, and up again: what a changed set of internal or source topics needs.
+
+The group is EMPTY in between. A static member that came back before that would get its old assignment, run without
+progress, and end in ERROR (tests/long/test_changed_topics.py).
+"""
+
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
+
+from kstreams_runbooks.act.groups import GroupWriter
+from kstreams_runbooks.act.instance import RestartTimes, restart
+from kstreams_runbooks.decide.instances.members import group_is_empty
+from kstreams_runbooks.decide.instances.rolling import in_place
+from kstreams_runbooks.decide.runs.message import needs_you
+from kstreams_runbooks.deployers import Deployer, make_deployer
+from kstreams_runbooks.errors import Inconclusive, Refused, RunbookError
+from kstreams_runbooks.ledger.codec import encode
+from kstreams_runbooks.model.readings.readings import (
+    ApplicationReading,
+    Deployment,
+    GroupReading,
+    InstanceReading,
+    MemberReading,
+    Missing,
+)
+from kstreams_runbooks.model.readings.states import is_down
+from kstreams_runbooks.model.runs.plan import Bounce
+from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.observe import ClusterReader
+from kstreams_runbooks.steps.instances.bring import known, require_as_planned
+from kstreams_runbooks.steps.plan.cards import last_card, members_in_group, write_card
+from kstreams_runbooks.steps.plan.fitting import require_topics_still
+from kstreams_runbooks.steps.run.notify import notify
+from kstreams_runbooks.steps.run.run import Run, now_ms
+
+# A member that nobody may remove (its instance could not be read) is gone after its session timeout, 45 s by default.
+_EMPTY_CEILING_S = 120
+_LOOK_EVERY_S = 0.5
+# Each waits for another process, so more of them than processors do no harm.
+_THREADS = 32
+
+_T = TypeVar("_T")
+
+
+def stop_all(run: Run, bounce: Bounce) -> None:
+    """Stop every instance that this run has not started yet, then remove what is left in the group until it is EMPTY.
+
+    Refused or Inconclusive, and nothing changed, where a guard speaks against it. Safe to run again in any state.
+    """
+    reading = run.read()
+    going = [one for one in reading.instances if not started_by(run, one, bounce, reading.taken.at_ms)]
+    if len(going) < len(reading.instances):
+        _require_down(going)
+        run.say("all instances were stopped and the group was EMPTY; this run has begun to start them: nothing to stop")
+        return
+    _guard(run, reading, bounce)
+    require_topics_still(run, reading, "nothing is stopped")
+    members: dict[str, MemberReading] = {}
+    for instance in going:
+        own = members_in_group(run, reading, instance)
+        members |= {member.member_id: member for member in own}
+        write_card(run, reading, instance, bounce, own, instance.streams.start)
+    names = [one.instance for one in going]
+    if not run.deployer.acts:
+        _ask(run, going, [run.deployer.request("stop", name) for name in names], _is_down)
+    run.say(f"{', '.join(names)}: stop, all at once")
+    began = now_ms()
+    if run.deployer.acts:
+        _raise_first(_in_threads(run, names, lambda deployer, name: deployer.stop(name)))
+    run.keep("write", "stop", {"instances": names, "requested_ms": began, "down_ms": now_ms()})
+    run.say(f"{', '.join(names)}: down after {now_ms() - began} ms")
+    _empty(run, tuple(members.values()))
+
+
+def start_all(run: Run, bounce: Bounce) -> None:
+    """Set every instance to `bounce` and start them together; what this run has started already is left alone.
+
+    Refused where an instance that this run did not start is up: then the group has not stayed EMPTY.
+    """
+    reading = run.read()
+    waiting = [one for one in reading.instances if not started_by(run, one, bounce, reading.taken.at_ms)]
+    _require_down(waiting)
+    if len(waiting) == len(reading.instances):
+        run.demand(run.decide(group_is_empty, group=reading.group, group_id=run.application.application_id))
+    _guard(run, reading, bounce)
+    if not waiting:
+        run.say("every instance has been started by this run already")
+        return
+    require_topics_still(run, reading, f"{', '.join(one.instance for one in waiting)} not started", down=True)
+    names = [one.instance for one in waiting]
+    if not run.deployer.acts:
+        cleared = [run.deployer.request("clear_state", name) for name in names] if bounce.clear_state else []
+        wanted = [run.deployer.request("deploy", name, bounce.release, dict(bounce.settings)) for name in names]
+        _ask(run, waiting, [*cleared, *wanted], lambda _: False)
+    run.say(f"{', '.join(names)}: start with {bounce.deployed}, all at once")
+
+    def start(deployer: Deployer, name: str) -> RestartTimes:
+        return restart(
+            deployer,
+            name,
+            bounce.release,
+            dict(bounce.settings),
+            remove_members=None,
+            clear_state=bounce.clear_state,
+            log=run.say,
+        )
+
+    started = _in_threads(run, names, start)
+    for name, future in started.items():
+        if future.exception() is None:
+            times = encode(future.result())
+            run.keep("write", "restart", {"instance": name, "bounce": bounce.number, "times": times})
+    _raise_first(started)
+
+
+def _ask(
+    run: Run, instances: list[InstanceReading], requests: list[str], done: Callable[[InstanceReading], bool]
+) -> None:
+    """Where a person deploys: say what is wanted, and Refused until it is observed and the task is cleared."""
+    if all(done(one) for one in instances):
+        return
+    for request in requests:
+        run.say(f"PLEASE {request}")
+    notify(run, needs_you, asks=f"{run.task_id}: do it, then clear it", lines=requests)
+    raise Refused(
+        f"{run.task_id} waits for a person: {', '.join(one.instance for one in instances)} as asked above; do it, then "
+        f"clear {run.task_id} and what follows it"
+    )
+
+
+def _is_down(instance: InstanceReading) -> bool:
+    return isinstance(instance.deployment, Deployment) and is_down(instance.deployment.process)
+
+
+def _require_down(instances: Iterable[InstanceReading]) -> None:
+    for instance in instances:
+        if isinstance(instance.deployment, Missing):
+            raise Inconclusive(f"{instance.instance} is not touched: {instance.deployment.missing}")
+        if not _is_down(instance):
+            raise Refused(
+                f"{instance.instance} is up, but not well on what this run starts it with (expected down): stop it by "
+                "hand, then clear this step and what follows it"
+            )
+
+
+def started_by(run: Run, instance: InstanceReading, bounce: Bounce, at_ms: int) -> bool:
+    """Whether an instance runs a start that this run made after the group was EMPTY."""
+    card = last_card(run, instance.instance)
+    if card is None or not in_place(instance, bounce, at_ms):
+        return False
+    if isinstance(instance.streams, Missing) and instance.streams.start is None:
+        raise Inconclusive(f"{instance.instance}: which start it runs cannot be read: {instance.streams.missing}")
+    proven = [
+        piece
+        for piece in run.ledger.evidence(run.key, kind="verdict", name=group_is_empty.__name__)
+        if piece.payload["result"]["outcome"] == Outcome.PROCEED and piece.id > card.entry
+    ]
+    return bool(proven) and encode(instance.streams.start) != card.facts["previous"]
+
+
+def rehearse_at_once(run: Run, bounce: Bounce) -> None:
+    """What a real run would do, through clients that only record it."""
+    for name in run.plan().facts.instances:
+        run.deployer.stop(name)
+    run.deployer.would_write.append(f"remove every member of group {run.application.application_id} until it is EMPTY")
+    for name in run.plan().facts.instances:
+        if bounce.clear_state:
+            run.deployer.would_write.append(f"delete the local state of {name}")
+        run.deployer.apply(name, bounce.release, dict(bounce.settings))
+        run.deployer.would_write.append(f"start {name}")
+    for line in run.deployer.would_write:
+        run.say(f"would {line}")
+    run.keep("write", "rehearsed", {"would_write": list(run.deployer.would_write)})
+
+
+def _guard(run: Run, reading: ApplicationReading, bounce: Bounce) -> None:
+    """Nothing is touched before every instance may be: what a deployer would refuse later is refused here too."""
+    for instance in reading.instances:
+        known(instance)
+    require_as_planned(run, bounce, reading, reading.instances[0].instance, "nothing more is touched")
+    for instance in reading.instances:
+        run.deployer.check_apply(instance.instance, bounce.release, dict(bounce.settings))
+        if bounce.clear_state:
+            run.deployer.check_clear_state(instance.instance)
+
+
+def _empty(run: Run, members: tuple[MemberReading, ...]) -> None:
+    """Remove the members of the stopped instances, and wait for the coordinator to say that nobody is left."""
+    group_id = run.application.application_id
+    removed = GroupWriter(run.kafka, dry_run=run.dry_run).remove_members(group_id, members) if members else ()
+    if removed:
+        run.say(f"group {group_id}: {len(removed)} members of the stopped instances removed")
+    until, said = time.monotonic() + _EMPTY_CEILING_S, ""
+    while True:
+        with ClusterReader(run.kafka) as reader:
+            group: GroupReading | Missing = reader.group(group_id)
+        verdict = group_is_empty(group, group_id)
+        if verdict.outcome is Outcome.PROCEED or time.monotonic() >= until:
+            break
+        if verdict.sentence != said:
+            said = verdict.sentence
+            run.say(said)
+        time.sleep(_LOOK_EVERY_S)
+    verdict = run.decide(group_is_empty, group=group, group_id=group_id)
+    if verdict.outcome is Outcome.WAIT:
+        raise Refused(
+            f"{'; '.join(verdict.reasons)} {_EMPTY_CEILING_S} s after all instances were stopped; end what "
+            f"is still in group {group_id}, then clear {run.task_id} and what follows it"
+        )
+    run.demand(verdict)
+
+
+def _in_threads(run: Run, names: list[str], do: Callable[[Deployer, str], _T]) -> dict[str, Future[_T]]:
+    """The same for every instance at the same time, each with a deployer of its own; all of them have ended."""
+    with ThreadPoolExecutor(max_workers=min(_THREADS, len(names))) as pool:
+        return {name: pool.submit(do, make_deployer(run.application, dry_run=run.dry_run), name) for name in names}
+
+
+def _raise_first(ended: dict[str, Future[_T]]) -> None:
+    """Raise what the first instance that failed, failed with, and say of each other one that failed too."""
+    failed = {name: error for name, future in ended.items() if (error := future.exception()) is not None}
+    for first in failed.values():
+        others = [f"{name}: {error}" for name, error in failed.items() if error is not first]
+        if others and isinstance(first, RunbookError):
+            raise type(first)(f"{first}; {'; '.join(others)}") from first
+        raise first

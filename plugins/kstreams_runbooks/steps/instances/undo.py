@@ -1,0 +1,251 @@
+"""The steps that take a run back: from its undo cards, last to first, whatever runbook it was."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from kstreams_runbooks.decide.drain.marks import read_up_to
+from kstreams_runbooks.decide.instances.rolling import has_ended
+from kstreams_runbooks.decide.instances.verification import undo_verified
+from kstreams_runbooks.decide.plans.undo import deployed_as, undo_plan
+from kstreams_runbooks.decide.plans.way_back import Move, Undone
+from kstreams_runbooks.decide.releases.downgrade import clears_state
+from kstreams_runbooks.decide.runs.approval import may_request
+from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
+from kstreams_runbooks.ledger.codec import decode
+from kstreams_runbooks.model.readings.readings import ApplicationReading, InstanceReading, Missing, StreamsReading
+from kstreams_runbooks.model.runs.ledger import RunRecord
+from kstreams_runbooks.model.runs.plan import Bounce, Standing
+from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.rules import upgrade_path_rules
+from kstreams_runbooks.steps.approval.authorize import authorize, take_hold
+from kstreams_runbooks.steps.approval.code import code_digest
+from kstreams_runbooks.steps.instances.restart import await_gates
+from kstreams_runbooks.steps.instances.rolling import RollingOperator, next_of, rehearse
+from kstreams_runbooks.steps.instances.together import rehearse_at_once, start_all, started_by, stop_all
+from kstreams_runbooks.steps.plan.cards import bytes_to_restore
+from kstreams_runbooks.steps.plan.fitting import require_topics
+from kstreams_runbooks.steps.plan.looking import left_unread, rehearsed, watch
+from kstreams_runbooks.steps.plan.plan import require_fresh, store
+from kstreams_runbooks.steps.run.ending import reported
+from kstreams_runbooks.steps.run.run import Run, described
+from kstreams_runbooks.steps.run.step import step
+
+_UNDONE = "undone run"
+
+
+@step("reads the undo cards of the run, and the application as it is now; changes nothing")
+def read_cards(run: Run) -> None:
+    """Show the cards backwards, keep how the application is now, and reserve it."""
+    run.demand(run.decide(may_request, declared=run.declared, requested_by=run.record.requested_by))
+    record = undone_record(run)
+    run.say(f"run {record.run_key} asked by {record.requested_by}: {record.outcome or 'not concluded'}")
+    for card in reversed(run.ledger.cards(record.run_key)):
+        run.say(f"card {card.seq}: {card.what}; undo: {card.undo} ({card.cost}){'; done' if card.done else ''}")
+    reading = run.read()
+    run.keep("reading", "application", reading)
+    for line in described(reading):
+        run.say(line)
+    if not run.dry_run:
+        take_hold(run)
+
+
+def plan_undo() -> Any:
+    """The task `plan` of an undo."""
+
+    @step("derives the way back; changes nothing")
+    def plan(run: Run) -> None:
+        """Make the plan from the cards that still apply; a run that has written anything keeps the plan it has."""
+        if run.record.wrote_at_ms:
+            run.say(f"this run has already changed something: plan {run.plan().digest} stays")
+            return
+        reading = run.observed("read_cards")
+        require_fresh(run, reading, "read_cards")
+        made = run.decide(
+            undo_plan,
+            reading=reading,
+            declared=run.declared,
+            undone=_undone(run),
+            rules=upgrade_path_rules(),
+            changelog_bytes=bytes_to_restore(run, reading),
+            limits=run.declared.limits,
+            code=code_digest(run.record.dag_id),
+        )
+        for name in made.facts.instances:
+            for bounce in made.bounces:
+                if bounce.takes(name):
+                    run.deployer.check_apply(name, bounce.release, dict(bounce.settings))
+                    if bounce.clear_state:
+                        run.deployer.check_clear_state(name)
+        findings = require_topics(run, reading, made.bounces)
+        store(run, replace(made, findings=(*made.findings, *findings)))
+
+    return plan()
+
+
+def undo() -> "UndoOperator":
+    """The task `undo`: every stage of the plan, then the proof that the application works."""
+    return UndoOperator(task_id="undo", approval="approve_undo", retries=0)
+
+
+class UndoOperator(RollingOperator):
+    """Takes every instance back, stage after stage, one instance after another or all at once as the run did.
+
+    What is down or unwell comes first: starting it harms nobody. Safe to run again in any state.
+    """
+
+    def execute(self, context: Mapping[str, Any]) -> None:
+        """Go on from what is observed."""
+        with reported(context, "takes the run back") as run:
+            if run.dry_run:
+                _rehearse(run)
+            else:
+                self.go(run)
+
+    def go(self, run: Run) -> None:
+        """The next instance of the first stage that is not complete; after the last one the proof."""
+        plan = run.plan()
+        for bounce in plan.bounces:
+            if plan.at_once:
+                self._together(run, bounce)
+            else:
+                self._stage(run, bounce)
+        watch(run, lambda earlier, after: run.decide(undo_verified, earlier=earlier, after=after, plan=plan))
+        left = left_unread(run, run.observed("read_cards"))
+        if left.outcome is Outcome.REFUSE:
+            run.say(f"{left.sentence}; they come from what is taken back, and are lost with it")
+        elif left.outcome is not Outcome.PROCEED:
+            group = run.application.application_id
+            run.say(
+                f"not known whether records are left in topics that are no longer read: {left.sentence}; look at the "
+                f"lag of group {group}"
+            )
+        record = undone_record(run)
+        for card in reversed(run.ledger.cards(record.run_key)):
+            run.ledger.finish_card(record.run_key, card.seq)
+        run.say(f"run {record.run_key} is taken back")
+
+    def _together(self, run: Run, bounce: Bounce) -> None:
+        reading = run.read()
+        started = [started_by(run, one, bounce, reading.taken.at_ms) for one in reading.instances]
+        stopped = any(started) or any(has_ended(one) for one in reading.instances)
+        authorize(run, self.approval, (), going_on=stopped and bool(run.ledger.cards(run.key)))
+        if not all(started):
+            stop_all(run, bounce)
+            start_all(run, bounce)
+        await_gates(self, run, bounce, last=False)
+
+    def _stage(self, run: Run, bounce: Bounce) -> None:
+        reading = run.read()
+        later = [one for one in run.plan().bounces if one.number > bounce.number]
+        names = tuple(
+            one.instance
+            for one in sorted(reading.instances, key=_is_well)
+            if bounce.takes(one.instance) and not any(deployed_as(one, further) for further in later)
+        )
+        if name := next_of(run, bounce, reading, names):
+            if bounce.after_drain:
+                _drain(run, bounce, reading)
+            self.take(run, bounce, run.read() if bounce.after_drain else reading, name)
+        if names:
+            run.say(f"{bounce.deployed}: {', '.join(names)} in place")
+
+
+def _rehearse(run: Run) -> None:
+    plan = run.plan()
+    for bounce in plan.bounces:
+        if plan.at_once:
+            rehearse_at_once(run, bounce)
+        else:
+            rehearse(run, bounce, tuple(name for name in plan.facts.instances if bounce.takes(name)))
+    rehearsed(run)
+
+
+def _is_well(instance: InstanceReading) -> bool:
+    streams = instance.streams
+    return isinstance(streams, StreamsReading) and streams.state == "RUNNING"
+
+
+def _drain(run: Run, bounce: Bounce, reading: ApplicationReading) -> None:
+    """Return when everything that lay in the repartition topics before this stage has been read and committed.
+
+    Until the stage before had reached every instance, records that an older release misreads were written there.
+    """
+    if isinstance(reading.partitions, Missing):
+        raise Inconclusive(f"offsets of {reading.application}: {reading.partitions.missing}")
+    prefix = f"{run.application.application_id}-"
+    inputs = set(run.application.inputs)
+    internal = [one for one in reading.partitions if one.topic.startswith(prefix) and one.topic not in inputs]
+    for one in internal:
+        if isinstance(one.end, Missing):
+            raise Inconclusive(f"{one.name}: {one.end.missing}")
+    ends = [(one.name, one.end) for one in internal]
+    # Whatever an earlier stage did last began a new time: marks from before it say nothing.
+    since = max((card.seq for card in run.ledger.cards(run.key) if card.facts["bounce"] < bounce.number), default=0)
+    kept = run.ledger.remember(run.key, f"drain/{bounce.number}/{since}", ends)
+    marks = decode(tuple[tuple[str, int], ...], kept)
+    until, said = time.monotonic() + run.plan().limit("gate_ceiling_s"), ""
+    before: set[str] = set()
+    while True:
+        verdict = read_up_to(reading.partitions, marks, reading.application)
+        if verdict.outcome is Outcome.PROCEED or time.monotonic() >= until:
+            break
+        down = {one.instance for one in reading.instances if has_ended(one) and not deployed_as(one, bounce)}
+        if certain := sorted(down & before):
+            raise Refused(
+                f"{'; '.join(verdict.reasons)}, and {', '.join(certain)} does not run any more (expected RUNNING), so "
+                "nobody reads what is its own; clear undo, which starts it first"
+            )
+        before = down
+        if verdict.sentence != said:
+            said = verdict.sentence
+            run.say(said)
+        time.sleep(run.plan().limit("gate_interval_s"))
+        reading = run.read()
+    verdict = run.decide(read_up_to, partitions=reading.partitions, marks=marks, application=reading.application)
+    if verdict.outcome is Outcome.WAIT:
+        raise Refused(f"{'; '.join(verdict.reasons)} after {run.plan().limit('gate_ceiling_s'):.0f} s (gate_ceiling_s)")
+    run.demand(verdict)
+
+
+def undone_record(run: Run) -> RunRecord:
+    """The run that is to be taken back; BadInput where there is none, or where it is another application's.
+
+    It stays the one that was found first: its id may be used again while this run goes on.
+    """
+    if key := run.ledger.recall(run.key, _UNDONE):
+        return run.ledger.run(key)
+    record = run.ledger.find_run(str(run.record.params["run"]).strip())
+    if record.application != run.record.application:
+        raise BadInput(
+            f"run {record.run_key} is one of {record.application} (asked for: {run.record.application}); give its own "
+            "application"
+        )
+    run.ledger.remember(run.key, _UNDONE, record.run_key)
+    return record
+
+
+def _undone(run: Run) -> Undone:
+    record = undone_record(run)
+    stored, cards = run.ledger.plan(record.run_key), run.ledger.cards(record.run_key)
+    moves = tuple(
+        Move(
+            card.object,
+            card.facts["bounce"],
+            before := decode(Standing, card.facts["before"]),
+            after := decode(Standing, card.facts["after"]),
+            clears_state(before.version, after.version, upgrade_path_rules()),
+        )
+        for card in cards
+        if not card.done
+    )
+    since = run.ledger.cards_since(record, min((card.entry for card in cards), default=0))
+    return Undone(
+        record.run_key,
+        record.dag_id,
+        bool(stored and stored.get("at_once")),
+        moves,
+        unguarded=any(card.point_of_no_return for card in since),
+        topics=tuple(name for name, *_ in stored["facts"]["topics"]) if stored and "facts" in stored else (),
+    )

@@ -1,0 +1,83 @@
+"""What every wait in the triggerer has in common: it holds no worker, survives a restart, and ends with a sentence."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+from airflow.triggers.base import BaseTrigger, TaskSuccessEvent, TriggerEvent
+
+from kstreams_runbooks.errors import Drifted, Inconclusive, RunbookError, Unreachable
+from kstreams_runbooks.model.readings.readings import ApplicationReading
+from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.observe import unread
+from kstreams_runbooks.steps.run.run import Run, log
+
+# What a wait saw last, each time that it was something new.
+SAW = "a wait saw"
+
+
+class WatchTrigger(BaseTrigger):
+    """Watches the application for one task of a run; `arguments` are what a subclass watches for, as JSON.
+
+    Its event has the outcome, its reasons, and whether the world has drifted meanwhile.
+    """
+
+    def __init__(self, *, run_key: str, task_id: str, try_number: int, **arguments: Any) -> None:
+        super().__init__()  # type: ignore[no-untyped-call] # Airflow does not annotate it
+        self.run_key = run_key
+        # BaseTrigger has a task_id of its own, which Airflow sets.
+        self.step = task_id
+        self.try_number = try_number
+        self.arguments = arguments
+        self.saw = ""
+
+    def serialize(self) -> tuple[str, dict[str, Any]]:
+        """Class path and arguments; no secret among them."""
+        run = {"run_key": self.run_key, "task_id": self.step, "try_number": self.try_number}
+        return f"{type(self).__module__}.{type(self).__qualname__}", {**run, **self.arguments}
+
+    def tell(self, run: Run, sentence: str) -> None:
+        """Say what was seen, and keep it: a wait that breaks or is killed must not take that with it. Blocks."""
+        self.saw = sentence
+        run.say(sentence)
+        run.keep("note", SAW, {"sentence": sentence})
+
+    def _broken(self, error: str) -> tuple[str, ...]:
+        return (error, f"the last that was seen before: {self.saw}") if self.saw else (error,)
+
+    async def watch(self, run: Run) -> Verdict:
+        """Read, judge, wait, until there is an answer; every blocking call is in a thread: librdkafka blocks."""
+        raise NotImplementedError
+
+    def ends_the_task(self, run: Run) -> bool:  # noqa: ARG002 - for those that may
+        """Whether nothing of the task is left to do after a verdict to proceed: no worker has to start for it."""
+        return False
+
+    async def run(self) -> AsyncIterator[TriggerEvent]:
+        """One event, whatever happens."""
+        ended = drifted = False
+        try:
+            run = await asyncio.to_thread(Run.again, self.run_key, self.step, self.try_number)
+            verdict = await self.watch(run)
+            ended = verdict.outcome is Outcome.PROCEED and await asyncio.to_thread(self.ends_the_task, run)
+        except Drifted as error:
+            drifted, verdict = True, Verdict(Outcome.REFUSE, self._broken(str(error)))
+        except RunbookError as error:
+            verdict = Verdict(Outcome.INCONCLUSIVE, self._broken(str(error)))
+        except Exception as error:  # noqa: BLE001 - whatever it is, a person gets a sentence, and the log its trace
+            log.exception("the watch of %s for %s broke", self.step, self.run_key)
+            verdict = Verdict(Outcome.INCONCLUSIVE, self._broken(f"the watch broke: {type(error).__name__}: {error}"))
+        if ended:
+            yield TaskSuccessEvent()
+        else:
+            yield TriggerEvent(  # type: ignore[no-untyped-call] # Airflow does not annotate it
+                {"outcome": str(verdict.outcome), "reasons": list(verdict.reasons), "drifted": drifted}
+            )
+
+
+def reading_of(run: Run) -> ApplicationReading:
+    """The application now; a broker that does not answer makes everything Missing, it may be restarting."""
+    try:
+        return run.read()
+    except (Inconclusive, Unreachable) as error:
+        return unread(run.application, str(error))

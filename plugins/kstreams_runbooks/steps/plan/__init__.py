@@ -1,0 +1,1 @@
+"""Steps that look and plan."""

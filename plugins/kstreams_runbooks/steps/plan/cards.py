@@ -1,0 +1,115 @@
+"""Undo cards: written before each write, so that a task that is killed in between leaves one and never none."""
+
+from kstreams_runbooks.decide.instances.members import members_of
+from kstreams_runbooks.decide.plans.basis import restore_cost, standing
+from kstreams_runbooks.decide.releases.downgrade import clears_state
+from kstreams_runbooks.decide.topology.names import is_changelog
+from kstreams_runbooks.errors import Inconclusive
+from kstreams_runbooks.ledger.codec import decode, encode
+from kstreams_runbooks.model.readings.readings import (
+    ApplicationReading,
+    InstanceReading,
+    MemberReading,
+    Missing,
+    Start,
+)
+from kstreams_runbooks.model.runs.ledger import Card
+from kstreams_runbooks.model.runs.plan import Bounce, Standing
+from kstreams_runbooks.observe import ClusterReader
+from kstreams_runbooks.rules import upgrade_path_rules
+from kstreams_runbooks.steps.run.run import Run, now_ms
+
+
+def write_card(
+    run: Run,
+    reading: ApplicationReading,
+    instance: InstanceReading,
+    bounce: Bounce,
+    members: tuple[MemberReading, ...],
+    previous: Start | None,
+) -> None:
+    """Keep how `instance` goes back, before anything is done to it; from here on the run has written.
+
+    `previous` is the start that is not to be taken for the new one, `members` what it has in the group.
+    """
+    plan, before = run.plan(), _before(run, instance, bounce)
+    # From the last bounce of a library bump on the new record format is written.
+    final = plan.runbook == "library_bump" and bounce.number > 1 and bounce.number == plan.bounces[-1].number
+    clear = clears_state(before.version, bounce.version, upgrade_path_rules())
+    cost = "one restart" + (f", and {restore_cost(bytes_to_restore(run, reading))}" if clear else "")
+    card = Card(
+        run_key=run.key,
+        seq=len(run.ledger.cards(run.key)) + 1,
+        task_id=run.task_id,
+        step=f"bounce {bounce.number}",
+        object=instance.instance,
+        what=f"{instance.instance}: {bounce.sentence}",
+        undo=f"{instance.instance} back to {before.deployed}" + (", local state cleared first" if clear else ""),
+        cost=cost,
+        data_affected=final,
+        point_of_no_return=final,
+        facts={
+            "bounce": bounce.number,
+            "before": encode(before),
+            "after": encode(Standing(instance.instance, bounce.release, bounce.settings, bounce.version)),
+            "previous": encode(previous),
+            "members": encode(members),
+            "by_hand": run.deployer.by_hand(
+                instance.instance, before.release, dict(before.settings), clear_state=clear
+            ),
+        },
+        at_ms=now_ms(),
+    )
+    run.ledger.write_card(card)
+    run.ledger.mark_written(run.key, now_ms())
+
+
+def last_card(run: Run, instance: str) -> Card | None:
+    """The newest card of an instance in this run."""
+    return next((card for card in reversed(run.ledger.cards(run.key)) if card.object == instance), None)
+
+
+def members_in_group(run: Run, reading: ApplicationReading, instance: InstanceReading) -> tuple[MemberReading, ...]:
+    """Members that an instance has in the group, down or not: those that it is known by, and those of its last card."""
+    group = reading.group
+    if isinstance(group, Missing):
+        raise Inconclusive(f"group of {reading.application}: {group.missing}")
+    known = {member.member_id: member for member in members_of(group, instance)}
+    if card := last_card(run, instance.instance):
+        kept: tuple[MemberReading, ...] = decode(tuple[MemberReading, ...], card.facts["members"])
+        present = {member.member_id for member in group.members}
+        known |= {member.member_id: member for member in kept if member.member_id in present}
+    return tuple(known.values())
+
+
+def bytes_to_restore(run: Run, reading: ApplicationReading) -> int | Missing:
+    """Bytes of the changelogs of the application: the most that one instance may have to read.
+
+    Missing where the changelogs are not all known: without offsets, the topics are those with its prefix that this
+    login sees.
+    """
+    if isinstance(reading.topics, Missing):
+        return reading.topics
+    if isinstance(reading.partitions, Missing):
+        return reading.partitions
+    names = [topic.name for topic in reading.topics if is_changelog(topic.name)]
+    if not names:
+        return 0
+    with ClusterReader(run.kafka) as reader:
+        return reader.log_bytes(names)
+
+
+def _before(run: Run, instance: InstanceReading, bounce: Bounce) -> Standing:
+    """What to go back to: for a rerun of the same bounce what stood before the first try, not a half-way point."""
+    for card in run.ledger.cards(run.key):
+        if card.object == instance.instance and card.facts["bounce"] == bounce.number:
+            kept: Standing = decode(Standing, card.facts["before"])
+            return kept
+    return standing(instance, run.declared)
+
+
+def previous_start(run: Run, instance: str) -> Start | None:
+    """The start of an instance that ran when its newest card was written, None where none did."""
+    card = last_card(run, instance)
+    start: Start | None = decode(Start | None, card.facts["previous"]) if card else None
+    return start

@@ -1,0 +1,107 @@
+"""The topics of the cluster against the topology of what a plan brings: at the plan, and right before each stop."""
+
+from collections.abc import Iterable, Mapping
+
+from kstreams_runbooks.decide.fitting.needed import topics_needed
+from kstreams_runbooks.decide.fitting.topics import topics_fit
+from kstreams_runbooks.decide.plans.basis import UPGRADE_FROM
+from kstreams_runbooks.errors import Drifted, Inconclusive, RunbookError
+from kstreams_runbooks.ledger.codec import decode
+from kstreams_runbooks.model.readings.readings import (
+    ApplicationReading,
+    Deployment,
+    InstanceReading,
+    Missing,
+    StreamsReading,
+)
+from kstreams_runbooks.model.runs.plan import Bounce
+from kstreams_runbooks.model.topology.declaration import Described
+from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
+from kstreams_runbooks.steps.plan.releases import deployable, told_by
+from kstreams_runbooks.steps.run.run import Run
+
+_Wanted = tuple[Described | Missing, ...]
+
+
+def require_topics(run: Run, reading: ApplicationReading, bounces: Iterable[Bounce]) -> tuple[Finding, ...]:
+    """What a person has to weigh of the topics of every release that is brought; Refused or Inconclusive as decided."""
+    verdict = judged_topics(run, reading, _wanted(run, reading, bounces))
+    run.demand(verdict)
+    return verdict.findings
+
+
+def judged_topics(run: Run, reading: ApplicationReading, wanted: _Wanted) -> Verdict:
+    """The decision for these versions, with its findings said."""
+    verdict = _judged(run, reading, wanted)
+    for finding in verdict.findings:
+        run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
+    return verdict
+
+
+def require_topics_still(run: Run, now: ApplicationReading, untouched: str, *, down: bool = False) -> None:
+    """Drifted or Inconclusive, beginning with what is `untouched`, where the topics no longer fit.
+
+    Compared is what the plan was made from with the topics as they are now: the description is not made again. With
+    `down` nothing is left to stop: then only what is certainly wrong keeps an instance from being started.
+    """
+    kept = run.ledger.evidence(run.key, kind="verdict", name=topics_fit.__name__)
+    if kept:
+        inputs = kept[-1].payload["inputs"]
+        wanted: _Wanted = decode(_Wanted, inputs["wanted"])
+        reading: ApplicationReading = decode(ApplicationReading, inputs["reading"])
+    else:
+        # A run whose plan is older than this comparison.
+        reading = now
+        wanted = _wanted(run, reading, run.plan().bounces)
+    try:
+        verdict = _judged(run, reading, wanted)
+    except Inconclusive as error:
+        verdict = Verdict(Outcome.INCONCLUSIVE, (str(error),))
+    if verdict.outcome is Outcome.REFUSE:
+        raise Drifted(f"{untouched}: {'; '.join(verdict.reasons)}")
+    if verdict.outcome is Outcome.INCONCLUSIVE and not down:
+        raise Inconclusive(f"{untouched}: {'; '.join(verdict.reasons)}")
+
+
+def _judged(run: Run, reading: ApplicationReading, wanted: _Wanted) -> Verdict:
+    seen = run.topics_seen(topics_needed(wanted, run.declared))
+    return run.decide(topics_fit, wanted=wanted, seen=seen, reading=reading, application=run.declared)
+
+
+def _wanted(run: Run, reading: ApplicationReading, bounces: Iterable[Bounce]) -> _Wanted:
+    different = {(one.release, str(_settings(dict(one.settings)))): one for one in bounces}
+    return tuple(_described(run, reading, bounce) for bounce in different.values())
+
+
+def _described(run: Run, reading: ApplicationReading, bounce: Bounce) -> Described | Missing:
+    """A release as an instance that runs it with the same settings says, else its deployer, else with other settings.
+
+    Settings can change a topology, and a description that is printed has those of the release alone.
+    """
+    telling = [one for one in reading.instances if _own_text(one, bounce.release)]
+    same = [one for one in telling if _settings(dict(bounce.settings)) == _settings(_deployed(one))]
+    if not same:
+        try:
+            return deployable(run, bounce.release)
+        except RunbookError as error:
+            if not telling:
+                return Missing(f"release {bounce.release}: {error}")
+    first = (same or telling)[0]
+    return told_by(run, bounce.release, first.instance, _own_text(first, bounce.release))
+
+
+def _own_text(instance: InstanceReading, release: str) -> str:
+    """What an instance says of its topology, empty unless it runs this very release."""
+    deployment, streams = instance.deployment, instance.streams
+    if not isinstance(deployment, Deployment) or deployment.release != release or deployment.applied is not True:
+        return ""
+    return streams.topology if isinstance(streams, StreamsReading) and isinstance(streams.topology, str) else ""
+
+
+def _deployed(instance: InstanceReading) -> dict[str, str]:
+    return dict(instance.deployment.settings) if isinstance(instance.deployment, Deployment) else {}
+
+
+def _settings(settings: Mapping[str, str]) -> dict[str, str]:
+    """Settings without the one that no topology depends on."""
+    return {key: value for key, value in settings.items() if key != UPGRADE_FROM}

@@ -1,0 +1,126 @@
+"""The steps that look and judge, the same in every runbook: observe, check, prove_every_member, verify."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from kstreams_runbooks.decide.drain.marks import dropped_topics, nothing_left
+from kstreams_runbooks.decide.instances.check import ready_for_change
+from kstreams_runbooks.decide.instances.members import every_member_runs
+from kstreams_runbooks.decide.instances.verification import change_verified
+from kstreams_runbooks.decide.runs.approval import may_request
+from kstreams_runbooks.errors import Refused
+from kstreams_runbooks.ledger.codec import encode
+from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
+from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.observe import ClusterReader
+from kstreams_runbooks.observe.application.application import read_dropped
+from kstreams_runbooks.steps.approval.authorize import take_hold
+from kstreams_runbooks.steps.plan.plan import planned_from
+from kstreams_runbooks.steps.run.run import Run, described, now_ms
+from kstreams_runbooks.steps.run.step import step
+
+# Lag has been under its limit at the last gate; a peak that lasts longer than this is no peak.
+_LAG_CEILING_S = 120
+_REHEARSED = "nothing was changed; trigger again without dry run to do it"
+
+
+@step("reads broker, group, offsets, topics and every instance; changes nothing")
+def observe(run: Run) -> None:
+    """Read everything and keep it, for somebody who may ask."""
+    run.demand(run.decide(may_request, declared=run.declared, requested_by=run.record.requested_by))
+    reading = run.read()
+    run.keep("reading", "application", reading)
+    for line in described(reading):
+        run.say(line)
+
+
+def check(*, at_once: bool = False) -> Any:
+    """The task `check`; with `at_once` an application whose instances are not all well may be restarted too."""
+
+    @step("judges the reading; changes nothing")
+    def check(run: Run) -> None:
+        """Refuse or be inconclusive before anything is planned, and reserve the application."""
+        if run.record.wrote_at_ms:
+            run.say("this run has already changed something: each step looks for itself where it stands")
+            return
+        reading = run.observed()
+        verdict = run.decide(
+            ready_for_change,
+            reading=reading,
+            declared=run.declared,
+            age_ms=now_ms() - reading.taken.at_ms,
+            max_age_ms=int(run.limit("max_reading_age_s") * 1000),
+            at_once=at_once,
+        )
+        for finding in verdict.findings:
+            run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
+        run.demand(verdict)
+        if not run.dry_run:
+            take_hold(run)
+
+    return check()
+
+
+@step("reads the group and every instance; changes nothing")
+def prove_every_member(run: Run) -> None:
+    """Show that every member of the group runs the new release, declared or not."""
+    bounces = run.plan().bounces
+    if run.dry_run:
+        run.say("would show that every member of the group runs the new release")
+        return
+    reading = run.read()
+    run.keep("reading", "application", reading)
+    run.demand(run.decide(every_member_runs, reading=reading, bounces=bounces))
+
+
+@step("compares what runs now with the plan; changes nothing")
+def verify(run: Run) -> None:
+    """Show that the plan is what runs, and that nothing else changed."""
+    if run.dry_run:
+        rehearsed(run)
+    else:
+        before = planned_from(run)
+        left = left_unread(run, before)
+        if left.outcome is Outcome.REFUSE:
+            raise Refused(f"{left.sentence}; trigger undo for this run: what stood before reads them")
+        run.demand(left)
+        watch(
+            run,
+            lambda earlier, after: run.decide(
+                change_verified, before=before, earlier=earlier, after=after, plan=run.plan()
+            ),
+        )
+
+
+def left_unread(run: Run, before: ApplicationReading) -> Verdict:
+    """What is left in internal topics that were read when `before` was taken and are not read now."""
+    group_id = run.application.application_id
+    topics = dropped_topics(before, run.read(), group_id)
+    if isinstance(topics, Missing):
+        return run.decide(nothing_left, left=topics)
+    with ClusterReader(run.kafka) as reader:
+        return run.decide(nothing_left, left=read_dropped(reader, group_id, topics))
+
+
+def rehearsed(run: Run) -> None:
+    """Keep that a dry run came to its end."""
+    run.keep("verdict", "rehearsed", {"result": encode(Verdict(Outcome.PROCEED, (_REHEARSED,)))})
+    run.say("every step was rehearsed, nothing was changed")
+
+
+def watch(run: Run, judge: Callable[[ApplicationReading, ApplicationReading], Verdict]) -> None:
+    """Read again and again until two consecutive readings are judged well; what has to wait may do so for a while."""
+    plan = run.plan()
+    pause_s = max(plan.limit("gate_interval_s"), plan.limit("commit_interval_s"))
+    run.say(f"looks twice, {pause_s:g} s apart: progress is a difference")
+    earlier, until = run.read(), time.monotonic() + _LAG_CEILING_S
+    while True:
+        time.sleep(pause_s)
+        after = run.read()
+        verdict = judge(earlier, after)
+        if verdict.outcome is not Outcome.WAIT or time.monotonic() >= until:
+            break
+        run.say(verdict.sentence)
+        earlier = after
+    run.demand(verdict)

@@ -1,0 +1,198 @@
+"""The step `plan`: the same rules for every runbook, each with its own function that makes the plan."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from kstreams_runbooks.decide.change.preflight import may_be_rolled
+from kstreams_runbooks.decide.instances.check import of_the_future, ready_for_change
+from kstreams_runbooks.decide.plans.bump import bump_plan
+from kstreams_runbooks.decide.plans.restart import restart_plan
+from kstreams_runbooks.errors import BadInput, Drifted, Inconclusive, Refused
+from kstreams_runbooks.ledger.codec import decode, encode
+from kstreams_runbooks.model.readings.readings import ApplicationReading
+from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.verdicts import Finding, Verdict
+from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
+from kstreams_runbooks.steps.approval.code import code_digest
+from kstreams_runbooks.steps.plan.fitting import require_topics
+from kstreams_runbooks.steps.plan.releases import before_a_roll, known_of
+from kstreams_runbooks.steps.run.run import Run, now_ms
+from kstreams_runbooks.steps.run.step import step
+
+# `check` held the reading to its limit; a scheduler under load may take most of that limit again between two steps.
+_SLOW_SCHEDULER = 10
+
+_UNCHECKED = "`check` has not judged the newest reading of `observe`; clear `observe` and what follows it"
+
+PlanMaker = Callable[[Run, ApplicationReading, tuple[Finding, ...]], Plan]
+
+
+def planned(make: PlanMaker) -> Any:
+    """The task `plan`, with the function that makes this runbook's plan from a reading and what `check` found."""
+
+    @step("derives what will be done and what it costs; changes nothing")
+    def plan(run: Run) -> None:
+        """Make the plan and keep it; a run that has written anything keeps the plan it has.
+
+        It is made only from the newest reading, judged by `check` and still fresh, because an application may have
+        changed before `plan` alone is cleared.
+        """
+        if run.record.wrote_at_ms:
+            run.say(f"this run has already changed something: plan {run.plan().digest} stays")
+            return
+        reading = run.observed()
+        judged = _judged(run, reading)
+        run.demand(judged)
+        store(run, make(run, reading, judged.findings))
+
+    return plan()
+
+
+def store(run: Run, made: Plan) -> None:
+    """Keep a plan and say what stands in it; Drifted where another one was shown for approval."""
+    refuse_drift(run, made.digest)
+    run.ledger.store_plan(run.key, made.digest, encode(made))
+    for bounce in made.bounces:
+        run.say(bounce.sentence)
+    for later in made.then:
+        run.say(f"after this run, triggered again: {later}")
+    for cost in made.costs:
+        run.say(f"{cost.instance}: expected gap {cost.gap_s[0]}–{cost.gap_s[1]} s ({cost.why})")
+    for line in made.undo:
+        run.say(f"undo {line}")
+    run.say(f"plan {made.digest}")
+
+
+def refuse_drift(run: Run, digest: str) -> None:
+    """Drifted where another plan was shown for approval."""
+    shown = run.ledger.recall(run.key, "digest_shown")
+    if shown is not None and shown != digest:
+        raise Drifted(
+            f"the plan changed: {shown} was shown for approval, what runs now gives {digest}; "
+            f"trigger a new run of {run.record.dag_id} for {run.record.application}"
+        )
+
+
+def planned_from(run: Run) -> ApplicationReading:
+    """The reading that the plan was made from: the last that `check` judged, which it does before the first write."""
+    reading, _ = _last_check(run)
+    return reading
+
+
+def _last_check(run: Run) -> tuple[ApplicationReading, Verdict]:
+    """The newest reading that `check` judged, and what it said of it."""
+    checked = run.ledger.evidence(run.key, kind="verdict", name=ready_for_change.__name__)
+    if not checked:
+        raise Refused(_UNCHECKED)
+    kept = checked[-1].payload
+    return decode(ApplicationReading, kept["inputs"]["reading"]), decode(Verdict, kept["result"])
+
+
+def _judged(run: Run, reading: ApplicationReading) -> Verdict:
+    """What `check` said of this very reading; Refused where it has not seen it, or it is too old to plan from."""
+    checked, judged = _last_check(run)
+    if checked != reading:
+        raise Refused(_UNCHECKED)
+    require_fresh(run, reading, "observe")
+    return judged
+
+
+def require_fresh(run: Run, reading: ApplicationReading, taken_by: str) -> None:
+    """Refused where a reading is too old to plan from, Inconclusive where a clock hides how old it is."""
+    age_ms, limit_s = now_ms() - reading.taken.at_ms, _SLOW_SCHEDULER * run.limit("max_reading_age_s")
+    if why := of_the_future(reading.application, age_ms, taken_by):
+        raise Inconclusive(why)
+    if age_ms > limit_s * 1000:
+        raise Refused(
+            f"reading of {reading.application}: {age_ms / 1000:.0f} s old (limit {limit_s:.0f} s to plan from it); "
+            f"clear `{taken_by}` and what follows it"
+        )
+
+
+def library_bump(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...]) -> Plan:
+    """To another Kafka Streams release: one or two rolling bounces."""
+    made = run.decide(
+        bump_plan,
+        reading=reading,
+        declared=run.declared,
+        target=str(run.record.params["target"]),
+        rules=upgrade_path_rules(),
+        findings=findings,
+        limits=run.declared.limits,
+        code=code_digest(run.record.dag_id),
+    )
+    return _with_what_it_changes(run, reading, made)
+
+
+def rolling_bounce(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...]) -> Plan:
+    """To another release or other settings on the same library, one instance after another."""
+    return _restart(run, reading, findings, at_once=False)
+
+
+def stop_and_restart(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...]) -> Plan:
+    """The same with every instance down at once."""
+    return _restart(run, reading, findings, at_once=True)
+
+
+def _restart(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...], *, at_once: bool) -> Plan:
+    made = run.decide(
+        restart_plan,
+        reading=reading,
+        declared=run.declared,
+        release=run.record.params.get("release") or None,
+        settings=_given(run.record.params.get("settings")),
+        findings=findings,
+        limits=run.declared.limits,
+        code=code_digest(run.record.dag_id),
+        at_once=at_once,
+    )
+    # What a deployer would refuse once an instance is down is refused here, while all of them run.
+    for name in made.facts.instances:
+        for bounce in made.bounces:
+            run.deployer.check_apply(name, bounce.release, dict(bounce.settings))
+    return _with_what_it_changes(run, reading, made)
+
+
+def _with_what_it_changes(run: Run, reading: ApplicationReading, made: Plan) -> Plan:
+    """The plan with what follows from the topology of its release; Refused or Inconclusive where it may not be rolled.
+
+    That is where the cluster lacks a topic, or has one that the release cannot work with, and where the topology
+    changes more than a roll may. Settings are in no description, and where every instance has that release already
+    nothing in it changes. What is added explains the plan to a person and is no part of its digest.
+    """
+    made = replace(made, findings=(*made.findings, *require_topics(run, reading, made.bounces)))
+    release = made.bounces[-1].release
+    if {one.release for one in made.facts.at_start} == {release}:
+        return made
+    before, after = before_a_roll(run, reading, release)
+    verdict = run.decide(
+        may_be_rolled,
+        before=before,
+        after=after,
+        known=known_of(run, reading),
+        rules=topology_change_rules(),
+        versions=upgrade_path_rules(),
+        at_once=made.at_once,
+    )
+    for finding in verdict.findings:
+        run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
+    run.demand(verdict)
+    return replace(made, findings=(*made.findings, *verdict.findings))
+
+
+def _given(settings: Any) -> dict[str, str | None]:
+    """Settings of the form as text; BadInput for what is no flat object."""
+    if settings is None:
+        return {}
+    if not isinstance(settings, Mapping):
+        raise BadInput(f"settings: {settings!r} is no object; give one such as " + '{"num.stream.threads": 2}')
+    given: dict[str, str | None] = {}
+    for key, value in settings.items():
+        if isinstance(value, bool):
+            given[key] = str(value).lower()
+        elif value is None or isinstance(value, str | int | float):
+            given[key] = None if value is None else str(value)
+        else:
+            raise BadInput(f"settings: {key} is {value!r} (expected text, a number, true, false, or null to unset it)")
+    return given

@@ -1,0 +1,125 @@
+"""The two sides of a change as a run finds them: what runs, and the release that is wanted."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from kstreams_runbooks.decide.change.described import Known
+from kstreams_runbooks.decide.instances.running import RunningVersion, running_versions
+from kstreams_runbooks.decide.plans.basis import require_declared
+from kstreams_runbooks.documents.text import Absent, read_text
+from kstreams_runbooks.errors import BadInput, RunbookError
+from kstreams_runbooks.fleet import release_declaration
+from kstreams_runbooks.model.fleet_entry import DeclaredApplication
+from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
+from kstreams_runbooks.model.topology.declaration import Declaration, Described
+from kstreams_runbooks.steps.run.run import Run
+
+_FILE, _TEXT, _RELEASE = "topology_file", "topology_text", "release"
+
+
+def running(run: Run, version: RunningVersion) -> Described:
+    """A version that runs, as its instances describe it; while none of them does, as its release would."""
+    if version.text is None:
+        return deployable(run, version.release)
+    return told_by(run, version.release, ", ".join(version.instances), version.text)
+
+
+def told_by(run: Run, release: str, instances: str, text: str) -> Described:
+    """A release with the description that `instances` give of themselves."""
+    library, declared = _known_of(run, release)
+    return Described(release, library, instances, text, declared)
+
+
+def deployable(run: Run, release: str) -> Described:
+    """A release as its deployer's describe command prints it; BadInput for one that is not declared."""
+    require_declared(run.declared, release)
+    return _printed(run, release, run.deployer.topology(release))
+
+
+def _printed(run: Run, release: str, text: str) -> Described:
+    """A release with the description that its describe command has printed."""
+    library, declared = _known_of(run, release)
+    return Described(release, library, f"describe command of {release}", text, declared)
+
+
+def before_a_roll(
+    run: Run, reading: ApplicationReading, release: str
+) -> tuple[tuple[Described, ...], Described | Missing]:
+    """Every version that runs, and the release that is wanted; Missing where one of them cannot be described."""
+    versions = running_versions(reading)
+    silent = {release, *(version.release for version in versions if version.text is None)}
+    try:
+        printed = {name: run.deployer.topology(name) for name in sorted(silent)}
+    except RunbookError as error:
+        return (), Missing(str(error))
+    require_declared(run.declared, release)
+    before = tuple(
+        running(run, version) if version.text is not None else _printed(run, version.release, printed[version.release])
+        for version in versions
+    )
+    return before, _printed(run, release, printed[release])
+
+
+def wanted(run: Run) -> Described:
+    """What the form names: a release by its describe command, or a description from a file or pasted; else BadInput."""
+    release, file, text = (_given(run, name) for name in (_RELEASE, _FILE, _TEXT))
+    if file and text:
+        raise BadInput(f"{_FILE} and {_TEXT}: both are given (expected: one description); leave one")
+    if not (release or file or text):
+        raise BadInput(f"{_RELEASE}, {_FILE}, {_TEXT}: none is given (expected: one); say what is to be compared")
+    if not (file or text):
+        return deployable(run, release)
+    library, declared = "", None
+    if release:
+        require_declared(run.declared, release)
+        library, declared = _known_of(run, release)
+    return Described(release, library, file or _TEXT, text or _read(file), declared)
+
+
+def known_of(run: Run, reading: ApplicationReading, partitions: Mapping[str, int] | None = None) -> Known:
+    """The fleet entry, and what the cluster says: partitions (by default of the topics that were read), its brokers."""
+    if partitions is None:
+        topics = () if isinstance(reading.topics, Missing) else reading.topics
+        partitions = {topic.name: topic.partitions for topic in topics}
+    broker = reading.broker
+    if isinstance(broker, Missing):
+        return Known(run.declared, dict(partitions))
+    return Known(
+        run.declared,
+        dict(partitions),
+        "" if isinstance(broker.version, Missing) else broker.version,
+        None if isinstance(broker.auto_create_topics, Missing) else broker.auto_create_topics,
+    )
+
+
+def _known_of(run: Run, release: str) -> tuple[str, Declaration | None]:
+    """Library and declaration of a release; one that the fleet entry does not have has neither."""
+    declared: DeclaredApplication = run.declared
+    if release not in declared.releases:
+        return "", None
+    library = declared.library(release)
+    return library, release_declaration(declared.name, release, library)
+
+
+def _given(run: Run, name: str) -> str:
+    value: Any = run.record.params.get(name)
+    return str(value).strip() if value is not None else ""
+
+
+def _read(name: str) -> str:
+    """A description in a file of the worker; no line of a file that is none is ever shown."""
+    path = Path(name)
+    if not path.is_absolute():
+        raise BadInput(f"{_FILE} {name}: is no absolute path; a worker has no folder of yours")
+    try:
+        text = read_text(path)
+    except Absent:
+        raise BadInput(
+            f"{_FILE} {name}: does not exist on this worker; give its path there, or paste the text"
+        ) from None
+    except BadInput as error:
+        raise BadInput(f"{_FILE} {name}: {error}, or paste the text of Topology#describe") from None
+    if "Topologies:" not in text and "Topology: " not in text:
+        raise BadInput(f"{_FILE} {name}: no topology description in it (expected a line `Topologies:`)")
+    return text

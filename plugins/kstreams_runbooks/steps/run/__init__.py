@@ -1,0 +1,1 @@
+"""One run as its steps see it: its form, its record, how a step ends, who is notified."""

@@ -1,0 +1,230 @@
+"""One run of a runbook as its steps see it: who asked for what, the ledger, and what can be read."""
+
+import hashlib
+import json
+import logging
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC
+from functools import cached_property
+from typing import Any, TypeVar
+
+from kstreams_runbooks.connections import kafka_config
+from kstreams_runbooks.decide.fitting.needed import NeededTopics
+from kstreams_runbooks.deployers import Deployer, make_deployer
+from kstreams_runbooks.errors import Inconclusive, Refused
+from kstreams_runbooks.fleet import Application, Cluster, load_fleet
+from kstreams_runbooks.free_text import require_free_text
+from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.ledger.codec import decode, encode, encode_call
+from kstreams_runbooks.model.fleet_entry import DeclaredApplication
+from kstreams_runbooks.model.readings.readings import ApplicationReading, Deployment, Missing
+from kstreams_runbooks.model.readings.topics_seen import TopicsSeen
+from kstreams_runbooks.model.runs.ledger import RunRecord
+from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.observe import ClusterReader, read_application
+from kstreams_runbooks.observe.application.topics_seen import read_topics_seen
+from kstreams_runbooks.steps.run.conf import check_asked
+from kstreams_runbooks.steps.run.form import given_limits
+from kstreams_runbooks.wording import sentence
+
+
+class _OneLine(logging.Filter):
+    """Nothing that is quoted in a line of a task's log makes a line of its own, or colours the ones after it."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Take every record, as one line."""
+        record.msg, record.args = sentence(record.getMessage()), ()
+        return True
+
+
+log = logging.getLogger("kstreams_runbooks.run")
+log.addFilter(_OneLine())
+
+_T = TypeVar("_T")
+
+
+def now_ms() -> int:
+    """Wall clock in Unix milliseconds."""
+    return time.time_ns() // 1_000_000
+
+
+def record_of(context: Mapping[str, Any]) -> RunRecord:
+    """The record that the run of an Airflow context would begin with, on no cluster yet.
+
+    What tells it from another run of the same id is what Airflow keeps when a task is cleared: when it was due and the
+    conf that it was triggered with.
+    """
+    ti, dag_run, params = context["ti"], context["dag_run"], dict(context["params"])
+    conf = json.dumps(getattr(dag_run, "conf", None) or {}, sort_keys=True, separators=(",", ":"), default=str)
+    due = getattr(dag_run, "run_after", None)
+    return RunRecord(
+        run_key=f"{ti.dag_id}/{ti.run_id}",
+        dag_id=ti.dag_id,
+        run_id=ti.run_id,
+        application=str(params.get("application") or ""),
+        cluster="",
+        requested_by=getattr(dag_run, "triggering_user_name", None) or "unknown",
+        dry_run=bool(params.get("dry_run", True)),
+        reason=(params.get("reason") or "").strip(),
+        params=params,
+        started_at_ms=now_ms(),
+        run_after=None if due is None else due.astimezone(UTC).isoformat(),
+        conf_digest=hashlib.sha256(conf.encode()).hexdigest(),
+    )
+
+
+def new_record(found: RunRecord) -> RunRecord:
+    """The same on its cluster; BadInput where a text is not whole, or the application unknown or declared badly."""
+    require_free_text(found.params)
+    return replace(found, cluster=load_fleet().application(found.application).cluster)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run at one of its steps. Everything but the ledger's record is found out again from what can be observed."""
+
+    record: RunRecord
+    task_id: str
+    try_number: int
+    ledger: Ledger = field(repr=False)
+
+    @classmethod
+    def begin(cls, context: Mapping[str, Any]) -> "Run":
+        """The run of an Airflow context; its record is written at the first step and read at every later one.
+
+        A run whose id was used before, by one that was deleted, begins with a record of its own. BadInput where the
+        application is unknown or its declaration is bad.
+        """
+        check_asked(context)
+        ti, ledger, found = context["ti"], Ledger.open(), record_of(context)
+        record = ledger.same_run(found)
+        if record is None:
+            record = ledger.start_run(new_record(found))
+        return cls(record, ti.task_id, ti.try_number, ledger)
+
+    @classmethod
+    def again(cls, run_key: str, task_id: str, try_number: int) -> "Run":
+        """The same run from a process that has no context: the triggerer."""
+        ledger = Ledger.open()
+        return cls(ledger.run(run_key), task_id, try_number, ledger)
+
+    @property
+    def key(self) -> str:
+        """`dag_id/run_id`, with a number where the id was used before."""
+        return self.record.run_key
+
+    @property
+    def dry_run(self) -> bool:
+        """Whether nothing may be changed."""
+        return self.record.dry_run
+
+    @cached_property
+    def application(self) -> Application:
+        """The fleet entry; BadInput where it is unknown or disabled."""
+        return load_fleet().application(self.record.application)
+
+    @cached_property
+    def cluster(self) -> Cluster:
+        """The cluster entry."""
+        return load_fleet().cluster(self.record.cluster)
+
+    @cached_property
+    def declared(self) -> DeclaredApplication:
+        """The fleet entry as decisions see it, with the limits that the form overrode."""
+        return self.application.declared(given_limits(self.record.params))
+
+    @cached_property
+    def kafka(self) -> dict[str, Any]:
+        """Librdkafka configuration of the cluster's connection."""
+        return kafka_config(self.cluster.connection)
+
+    @cached_property
+    def deployer(self) -> Deployer:
+        """The deployer, which does nothing but record in a dry run."""
+        return make_deployer(self.application, dry_run=self.dry_run)
+
+    def limit(self, name: str) -> float:
+        """One limit of this run."""
+        return dict(self.declared.limits)[name]
+
+    def read(self) -> ApplicationReading:
+        """Everything about the application, now, with the topics that the plan binds."""
+        plan = self.ledger.plan(self.key)
+        planned = [name for name, *_ in plan["facts"]["topics"]] if plan and "facts" in plan else []
+        with ClusterReader(self.kafka) as reader:
+            return read_application(self.application, reader, self.deployer, also=planned)
+
+    def topics_seen(self, needed: NeededTopics) -> TopicsSeen:
+        """The topics that a topology needs, as the cluster has them now."""
+        with ClusterReader(self.kafka) as reader:
+            return read_topics_seen(reader, needed)
+
+    def line(self, message: str) -> str:
+        """A line for a person, beginning with whom it is about."""
+        dry = "DRY RUN " if self.dry_run else ""
+        return sentence(f"[{self.record.application} @ {self.record.cluster}] {dry}{message}")
+
+    def say(self, message: str) -> None:
+        """One line of the task's log."""
+        log.info("%s", self.line(message))
+
+    def keep(self, kind: str, name: str, payload: Any) -> int:
+        """One piece of evidence."""
+        return self.ledger.record(self.key, self.task_id, self.try_number, kind, name, encode(payload), now_ms())
+
+    def decide(self, function: Callable[..., _T], **inputs: Any) -> _T:
+        """Decide, and keep what it was decided from."""
+        result = function(**inputs)
+        self.keep("verdict", function.__name__, encode_call(function, inputs, result))
+        return result
+
+    def demand(self, verdict: Verdict) -> None:
+        """Go on only with proceed; say the verdict either way."""
+        self.say(verdict.sentence)
+        if verdict.outcome is Outcome.INCONCLUSIVE:
+            raise Inconclusive("; ".join(verdict.reasons))
+        if verdict.outcome is not Outcome.PROCEED:
+            raise Refused("; ".join(verdict.reasons))
+
+    def observed(self, taken_by: str = "observe") -> ApplicationReading:
+        """The reading that the step `taken_by` kept."""
+        readings = self.ledger.evidence(self.key, kind="reading", task_id=taken_by)
+        if not readings:
+            raise Refused(f"no reading of this run: `{taken_by}` has not run; clear it and what follows it")
+        reading: ApplicationReading = decode(ApplicationReading, readings[-1].payload)
+        return reading
+
+    def plan(self) -> Plan:
+        """The stored plan; Refused where there is none."""
+        stored = self.ledger.plan(self.key)
+        if stored is None:
+            raise Refused("this run has no plan: `plan` has not run; clear it and what follows it")
+        plan: Plan = decode(Plan, stored)
+        return plan
+
+
+def described(reading: ApplicationReading) -> list[str]:
+    """One line per thing that was read."""
+    lines = []
+    for instance in reading.instances:
+        streams, deployment = instance.streams, instance.deployment
+        runs = streams.missing if isinstance(streams, Missing) else f"{streams.state} on {streams.version}"
+        declared = deployment.missing if isinstance(deployment, Missing) else _declared(deployment)
+        lines.append(f"{instance.instance}: {runs}, {declared}")
+    group = reading.group
+    lines.append(
+        f"group: {group.missing}"
+        if isinstance(group, Missing)
+        else f"group {group.group_id}: {group.type}, {group.state}, {len(group.members)} members"
+    )
+    broker = reading.broker
+    lines.append(f"broker: {broker.missing}" if isinstance(broker, Missing) else f"broker {broker.version}")
+    return lines
+
+
+def _declared(deployment: Deployment) -> str:
+    release = deployment.release
+    return f"no release declared ({release.missing})" if isinstance(release, Missing) else f"declared {release}"

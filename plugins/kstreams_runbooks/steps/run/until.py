@@ -1,0 +1,34 @@
+"""A time limit that a clock which is set back does not move out."""
+
+import time
+
+from kstreams_runbooks.model.runs.journal import CLOCK_TOLERANCE_MS
+from kstreams_runbooks.steps.run.run import Run, now_ms
+
+
+class Until:
+    """The end of a wait, kept in the ledger once: it survives the process that waits.
+
+    It is over by this process's clock, by the highest time that the run has kept since, or once this process has
+    waited for all of it, whichever comes first. Asks the ledger once, when it is made. `note` says which entry has a
+    time that this process's clock has not reached, empty where none has.
+    """
+
+    def __init__(self, run: Run, name: str, length_s: float) -> None:
+        length_ms = int(length_s * 1000)
+        begins = {"until_ms": now_ms() + length_ms, "after": run.ledger.newest_entry(run.record)}
+        kept = run.ledger.remember(run.key, f"until/{name}", begins)
+        self._until_ms, self.note = int(kept["until_ms"]), ""
+        left_ms = self._until_ms - now_ms()
+        if seen := run.ledger.latest_clock(run.record, int(kept["after"]), own=True):
+            left_ms = min(left_ms, self._until_ms - seen.at_ms)
+            if (ahead_ms := seen.at_ms - now_ms()) > CLOCK_TOLERANCE_MS:
+                self.note = (
+                    f"; journal entry {seen.seq} of {seen.task_id} is {ahead_ms / 1000:,.0f} s ahead of this process's "
+                    "clock: set the clock that is wrong"
+                )
+        self._ends = time.monotonic() + min(left_ms, length_ms) / 1000
+
+    def is_over(self) -> bool:
+        """Whether nothing is waited for any more."""
+        return now_ms() >= self._until_ms or time.monotonic() >= self._ends

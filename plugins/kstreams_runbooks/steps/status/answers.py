@@ -1,0 +1,72 @@
+"""What the tasks of the scheduled check leave for each other, and how the check ends by it."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from airflow.sdk import get_current_context
+
+from kstreams_runbooks.errors import Inconclusive, RunbookError
+from kstreams_runbooks.fleet import Fleet
+from kstreams_runbooks.steps.run.ending import ended_by, leave
+from kstreams_runbooks.steps.run.run import log
+from kstreams_runbooks.wording import outside
+
+# What each task leaves for the last one, which says how the check ended.
+ANSWER = "answer"
+# The field of the form that ends "recreated".
+ACKNOWLEDGE = "acknowledge"
+
+
+def demand_whole(context: Mapping[str, Any], fleet: Fleet) -> None:
+    """Inconclusive where something was not read, or a task gave no answer: such a check is never green."""
+    answers = answers_of(context)
+    problems = problems_of(answers)
+    unread = [name for name in fleet.used_clusters if name not in {one["cluster"] for one in answers}]
+    said = [
+        *fleet.not_looked_at,
+        *problems.values(),
+        *(f"cluster {name} was not read in this check" for name in unread),
+        *(
+            f"{ACKNOWLEDGE}: no application of the fleet is called {outside(name, 80)}; trigger it again with "
+            "a name from config/applications"
+            for name in context["params"][ACKNOWLEDGE]
+            if name not in fleet.applications
+        ),
+        *(
+            f"conf: field {outside(name, 80)!r} is unknown (expected only {ACKNOWLEDGE}), so it was ignored"
+            for name in context["dag_run"].conf or {}
+            if name != ACKNOWLEDGE
+        ),
+        *(["judge gave no answer"] if context["ti"].xcom_pull(task_ids="judge", key=ANSWER) is None else []),
+    ]
+    if said:
+        raise Inconclusive(f"this check is not whole: {'; '.join(said)}")
+
+
+def answers_of(context: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What the mapped tasks left, in any order."""
+    found = context["ti"].xcom_pull(task_ids=["read_cluster"], key=ANSWER) or []
+    return [one for one in found if one is not None]
+
+
+def problems_of(answers: list[dict[str, Any]]) -> dict[str, str]:
+    """Why a cluster was not read, by its name."""
+    return {one["cluster"]: one["problem"] for one in answers if "problem" in one}
+
+
+@contextmanager
+def reported(what: str, about: Mapping[str, str] | None = None) -> Iterator[Mapping[str, Any]]:
+    """The context of a task; says first what it does, and turns our own errors into one last line.
+
+    With `about` that line is left for the tasks that follow too.
+    """
+    context = get_current_context()
+    log.info("%s: %s", context["ti"].task_id, what)
+    try:
+        yield context
+    except RunbookError as error:
+        log.error("%s", error)
+        if about:
+            leave(context, ANSWER, {**about, "problem": f"cluster {about['cluster']} was not read: {error}"})
+        raise ended_by(context, error) from None

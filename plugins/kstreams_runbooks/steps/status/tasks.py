@@ -1,0 +1,174 @@
+"""The tasks of the scheduled check: they read and tell; nothing of a cluster or an application is changed."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from functools import partial
+
+from airflow.sdk import DAG, Param, task
+from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_fixed
+
+from kstreams_runbooks.connections import kafka_config
+from kstreams_runbooks.decide.lag import named
+from kstreams_runbooks.decide.runs.status_message import status_changed
+from kstreams_runbooks.decide.status.news import to_tell, together, told
+from kstreams_runbooks.errors import BadInput, Inconclusive, Unreachable
+from kstreams_runbooks.fleet import Fleet, load_fleet
+from kstreams_runbooks.fleet.notifications import notification_settings
+from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.ledger.codec import encode
+from kstreams_runbooks.model.readings.status import KeptStatus
+from kstreams_runbooks.model.runs.message import Notification
+from kstreams_runbooks.steps.approval.authorize import is_over as over
+from kstreams_runbooks.steps.drain.progress import runs_in_a_drain
+from kstreams_runbooks.steps.run.ending import leave
+from kstreams_runbooks.steps.run.notify import page_of_run, tell
+from kstreams_runbooks.steps.run.run import log, now_ms
+from kstreams_runbooks.steps.status.answers import ACKNOWLEDGE, ANSWER, answers_of, demand_whole, problems_of, reported
+from kstreams_runbooks.steps.status.sweep import sweep
+from kstreams_runbooks.watch.judge import judge_fleet
+from kstreams_runbooks.watch.settings import CheckSettings, check_settings
+from kstreams_runbooks.watch.status import held_applications
+from kstreams_runbooks.watch.status import read_cluster as read
+
+# A broker that restarts is back within this time; what is away for longer is told, and the next check looks again.
+_AGAIN_S = 5
+_TASK_LIMIT = timedelta(minutes=5)
+_RUN_LIMIT = timedelta(minutes=15)
+
+
+def scheduled_check(dag_id: str, *, doc: str) -> DAG:
+    """The DAG of the check: every few minutes (`every_minutes` in config/drain_check.yaml), one run at a time."""
+    try:
+        minutes = check_settings().every_minutes
+    except BadInput:
+        # It goes on being scheduled, and its first task says what is wrong with the file.
+        minutes = CheckSettings().every_minutes
+    return DAG(
+        dag_id=dag_id,
+        doc_md=doc,
+        schedule=timedelta(minutes=minutes) if minutes else None,
+        start_date=datetime(2026, 1, 1),  # noqa: DTZ001 - only a lower bound, Airflow adds UTC
+        catchup=False,
+        max_active_runs=1,
+        dagrun_timeout=_RUN_LIMIT,
+        params={
+            ACKNOWLEDGE: Param(
+                [],
+                type="array",
+                items={"type": "string"},
+                title="Take the present topics of these applications for the right ones",
+                description_md="One name a line: applications that are **recreated** and have been looked after.",
+            )
+        },
+        tags=["kafka-streams", "monitor"],
+    )
+
+
+@task(retries=0)
+def list_clusters() -> list[str]:
+    """Name the clusters that applications are declared on."""
+    with reported("names the clusters of the fleet"):
+        check_settings()
+        fleet = load_fleet()
+        for sentence in fleet.not_looked_at:
+            log.warning("%s", sentence)
+        clusters = list(fleet.used_clusters)
+        log.info("%d applications on %d clusters", len(fleet.applications), len(clusters))
+        return clusters
+
+
+@task(retries=0, execution_timeout=_TASK_LIMIT)
+def read_cluster(cluster: str) -> None:
+    """Read every application of one cluster and keep it."""
+    with reported(f"reads every application of {cluster}", {"cluster": cluster}) as context:
+        fleet, ledger, settings = load_fleet(), Ledger.open(), check_settings()
+        entries = [entry for entry in fleet.applications.values() if entry.cluster == cluster]
+        config = kafka_config(fleet.cluster(cluster).connection)
+        retrying = Retrying(
+            retry=retry_if_exception_type(Unreachable),
+            stop=stop_after_attempt(2),
+            wait=wait_fixed(_AGAIN_S),
+            reraise=True,
+        )
+        acknowledged = {entry.name for entry in entries} & {*context["params"][ACKNOWLEDGE]}
+        for name in sorted(acknowledged):
+            log.info("[%s @ %s] its present topics are taken for the right ones from now on", name, cluster)
+        found = retrying(read, ledger, cluster, entries, config, settings, acknowledged)
+        log.info("[%s] %s", cluster, found.sentence)
+        leave(context, ANSWER, encode(found))
+
+
+@task(trigger_rule="all_done", retries=0, execution_timeout=_TASK_LIMIT)
+def judge() -> None:
+    """Judge every application by its last readings; one whose cluster could not be read is unknown."""
+    with reported("judges every application by its last readings") as context:
+        answers, settings = answers_of(context), check_settings()
+        found = judge_fleet(
+            Ledger.open(),
+            load_fleet().applications.values(),
+            settings,
+            read_at_ms={one["cluster"]: one["at_ms"] for one in answers if "at_ms" in one},
+            problems=problems_of(answers),
+            now_ms=now_ms(),
+        )
+        for one in found.statuses:
+            if one.word != "healthy" or one in found.changes:
+                log.info("[%s @ %s] %s: %s", one.application, one.cluster, one.word, one.sentence)
+        for late in found.too_late:
+            log.info("[%s] declared after its cluster was read; the next check reads it", late)
+        log.info("%d applications: %s", len(found.statuses), ", ".join(f"{n} {w}" for w, n in found.words.items()))
+        log.info("%d readings older than %g days forgotten", found.forgotten, settings.keep_days)
+        leave(context, ANSWER, {"words": found.words, "changes": len(found.changes)})
+
+
+@task(trigger_rule="all_done", retries=0, execution_timeout=_TASK_LIMIT)
+def sweep_holds() -> None:
+    """Run the guards of every application that a run holds; on drift its plan is void, and its owner is told.
+
+    Fails where it could not look at one of them.
+    """
+    with reported("runs the guards of every application that a run holds") as context:
+        ledger = Ledger.open()
+        is_over = partial(over, ledger)
+        swept = sweep(ledger, "sweep_holds", is_over, log.info)
+        draining = [one.sentence(now_ms()) for one in runs_in_a_drain(ledger) if not is_over(one.run_key)]
+        for sentence in draining:
+            log.info("%s", sentence)
+        log.info("%d plans void by this check, %d runs wait for a drain", swept.void, len(draining))
+        leave(context, ANSWER, {"void": swept.void, "unknown": swept.unknown, "draining": draining})
+        if swept.unknown:
+            raise Inconclusive(
+                f"{len(swept.unknown)} held applications could not be looked at: {named(swept.unknown)}; whether their "
+                "plans still hold is not known, the reason stands above"
+            )
+
+
+@task(trigger_rule="all_done", retries=0, execution_timeout=_TASK_LIMIT)
+def notify_changes() -> None:
+    """Tell the owners whose application has changed its status, once each; fail where the check was not whole."""
+    with reported("tells whose application has changed its status") as context:
+        ledger, fleet, settings = Ledger.open(), load_fleet(), notification_settings()
+        link = page_of_run(context["ti"].dag_id, context["ti"].run_id)
+        changes = [
+            (one, fleet.applications[one.application].owner)
+            for one in to_tell(ledger.lag_statuses())
+            if one.application in fleet.applications
+        ]
+        groups = together(changes)
+        messages = [_message(fleet, group, held_applications(ledger), link) for group in groups]
+        for message in messages:
+            log.info("%s: %s", message.subject, message.lines[0])
+        tell(ledger, settings, messages, log.warning)
+        ledger.keep_lag_statuses(told(one) for one, _ in changes)
+        if not changes:
+            log.info("no status has changed")
+        demand_whole(context, fleet)
+
+
+def _message(
+    fleet: Fleet, group: tuple[KeptStatus, ...], held: Mapping[tuple[str, str], str], link: str
+) -> Notification:
+    """What the owner of these applications is told."""
+    cluster, entry = group[0].cluster, fleet.applications[group[0].application]
+    held_by = {name: run for (of, name), run in held.items() if of == cluster}
+    return status_changed(group, now_ms(), owner=entry.owner, zone=entry.zone, link=link, held_by=held_by)

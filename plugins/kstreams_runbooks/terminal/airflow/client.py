@@ -1,0 +1,301 @@
+"""A client of Airflow's REST API (`/api/v2`): signs in, retries what the wire lost, one sentence for every refusal."""
+
+import json
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import httpx
+from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
+
+from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, Unreachable
+from kstreams_runbooks.terminal.airflow.login import PASSWORD, TOKEN, URL, USER, Login
+from kstreams_runbooks.terminal.airflow.shapes import AirflowRun, Dag, Details, Pending, Task, require
+from kstreams_runbooks.wording import outside
+
+_CALL_S = 60.0
+# A page of a hundred runs with their conf has some 100 KB.
+_LARGEST = 16 * 2**20
+_ATTEMPTS = 4
+_PAGE = 100
+# What answers in the place of Airflow may always have more.
+_MOST_PAGES = 100
+_WRONG = {httpx.codes.BAD_REQUEST, httpx.codes.NOT_FOUND, httpx.codes.UNPROCESSABLE_ENTITY}
+_DENIED = {httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN}
+_RUN_LIST = "/dags/~/dagRuns/list"
+_READING_POSTS = {"/auth/token", f"/api/v2{_RUN_LIST}"}
+_LOCAL = {"127.0.0.1", "::1", "localhost"}
+# What a header takes; of any other the error of the HTTP library repeats all, the secret too.
+_SENDABLE = re.compile("[!-~]+")
+
+
+class AlreadyThere(BadInput):
+    """A run of that id is there already."""
+
+
+class AirflowApi:
+    """Airflow's API as one login; the token is fetched at the first call, and again when it has expired.
+
+    Unreachable where Airflow does not answer, BadInput where what was given is wrong (the login too), Refused where the
+    login has no right.
+    """
+
+    def __init__(self, url: str, login: Login, client: httpx.Client | None = None) -> None:
+        self.url = url.rstrip("/")
+        self.login = login
+        self._client = client or _client(self.url)
+        self._token = ""
+
+    def dag_ids(self, tag: str) -> list[str]:
+        """Every DAG that has the tag."""
+        return [dag["dag_id"] for dag in self._pages("/dags", "dags", {"tags": tag, "order_by": "dag_id"}, Dag)]
+
+    def dag(self, dag_id: str) -> dict[str, Any]:
+        """Everything about a DAG, its form (`params`) included; BadInput where there is none."""
+        found = self.call("GET", f"/dags/{quote(dag_id)}/details")
+        require(Details, found, self.url)
+        return found
+
+    def trigger(self, dag_id: str, conf: Mapping[str, Any], run_id: str | None = None, note: str | None = None) -> str:
+        """Trigger a run and return its id; BadInput with Airflow's words where the form refuses it.
+
+        AlreadyThere where there is a run of that id. An answer that was lost is no failure: the run is looked for.
+        """
+        body = {"logical_date": None, "conf": dict(conf), "dag_run_id": run_id, "note": note}
+        body = {key: value for key, value in body.items() if value is not None or key == "logical_date"}
+        try:
+            answer = self._answer("POST", f"/dags/{quote(dag_id)}/dagRuns", body)
+        except Unreachable:
+            if run_id is None or not self._is_there(dag_id, run_id, conf):
+                raise
+            return run_id
+        if answer.status_code == httpx.codes.CONFLICT:
+            raise AlreadyThere(f"run {run_id} of {dag_id}: is there already; give another id, or none")
+        return str(self._checked(answer)["dag_run_id"])
+
+    def run(self, dag_id: str, run_id: str) -> dict[str, Any]:
+        """One run as Airflow sees it."""
+        return self.call("GET", _run(dag_id, run_id))
+
+    def open_runs(self, dag_ids: Sequence[str]) -> list[dict[str, Any]]:
+        """Every run of these DAGs that is queued or running (waiting is running), oldest first."""
+        body = {"dag_ids": list(dag_ids), "states": ["queued", "running"], "order_by": "run_after"}
+        return self._every(
+            lambda at: self.call("POST", _RUN_LIST, {**body, "page_limit": _PAGE, "page_offset": at}),
+            "dag_runs",
+            AirflowRun,
+        )
+
+    def newest_runs(self, dag_ids: Sequence[str], limit: int) -> list[dict[str, Any]]:
+        """The newest runs of these DAGs, oldest first."""
+        body = {"dag_ids": list(dag_ids), "order_by": "-run_after", "page_limit": limit}
+        return list(reversed(self._listed(self.call("POST", _RUN_LIST, body), "dag_runs", AirflowRun)))
+
+    def tasks(self, dag_id: str, run_id: str) -> dict[str, dict[str, Any]]:
+        """Task instances of a run by task id: state, start_date, end_date, try_number."""
+        found = self._pages(f"{_run(dag_id, run_id)}/taskInstances", "task_instances", {}, Task)
+        return {one["task_id"]: one for one in found}
+
+    def pending(self, dag_id: str = "~", run_id: str = "~") -> list[dict[str, Any]]:
+        """Questions that wait for an answer: task_instance, subject, body, options."""
+        query = {"response_received": "false"}
+        found = self._pages(f"{_run(dag_id, run_id)}/hitlDetails", "hitl_details", query, Pending)
+        return [one for one in found if one["task_instance"]["state"] in {"awaiting_input", "deferred"}]
+
+    def xcom(self, dag_id: str, run_id: str, task_id: str, key: str) -> Any:
+        """What a task left under a key, None where it left nothing."""
+        path = f"{_run(dag_id, run_id)}/taskInstances/{quote(task_id)}/xcomEntries/{quote(key)}"
+        answer = self._answer("GET", path)
+        if answer.status_code == httpx.codes.NOT_FOUND:
+            return None
+        value = self._checked(answer)["value"]
+        return _read(value, self.url) if isinstance(value, str) else value
+
+    def page_of(self, dag_id: str, run_id: str, task_id: str | None = None) -> str:
+        """Where Airflow shows the run, or what one of its tasks asks."""
+        page = f"{self.url}/dags/{quote(dag_id)}/runs/{quote(run_id)}"
+        return f"{page}/tasks/{quote(task_id)}/required_actions" if task_id else page
+
+    def call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """One call under `/api/v2`; the answer's document, empty where there is none."""
+        return self._checked(self._answer(method, path, body))
+
+    def _is_there(self, dag_id: str, run_id: str, conf: Mapping[str, Any]) -> bool:
+        answer = self._answer("GET", _run(dag_id, run_id))
+        return answer.is_success and self._checked(answer)["conf"] == dict(conf)
+
+    def _pages(self, path: str, key: str, query: Mapping[str, str], shape: Any) -> list[dict[str, Any]]:
+        def page(at: int) -> Mapping[str, Any]:
+            return self.call("GET", f"{path}?{httpx.QueryParams({**query, 'limit': str(_PAGE), 'offset': str(at)})}")
+
+        return self._every(page, key, shape)
+
+    def _every(self, page_from: Callable[[int], Mapping[str, Any]], key: str, shape: Any) -> list[dict[str, Any]]:
+        """All entries of a list, page by page; Inconclusive where it has no end."""
+        found: list[dict[str, Any]] = []
+        for _ in range(_MOST_PAGES):
+            page = page_from(len(found))
+            more = self._listed(page, key, shape)
+            found += more
+            if not more or len(found) >= page["total_entries"]:
+                return found
+        raise Inconclusive(f"Airflow at {self.url}: lists more than {_MOST_PAGES} pages of {key}; is {URL} right?")
+
+    def _listed(self, page: Mapping[str, Any], key: str, shape: Any) -> list[dict[str, Any]]:
+        """One page of a list; BadInput where it is none."""
+        more: Any = page[key]
+        if not isinstance(more, list) or not isinstance(page["total_entries"], int):
+            raise BadInput(f"Airflow at {self.url}: {key} of its answer is not a list; correct {URL}")
+        require(list[shape], more, self.url)
+        return more
+
+    def _answer(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> httpx.Response:
+        for last in (False, True):
+            answer = self._sent(method, f"/api/v2{path}", body, {"Authorization": f"Bearer {self._signed_in()}"})
+            # Airflow says 403 both for a token that it cannot read and for a right that is not there.
+            expired = answer.status_code == httpx.codes.UNAUTHORIZED or _detail(answer) == "Invalid JWT token"
+            if answer.status_code not in _DENIED or not expired:
+                return answer
+            if last or self.login.token:
+                raise BadInput(f"Airflow at {self.url}: the token is refused ({_detail(answer)}); set {TOKEN} anew")
+            self._token = ""
+        raise AssertionError  # the loop returns or raises
+
+    def _signed_in(self) -> str:
+        """The token; BadInput, without it, for one that no header takes."""
+        token = self.login.token or self._fetched()
+        if not _SENDABLE.fullmatch(token):
+            raise BadInput(
+                f"Airflow at {self.url}: the token is empty, or has a blank, a line break or a character outside "
+                f"ASCII; correct {TOKEN if self.login.token else URL}"
+            )
+        return token
+
+    def _fetched(self) -> str:
+        if not self._token:
+            body = {"username": self.login.user, "password": self.login.password}
+            answer = self._sent("POST", "/auth/token", body, {})
+            if answer.status_code in {httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN, httpx.codes.BAD_REQUEST}:
+                raise BadInput(
+                    f"Airflow at {self.url}: login {self.login} is refused ({_detail(answer)}); correct {USER} "
+                    f"and {PASSWORD}"
+                )
+            self._token = str(self._checked(answer)["access_token"])
+        return self._token
+
+    def _sent(
+        self, method: str, path: str, body: Mapping[str, Any] | None, headers: Mapping[str, str]
+    ) -> httpx.Response:
+        # What changes something is said once: nobody knows whether a lost answer was a yes.
+        reads = method == "GET" or path in _READING_POSTS
+        retrying = Retrying(
+            retry=retry_if_exception_type((httpx.TransportError, _Away)),
+            stop=stop_after_attempt(_ATTEMPTS if reads else 1),
+            wait=wait_exponential(multiplier=0.5, max=5),
+            reraise=True,
+        )
+        try:
+            return retrying(self._once, method, path, body, headers)
+        except (httpx.TransportError, _Away) as error:
+            raise Unreachable(
+                f"Airflow at {self.url}: no answer ({error or type(error).__name__}); is it up, and is {URL} right?"
+            ) from None
+
+    def _once(
+        self, method: str, path: str, body: Mapping[str, Any] | None, headers: Mapping[str, str]
+    ) -> httpx.Response:
+        plain = {**headers, "Accept-Encoding": "identity"}
+        with self._client.stream(method, f"{self.url}{path}", json=body, headers=plain) as answer:
+            if answer.is_server_error:
+                raise _Away(f"HTTP {answer.status_code}")
+            return _whole(answer)
+
+    def _checked(self, answer: httpx.Response) -> dict[str, Any]:
+        if answer.is_success and not answer.content:
+            return _Document()
+        is_json = answer.headers.get("content-type", "").startswith("application/json")
+        if not is_json or answer.is_redirect:
+            raise BadInput(
+                f"Airflow at {self.url}: what answers there is not the API of Airflow 3 (HTTP {answer.status_code} for "
+                f"{answer.request.url.path}); correct {URL}"
+            )
+        if answer.is_success:
+            document = _read(answer.content, self.url)
+            if not isinstance(document, _Document):
+                raise BadInput(
+                    f"Airflow at {self.url}: the answer for {answer.request.url.path} is not an object; correct {URL}"
+                )
+            return document
+        detail = _detail(answer)
+        if answer.status_code in _WRONG:
+            raise BadInput(f"Airflow at {self.url}: {detail}")
+        if answer.status_code in _DENIED:
+            path = f"{answer.request.method} {answer.request.url.path}"
+            raise Refused(
+                f"Airflow at {self.url}: {self.login} has no right to {path}; use another login, or ask for it"
+            )
+        raise Refused(f"Airflow at {self.url}: HTTP {answer.status_code} {detail}")
+
+
+def _whole(answer: httpx.Response) -> httpx.Response:
+    """The answer with its body read within limits; _Away where it is longer, takes longer, or is packed."""
+    if answer.headers.get("content-encoding", "identity") != "identity":
+        raise _Away("the answer is compressed although it was asked for uncompressed")
+    until, body = time.monotonic() + _CALL_S, bytearray()
+    for chunk in answer.iter_raw():
+        body += chunk
+        if len(body) > _LARGEST:
+            raise _Away(f"the answer is larger than {_LARGEST // 2**20} MiB")
+        if time.monotonic() > until:
+            raise _Away(f"the answer did not end within {_CALL_S:g} s")
+    return httpx.Response(answer.status_code, headers=answer.headers, content=bytes(body), request=answer.request)
+
+
+class _Document(dict[str, Any]):
+    """An object of an answer: a field that it lacks is one sentence, and never a KeyError."""
+
+    def __missing__(self, key: str) -> Any:
+        raise BadInput(f"Airflow's answer has no {key}; is {URL} the address of an Airflow 3?")
+
+
+def _read(text: str | bytes, url: str) -> Any:
+    """JSON of an answer; BadInput where it is none."""
+    try:
+        return json.loads(text, object_hook=_Document)
+    except (ValueError, RecursionError):
+        raise BadInput(f"Airflow at {url}: an answer is not valid JSON; correct {URL}") from None
+
+
+class _Away(Exception):
+    """A server error: whoever answers, it is not Airflow at work."""
+
+
+def _run(dag_id: str, run_id: str) -> str:
+    return f"/dags/{quote(dag_id)}/dagRuns/{quote(run_id)}"
+
+
+def _client(url: str) -> httpx.Client:
+    # No proxy finds an address of this machine.
+    return httpx.Client(timeout=_CALL_S, trust_env=urlsplit(url).hostname not in _LOCAL)
+
+
+def _detail(answer: httpx.Response) -> str:
+    """What Airflow says is wrong, its first line."""
+    try:
+        detail = answer.json()["detail"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return f"HTTP {answer.status_code}"
+    if isinstance(detail, list):
+        detail = "; ".join(_fault(one) for one in detail)
+    if isinstance(detail, dict):
+        detail = detail.get("message") or detail.get("reason") or ""
+    return outside(str(detail).strip().partition("\n")[0])
+
+
+def _fault(one: Any) -> str:
+    if not isinstance(one, dict):
+        return str(one)
+    place = one.get("loc", ())
+    return f"{'.'.join(map(str, place)) if isinstance(place, list | tuple) else place}: {one.get('msg')}"

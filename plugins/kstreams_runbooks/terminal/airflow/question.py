@@ -1,0 +1,53 @@
+"""What a run asks a person, read from what Airflow shows of it."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kstreams_runbooks.terminal.airflow.client import AirflowApi
+from kstreams_runbooks.wording import outside, sentence, unmarked
+
+# Lines of an approval's text (decide/runs/approval.py); what other operators ask has none of them.
+_MAY_ANSWER = re.compile(r"\*\*may approve:\*\* ?(.+)")
+_EXPIRES = re.compile(r"\*\*Expires:\*\* ?(.+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question that waits; `may_answer` and `until` are empty where its text does not say."""
+
+    task: str
+    subject: str
+    may_answer: str
+    until: str
+    since: str
+    link: str
+
+    @property
+    def sentence(self) -> str:
+        """One line for a person."""
+        parts = [f"waits for {self.task}: {self.subject}"]
+        parts += [f"may answer: {self.may_answer}"] if self.may_answer else []
+        parts += [f"until {self.until}"] if self.until else []
+        return "; ".join([*parts, self.link])
+
+
+def question_of(pending: Mapping[str, Any], api: AirflowApi) -> Question:
+    """A pending question as Airflow's API gives it."""
+    task = pending["task_instance"]
+    body = str(pending.get("body") or "")
+    assigned = ", ".join(str(user["name"]) for user in pending.get("assigned_users") or ())
+    return Question(
+        task=task["task_id"],
+        subject=outside(pending["subject"]),
+        may_answer=assigned or _found(_MAY_ANSWER, body),
+        until=_found(_EXPIRES, body),
+        since=str(pending["created_at"]),
+        link=api.page_of(task["dag_id"], task["dag_run_id"], task["task_id"]),
+    )
+
+
+def _found(pattern: re.Pattern[str], body: str) -> str:
+    found = pattern.search(body)
+    return sentence(unmarked(found[1])).strip() if found else ""

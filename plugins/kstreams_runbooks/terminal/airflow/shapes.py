@@ -1,0 +1,116 @@
+"""What is read from Airflow's answers, with the types that it must have there.
+
+A field that is not there is told where it is read (client.py); a field of another type is told here, before that.
+"""
+
+from datetime import UTC, datetime
+from functools import cache
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from kstreams_runbooks.errors import EXIT_CODES, BadInput
+from kstreams_runbooks.terminal.airflow.login import URL
+from kstreams_runbooks.wording import outside
+
+
+def _time(text: str) -> str:
+    try:
+        datetime.fromisoformat(text).astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError(str(error)) from None
+    return text
+
+
+_Time = Annotated[str, AfterValidator(_time)]
+
+
+class _Shape(BaseModel):
+    """Each field may be absent, and there may be others."""
+
+    model_config = ConfigDict(strict=True)
+
+
+class Dag(_Shape):
+    """A DAG in a list."""
+
+    dag_id: str = ""
+
+
+class _Schema(_Shape):
+    type: str | list[str] = ""
+    title: str = ""
+    examples: list[Any] | None = None
+
+
+class _Param(_Shape):
+    form: _Schema = Field(default_factory=_Schema, alias="schema")
+    description: str | None = None
+
+
+class Details(_Shape):
+    """A DAG with its form."""
+
+    is_paused: bool = False
+    params: dict[str, _Param] = Field(default_factory=dict)
+
+
+class AirflowRun(_Shape):
+    """A run in a list."""
+
+    dag_id: str = ""
+    dag_run_id: str = ""
+    state: str = ""
+    conf: dict[str, Any] | None = None
+    triggering_user_name: str | None = None
+    start_date: _Time | None = None
+    queued_at: _Time | None = None
+
+
+class Task(_Shape):
+    """A task instance."""
+
+    dag_id: str = ""
+    dag_run_id: str = ""
+    task_id: str = ""
+    state: str | None = None
+
+
+class _User(_Shape):
+    name: str = ""
+
+
+class Pending(_Shape):
+    """A question that waits."""
+
+    task_instance: Task = Field(default_factory=Task)
+    subject: str = ""
+    body: str | None = None
+    assigned_users: list[_User] | None = None
+    created_at: str = ""
+
+
+class Left(_Shape):
+    """What `conclude` leaves."""
+
+    exit_code: Annotated[int, Field(ge=min(EXIT_CODES), le=max(EXIT_CODES))]
+    outcome: str | None = None
+    sentence: str = ""
+
+
+def require(shape: Any, value: Any, url: str) -> None:
+    """BadInput where a value of an answer has another shape."""
+    try:
+        _adapter(shape).validate_python(value, strict=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        place = outside(".".join(map(str, first["loc"])) or "a value", 100)
+        raise BadInput(
+            f"Airflow at {url}: {place} of its answer is not as Airflow 3 gives it ({outside(first['msg'], 200)}); is "
+            f"{URL} the address of an Airflow 3?"
+        ) from None
+
+
+@cache
+def _adapter(shape: Any) -> "TypeAdapter[Any]":
+    return TypeAdapter(shape)

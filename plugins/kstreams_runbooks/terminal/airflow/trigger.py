@@ -1,0 +1,106 @@
+"""`trigger`: start a runbook from a terminal or a CI, and wait for its outcome."""
+
+import json
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kstreams_runbooks.errors import BadInput, Refused
+from kstreams_runbooks.finite import FiniteRange
+from kstreams_runbooks.terminal.airflow.login import airflow_at, airflow_options
+from kstreams_runbooks.wording import markdown, sentence
+
+if TYPE_CHECKING:
+    from kstreams_runbooks.terminal.airflow.client import AirflowApi
+
+SCHEMA_VERSION = 1
+RUNBOOK_TAG = "runbook"
+
+
+@click.command()
+@click.argument("runbook")
+@click.option("--application", metavar="NAME", help="Which application of the fleet.")
+@click.option("--target", metavar="RELEASE", help="The same as --param target=RELEASE.")
+@click.option("--param", "params", multiple=True, metavar="NAME=VALUE", help="A field of the form; repeatable.")
+@click.option("--execute", is_flag=True, help="Change something: without it the run is a dry run.")
+@click.option("--reason", metavar="TEXT", help="Reason or ticket: stands in approval, evidence and note.")
+@click.option("--run-id", metavar="ID", help="Default: APPLICATION.RUNBOOK.UTC; one that is there already is refused.")
+@click.option("--wait/--no-wait", "waits", default=False, help="Wait for the end; the exit code is the outcome's.")
+@click.option("--timeout", type=FiniteRange(min=0), metavar="SECONDS", help="How long to wait at most.")
+@click.option("--format", "form", type=click.Choice(["json", "text"]), default="text", show_default=True)
+@airflow_options
+def trigger(
+    runbook: str,
+    application: str | None,
+    target: str | None,
+    params: tuple[str, ...],
+    execute: bool,
+    reason: str | None,
+    run_id: str | None,
+    waits: bool,
+    timeout: float | None,
+    form: str,
+    airflow_url: str,
+    airflow_user: str,
+) -> None:
+    """Trigger RUNBOOK over Airflow's API; a dry run unless --execute is given.
+
+    With --wait: 0 completed (or dry run), 1 refused, rejected, stopped or a person is needed, 2 bad input, 3
+    inconclusive, 4 Airflow is unreachable. While an approval waits, stderr says who may give it and where.
+    """
+    from kstreams_runbooks.terminal.airflow.form import filled, pairs_of
+    from kstreams_runbooks.terminal.airflow.wait import wait
+
+    if timeout is not None and not waits:
+        raise BadInput("--timeout: says how long to --wait; give both, or none")
+    given = pairs_of([*params, *([f"target={target}"] if target is not None else [])])
+    api = airflow_at(airflow_url, airflow_user)
+    fields = _form(api, runbook)
+    conf = filled(runbook, fields, given, application=application, execute=execute, reason=reason)
+    run_id = api.trigger(runbook, conf, run_id or _run_id(runbook, application), _note(conf, reason))
+    link = api.page_of(runbook, run_id)
+    click.echo(sentence(f"triggered {run_id}: {link}"), err=True)
+    document: dict[str, Any] = {
+        "schema_version": SCHEMA_VERSION,
+        "run": {"dag_id": runbook, "run_id": run_id, "conf": conf, "link": link},
+    }
+    if not waits:
+        _print(document, form, run_id)
+        return
+    ended = wait(api, runbook, run_id, say=lambda line: click.echo(sentence(line), err=True), timeout_s=timeout)
+    document |= {"state": ended.state, "outcome": ended.outcome, "sentence": ended.sentence}
+    _print(document | {"exit_code": ended.exit_code}, form, f"{ended.outcome or ended.state}: {ended.sentence}")
+    sys.exit(ended.exit_code)
+
+
+def _form(api: "AirflowApi", runbook: str) -> Mapping[str, Any]:
+    """Fields of a runbook's form; BadInput names the nearest where there is none, Refused where it is paused."""
+    from kstreams_runbooks.fleet.problems import nearest
+
+    known = api.dag_ids(RUNBOOK_TAG)
+    if runbook not in known:
+        raise BadInput(f"runbook {runbook}: unknown to Airflow at {api.url}; {nearest(runbook, known)}")
+    dag = api.dag(runbook)
+    if dag["is_paused"]:
+        raise Refused(f"runbook {runbook}: is paused in Airflow, a run would wait in the queue; unpause it first")
+    fields: Mapping[str, Any] = dag["params"]
+    return fields
+
+
+def _run_id(runbook: str, application: str | None) -> str:
+    at = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+    return ".".join(part for part in (application, runbook, at) if part)
+
+
+def _note(conf: Mapping[str, Any], reason: str | None) -> str:
+    """What stands beside the run in Airflow's list."""
+    rest = ", ".join(f"{name} {value}" for name, value in conf.items() if name not in {"reason", "dry_run"})
+    # Airflow shows it as Markdown.
+    return markdown("".join(("dry run: " if conf.get("dry_run") else "", rest, f" ({reason})" if reason else "")))
+
+
+def _print(document: Mapping[str, Any], form: str, text: str) -> None:
+    click.echo(json.dumps(document, indent=2, sort_keys=True) if form == "json" else sentence(text))

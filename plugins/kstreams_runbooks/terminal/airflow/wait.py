@@ -1,0 +1,89 @@
+"""Waiting for a run's end over Airflow's API alone: a CI sees no ledger."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kstreams_runbooks.errors import Inconclusive, Unreachable
+from kstreams_runbooks.terminal.airflow.client import AirflowApi
+from kstreams_runbooks.terminal.airflow.question import question_of
+from kstreams_runbooks.terminal.airflow.shapes import Left, require
+
+_POLL_S = 3.0
+# Longer than a restart of Airflow takes.
+_AWAY_S = 300.0
+_ENDED = frozenset({"success", "failed"})
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a run ended, or that it did not in time (`outcome` None); the exit code is that of errors.py."""
+
+    state: str
+    outcome: str | None
+    sentence: str
+    exit_code: int
+
+
+def wait(
+    api: AirflowApi,
+    dag_id: str,
+    run_id: str,
+    *,
+    say: Callable[[str], None],
+    timeout_s: float | None = None,
+    poll_s: float = _POLL_S,
+) -> Ended:
+    """Return when the run has ended; `say` is told once of each question, with who may answer it and where.
+
+    An Airflow that is away is waited for: Unreachable after five minutes without an answer.
+    """
+    began = heard = time.monotonic()
+    asked: set[tuple[str, str]] = set()
+    waits_for, away = "", False
+    while True:
+        try:
+            state = str(api.run(dag_id, run_id)["state"])
+            if state in _ENDED:
+                return _outcome(api, dag_id, run_id, state)
+            waits_for = ""
+            for question in (question_of(one, api) for one in api.pending(dag_id, run_id)):
+                waits_for = question.sentence
+                if (question.task, question.since) not in asked:
+                    asked.add((question.task, question.since))
+                    say(question.sentence)
+            heard, away = time.monotonic(), False
+        except Unreachable as error:
+            if time.monotonic() - heard > _AWAY_S:
+                raise
+            if not away:
+                say(f"{error} (waiting for it)")
+            away = True
+        if timeout_s is not None and time.monotonic() - began >= timeout_s:
+            return _too_late(timeout_s, waits_for)
+        time.sleep(poll_s)
+
+
+def _outcome(api: AirflowApi, dag_id: str, run_id: str, state: str) -> Ended:
+    """What `conclude` left; the colour of a run alone says nothing."""
+    left = api.xcom(dag_id, run_id, "conclude", "return_value")
+    if left is not None:
+        require(Left, left, api.url)
+        green = left["exit_code"] == 0
+        if green == (state == "success"):
+            return Ended(state, left["outcome"], left["sentence"], left["exit_code"])
+        sentence = f"Airflow says {state}, the run itself {left['outcome']}: it was marked by hand; look at the run"
+        return Ended(state, None, sentence, Inconclusive.exit_code)
+    failed = api.xcom(dag_id, run_id, "conclude", "error")
+    if failed is not None:
+        require(Left, failed, api.url)
+        return Ended(state, None, failed["sentence"], failed["exit_code"])
+    sentence = f"Airflow says {state}, but `conclude` left no outcome (marked by hand, or killed); look at the run"
+    return Ended(state, None, sentence, Inconclusive.exit_code)
+
+
+def _too_late(timeout_s: float, waits_for: str) -> Ended:
+    if waits_for:
+        return Ended("running", None, f"not ended within {timeout_s:g} s: {waits_for}", 1)
+    sentence = f"not ended within {timeout_s:g} s (--timeout); it goes on"
+    return Ended("running", None, sentence, Inconclusive.exit_code)

@@ -1,0 +1,162 @@
+"""`evidence` and `prune-ledger`: what a run left behind, whether it is what was written, and what may be forgotten."""
+
+import getpass
+import json
+import re
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kstreams_runbooks.errors import BadInput, Inconclusive
+from kstreams_runbooks.wording import LONGEST_SENTENCE, outside
+
+if TYPE_CHECKING:
+    from kstreams_runbooks.ledger import Ledger
+    from kstreams_runbooks.model.runs.ledger import RunRecord
+
+SCHEMA_VERSION = 1
+_DAY_MS = 24 * 3_600_000
+_MB = 1_000_000
+_HEAD = re.compile("[0-9a-f]{64}")
+_NUMBERED = re.compile(r"#\d+$")
+
+
+@click.command("evidence")
+@click.argument("run")
+@click.option("--format", "form", type=click.Choice(["json", "markdown"]), default="markdown", show_default=True)
+@click.option(
+    "--recheck", is_flag=True, help="Decide again from the raw readings; exit 0 only if every answer is equal."
+)
+@click.option(
+    "--verify", is_flag=True, help="Show whether every entry is what was written: exit 0 yes, 1 no, 3 unknown."
+)
+@click.option("--head", help="With --verify: the head from conclude's log or the notification.")
+def evidence_command(run: str, form: str, recheck: bool, verify: bool, head: str | None) -> None:
+    """Plan, approvals, raw readings and verdicts of RUN (a run id, or dag_id/run_id; `#1` for its first use)."""
+    from kstreams_runbooks.ledger import Ledger
+    from kstreams_runbooks.watch.evidence import as_markdown
+
+    if head is not None and not verify:
+        raise BadInput("--head is compared by --verify: give both")
+    head = None if head is None else _head(head)
+    ledger = Ledger.open()
+    record = ledger.find_run(run)
+    if head is not None and not _NUMBERED.search(run):
+        record = _of_head(ledger, record, head)
+    if others := [one.run_key for one in ledger.same_id(record) if one.run_key != record.run_key]:
+        said = f"run {run} is {record.run_key}; its run id was also used for {', '.join(others)}"
+        click.echo(outside(said, LONGEST_SENTENCE), err=True)
+    document = _document(ledger, record, recheck=recheck, verify=verify, head=head)
+    if form == "json":
+        _print(document)
+    else:
+        click.echo(as_markdown(document))
+    _end(record, document)
+
+
+def _head(given: str) -> str:
+    """A head as it is stored; BadInput where it cannot be one: a part of it proves nothing."""
+    head = given.strip().lower()
+    if not _HEAD.fullmatch(head):
+        raise BadInput(
+            f"--head: {outside(given, 80) or 'nothing'} is not a head (expected 64 hex digits); copy it whole from the "
+            "log of conclude or the notification"
+        )
+    return head
+
+
+def _of_head(ledger: "Ledger", newest: "RunRecord", head: str) -> "RunRecord":
+    """Which of the runs that had this id the head is of: it may be older than the id's next use."""
+    for one in ledger.same_id(newest):
+        if any(entry.hash == head for entry in ledger.timeline(one.run_key)):
+            return one
+    return newest
+
+
+def _document(
+    ledger: "Ledger", record: "RunRecord", *, recheck: bool, verify: bool, head: str | None
+) -> dict[str, Any]:
+    """Everything that was asked for; of a run with a damaged entry, what `--verify` shows of it."""
+    from kstreams_runbooks.ledger.codec import encode
+    from kstreams_runbooks.watch.evidence import as_document, rechecked, verified
+
+    shown = {"verify": encode(verified(ledger, record, head))} if verify else {}
+    try:
+        again = {"recheck": rechecked(ledger, record)} if recheck else {}
+        return {**as_document(ledger, record), **again, **shown}
+    except Inconclusive as error:
+        if not verify:
+            raise
+        click.echo(outside(error, LONGEST_SENTENCE), err=True)
+        return {"run": encode(record), **shown}
+
+
+def _end(record: "RunRecord", document: dict[str, Any]) -> None:
+    """Say what is not well and end with its exit code; what is broken outweighs what is not known."""
+    wrong: list[str] = []
+    unknown: list[str] = []
+    verify = document.get("verify")
+    if verify and verify["outcome"] != "proceed":
+        broken = verify["outcome"] == "refuse"
+        then = "; do not rely on it, keep a copy of the ledger, and find out who can write to it" if broken else ""
+        (wrong if broken else unknown).append(f"run {record.run_key}: {verify['sentence']}{then}")
+    if recheck := document.get("recheck"):
+        if recheck["different"]:
+            wrong.append(f"{len(recheck['different'])} decisions come out differently today")
+        elif not recheck["equal"]:
+            unknown.append(f"run {record.run_key} holds no decision: nothing was decided again")
+    for sentence in (*wrong, *unknown):
+        click.echo(outside(sentence, LONGEST_SENTENCE), err=True)
+    if wrong or unknown:
+        sys.exit(1 if wrong else Inconclusive.exit_code)
+
+
+@click.command("prune-ledger")
+@click.option("--older-than", "days", type=click.IntRange(min=1, max=36_500), required=True, help="Days.")
+@click.option("--execute", is_flag=True, help="Delete; without it only what would be deleted is shown.")
+@click.option("--format", "form", type=click.Choice(["json", "text"]), default="text", show_default=True)
+def prune_ledger_command(days: int, execute: bool, form: str) -> None:
+    """Delete raw readings of concluded runs; a gap entry in each run's journal says what was there.
+
+    Only of runs that hold nothing; of one whose chain is broken nothing is deleted, and the exit code is 1.
+    """
+    from kstreams_runbooks.ledger import Ledger
+    from kstreams_runbooks.model.verdicts import Outcome
+    from kstreams_runbooks.watch.evidence import verified
+
+    ledger, before_ms, by = Ledger.open(), time.time_ns() // 1_000_000 - days * _DAY_MS, getpass.getuser()
+    holding, pruned, broken = {hold.run_key for hold in ledger.holds()}, [], []
+    for record in ledger.runs():
+        if record.outcome is None or record.run_key in holding or record.started_at_ms >= before_ms:
+            continue
+        if (chain := verified(ledger, record, None)).outcome is Outcome.REFUSE:
+            broken.append({"run": record.run_key, "why": chain.sentence})
+            continue
+        readings, size = ledger.prune_readings(record.run_key, before_ms, by, execute=execute)
+        if readings:
+            pruned.append({"run": record.run_key, "readings": readings, "bytes": size})
+    if form == "json":
+        _print({"executed": execute, "older_than_days": days, "runs": pruned, "broken": broken})
+    else:
+        _told(pruned, execute=execute, days=days)
+    for one in broken:
+        click.echo(outside(f"run {one['run']} is not pruned, its chain is {one['why']}", LONGEST_SENTENCE), err=True)
+    if broken:
+        sys.exit(1)
+
+
+def _told(pruned: list[dict[str, Any]], *, execute: bool, days: int) -> None:
+    for one in pruned:
+        run = outside(one["run"], LONGEST_SENTENCE)
+        click.echo(f"{run}: {one['readings']:,} readings, {one['bytes'] / _MB:,.1f} MB")
+    readings, size = (sum(one[name] for one in pruned) for name in ("readings", "bytes"))
+    done = "deleted" if execute else "would be deleted (--execute deletes them)"
+    click.echo(
+        f"{readings:,} readings older than {days} days, {size / _MB:,.1f} MB, of {len(pruned)} runs {done}", err=True
+    )
+
+
+def _print(document: dict[str, Any]) -> None:
+    click.echo(json.dumps({"schema_version": SCHEMA_VERSION, **document}, indent=2, sort_keys=True))

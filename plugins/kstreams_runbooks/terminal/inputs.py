@@ -1,0 +1,90 @@
+"""Files and options of one version of an application, read; BadInput begins with the name of the file."""
+
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from kstreams_runbooks.decide.comparison.compared import Version
+from kstreams_runbooks.decide.comparison.contradictions import check_declaration
+from kstreams_runbooks.decide.topology.text import parse_topology
+from kstreams_runbooks.documents.text import read_stream, read_text
+from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.model.releases.release import Release
+from kstreams_runbooks.model.topology.declaration import Declaration
+from kstreams_runbooks.model.topology.topology import Topology
+
+# Kafka's settings, those of clients with their prefixes among them, and what an application adds.
+_KEY = re.compile(r"[A-Za-z0-9._-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class SideFiles:
+    """What the options of one side name; None for what was not given."""
+
+    topology: Path
+    declaration: Path | None = None
+    config: Path | None = None
+    library: str | None = None
+
+
+def read_topology(path: Path) -> Topology:
+    """The topology in a file (- for stdin)."""
+    name = "stdin" if str(path) == "-" else str(path)
+    try:
+        text = read_stream(sys.stdin.buffer) if name == "stdin" else read_text(path)
+    except BadInput as error:
+        raise BadInput(f"{name}: {error} (expected the text of Topology#describe)") from None
+    try:
+        return parse_topology(text)
+    except BadInput as error:
+        raise BadInput(f"{name}: {error}") from None
+
+
+def read_version(given: SideFiles) -> Version:
+    """One version with everything that was given of it; BadInput where two of its files contradict each other."""
+    topology = read_topology(given.topology)
+    declared = _declaration(given.declaration)
+    if given.config is not None:
+        declared = replace(declared, config=_merged(declared.config or {}, given.config))
+    if given.library is not None:
+        declared = replace(declared, library=_library(declared.library, given.library))
+    version = Version(topology, declared)
+    try:
+        check_declaration(version)
+    except BadInput as error:
+        raise BadInput(f"{given.declaration}: {error}") from None
+    return version
+
+
+def _declaration(path: Path | None) -> Declaration:
+    if path is None:
+        return Declaration()
+    from kstreams_runbooks.fleet.topology_declaration import read_topology_declaration
+
+    return read_topology_declaration(path)
+
+
+def _merged(declared: Mapping[str, str], path: Path) -> dict[str, str]:
+    from kstreams_runbooks.properties import parse
+
+    try:
+        given = parse(read_text(path, encoding="latin-1"))
+    except BadInput as error:
+        raise BadInput(f"{path}: {error} (expected a Java properties file)") from None
+    if strange := [key for key in given if not _KEY.fullmatch(key)]:
+        raise BadInput(f"{path}: {strange[0][:40]!r} is no setting (expected lines such as name=value); give that file")
+    for key in sorted(declared.keys() & given.keys()):
+        if declared[key] != given[key]:
+            raise BadInput(
+                f"{path}: {key} is {given[key]}, and the declaration says {declared[key]}; correct one of them"
+            )
+    return {**declared, **given}
+
+
+def _library(declared: Release | None, given: str) -> Release:
+    release = Release.parse(given)
+    if declared is not None and declared != release:
+        raise BadInput(f"version {given}: the declaration says library {declared}; give the declaration of {given}")
+    return release

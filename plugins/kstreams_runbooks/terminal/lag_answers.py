@@ -1,0 +1,72 @@
+"""What `lag` answers: every cluster by itself, so that what cannot be read of one hides nothing of the others."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kstreams_runbooks.connections import kafka_config
+from kstreams_runbooks.decide.status.status import LagAnswer
+from kstreams_runbooks.deployers import make_deployer
+from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError
+from kstreams_runbooks.fleet import Application, Fleet, load_fleet
+from kstreams_runbooks.watch.lag import ClusterLag, exact, not_read, of_cluster, of_group
+from kstreams_runbooks.watch.lag_window import LagWindow
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """One of each application, and what could not be read or counted."""
+
+    every: tuple[LagAnswer, ...]
+    errors: tuple[RunbookError, ...] = ()
+
+
+def of_fleet(names: Sequence[str], count: Say | None) -> Answers:
+    """Of the named applications, of all where none is named; counted where `count` is there, which is told of it.
+
+    BadInput for a name that the fleet does not know, or where there is nothing to read.
+    """
+    fleet = load_fleet()
+    entries = [fleet.application(name) for name in dict.fromkeys(names or sorted(fleet.applications))]
+    bad = [] if names else [Inconclusive(sentence) for sentence in fleet.not_looked_at]
+    if not entries and not bad:
+        raise fleet.empty
+    parts = [
+        _of_part(fleet, cluster, [entry for entry in entries if entry.cluster == cluster], count)
+        for cluster in dict.fromkeys(entry.cluster for entry in entries)
+    ]
+    return Answers(
+        tuple(one for part in parts for one in part.every), (*bad, *(one for part in parts for one in part.errors))
+    )
+
+
+def of_undeclared(group: str, cluster: str, count: Say | None) -> Answers:
+    """Of a group that no fleet declares; BadInput where its name is empty, Unreachable where no broker answers."""
+    if not group.strip():
+        raise BadInput("--group: is empty (expected a consumer group's id); kafka-consumer-groups --list names them")
+    config = kafka_config(load_fleet().cluster(cluster).connection)
+    window = LagWindow.before(_now_ms(), cluster, {})
+    return Answers(window.answers(_counted(of_group(config, cluster, group, window.expiring_ms), config, count)))
+
+
+def _of_part(fleet: Fleet, cluster: str, entries: list[Application], count: Say | None) -> Answers:
+    window = LagWindow.before(_now_ms(), cluster, {entry.name: entry.application_id for entry in entries})
+    try:
+        config = kafka_config(fleet.cluster(cluster).connection)
+        read = of_cluster(config, cluster, entries, make_deployer, window.expiring_ms, window.lags)
+    except RunbookError as error:
+        why = f"cluster {cluster}: {error}"
+        return Answers(window.answers(not_read(cluster, entries, _now_ms(), why)), (type(error)(why),))
+    return Answers(window.answers(_counted(read, config, count)))
+
+
+def _counted(read: ClusterLag, config: dict[str, Any], count: Say | None) -> ClusterLag:
+    """In records where `count` is there, else in offsets."""
+    return read if count is None else exact(read, config, count)
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,164 @@
+"""`plan` and `verify` for the terminal: the answer on stdout alone, everything else on stderr."""
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
+from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.wording import sentence
+
+_F = TypeVar("_F", bound=Callable[..., None])
+_FILE = click.Path(dir_okay=False, path_type=Path)
+_TEXT = click.Path(dir_okay=False, path_type=Path, allow_dash=True)
+
+
+def _sides(command: _F) -> _F:
+    """Options that both versions have."""
+    for side, words in (("to", "new"), ("from", "old")):
+        for name, kind, meta, text in (
+            ("version", str, "RELEASE", f"Kafka Streams release of the {words} version, such as 4.3.1."),
+            ("config", _FILE, "FILE", f"Settings of the {words} version: a Java properties file."),
+            ("declaration", _FILE, "FILE", f"What the {words} version declares beside its description: YAML."),
+        ):
+            command = click.option(f"--{side}-{name}", type=kind, metavar=meta, help=text)(command)
+    return command
+
+
+_format = click.option(
+    "--format", "form", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True
+)
+
+
+@click.command(
+    "plan",
+    epilog="Example: kstreams-runbooks plan --from-topology old.txt --to-topology new.txt --from-declaration old.yaml "
+    "--to-declaration new.yaml",
+)
+@click.option(
+    "--from-topology", type=_TEXT, required=True, metavar="FILE", help="Topology#describe of the old version."
+)
+@click.option("--to-topology", type=_TEXT, required=True, metavar="FILE", help="Topology#describe of the new version.")
+@_sides
+@click.option(
+    "--application",
+    metavar="NAME",
+    help="Compare the new version with the topics of this application's cluster as well, as every runbook does.",
+)
+@_format
+def plan_command(form: str, application: str | None, **given: Any) -> None:
+    """What follows from a change, and which runbook brings it: from two descriptions and what is declared beside them.
+
+    With --application the cluster is read, and stderr says whether a topic is missing or does not fit: exit code 1, or
+    3 where that is not known.
+
+    Exit codes: 0 a rolling bounce is enough, 1 a runbook or a person is needed, 2 bad input, 3 inconclusive: something
+    is not declared, and it is named.
+    """
+    topics = None if application is None else _on_cluster(application, given)
+    code = _answer(given, form, **({} if topics is None else {"topics": asdict(topics)}))
+    if topics is not None:
+        for finding in topics.findings:
+            click.echo(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}", err=True)
+        click.echo(f"topics of {application}: {topics.sentence}", err=True)
+        code = _worse(code, topics)
+    sys.exit(code)
+
+
+def _worse(code: int, topics: Verdict) -> int:
+    """The plan's exit code, or that of the topics: what is certain goes over what is missing, bad input over both."""
+    if code == BadInput.exit_code or topics.outcome is Outcome.PROCEED:
+        return max(code, 1) if topics.findings else code
+    return Refused.exit_code if topics.outcome is Outcome.REFUSE else Inconclusive.exit_code
+
+
+def _on_cluster(application: str, given: dict[str, Any]) -> Verdict:
+    """The new version against the cluster, its files read as the plan reads them."""
+    from kstreams_runbooks.documents.text import read_text
+    from kstreams_runbooks.model.topology.declaration import Described
+    from kstreams_runbooks.terminal.inputs import SideFiles, read_version
+    from kstreams_runbooks.terminal.logs import log_to_stderr
+    from kstreams_runbooks.watch.planned_topics import judged_on_cluster
+
+    path = given["to_topology"]
+    if str(path) == "-":
+        raise BadInput("stdin: is read once; with --application give --to-topology as a file")
+    version = read_version(SideFiles(path, given["to_declaration"], given["to_config"], given["to_version"]))
+    log_to_stderr()
+    return judged_on_cluster(application, Described("", "", str(path), read_text(path), version.declared))
+
+
+@click.command(
+    "verify",
+    epilog="Example: kstreams-runbooks verify --expected src/test/resources/topology.txt --actual target/topology.txt",
+)
+@click.option("--expected", type=_TEXT, required=True, metavar="FILE", help="Topology#describe that is kept.")
+@click.option("--actual", type=_TEXT, required=True, metavar="FILE", help="Topology#describe of the present code.")
+@_sides
+@_format
+def verify_command(expected: Path, actual: Path, form: str, **given: Any) -> None:
+    """Whether the present topology is the one that is kept, for the CI of an application; if not, the plan for it.
+
+    The order of lines and the class of a lambda are no change. Exit codes: 0 the same, 1 a change, 2 bad input.
+    """
+    from difflib import unified_diff
+
+    from kstreams_runbooks.decide.topology.lines import lines
+    from kstreams_runbooks.terminal.inputs import read_topology
+
+    old, new = read_topology(expected), read_topology(actual)
+    difference = list(unified_diff(lines(old), lines(new), str(expected), str(actual), lineterm="", n=1))
+    if old == new:
+        click.echo(
+            json.dumps({"schema_version": 1, "same": True, "diff": []})
+            if form == "json"
+            else "the topology is the same"
+        )
+        sys.exit(0)
+    if form == "text":
+        click.echo("\n".join(map(sentence, difference)) + "\n")
+    _answer({**given, "from_topology": expected, "to_topology": actual}, form, same=False, diff=difference)
+    sys.exit(1)
+
+
+def _answer(given: dict[str, Any], form: str, **more: Any) -> int:
+    """Print the plan for what the options name, and give its exit code."""
+    from kstreams_runbooks.decide.change.reading import read_change
+    from kstreams_runbooks.present.change import document, exit_code
+    from kstreams_runbooks.present.change_text import as_markdown, as_text
+    from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
+    from kstreams_runbooks.terminal.inputs import SideFiles, read_version
+
+    if str(given["from_topology"]) == str(given["to_topology"]) == "-":
+        raise BadInput("stdin: cannot be both versions; give a file for one of them")
+    before, after = (
+        read_version(
+            SideFiles(
+                given[f"{side}_topology"],
+                given[f"{side}_declaration"],
+                given[f"{side}_config"],
+                given[f"{side}_version"],
+            )
+        )
+        for side in ("from", "to")
+    )
+    reading = read_change(before, after, topology_change_rules(), upgrade_path_rules())
+    plan = {**document(reading), **more}
+    if form == "json":
+        click.echo(json.dumps(plan, indent=2))
+    elif form == "markdown":
+        click.echo(as_markdown(plan), nl=False)
+    elif sys.stdout.isatty():
+        from rich.console import Console
+
+        from kstreams_runbooks.terminal.plan_display import show
+
+        show(plan, Console())
+    else:
+        click.echo(as_text(plan))
+    return exit_code(reading)

@@ -1,0 +1,70 @@
+"""`readiness` for the terminal: the answer on stdout alone, everything else on stderr."""
+
+import json
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import click
+
+from kstreams_runbooks.errors import RunbookError
+from kstreams_runbooks.wording import sentence
+
+if TYPE_CHECKING:
+    from kstreams_runbooks.fleet import Application, Fleet
+    from kstreams_runbooks.observe import KafkaAddress
+    from kstreams_runbooks.present.readiness import ApplicationReadiness
+
+# Each application is a handful of requests, and a deployer that may be slow.
+_THREADS = 8
+
+
+@click.command("readiness", epilog="Example: kstreams-runbooks readiness orders --format json")
+@click.argument("applications", nargs=-1, metavar="[APPLICATION]...")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def readiness_command(applications: tuple[str, ...], form: str) -> None:
+    """Which runbooks APPLICATIONs (default: the whole fleet) are ready for, and what is missing for the others.
+
+    Reads the cluster, the instances and the deployer, and changes nothing. What a runbook works without, at a cost, is
+    said and does not count as missing.
+
+    Exit codes: 0 everything is ready, 1 something is missing, 2 bad input, 3 something is not known, 4 a cluster does
+    not answer. What could be read is printed all the same, and of several codes the largest counts.
+    """
+    from kstreams_runbooks.fleet import load_fleet
+    from kstreams_runbooks.present.readiness import as_text, document, exit_code
+    from kstreams_runbooks.terminal.logs import log_to_stderr
+
+    log_to_stderr()
+    fleet = load_fleet()
+    entries = [fleet.application(name) for name in applications or sorted(fleet.applications)]
+    if not entries and not fleet.disabled:
+        raise fleet.empty
+    kafka = {name: _address(fleet, name) for name in {one.cluster for one in entries}}
+    with ThreadPoolExecutor(max_workers=_THREADS, thread_name_prefix="readiness") as pool:
+        found = list(pool.map(lambda one: _ready(one, kafka[one.cluster]), entries))
+    for problems in () if applications else fleet.disabled.values():
+        click.echo(sentence(problems[0]), err=True)
+    click.echo(json.dumps(document(found), indent=2) if form == "json" else "\n".join(map(sentence, as_text(found))))
+    sys.exit(exit_code(found) or (1 if fleet.disabled and not applications else 0))
+
+
+def _address(fleet: "Fleet", cluster: str) -> "KafkaAddress | RunbookError":
+    """Where it is, or why nobody knows: the applications of the other clusters are read all the same."""
+    from kstreams_runbooks.connections import kafka_config
+
+    try:
+        return kafka_config(fleet.cluster(cluster).connection)
+    except RunbookError as error:
+        return error
+
+
+def _ready(entry: "Application", kafka: "KafkaAddress | RunbookError") -> "ApplicationReadiness":
+    from kstreams_runbooks.decide.discovery.readiness import readiness, readiness_facts
+    from kstreams_runbooks.decide.runbooks import RUNBOOKS
+    from kstreams_runbooks.present.readiness import ApplicationReadiness
+    from kstreams_runbooks.watch.readiness import read_readiness
+
+    reading, error = read_readiness(entry, kafka)
+    answers = readiness(readiness_facts(reading), RUNBOOKS)
+    return ApplicationReadiness(entry.name, entry.cluster, answers, error)

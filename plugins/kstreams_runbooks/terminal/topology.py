@@ -1,0 +1,88 @@
+"""`lint`, `diagram`, `declare` and the page of rules: the answer on stdout alone, everything else on stderr."""
+
+import json
+import sys
+import textwrap
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final
+
+import click
+
+from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.wording import sentence
+
+SCHEMA_VERSION: Final = 1
+_WIDTH = 110
+_FILE = click.Path(dir_okay=False, path_type=Path, allow_dash=True)
+
+
+@click.command("lint", epilog="Example: kstreams-runbooks lint topology.txt --optimization all")
+@click.argument("topology", type=_FILE)
+@click.option("--optimization", metavar="VALUE", help="topology.optimization as it is set, such as all.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def lint_command(topology: Path, optimization: str | None, form: str) -> None:
+    """Names in TOPOLOGY (the text of Topology#describe, - for stdin) that will not last.
+
+    Exit codes: 0 everything persistent has a name that somebody chose, 1 something has not, 2 bad input.
+    """
+    from kstreams_runbooks.decide.topology.lint import GENERATED, lint
+    from kstreams_runbooks.terminal.inputs import read_topology
+
+    findings = lint(read_topology(topology), optimization)
+    generated = any(finding.id == GENERATED for finding in findings)
+    if form == "json":
+        document = {
+            "schema_version": SCHEMA_VERSION,
+            "ok": not generated,
+            "findings": [asdict(one) for one in findings],
+        }
+        click.echo(json.dumps(document, indent=2))
+    else:
+        for finding in findings:
+            text = sentence(f"{finding.severity:8} {finding.id}: {finding.message} [{finding.source}]")
+            click.echo(textwrap.fill(text, _WIDTH, subsequent_indent=" " * 9))
+        if not generated:
+            click.echo("ok       everything persistent has a name that somebody chose")
+    sys.exit(1 if generated else 0)
+
+
+@click.command("diagram", epilog="Example: kstreams-runbooks diagram old.txt --compare new.txt > change.mmd")
+@click.argument("topology", type=_FILE)
+@click.option("--compare", "other", type=_FILE, metavar="NEW", help="Another description: what changes is marked.")
+def diagram_command(topology: Path, other: Path | None) -> None:
+    """TOPOLOGY (the text of Topology#describe, - for stdin) as Mermaid text.
+
+    Subtopologies are groups; stores, internal topics and topics of others look different. With --compare additions are
+    green, what goes away is red, and what only gets another name carries both.
+    """
+    from kstreams_runbooks.present.diagram import mermaid
+    from kstreams_runbooks.terminal.inputs import read_topology
+
+    if str(topology) == str(other) == "-":
+        raise BadInput("stdin: cannot be both topologies; give a file for one of them")
+    click.echo(mermaid(read_topology(topology), None if other is None else read_topology(other)), nl=False)
+
+
+@click.command(
+    "declare", epilog="Example: kstreams-runbooks declare topology.txt > config/applications/orders/4.3.1.yaml"
+)
+@click.argument("topology", type=_FILE)
+def declare_command(topology: Path) -> None:
+    """What TOPOLOGY (the text of Topology#describe, - for stdin) leaves out, as a YAML file to fill in.
+
+    `plan` takes it with --from-declaration and --to-declaration.
+    """
+    from kstreams_runbooks.present.skeleton import skeleton
+    from kstreams_runbooks.terminal.inputs import read_topology
+
+    click.echo(skeleton(read_topology(topology)), nl=False)
+
+
+@click.command("change-rules")
+def change_rules_command() -> None:
+    """The page of all change rules as Markdown: every row with its source (docs/change_rules.md)."""
+    from kstreams_runbooks.present.rules_page import rules_page
+    from kstreams_runbooks.rules import procedures, topology_change_rules
+
+    click.echo(rules_page(topology_change_rules(), procedures()), nl=False)

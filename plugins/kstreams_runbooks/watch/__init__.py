@@ -1,0 +1,1 @@
+"""Reads again and again, judges and keeps; knows no Airflow."""

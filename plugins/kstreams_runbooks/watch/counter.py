@@ -1,0 +1,119 @@
+"""One counter for every size: a consumer up to MOST_AT_ONCE offsets, Spark over Connect beyond, else the consumer.
+
+Where Spark does not count (none is configured, it does not answer, it fails in whatever way), the consumer counts all
+of it and says so: slower, the same figures.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Self
+
+from kstreams_runbooks.errors import RunbookError
+from kstreams_runbooks.frames.counting import ConnectCounter
+from kstreams_runbooks.frames.job import REMOTE
+from kstreams_runbooks.frames.ranges import MAX_SCAN_RECORDS, OffsetRange, cut
+from kstreams_runbooks.model.readings.lag import MOST_AT_ONCE, Counted, Readable
+from kstreams_runbooks.observe.kafka.offsets import Place
+from kstreams_runbooks.observe.lag.count import count_readable
+from kstreams_runbooks.watch.java_client import java_settings
+
+# Offsets a second of a consumer of records of a hundred bytes on a busy core: what a person is told, and no limit.
+CONSUMER_PER_S: Final = 100_000
+_TIMEOUT_S: Final = 30.0
+# A machine or a network may be ten times slower than that before a count is given up.
+_PATIENCE: Final = 10
+
+
+class Counter:
+    """Counts what can be read in ranges of one cluster; a context manager where it is asked more than once.
+
+    `remote` is a Spark Connect server (default: SPARK_REMOTE of the environment; empty: none), `most` how many offsets
+    are ever scanned in one count; `say` is told why a count takes long, before it begins. A session with Spark stays
+    open until the end. Of one thread at a time.
+    """
+
+    def __init__(
+        self,
+        config: Mapping[str, Any],
+        remote: str | None = None,
+        *,
+        most: int = MAX_SCAN_RECORDS,
+        say: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self._config = dict(config)
+        self._say = say
+        address = os.environ.get(REMOTE, "") if remote is None else remote
+        self._spark = ConnectCounter(address) if address else None
+        self._most = most
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End what is open."""
+        if self._spark is not None:
+            self._spark.close()
+
+    def __call__(self, ranges: Mapping[Place, tuple[int, int]]) -> Counted:
+        """What can be read in [start, end) of each partition, end no further than its last stable offset.
+
+        Inconclusive where an offset is gone or past an open transaction, Unreachable where Kafka does not answer.
+        """
+        whole = [OffsetRange(*place, start, max(start, end)) for place, (start, end) in ranges.items()]
+        filled = [part for part in cut(whole, self._most) if part.offsets]
+        if not filled:
+            return Counted({place: Readable() for place in ranges}, "nothing")
+        offsets = sum(part.offsets for part in filled)
+        part = self._remarks(_part(offsets, sum(one.offsets for one in whole)))
+        counted = self._by_consumer(filled) if offsets <= MOST_AT_ONCE else self._many(filled, offsets)
+        ends = {(one.topic, one.partition): one.end for one in filled}
+        return Counted(
+            {place: _of(counted.readable, place, ends, end) for place, (_, end) in ranges.items()},
+            counted.by,
+            (*part, *counted.remarks),
+        )
+
+    def _many(self, ranges: list[OffsetRange], offsets: int) -> Counted:
+        why = f"no {REMOTE} is set"
+        if self._spark is not None:
+            try:
+                return Counted(self._spark.count(java_settings(self._config), ranges), "spark")
+            except RunbookError as error:
+                # Inconclusive too: what Spark lacks itself the consumer does not need, and an offset that is gone it
+                # finds gone as well.
+                why = str(error)
+        slower = f"{offsets:,} offsets are counted without Spark, which takes about {_takes(offsets)} ({why})"
+        return self._by_consumer(ranges, self._remarks(slower))
+
+    def _remarks(self, sentence: str) -> tuple[str, ...]:
+        if not sentence:
+            return ()
+        self._say(sentence)
+        return (sentence,)
+
+    def _by_consumer(self, ranges: list[OffsetRange], remarks: tuple[str, ...] = ()) -> Counted:
+        offsets = sum(one.offsets for one in ranges)
+        limit_s = _TIMEOUT_S + _PATIENCE * offsets / CONSUMER_PER_S
+        found = count_readable(
+            self._config, {(one.topic, one.partition): (one.start, one.end) for one in ranges}, limit_s
+        )
+        return Counted(found, "consumer", remarks)
+
+
+def _of(found: Mapping[Place, Readable], place: Place, ends: Mapping[Place, int], end: int) -> Readable:
+    one = found.get(place, Readable())
+    return Readable(one.records, one.bytes, one.oldest_ms, at_least=ends.get(place, end) < end)
+
+
+def _part(scanned: int, offsets: int) -> str:
+    if scanned == offsets:
+        return ""
+    return f"{scanned:,} of {offsets:,} offsets are scanned: there is at least as much as is counted"
+
+
+def _takes(offsets: int) -> str:
+    seconds = max(1, round(offsets / CONSUMER_PER_S))
+    return f"{seconds} s" if seconds < 120 else f"{seconds // 60} min"  # noqa: PLR2004 - two minutes

@@ -1,0 +1,97 @@
+"""Reading after reading of a drain, judged each time: the loop of a command that waits and of the triggerer."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from tenacity import RetryCallState, retry_if_result
+
+from kstreams_runbooks.decide.drain.certificate import drained
+from kstreams_runbooks.decide.drain.pace import is_final, pause_s
+from kstreams_runbooks.deployers import Deployer
+from kstreams_runbooks.errors import Inconclusive, Unreachable
+from kstreams_runbooks.fleet import Application, release_declaration
+from kstreams_runbooks.model.readings.drain import DrainQuestion, DrainReading
+from kstreams_runbooks.model.readings.lag import Isolation
+from kstreams_runbooks.model.topology.declaration import Declaration
+from kstreams_runbooks.model.verdicts import Verdict
+from kstreams_runbooks.observe import ClusterReader
+from kstreams_runbooks.observe.application.drain import DrainReader
+from kstreams_runbooks.observe.lag.count import count_readable
+from kstreams_runbooks.observe.lag.first_unread import first_unread
+
+# How long one reading looks for a record among many offsets: what lies in a transaction that was aborted passes at the
+# pace of the network, some ten million records in this time.
+_LOOK_S = 20.0
+
+
+def drain_reader(entry: Application, deployer: Deployer, kafka: Mapping[str, Any]) -> DrainReader:
+    """A reader that may be asked again and again, of one thread at a time; `kafka` is a librdkafka configuration."""
+    known = entry.declared()
+
+    def declared(release: str) -> Declaration | None:
+        if release not in known.releases:
+            return None
+        return release_declaration(entry.name, release, known.library(release))
+
+    # Where nobody knows which, what was aborted is something to process.
+    once = entry.processing_guarantee.startswith("exactly_once")
+    isolation: Isolation = "read_committed" if once else "read_uncommitted"
+    return DrainReader(
+        entry,
+        deployer,
+        lambda ranges: count_readable(kafka, ranges, isolation=isolation),
+        lambda ranges: first_unread(kafka, ranges, _LOOK_S, isolation),
+        declared,
+    )
+
+
+# More than a pace is reckoned from: a wait of an hour has hundreds.
+_MOST = 60
+
+
+class DrainWatch:
+    """The last readings of one wait, of `taken` in all, and what they say together; of one thread at a time.
+
+    A reading that fails as a whole lacks everything; `unreachable` where no broker answered at the last. The question
+    is bound to each topic as it was first seen: a wait outlives its readings. `kafka` is a librdkafka configuration.
+    """
+
+    def __init__(
+        self, reader: DrainReader, kafka: Mapping[str, Any], question: DrainQuestion, interval_s: float
+    ) -> None:
+        self.question, self.verdict = question, drained((), question)
+        self.readings: tuple[DrainReading, ...] = ()
+        self.taken, self.unreachable = 0, False
+        self._reader, self._kafka, self._interval_s = reader, kafka, interval_s
+        self._began = 0.0
+
+    def look(self) -> Verdict:
+        """One more reading, and what they say together; blocks."""
+        self._began = time.monotonic()
+        self.readings = (*self.readings, self.read())[-max(_MOST, self.question.readings) :]
+        self.taken += 1
+        bound = {**self.readings[-1].topic_ids, **self.question.topic_ids}
+        self.question = replace(self.question, topic_ids=bound)
+        self.verdict = drained(self.readings, self.question)
+        return self.verdict
+
+    def until(self, is_over: Callable[[RetryCallState], bool]) -> dict[str, Any]:
+        """How tenacity goes on with `look` until it is final, or over; intervals count from beginning to beginning."""
+        return {
+            "retry": retry_if_result(lambda verdict: not is_final(verdict)),
+            "wait": lambda _: max(0.0, pause_s(self.readings, self._interval_s) - (time.monotonic() - self._began)),
+            "stop": is_over,
+        }
+
+    def read(self) -> DrainReading:
+        """One reading, whatever fails."""
+        self.unreachable = False
+        cluster = ClusterReader(self._kafka)
+        try:
+            with cluster:
+                return self._reader.read(cluster)
+        except (Inconclusive, Unreachable) as error:
+            self.unreachable = isinstance(error, Unreachable)
+            return DrainReading(cluster.taken(), (), {}, {}, {}, problems=(str(error),))

@@ -1,0 +1,174 @@
+"""What a run leaves behind, as one document: what was planned, who approved, what was read, what was decided."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from kstreams_runbooks.decide.registry import DECISIONS
+from kstreams_runbooks.decide.runs.chain import ChainVerdict, chain_holds, clock_steps
+from kstreams_runbooks.decide.runs.chain_record import Kept
+from kstreams_runbooks.errors import Inconclusive, RunbookError
+from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.ledger.codec import call_again, encode
+from kstreams_runbooks.model.runs.ledger import Evidence, RunRecord
+from kstreams_runbooks.wording import LONGEST_SENTENCE, cell, code, markdown
+
+_T = TypeVar("_T")
+
+
+def as_document(ledger: Ledger, record: RunRecord) -> dict[str, Any]:
+    """Everything the ledger has of one run; times are Unix milliseconds."""
+    kept = ledger.evidence(record.run_key)
+    return {
+        "run": encode(record),
+        "plan": ledger.plan(record.run_key),
+        "approvals": [encode(approval) for approval in ledger.approvals(record.run_key)],
+        "cards": [encode(card) for card in ledger.cards(record.run_key)],
+        "notifications": [encode(delivery) for delivery in ledger.notifications(record.run_key)],
+        "chain": _chain(ledger, record),
+        **{
+            name: [_piece(piece) for piece in kept if piece.kind == kind]
+            for name, kind in (
+                ("readings", "reading"),
+                ("verdicts", "verdict"),
+                ("writes", "write"),
+                ("failures", "failure"),
+            )
+        },
+    }
+
+
+def _chain(ledger: Ledger, record: RunRecord) -> dict[str, Any]:
+    """The journal of a run in numbers: how long it is, its head, and where a clock was set back."""
+    entries = ledger.timeline(record.run_key)
+    return {
+        "rows": record.rows,
+        "head": entries[-1].hash if entries else "",
+        "clock_went_back": [encode(step) for step in clock_steps(entries)],
+    }
+
+
+def verified(ledger: Ledger, record: RunRecord, head: str | None) -> ChainVerdict:
+    """Whether the journal of a run, and its record, are what was written; `head` is one that was kept elsewhere."""
+    key = record.run_key
+    # What cannot be read was changed: it is compared as if it were not there, and accuses nothing else.
+    plan = _readable(lambda: ledger.plan(key), None)
+    facts: dict[str, Any] = _readable(lambda: ledger.recalled(key), {})
+    return chain_holds(ledger.entries(key), Kept(record, plan, ledger.plan_digest(key), facts), head)
+
+
+def _readable(read: Callable[[], _T], otherwise: _T) -> _T:
+    try:
+        return read()
+    except Inconclusive:
+        return otherwise
+
+
+def _piece(piece: Evidence) -> dict[str, Any]:
+    return {
+        "id": piece.id,
+        "task": piece.task_id,
+        "try": piece.try_number,
+        "name": piece.name,
+        "at_ms": piece.at_ms,
+        "payload": piece.payload,
+    }
+
+
+def rechecked(ledger: Ledger, record: RunRecord) -> dict[str, Any]:
+    """Every decision of the run made again on the inputs that were kept: how many are equal, and which are not."""
+    equal, different = 0, []
+    for piece in ledger.evidence(record.run_key, kind="verdict"):
+        name = piece.payload.get("decision")
+        if name is None:
+            continue
+        today = _today(name, piece.payload)
+        if today == piece.payload["result"]:
+            equal += 1
+        else:
+            different.append({"id": piece.id, "name": piece.name, "then": piece.payload["result"], "today": today})
+    return {"equal": equal, "different": different}
+
+
+def _today(name: str, payload: dict[str, Any]) -> Any:
+    """What the decision comes to today; a sentence where it cannot be made any more, which is not equal either."""
+    if name not in DECISIONS:
+        return f"no decision is called {name} any more"
+    try:
+        return call_again(DECISIONS[name], payload)
+    except (RunbookError, ValueError, KeyError, TypeError) as error:
+        return f"cannot be made again: {type(error).__name__}: {error}"
+
+
+def as_markdown(document: dict[str, Any]) -> str:
+    """The same for a person: a timeline without the raw readings, which the JSON has."""
+    run = document["run"]
+    if "chain" not in document:
+        return "\n".join(
+            [
+                f"# {markdown(run['dag_id'])} of {markdown(run['application'])} @ {markdown(run['cluster'])}",
+                *_verify_lines(document),
+            ]
+        )
+    lines = [
+        f"# {markdown(run['dag_id'])} of {markdown(run['application'])} @ {markdown(run['cluster'])}",
+        "",
+        f"- run: {code(run['run_id'])}{' (dry run)' * run['dry_run']}, asked by {markdown(run['requested_by'])}",
+        f"- outcome: **{markdown(run['outcome'] or 'not concluded yet')}** {_whole(run['outcome_sentence'] or '')}",
+        f"- plan: {code(run['plan_digest'] or 'none')}",
+    ]
+    lines += [
+        f"- {markdown(approval['task_id'])}: approved by {markdown(approval['by'])} for plan {code(approval['digest'])}"
+        + (f", in an emergency: {markdown(approval['emergency_reason'])}" if approval["emergency_reason"] else "")
+        for approval in document["approvals"]
+    ]
+    lines += ["", "| task | decision | outcome | why |", "|---|---|---|---|"]
+    for verdict in document["verdicts"]:
+        result = verdict["payload"].get("result", {})
+        why = "; ".join(result.get("reasons", ())) or result.get("sentence", "")
+        lines.append(_row(verdict["task"], verdict["name"], result.get("outcome", ""), why))
+    if document["cards"]:
+        lines += ["", "| undo | what was done | way back | cost |", "|---|---|---|---|"]
+        lines += [
+            _row(f"{card['seq']}{' (done)' if card['done'] else ''}", card["what"], card["undo"], card["cost"])
+            for card in document["cards"]
+        ]
+    lines += ["", *(f"- failed: {_whole(failure['payload']['sentence'])}" for failure in document["failures"])]
+    lines += [
+        f"- {markdown(unsent['channel'])} was not told: {markdown(unsent['notification']['subject'])} "
+        f"({markdown(unsent['error'] or 'not tried')})"
+        for unsent in document["notifications"]
+        if unsent["sent_at_ms"] is None
+    ]
+    if "recheck" in document:
+        again = document["recheck"]
+        lines += ["", f"Decided again: {again['equal']} equal, {len(again['different'])} different."]
+    lines += _verify_lines(document)
+    chain = document["chain"]
+    if back := chain["clock_went_back"]:
+        worst = max(step["back_ms"] for step in back) / 1000
+        lines += [
+            "",
+            f"Clocks: {len(back)} of the entries have an earlier time than the one before them, by up to {worst:,.3f} "
+            "s. The order is that of the journal.",
+        ]
+    lines += ["", f"Journal: {chain['rows']} entries, head {code(chain['head'])}."]
+    lines += ["", f"{len(document['readings'])} raw readings: `--format json`."]
+    return "\n".join(lines)
+
+
+def _whole(sentence: object) -> str:
+    return markdown(sentence, LONGEST_SENTENCE)
+
+
+def _row(*cells: object) -> str:
+    return f"| {' | '.join(cell(one, LONGEST_SENTENCE) for one in cells)} |"
+
+
+def _verify_lines(document: dict[str, Any]) -> list[str]:
+    """What the chain shows, where it was asked for."""
+    if "verify" not in document:
+        return []
+    verify = document["verify"]
+    gaps = [f"- entries {gap['first']} to {gap['last']} were pruned (entry {gap['said_at']})" for gap in verify["gaps"]]
+    breaks = [f"- {_whole(one['sentence'])}" for one in verify["breaks"]]
+    return ["", f"Chain: {_whole(verify['sentence'])}.", *breaks, *gaps]

@@ -1,0 +1,76 @@
+"""How every application of the fleet stands after a check, whether its cluster could be read or not."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from kstreams_runbooks.decide.status.news import Judged, standing, to_tell
+from kstreams_runbooks.decide.status.status import Status, status
+from kstreams_runbooks.fleet import Application
+from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.model.readings.status import KeptStatus
+from kstreams_runbooks.watch.settings import CheckSettings
+from kstreams_runbooks.watch.window import earlier_readings, limits_of, sample_of, window
+
+_DAY_MS = 86_400_000
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a check came to: how every application stands, and those whose status is news.
+
+    `too_late` are applications, as `name @ cluster`, that were declared after their cluster was read.
+    """
+
+    statuses: tuple[KeptStatus, ...]
+    changes: tuple[KeptStatus, ...]
+    forgotten: int
+    too_late: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> dict[str, int]:
+        """How many applications stand how, the most frequent first."""
+        return dict(Counter(one.word for one in self.statuses).most_common())
+
+
+def judge_fleet(
+    ledger: Ledger,
+    entries: Iterable[Application],
+    settings: CheckSettings,
+    *,
+    read_at_ms: Mapping[str, int],
+    problems: Mapping[str, str],
+    now_ms: int,
+) -> Judgement:
+    """Judge this check's readings, keep how every application stands, forget what is too old.
+
+    `read_at_ms` is when each cluster was read, by the clock of whoever read it; `problems` says of the others why they
+    were not: their applications are unknown. Reading a cluster keeps a reading of each application that is declared on
+    it; one without has been declared since, and is left to the next check.
+    """
+    before = {(one.cluster, one.application): one for one in ledger.lag_statuses()}
+    by_cluster: dict[str, list[str]] = {}
+    for entry in entries:
+        by_cluster.setdefault(entry.cluster, []).append(entry.name)
+    statuses, too_late = [], []
+    for cluster, names in sorted(by_cluster.items()):
+        at_ms = read_at_ms.get(cluster)
+        readings = ledger.lag_readings(cluster, names, 1, until_ms=at_ms)
+        ids = {name: found[-1].lag.application_id for name, found in readings.items() if found}
+        earlier = earlier_readings(ledger, cluster, ids, at_ms or 0, settings)
+        why = problems.get(cluster) or f"cluster {cluster} was not read in this check; look at the log of its task"
+        for name in names:
+            if at_ms is None:
+                judged = Judged(cluster, name, Status("unknown", why), now_ms, read=False)
+            elif readings[name] and readings[name][-1].at_ms == at_ms:
+                samples = window(earlier[name], sample_of(readings[name][-1]))
+                judged = Judged(cluster, name, status(samples, limits_of(settings)), at_ms)
+            else:
+                too_late.append(f"{name} @ {cluster}")
+                continue
+            statuses.append(standing(before.get((cluster, name)), judged))
+    ledger.keep_lag_statuses(statuses)
+    # Of the clocks that took part the earliest: one that is weeks ahead must not delete what recreated topics show by.
+    earliest_ms = min([now_ms, *read_at_ms.values()])
+    forgotten = ledger.forget_lag(earliest_ms - int(settings.keep_days * _DAY_MS))
+    return Judgement(tuple(statuses), to_tell(statuses), forgotten, tuple(too_late))

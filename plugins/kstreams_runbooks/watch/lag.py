@@ -1,0 +1,181 @@
+"""What `lag` reads: each cluster once, and the descriptions of applications that are down."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from kstreams_runbooks.decide.lag import named
+from kstreams_runbooks.decide.topology.names import internal_by_id
+from kstreams_runbooks.deployers import Deployer
+from kstreams_runbooks.errors import RunbookError
+from kstreams_runbooks.fleet import Application
+from kstreams_runbooks.model.readings.lag import (
+    ApplicationLag,
+    LagRole,
+    LagSnapshot,
+    Readable,
+    unread_ranges,
+    with_counts,
+)
+from kstreams_runbooks.model.readings.readings import InstanceReading, Missing, Taken
+from kstreams_runbooks.observe import ClusterReader
+from kstreams_runbooks.observe.application.application import read_topology
+from kstreams_runbooks.observe.application.topics_read import ask_instances, question
+from kstreams_runbooks.observe.kafka.offsets import Place
+from kstreams_runbooks.observe.kafka.topic_names import TopicNames
+from kstreams_runbooks.observe.lag.ages import with_ages
+from kstreams_runbooks.observe.lag.lag import LagAsked, read_lag, topics_read
+from kstreams_runbooks.watch.counter import Counter
+from kstreams_runbooks.watch.silent import with_silent
+
+# Each description is the start of a program.
+_THREADS = 4
+_SILENT = Missing("nothing was asked of it a second time")
+
+_BY = {"consumer": "a read_committed consumer", "spark": "Spark over Connect"}
+
+DeployerOf = Callable[[Application], Deployer]
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterLag:
+    """One cluster read; `failed` are the instances of each application that are in ERROR."""
+
+    snapshot: LagSnapshot
+    failed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def of_cluster(
+    config: Mapping[str, Any],
+    cluster: str,
+    entries: Sequence[Application],
+    deployer_of: DeployerOf,
+    expiring_ms: int,
+    before: Mapping[str, ApplicationLag],
+) -> ClusterLag:
+    """The lag of these applications of one cluster; Unreachable where no broker answers.
+
+    The topology of one that is down is what its deployer describes, of the release that is set. The age of unread
+    records is looked at where they may be deleted within `expiring_ms`, or stand where they stood `before`.
+    """
+    with ClusterReader(config) as reader:
+        names = reader.names()
+        told = ask_instances(entries, names)
+        asked = [question(one, told[one.name]) for one in entries]
+        with ThreadPoolExecutor(_THREADS, thread_name_prefix="describe") as pool:
+            silent = [told[one.name].silent for one in entries]
+            asked = list(
+                pool.map(
+                    lambda one, entry, quiet: described(one, entry, quiet, deployer_of, names), asked, entries, silent
+                )
+            )
+        # What an instance told while it ran is looked after while none does.
+        asked = [replace(one, keeps=one.keeps or _kept(before.get(one.application))) for one in asked]
+        snapshot = with_ages(read_lag(reader, cluster, asked), reader, config, expiring_ms, before)
+    return ClusterLag(snapshot, {name: one.failed for name, one in told.items()})
+
+
+def _kept(lag: ApplicationLag | None) -> tuple[str, ...]:
+    return () if lag is None else tuple(topic for topic, _ in lag.kept)
+
+
+def of_group(config: Mapping[str, Any], cluster: str, group: str, expiring_ms: int) -> ClusterLag:
+    """The lag of a group that no fleet declares.
+
+    Its topics are those that it has offsets on, those that its members are assigned, and internal ones by their names.
+    """
+    with ClusterReader(config) as reader:
+        asked = _undeclared(reader, group)
+        return ClusterLag(with_ages(read_lag(reader, cluster, [asked]), reader, config, expiring_ms))
+
+
+def _undeclared(reader: ClusterReader, group: str) -> LagAsked:
+    """The question about it; where its members, its offsets or a topic cannot be seen, it says so."""
+    asked = LagAsked(group, group)
+    groups = {name: kind for name, kind, _ in reader.groups()}
+    if group not in groups:
+        return asked
+    found = reader.group_of(group, groups[group])
+    if isinstance(found, Missing):
+        return replace(asked, lacking=f"{found.missing}, so a topic without a committed offset would be missed")
+    names = reader.names()
+    assigned = {place.rpartition("-")[0] for one in found.members for place in one.partitions}
+    # In a rebalance, and of a streams group, the members do not show all that the group reads.
+    lacking = "" if assigned and found.state.lower() == "stable" else _perhaps_hidden(group, names)
+    if not assigned:
+        return replace(asked, lacking=lacking)
+    # Read after the members, so that what one of them commits on meanwhile is among the assigned ones at least.
+    offsets = reader.committed([group])[group]
+    if isinstance(offsets, Missing):
+        return replace(asked, lacking=offsets.missing)
+    internal = internal_by_id(names.visible, set(groups)).get(group, ())
+    reads: dict[str, LagRole] = dict.fromkeys(sorted(assigned), "source")
+    return replace(asked, reads=reads | topics_read(asked, offsets, internal), lacking=lacking)
+
+
+def _perhaps_hidden(group: str, names: TopicNames) -> str:
+    """Why the offsets that a broker shows of a group may not be all, empty where no topic at all is hidden."""
+    if isinstance(names.hidden, Missing):
+        return (
+            f"whether group {group} has offsets on topics that are not visible to this login is not known: a broker "
+            f"leaves them out; {names.hidden.missing}"
+        )
+    if not names.hidden:
+        return ""
+    count = len(names.hidden)
+    are = "topic is" if count == 1 else "topics are"
+    return (
+        f"{count:,} {are} not visible to this login, and a broker leaves out the offsets that group {group} may have "
+        f"there: {named(tuple(sorted(names.hidden)))}; grant it Describe on them"
+    )
+
+
+def not_read(cluster: str, entries: Sequence[Application], at_ms: int, why: str) -> ClusterLag:
+    """What is known of applications whose cluster could not be read: nothing, and why."""
+    lags = (ApplicationLag(one.name, one.application_id, None, None, (), (why,)) for one in entries)
+    return ClusterLag(LagSnapshot(Taken(at_ms, cluster), cluster, tuple(lags)))
+
+
+def described(
+    asked: LagAsked, entry: Application, silent: Collection[str], deployer_of: DeployerOf, names: TopicNames
+) -> LagAsked:
+    """The question with the topics of descriptions, of what the `silent` instances that tell none are set to."""
+    if asked.reads is not None:
+        return with_silent(asked, silent, lambda: deployer_of(entry), names) if silent else asked
+    try:
+        deployer = deployer_of(entry)
+        instances = [InstanceReading(one.instance, one, _SILENT) for one in deployer.describe()]
+        topology = read_topology(instances, deployer.topology, entry.application_id, names)
+    except RunbookError as error:
+        topology = Missing(f"no running instance reports its topology, and its deployer does not either: {error}")
+    if isinstance(topology, Missing):
+        return replace(asked, lacking=f"{topology.missing}, so a topic without a committed offset would be missed")
+    found, unproven = topology.read_on(names)
+    reads: dict[str, LagRole] = dict.fromkeys(found, "source")
+    reads |= dict.fromkeys(topology.internal, "repartition")
+    return replace(asked, reads=reads, lacking=unproven) if reads else replace(asked, lacking=unproven or asked.lacking)
+
+
+def exact(read: ClusterLag, config: Mapping[str, Any], say: Callable[[str], None]) -> ClusterLag:
+    """The same with records in place of offsets; `say` is told what takes long, and why.
+
+    Offsets stay where they cannot be counted, and the application has that among its problems.
+    """
+    with Counter(config, say=say) as count:
+        lags = tuple(_exact(one, count, say) for one in read.snapshot.applications)
+    return replace(read, snapshot=replace(read.snapshot, applications=lags))
+
+
+def _exact(lag: ApplicationLag, count: Counter, say: Callable[[str], None]) -> ApplicationLag:
+    """Orphaned rows apart: what nobody reads must not use up what is scanned at most."""
+    readable: dict[Place, Readable] = {}
+    for what, rows in (("", lag.read), (" of nothing that it reads", lag.orphaned)):
+        try:
+            counted = count(unread_ranges(rows))
+        except RunbookError as error:
+            return replace(lag, problems=(*lag.problems, f"its records are not counted: {error}"))
+        if counted.by != "nothing":
+            say(f"{lag.application_id}: {counted.records:,} records{what} counted by {_BY[counted.by]}")
+        readable |= counted.readable
+    return replace(lag, partitions=with_counts(lag.partitions, readable))

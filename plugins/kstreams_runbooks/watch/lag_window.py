@@ -1,0 +1,62 @@
+"""How applications stand: by the present reading and those that the scheduled check kept before it."""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Self
+
+from kstreams_runbooks.decide.status.status import LagAnswer, LagSample, Status, status
+from kstreams_runbooks.errors import RunbookError
+from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.model.readings.lag import ApplicationLag
+from kstreams_runbooks.model.readings.status import KeptReading
+from kstreams_runbooks.watch.lag import ClusterLag
+from kstreams_runbooks.watch.settings import CheckSettings, check_settings
+from kstreams_runbooks.watch.window import earlier_readings, limits_of, window
+from kstreams_runbooks.wording import sentence
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class LagWindow:
+    """What was kept of a cluster's applications before some time, by name; nothing where there is no ledger."""
+
+    settings: CheckSettings
+    kept: Mapping[str, tuple[KeptReading, ...]]
+
+    @classmethod
+    def before(cls, at_ms: int, cluster: str, ids: Mapping[str, str]) -> Self:
+        """Read it from the ledger (`ids`: name to application id); a ledger that does not answer is said.
+
+        What the check keeps later is left out: a count takes long, and a check comes meanwhile.
+        """
+        settings, found = CheckSettings(), {}
+        try:
+            settings = check_settings()
+            if (ledger := Ledger.existing()) is not None:
+                found = earlier_readings(ledger, cluster, ids, at_ms, settings)
+        except RunbookError as error:
+            log.warning("%s", sentence(f"{', '.join(ids)}: judged by this reading alone: {error}"))
+        return cls(settings, found)
+
+    @property
+    def lags(self) -> dict[str, ApplicationLag]:
+        """The last reading of each application that has one."""
+        return {name: readings[-1].lag for name, readings in self.kept.items() if readings}
+
+    @property
+    def expiring_ms(self) -> int:
+        """How near its deletion an unread record is told."""
+        return limits_of(self.settings).expiring_ms
+
+    def answers(self, read: ClusterLag) -> tuple[LagAnswer, ...]:
+        """One of each application that was read, with records in place of offsets or not."""
+        return tuple(
+            LagAnswer(read.snapshot.cluster, read.snapshot.taken.at_ms, lag, self._status(lag, read))
+            for lag in read.snapshot.applications
+        )
+
+    def _status(self, lag: ApplicationLag, read: ClusterLag) -> Status:
+        present = LagSample(read.snapshot.taken.at_ms, lag, read.failed.get(lag.application))
+        return status(window(self.kept.get(lag.application, ()), present), limits_of(self.settings))

@@ -1,0 +1,25 @@
+"""A version that a terminal plans, against the topics of the cluster that its application runs on."""
+
+from kstreams_runbooks.model.topology.declaration import Described
+from kstreams_runbooks.model.verdicts import Verdict
+
+
+def judged_on_cluster(application: str, wanted: Described) -> Verdict:
+    """What the runbooks decide of this version before they stop anything (decide/fitting/topics.py).
+
+    BadInput where the application or its connection is unknown, Unreachable where no broker answers.
+    """
+    from kstreams_runbooks.connections import kafka_config
+    from kstreams_runbooks.decide.fitting.needed import topics_needed
+    from kstreams_runbooks.decide.fitting.topics import topics_fit
+    from kstreams_runbooks.deployers import make_deployer
+    from kstreams_runbooks.fleet import load_fleet
+    from kstreams_runbooks.observe import ClusterReader, read_application
+    from kstreams_runbooks.observe.application.topics_seen import read_topics_seen
+
+    fleet = load_fleet()
+    entry = fleet.application(application)
+    with ClusterReader(kafka_config(fleet.cluster(entry.cluster).connection)) as reader:
+        seen = read_topics_seen(reader, topics_needed((wanted,), entry.declared()))
+        reading = read_application(entry, reader, make_deployer(entry, dry_run=True))
+    return topics_fit((wanted,), seen, reading, entry.declared())

@@ -1,0 +1,58 @@
+"""What the readiness of a declared application is decided from: what is read of it, and what its entry allows."""
+
+from kstreams_runbooks.deployers import make_deployer
+from kstreams_runbooks.errors import BadInput, RunbookError
+from kstreams_runbooks.fleet import Application, CommandSettings, ManualSettings, release_declaration
+from kstreams_runbooks.model.discovery.readiness import DeclaredNames, ReadinessReading
+from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
+from kstreams_runbooks.observe import ClusterReader, KafkaAddress, read_application, unread
+
+
+def read_readiness(
+    entry: Application, kafka: KafkaAddress | RunbookError
+) -> tuple[ReadinessReading, RunbookError | None]:
+    """Everything that the facts are made from; with the error where all of it failed, and nothing read then.
+
+    `kafka` may be the error that there is in place of an address.
+    """
+    try:
+        if isinstance(kafka, RunbookError):
+            raise kafka
+        with ClusterReader(kafka) as reader:
+            reading = read_application(entry, reader, make_deployer(entry, dry_run=True))
+    except RunbookError as error:
+        return _with_entry(entry, unread(entry, str(error))), error
+    return _with_entry(entry, reading), None
+
+
+def _with_entry(entry: Application, reading: ApplicationReading) -> ReadinessReading:
+    deployer = entry.deployer
+    looks = describes = clears = True
+    match deployer:
+        case CommandSettings():
+            describes, clears = deployer.commands.topology is not None, deployer.commands.clear_state is not None
+        case ManualSettings():
+            # A person can always be asked to clear local state.
+            looks, describes = deployer.commands.describe is not None, deployer.commands.topology is not None
+    return ReadinessReading(
+        reading=reading,
+        declared=entry.declared(),
+        control=entry.control,
+        settable=deployer.settable,
+        looks=looks,
+        describes=describes,
+        clears=clears,
+        described=_described(entry),
+    )
+
+
+def _described(entry: Application) -> dict[str, DeclaredNames] | Missing:
+    declared, found = entry.declared(), {}
+    for release in declared.releases:
+        try:
+            one = release_declaration(entry.name, release, declared.library(release))
+        except BadInput as error:
+            return Missing(str(error))
+        if one is not None:
+            found[release] = DeclaredNames(frozenset(one.suppressions), frozenset(one.stores))
+    return found

@@ -1,0 +1,48 @@
+"""How the scheduled check reads and judges: `config/drain_check.yaml`, beside the fleet's folders, all optional."""
+
+from pathlib import Path
+
+from pydantic import Field
+
+from kstreams_runbooks.fleet import fleet_dir
+from kstreams_runbooks.fleet.reading import read_settings
+from kstreams_runbooks.fleet.values import Amount, Count, FleetModel
+
+_FILE = "drain_check.yaml"
+
+
+class CheckSettings(FleetModel):
+    """The file; every value has a default, and a most that clocks and databases can still count to."""
+
+    name: str = "drain_check"
+    every_minutes: Count = Field(default=5, ge=0, le=525_600, description="minutes between two checks; 0: only by hand")
+    keep_days: Amount = Field(default=7, gt=0, le=36_500, description="days for which readings are kept")
+    samples: Count = Field(
+        default=3,
+        ge=2,
+        le=1_000,
+        description="readings that a status is judged by; so many without progress are stalled",
+    )
+    apart_seconds: Amount = Field(
+        default=15, ge=0, le=31_536_000, description="seconds between two readings that a status is judged by, at least"
+    )
+    behind_records: Count = Field(
+        default=10_000, ge=0, le=2**53 - 1, description="records to read above which it is behind"
+    )
+    expiring_hours: Amount = Field(
+        default=6,
+        gt=0,
+        le=87_600,
+        description="hours before an unread record's deletion from which it is expiring; half its retention at most",
+    )
+    topology_hours: Amount = Field(
+        default=1,
+        gt=0,
+        le=87_600,
+        description="hours after which a well application's instances tell their topology again",
+    )
+
+
+def check_settings(config_dir: Path | None = None) -> CheckSettings:
+    """What the file says, or the defaults; BadInput names what is wrong with it."""
+    return read_settings(fleet_dir(config_dir) / _FILE, CheckSettings, "nothing is checked")

@@ -1,0 +1,63 @@
+"""What instances may read that do not answer, beside others that do: in a roll theirs may be another topology."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+
+from kstreams_runbooks.deployers import Deployer
+from kstreams_runbooks.errors import Inconclusive, RunbookError
+from kstreams_runbooks.model.readings.lag import LagRole
+from kstreams_runbooks.model.readings.readings import Deployment, Missing
+from kstreams_runbooks.observe.kafka.topic_names import TopicNames
+from kstreams_runbooks.observe.lag.lag import LagAsked
+from kstreams_runbooks.observe.lag.topology_topics import readable_topics
+
+
+def with_silent(
+    asked: LagAsked, silent: Collection[str], deployer_of: Callable[[], Deployer], names: TopicNames
+) -> LagAsked:
+    """The question with the topics of every release that only silent instances are set to.
+
+    `lacking` says of which nobody knows what it reads: a topic that no other reads any more may be its own.
+    """
+    try:
+        deployer = deployer_of()
+        deployments = {one.instance: one for one in deployer.describe()}
+        reads = dict(asked.reads or {})
+        for release in sorted(releases_of(silent, deployments)):
+            topics, why = readable_topics(deployer.topology(release), asked.application_id, names)
+            found, unproven = topics.read_on(names)
+            # What only that release reads may never have been made; one that is hidden may have been.
+            there = (found & names.visible) | names.unseen(found).keys()
+            reads = _roles(there, topics.internal) | reads
+            if said := "; ".join(filter(None, (why, unproven))):
+                return _lacking(replace(asked, reads=reads), said)
+    except RunbookError as error:
+        return _lacking(asked, str(error))
+    return replace(asked, reads=reads)
+
+
+def _lacking(asked: LagAsked, why: str) -> LagAsked:
+    return replace(asked, lacking="; ".join(filter(None, (asked.lacking, why))))
+
+
+def releases_of(silent: Collection[str], deployments: Mapping[str, Deployment]) -> set[str]:
+    """Releases of silent instances that no other instance has told; RunbookError where one has none that is known."""
+    # What is set and was not started yet, nobody tells.
+    told = {one.release for name, one in deployments.items() if name not in silent and one.applied is True}
+    found = set()
+    for name in silent:
+        one = deployments.get(name)
+        release = Missing("its deployer does not know it") if one is None else one.release
+        if one is not None and one.stated and release not in told:
+            release = Missing("its release is only stated in its declaration")
+        if isinstance(release, Missing):
+            raise Inconclusive(
+                f"{name} does not answer, and what it reads is not known ({release.missing}); start it, or make its "
+                "deployer tell its release"
+            )
+        found.add(release)
+    return found - told
+
+
+def _roles(sources: Collection[str], internal: Collection[str]) -> dict[str, LagRole]:
+    return {topic: "repartition" if topic in internal else "source" for topic in sources}

@@ -1,0 +1,101 @@
+"""What to run for a change: one runbook for everything where there is one, and nothing where that cannot be told."""
+
+from typing import get_args
+
+import pytest
+from kstreams_runbooks.decide.change.answer import MILDEST_FIRST, change_plan
+from kstreams_runbooks.decide.change.rules import Fired
+from kstreams_runbooks.model.topology.change import ChangeFinding, ChangeRunbook, Undecided, Undeclared
+from kstreams_runbooks.model.verdicts import Outcome, Severity
+
+
+def finding(*runbooks: ChangeRunbook, severity: Severity = "danger", covered_by: str | None = None) -> ChangeFinding:
+    return ChangeFinding("found", severity, "orders", "because", "source", runbooks, covered_by)
+
+
+def open_(*runbooks: ChangeRunbook, severity: Severity = "danger", refuse: bool = False) -> Undecided:
+    asked = (Undeclared("stores.orders", "key", "old, new"),)
+    return Undecided("perhaps", severity, "orders", asked, runbooks, refuse=refuse)
+
+
+def test_nothing_found_is_rolled() -> None:
+    """With nothing open either."""
+    assert change_plan(Fired((), ())).runbooks == ("rolling_bounce",)
+
+
+@pytest.mark.parametrize(
+    ("asked", "plan"),
+    [
+        ([("rolling_bounce",), ("stop_and_restart",)], ("stop_and_restart",)),
+        ([("library_bump",), ("rolling_bounce",)], ("library_bump",)),
+        ([("stop_and_restart",), ("store_migration", "reset_and_cleanup")], ("store_migration",)),
+        (
+            [("control_topic_flush", "reset_and_cleanup"), ("store_migration", "reset_and_cleanup")],
+            ("reset_and_cleanup",),
+        ),
+        (
+            [("control_topic_flush",), ("rolling_bounce",), ("suppress_removal",)],
+            ("suppress_removal", "control_topic_flush"),
+        ),
+    ],
+)
+def test_the_mildest_that_covers_everything(
+    asked: list[tuple[ChangeRunbook, ...]], plan: tuple[ChangeRunbook, ...]
+) -> None:
+    """A migration or a reset restarts everything as well; where nothing covers all, several in order."""
+    assert change_plan(Fired(tuple(finding(*each) for each in asked), ())).runbooks == plan
+
+
+def test_a_covered_finding_asks_for_nothing() -> None:
+    """The stronger one asks already."""
+    found = (finding("stop_and_restart"), finding("blue_green_cutover", covered_by="found"))
+    assert change_plan(Fired(found, ())).runbooks == ("stop_and_restart",)
+
+
+def test_one_refusal_is_a_refusal() -> None:
+    """And the runbooks that the rest would need are not named."""
+    refused = ChangeFinding("broken", "danger", "a", "counts differ", "source", (), refuse=True)
+    plan = change_plan(Fired((finding("stop_and_restart"), refused), ()))
+    assert (plan.verdict, plan.runbooks, plan.reasons) == (Outcome.REFUSE, (), ("a: counts differ",))
+
+
+def test_what_nobody_declares_is_inconclusive_and_named() -> None:
+    """Where state is kept, what may be wrong with it matters."""
+    for found in ((), (finding("stop_and_restart"),)):
+        plan = change_plan(Fired(found, (open_("reset_and_cleanup"),)))
+        assert (plan.verdict, plan.runbooks) == (Outcome.INCONCLUSIVE, ())
+        assert plan.reasons == ("stores.orders (old, new): key not declared; perhaps may hold",)
+
+
+def test_what_nobody_declares_does_not_matter_where_the_plan_answers_it() -> None:
+    """A reset forgets what a key may have spoilt; stopping everything is right with static members and without."""
+    reset = finding("reset_and_cleanup")
+    assert change_plan(Fired((reset,), (open_("reset_and_cleanup"),))).runbooks == ("reset_and_cleanup",)
+    stop = finding("stop_and_restart")
+    assert change_plan(Fired((stop,), (open_("stop_and_restart"),))).runbooks == ("stop_and_restart",)
+    assert change_plan(Fired((), (open_("rolling_bounce", severity="info"),))).runbooks == ("rolling_bounce",)
+
+
+def test_a_warning_that_may_hold_is_for_somebody_to_weigh() -> None:
+    """Even where it asks for no more than what is run: results may be mixed, and nobody would be told."""
+    warning = open_("rolling_bounce", severity="warning")
+    assert change_plan(Fired((), (warning,))).verdict is Outcome.INCONCLUSIVE
+    assert change_plan(Fired((finding("stop_and_restart"),), (warning,))).verdict is Outcome.INCONCLUSIVE
+
+
+def test_where_state_is_given_up_anyway_the_plan_answers_what_may_be_as_well() -> None:
+    """An unnamed store before which something changed: the migration would do, the reset does in any case."""
+    plan = change_plan(Fired((finding("store_migration", "reset_and_cleanup"),), (open_("reset_and_cleanup"),)))
+    assert (plan.verdict, plan.runbooks) == (Outcome.PROCEED, ("reset_and_cleanup",))
+    assert plan.reasons == ("store_migration would be enough if it were declared that none of perhaps holds",)
+
+
+def test_what_may_have_to_be_refused_is_never_gone_on_with() -> None:
+    """Not even by the strongest runbook."""
+    plan = change_plan(Fired((finding("blue_green_cutover"),), (open_(refuse=True),)))
+    assert plan.verdict is Outcome.INCONCLUSIVE
+
+
+def test_every_runbook_has_its_rank() -> None:
+    """One without would never be chosen."""
+    assert sorted(MILDEST_FIRST) == sorted(get_args(ChangeRunbook))

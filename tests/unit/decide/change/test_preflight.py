@@ -1,0 +1,106 @@
+"""What a release changes, before it is rolled."""
+
+import pytest
+from kstreams_runbooks.decide.change.preflight import may_be_rolled
+from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.topology.declaration import Described
+from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
+from world.samples import NEW, OLD
+from world.sides import AFTER, AUDITED, BEFORE, COUNTS, OTHER, RENAMED, declaration, described, known
+
+
+def verdict(after: Described | Missing, *before: Described, at_once: bool = False) -> Verdict:
+    return may_be_rolled(
+        before or (BEFORE,), after, known(), topology_change_rules(), upgrade_path_rules(), at_once=at_once
+    )
+
+
+def test_the_same_topology_rolls_whatever_the_library() -> None:
+    """What lies between two libraries has a planner of its own."""
+    found = verdict(AFTER)
+    assert (found.outcome, found.findings) == (Outcome.PROCEED, ())
+    assert verdict(described(), described(COUNTS, NEW)).outcome is Outcome.PROCEED
+
+
+def test_with_nothing_declared_the_same_description_is_enough() -> None:
+    """It is said that nothing else was compared."""
+    (finding,) = verdict(described(COUNTS, NEW), described()).findings
+    assert (finding.id, finding.severity) == ("nothing-declared", "info")
+    assert "only the description was compared" in finding.message
+
+
+@pytest.mark.parametrize("before", [BEFORE, described()])
+def test_another_set_of_topics_is_not_rolled(before: Described) -> None:
+    """Declared or not: the rule and the runbook are named."""
+    declares = declaration("counts", "audit-repartition") if before.declared else None
+    found = verdict(described(AUDITED, declares=declares), before)
+    assert found.outcome is Outcome.REFUSE
+    assert "repartition-added (audit-repartition)" in found.sentence
+    assert "use stop_and_restart in place of this" in found.sentence
+
+
+def test_a_bump_that_changes_the_topology_too_is_two_changes() -> None:
+    """The other runbook takes no other library: the sentence says which change comes first."""
+    found = verdict(described(AUDITED, NEW, declaration("counts", "audit-repartition")))
+    assert "use stop_and_restart in place of this; it takes no other library, so bring this change on 3.4.1 first" in (
+        found.sentence
+    )
+
+
+def test_a_store_of_another_name_is_not_rolled() -> None:
+    """What asks for a runbook that is not a DAG yet is refused like any other."""
+    found = verdict(described(RENAMED, declares=declaration("totals")))
+    assert found.outcome is Outcome.REFUSE
+    assert "store-renamed (totals)" in found.sentence
+    assert "use store_migration in place of this" in found.sentence
+
+
+def test_another_topology_that_nobody_declares_is_inconclusive() -> None:
+    """An operator more is harmless, as far as anybody can see."""
+    more = COUNTS.replace("--> out\n", "--> peek\n").replace("<-- count\n", "<-- peek\n")
+    more = more.replace(
+        "    Sink: out", "    Processor: peek (stores: [])\n      --> out\n      <-- count\n    Sink: out"
+    )
+    found = verdict(described(more, NEW), described())
+    assert found.outcome is Outcome.INCONCLUSIVE
+    assert "whether release 4.3.1 may be rolled beside release 3.4.1 cannot be said: stores.counts" in found.sentence
+    assert verdict(described(more, NEW, declaration())).outcome is Outcome.PROCEED
+
+
+def test_a_declaration_of_one_release_alone_is_inconclusive() -> None:
+    """What it says cannot be compared with anything."""
+    assert verdict(AFTER, described()).outcome is Outcome.INCONCLUSIVE
+
+
+def test_every_version_that_runs_is_compared() -> None:
+    """In the middle of a change there are two."""
+    half = described(RENAMED, NEW, declaration("totals"))
+    assert verdict(AFTER, BEFORE, half).outcome is Outcome.REFUSE
+
+
+def test_all_at_once_may_change_the_topology() -> None:
+    """No two versions run together; what has to be done first is for a person, and is shown."""
+    after = described(COUNTS, OLD, declaration())
+    found = verdict(after, described(AUDITED, OLD, declaration("counts", "audit-repartition")), at_once=True)
+    assert found.outcome is Outcome.PROCEED
+    dropped = next(one for one in found.findings if one.id == "repartition-removed")
+    assert (dropped.severity, dropped.object) == ("danger", "audit-repartition")
+    assert "have the inputs paused and read to their end before you approve" in dropped.message
+    undeclared = verdict(described(AUDITED), described(), at_once=True)
+    assert {one.id for one in undeclared.findings} >= {"repartition-added", "change-not-declared"}
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_two_applications_are_never_one_change(*, at_once: bool) -> None:
+    """Whatever way they would be deployed."""
+    found = verdict(described(OTHER), described(), at_once=at_once)
+    assert found.outcome is Outcome.REFUSE
+    assert "whether two applications were mixed up" in found.sentence
+
+
+def test_what_cannot_be_described_is_shown_to_who_approves() -> None:
+    """A deployer need not have a describe command."""
+    (finding,) = verdict(Missing("no describe command is declared")).findings
+    assert (finding.id, finding.severity) == ("topology-not-compared", "warning")
+    assert "no describe command is declared" in finding.message

@@ -1,0 +1,73 @@
+"""A declaration that cannot be one of its topology is bad input that names what contradicts what."""
+
+import re
+from dataclasses import replace
+
+import pytest
+from kstreams_runbooks.decide.comparison.compared import Version
+from kstreams_runbooks.decide.comparison.contradictions import check_declaration
+from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore, DeclaredSuppression, DeclaredTopic
+from world.pairs import described
+
+COUNT = "KSTREAM-AGGREGATE-STATE-STORE-0000000001"
+
+
+@pytest.mark.parametrize(
+    ("declared", "sentence"),
+    [
+        (Declaration(stores={"clicks": DeclaredStore()}), "stores.clicks: the topology has no store of that name"),
+        (Declaration(topics={"clikcs": DeclaredTopic()}), "topics.clikcs: the topology has no topic of that name"),
+        (
+            Declaration(suppressions={"final": DeclaredSuppression("until_window_closes")}),
+            "suppressions.final: the topology has no operator of that name",
+        ),
+        (
+            Declaration(suppressions={"KTABLE-TOSTREAM-0000000003": DeclaredSuppression("until_window_closes")}),
+            "that operator has 0 stores",
+        ),
+        (
+            Declaration(suppressions={"KSTREAM-AGGREGATE-0000000002": DeclaredSuppression("until_window_closes")}),
+            "by its generated name it is none",
+        ),
+        (
+            Declaration(topics={"clicks": DeclaredTopic(joined_with=frozenset({"users"}))}),
+            "topics.clicks.joined_with: the topology has no topic users",
+        ),
+        (Declaration(stores={COUNT: DeclaredStore("join")}), "by its generated name the store is"),
+        (Declaration(config={"topology.optimization": "ALL"}), "config topology.optimization: 'ALL' is none of all,"),
+        (Declaration(config={"topology.optimization": "all,some"}), "'some' is none of"),
+        (Declaration(config={"processing.guarantee": "twice"}), "config processing.guarantee: 'twice' is none of"),
+        (Declaration(config={"group.protocol": "raft"}), "config group.protocol: 'raft' is none of"),
+    ],
+)
+def test_what_contradicts_the_text_is_named(declared: Declaration, sentence: str) -> None:
+    """The guide's clicks."""
+    topology, _ = described("filter-before-unnamed-count")
+    with pytest.raises(BadInput, match=re.escape(sentence)):
+        check_declaration(Version(topology, declared))
+
+
+def test_final_results_need_windows() -> None:
+    """Kafka Streams builds no such thing, so one of the two is declared wrongly."""
+    topology, _ = described("suppress-disabled")
+    final = {"final-only": DeclaredSuppression("until_window_closes")}
+    plain = Declaration(stores={"alerts-store": DeclaredStore("key_value")}, suppressions=final)
+    with pytest.raises(BadInput, match=r"suppressions\.final-only\.mode: until_window_closes, but the store before it"):
+        check_declaration(Version(topology, plain))
+    check_declaration(Version(topology, replace(plain, stores={"alerts-store": DeclaredStore("window")})))
+
+
+def test_a_store_that_is_not_called_after_its_operator_is_no_buffer() -> None:
+    """A count declared as a suppression would hide what becomes of its state."""
+    topology, _ = described("count-store-renamed")
+    declared = Declaration(suppressions={"count-clicks": DeclaredSuppression("until_time_limit", 0)})
+    with pytest.raises(BadInput, match=r"its store is clicks-per-page \(a suppression's would be count-clicks-store\)"):
+        check_declaration(Version(topology, declared))
+
+
+def test_what_fits_passes() -> None:
+    """A declaration may leave things out."""
+    topology, _ = described("filter-before-unnamed-count")
+    check_declaration(Version(topology, Declaration(stores={COUNT: DeclaredStore("key_value")})))
+    check_declaration(Version(topology))

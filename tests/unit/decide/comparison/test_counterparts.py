@@ -1,0 +1,100 @@
+"""Which store is which, over changes that developers make; every text is what the real library printed."""
+
+import pytest
+from kstreams_runbooks.decide.comparison.counterparts import Counterparts, Tie, counterparts
+from kstreams_runbooks.decide.topology.graph import store_roles, topic_roles
+from world.pairs import PAIRS, described
+
+
+def stores(pair: str) -> Counterparts:
+    before, after = described(pair)
+    return counterparts(store_roles(before), store_roles(after))
+
+
+def topics(pair: str) -> Counterparts:
+    before, after = described(pair)
+    return counterparts(topic_roles(before), topic_roles(after))
+
+
+def count(number: int) -> str:
+    return f"KSTREAM-AGGREGATE-STATE-STORE-{number:010}"
+
+
+@pytest.mark.parametrize(
+    ("pair", "renamed"),
+    [
+        ("filter-before-unnamed-count", ((count(1), count(2)),)),
+        ("filter-moved-from-first-to-second-unnamed-count", ((count(2), count(1)),)),
+        ("unnamed-counts-swapped", ((count(1), count(6)), (count(6), count(1)))),
+        ("names-of-two-stores-exchanged", (("clicks-per-user", "shop-clicks"), ("shop-clicks", "clicks-per-user"))),
+        ("store-name-added-to-unnamed-count", ((count(1), "clicks-per-user"),)),
+        ("count-store-renamed", (("clicks-per-page", "page-clicks"),)),
+        ("suppress-renamed", (("final-only-store", "closed-windows-store"),)),
+    ],
+)
+def test_a_store_is_found_again_by_what_it_does(pair: str, renamed: tuple[tuple[str, str], ...]) -> None:
+    """Whatever it is called now, and whoever has its old name."""
+    found = stores(pair)
+    assert found.renamed == renamed
+    assert (found.removed, found.added, found.ties) == ((), (), ())
+
+
+@pytest.mark.parametrize(
+    ("pair", "removed", "renamed"),
+    [
+        ("first-of-two-unnamed-counts-removed", (count(1),), ((count(6), count(1)),)),
+        ("one-of-two-unnamed-counts-with-outputs-removed", (count(1),), ((count(5), count(1)),)),
+        ("named-suppress-removed", ("final-only-store",), ()),
+    ],
+)
+def test_what_is_gone_is_not_what_has_its_name_now(
+    pair: str, removed: tuple[str, ...], renamed: tuple[tuple[str, str], ...]
+) -> None:
+    """The second count moves up to the number of the first: its name is another store's data."""
+    found = stores(pair)
+    assert (found.removed, found.renamed) == (removed, renamed)
+
+
+@pytest.mark.parametrize(
+    ("pair", "tie"),
+    [
+        ("one-of-two-identical-unnamed-counts-removed", Tie((count(1), count(3)), (count(1),))),
+        ("one-of-two-identical-filtered-counts-removed", Tie((count(2), count(5)), (count(2),))),
+    ],
+)
+def test_two_that_do_the_same_cannot_be_told_apart(pair: str, tie: Tie) -> None:
+    """Which of them was removed nobody can say: never the first, because it has the name."""
+    found = stores(pair)
+    assert found.ties == (tie,)
+    assert found.pairs == ()
+
+
+@pytest.mark.parametrize(
+    ("pair", "renamed", "removed", "added"),
+    [
+        ("daily-orders-grouped-by-cleaned-key", (), (), ("GroupOrders-repartition",)),
+        ("group-by-to-group-by-key", (), ("by-user-repartition",), ()),
+        ("grouping-renamed", (("by-page-repartition", "by-url-repartition"),), (), ()),
+        (
+            "filter-before-unnamed-group-by",
+            ((f"{count(2)}-repartition", f"{count(3)}-repartition"),),
+            (),
+            (),
+        ),
+    ],
+)
+def test_internal_topics_are_found_again_too(
+    pair: str, renamed: tuple[tuple[str, str], ...], removed: tuple[str, ...], added: tuple[str, ...]
+) -> None:
+    """Added, removed and renamed are three different things for what lies in them."""
+    found = topics(pair)
+    assert (found.renamed, found.removed, found.added) == (renamed, removed, added)
+
+
+@pytest.mark.parametrize("pair", sorted(path.name for path in PAIRS.iterdir()))
+def test_a_topology_is_its_own_counterpart(pair: str) -> None:
+    """Nothing changed, nothing renamed; in every text that there is."""
+    for roles in (of(topology) for topology in described(pair) for of in (store_roles, topic_roles)):
+        found = counterparts(roles, roles)
+        assert found.pairs == tuple((name, name) for name in sorted(roles))
+        assert (found.removed, found.added, found.ties) == ((), (), ())

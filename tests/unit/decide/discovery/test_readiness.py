@@ -1,0 +1,221 @@
+"""What is missing for a runbook, what is not known, and what it works without."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kstreams_runbooks.decide.discovery.readiness import readiness, readiness_facts
+from kstreams_runbooks.decide.runbooks import RUNBOOKS, Runbook
+from kstreams_runbooks.model.discovery.readiness import DeclaredNames, Fact, Readiness, ReadinessReading
+from kstreams_runbooks.model.readings.readings import ApplicationReading, GroupReading, Missing, Taken
+from kstreams_runbooks.rules import procedures
+from world.pairs import PAIRS
+from world.samples import declared, instance, member, reading
+
+DAGS = Path(__file__).resolve().parents[4] / "dags"
+UNNAMED = (PAIRS / "filter-before-unnamed-count" / "before.txt").read_text(encoding="utf-8")
+STATELESS = """Topologies:
+   Sub-topology: 0
+    Source: in (topics: [clicks])
+      --> out
+    Sink: out (topic: counts)
+      <-- in
+"""
+
+
+NOTHING = DeclaredNames(frozenset(), frozenset())
+
+
+def running(topology: str = STATELESS) -> ApplicationReading:
+    """Two healthy instances with this topology."""
+    return reading(*(instance(f"orders-{number}", topology=topology) for number in (1, 2)))
+
+
+def found(of: ApplicationReading | None = None, **changes: Any) -> ReadinessReading:
+    """An application that has everything; keyword arguments take away."""
+    everything = ReadinessReading(
+        reading=of or running(),
+        declared=declared(),
+        control=("switch",),
+        settable=(),
+        looks=True,
+        describes=True,
+        clears=True,
+        described={"3.4.1": NOTHING},
+    )
+    return replace(everything, **changes)
+
+
+def answers(of: ReadinessReading) -> dict[str, Readiness]:
+    return {one.runbook: one for one in readiness(readiness_facts(of), RUNBOOKS)}
+
+
+def test_one_that_has_everything_is_ready_for_every_runbook() -> None:
+    """What there is nothing to do for is told apart."""
+    standings = {runbook: one.standing for runbook, one in answers(found()).items()}
+    assert {name for name, standing in standings.items() if standing == "not needed"} == {
+        "store_migration",
+        "suppress_removal",
+    }
+    assert {standing for standing in standings.values() if standing != "not needed"} == {"ready"}
+
+
+def test_every_runbook_and_every_procedure_has_its_row() -> None:
+    """A new one cannot be forgotten; every need is a fact that there is."""
+    # The monitor is not a runbook.
+    dags = {file.stem for file in DAGS.glob("*.py")} - {"drain_check"}
+    assert dags == {row.name for row in RUNBOOKS if row.is_dag}
+    assert {one.runbook for one in procedures()} == {row.name for row in RUNBOOKS if not row.is_dag}
+    facts = readiness_facts(found())
+    for row in RUNBOOKS:
+        assert {*row.needs, *row.wants, *filter(None, [row.only_where])} <= facts.keys(), row.name
+
+
+@pytest.mark.parametrize(
+    ("of", "runbook", "missing"),
+    [
+        (found(control=()), "control_topic_flush", "no control topic, and inputs not settable"),
+        (found(looks=False), "library_bump", "no describe command"),
+        (
+            found(declared=declared(releases=("3.4.1",))),
+            "library_bump",
+            "no release declared but 3.4.1, which runs",
+        ),
+        (
+            found(
+                replace(running(), group=GroupReading(Taken(1, "t"), "orders", "consumer", "Stable", (member("a"),)))
+            ),
+            "rolling_bounce",
+            "a consumer group (KIP-848), not a classic one",
+        ),
+        (found(describes=False), "plan_change", "no topology command"),
+        (found(clears=False), "undo", "no clear_state command"),
+        (found(declared=declared(processing_guarantee="unknown")), "library_bump", None),
+        (found(declared=declared(approvers=("nobody",))), "rolling_bounce", "no approver declared"),
+        (found(running(UNNAMED)), "partition_increase", "keeps state in 1 store: go blue/green"),
+        (found(reading(auto_create=True)), "reset_and_cleanup", "auto.create.topics.enable is true on the brokers"),
+        (
+            found(replace(running(), instances=(replace(instance("orders-1"), streams=Missing("refused")),))),
+            "certify_drain",
+            "Jolokia does not answer for 1 of 1 instances (orders-1)",
+        ),
+        (
+            found(replace(running(), group=GroupReading(Taken(1, "t"), "orders", "classic", "Empty", ()))),
+            "rolling_bounce",
+            "no member runs (group Empty)",
+        ),
+        (
+            found(replace(running(), group=GroupReading(Taken(1, "t"), "orders", "streams", "Stable", (member("a"),)))),
+            "library_bump",
+            "a streams group (KIP-1071)",
+        ),
+    ],
+)
+def test_what_is_known_to_be_missing(of: ReadinessReading, runbook: str, missing: str | None) -> None:
+    """In a few words, for the runbook that needs it; what nobody declared is not known."""
+    answer = answers(of)[runbook]
+    assert (answer.standing, missing in answer.missing) == (("missing", True) if missing else ("not known", False)), (
+        answer
+    )
+    assert bool(answer.unknown) is (answer.standing == "not known") or runbook in {"certify_drain", "reset_and_cleanup"}
+
+
+@pytest.mark.parametrize(
+    ("of", "runbook", "unknown"),
+    [
+        (found(replace(running(), group=Missing("hidden"))), "library_bump", "group unknown: hidden"),
+        (found(reading()), "certify_drain", "topology not known: topology description"),
+        (found(reading(auto_create=Missing("not told"))), "partition_increase", "auto.create.topics.enable: not told"),
+        (
+            found(replace(running(), instances=(replace(instance("o"), deployment=Missing("no answer")),))),
+            "rolling_bounce",
+            "what o is deployed as cannot be seen: no answer",
+        ),
+    ],
+)
+def test_what_could_not_be_read_is_not_known(of: ReadinessReading, runbook: str, unknown: str) -> None:
+    """Never missing, and never ready."""
+    answer = answers(of)[runbook]
+    assert answer.standing in {"not known", "missing"}
+    assert any(why.startswith(unknown) for why in answer.unknown), answer
+
+
+@pytest.mark.parametrize(
+    ("runs", "releases", "holds"),
+    [
+        (("3.4.1", "3.4.1"), ("3.4.1", "4.3.1"), True),
+        (("3.4.1", "3.4.1"), ("3.4.1",), False),
+        (("3.4.1", "4.3.1"), ("3.4.1", "4.3.1"), True),
+        (("3.4.1", "4.3.1"), ("4.3.1",), True),
+        ((), ("3.4.1", "4.3.1"), True),
+        ((), ("3.4.1",), None),
+    ],
+)
+def test_a_bump_needs_a_release_to_go_to(
+    runs: tuple[str, ...], releases: tuple[str, ...], *, holds: bool | None
+) -> None:
+    """One that not all of it runs already; where nobody tells what runs, two of which one is another."""
+    instances = tuple(instance(f"orders-{number}", release=release) for number, release in enumerate(runs))
+    of = found(replace(running(), instances=instances), declared=declared(releases=releases))
+    assert readiness_facts(of)["target_declared"].holds is holds
+
+
+def test_what_a_runbook_works_without_is_said() -> None:
+    """Static membership, names that last, a declaration of the release: ready, at a cost."""
+    group = GroupReading(Taken(1, "t"), "orders", "classic", "Stable", (member("orders-1", static=False),))
+    ready = answers(found(replace(running(UNNAMED), group=group), described={}))
+    assert (ready["library_bump"].standing, ready["library_bump"].better) == ("ready", ("static membership absent",))
+    assert ready["plan_change"].better == (
+        "nothing declared of 3.4.1 beside the fleet entry",
+        "1 generated store name",
+    )
+
+
+def suppressing(name: str, store: str) -> str:
+    """A topology with one operator that keeps one store."""
+    node = f"    Processor: {name} (stores: [{store}])\n      --> out\n      <-- in\n"
+    return (
+        STATELESS.replace("--> out", f"--> {name}")
+        .replace("    Sink", f"{node}    Sink")
+        .replace("counts)\n      <-- in", f"counts)\n      <-- {name}")
+    )
+
+
+@pytest.mark.parametrize(
+    ("topology", "names", "fact"),
+    [
+        (STATELESS, NOTHING, Fact(holds=False, why="has no suppression")),
+        (suppressing("count", "counts"), NOTHING, Fact(holds=False, why="has no suppression")),
+        (
+            suppressing("KTABLE-SUPPRESS-0000000003", "KTABLE-SUPPRESS-STATE-STORE-0000000004"),
+            NOTHING,
+            Fact(holds=True),
+        ),
+        (
+            suppressing("closed", "closed-store"),
+            NOTHING,
+            Fact(None, "whether closed is a suppression is not in the topology"),
+        ),
+        (
+            suppressing("closed", "closed-store"),
+            DeclaredNames(frozenset({"closed"}), frozenset()),
+            Fact(holds=True),
+        ),
+        (
+            suppressing("closed", "closed-store"),
+            DeclaredNames(frozenset(), frozenset({"closed-store"})),
+            Fact(holds=False, why="has no suppression"),
+        ),
+    ],
+)
+def test_a_suppression_may_hide_behind_its_name(topology: str, names: DeclaredNames, fact: Fact) -> None:
+    """A generated name shows it; a chosen one with a store of its name may be one, until it is declared."""
+    of = found(running(topology), described={"3.4.1": names})
+    assert readiness_facts(of)["suppression"] == fact
+
+
+def test_a_rule_that_asks_for_what_is_no_fact_fails() -> None:
+    """Never taken for something that holds."""
+    with pytest.raises(KeyError):
+        readiness({}, (Runbook("library_bump", ("typo",)),))

@@ -1,0 +1,98 @@
+"""What has to hold before a bump is planned."""
+
+from dataclasses import replace
+
+import pytest
+from kstreams_runbooks.decide.instances.check import ready_for_change
+from kstreams_runbooks.ledger.codec import decode, encode
+from kstreams_runbooks.model.readings.readings import Deployment, InstanceReading, Missing, Start
+from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from world.samples import declared, down, instance, reading
+
+
+def checked(*instances: InstanceReading) -> Verdict:
+    """The verdict on these instances (two healthy ones by default)."""
+    return ready_for_change(reading(*instances), declared(), 0, 60_000)
+
+
+def deployed(one: InstanceReading, pid: int | None, *, obstacles: tuple[str, ...] = ()) -> InstanceReading:
+    """The same instance, whose process the deployer started as `pid`."""
+    assert isinstance(one.deployment, Deployment)
+    return replace(one, deployment=replace(one.deployment, pid=pid, obstacles=obstacles))
+
+
+def jvm(name: str, pid: int | None, deployment_pid: int) -> InstanceReading:
+    """A healthy instance whose metrics come from the JVM `pid`."""
+    return deployed(instance(name, start=Start(500, pid)), deployment_pid)
+
+
+def test_a_healthy_application_proceeds() -> None:
+    """The plain case."""
+    assert checked().outcome is Outcome.PROCEED
+
+
+@pytest.mark.parametrize("streams", [None, Missing("timed out")])
+def test_an_obstacle_to_setting_an_instance_refuses(streams: Missing | None) -> None:
+    """Before anything is planned, in the deployer's own words, also where the metrics are silent."""
+    one = deployed(instance("orders-1"), 41, obstacles=("/o1/base.properties holds upgrade.from=3.4",))
+    one = one if streams is None else replace(one, streams=streams)
+    verdict = checked(one, instance("orders-2"))
+    assert verdict.outcome is Outcome.REFUSE
+    assert verdict.reasons == ("orders-1: /o1/base.properties holds upgrade.from=3.4",)
+
+
+def test_obstacles_are_kept_as_evidence() -> None:
+    """What was refused is refused again from what the ledger kept."""
+    one = deployed(instance("orders-1"), 41, obstacles=("first", "second"))
+    assert decode(InstanceReading, encode(one)) == one
+
+
+def test_exchanged_metrics_refuse() -> None:
+    """Each instance's metrics come from the process that the deployer started as the other."""
+    verdict = checked(jvm("orders-1", 42, 41), jvm("orders-2", 41, 42))
+    assert verdict.outcome is Outcome.REFUSE
+    assert verdict.reasons == (
+        "orders-1: its metrics come from process 42, which is orders-2 (expected 41); correct `metrics` of both in the "
+        "declaration",
+        "orders-2: its metrics come from process 41, which is orders-1 (expected 42); correct `metrics` of both in the "
+        "declaration",
+    )
+
+
+def test_metrics_of_another_instance_refuse_where_its_client_is_gone() -> None:
+    """A JVM without a Streams client still tells whose process it is."""
+    blind = replace(jvm("orders-1", 0, 41), streams=Missing("no Kafka Streams client in the JVM", Start(500, 42)))
+    verdict = checked(blind, jvm("orders-2", 42, 42))
+    assert verdict.outcome is Outcome.REFUSE
+    assert "orders-1: its metrics come from process 42, which is orders-2" in verdict.reasons[0]
+
+
+@pytest.mark.parametrize("pids", [(141, 142), (None, None)], ids=str)
+def test_wrappers_around_the_jvm_are_no_exchange(pids: tuple[int | None, int | None]) -> None:
+    """The deployer's process is the wrapper; the JVM is a child that it does not know, or tells no process id."""
+    assert checked(jvm("orders-1", pids[0], 41), jvm("orders-2", pids[1], 42)).outcome is Outcome.PROCEED
+
+
+def test_own_process_is_never_an_exchange() -> None:
+    """Two machines may give the same process id twice."""
+    assert checked(jvm("orders-1", 41, 41), jvm("orders-2", 41, 41)).outcome is Outcome.PROCEED
+
+
+def test_an_instance_that_is_down_refuses() -> None:
+    """It has no process to compare."""
+    verdict = checked(down("orders-1"), jvm("orders-2", 42, 42))
+    assert verdict.outcome is Outcome.REFUSE
+    assert verdict.reasons == ("orders-1: its process does not run (expected running); start it first",)
+
+
+def test_what_somebody_states_is_planned_with_and_said() -> None:
+    """Only a dry run has such a reading; whoever reads its plan is told that nobody looked."""
+    one = instance("orders-1")
+    assert isinstance(one.deployment, Deployment)
+    stated = replace(one, deployment=replace(one.deployment, stated=True, process="unknown", pid=None))
+    verdict = checked(stated, jvm("orders-2", 42, 42))
+    assert verdict.outcome is Outcome.PROCEED
+    assert [(found.id, found.severity, found.object) for found in verdict.findings] == [
+        ("deployment-not-seen", "warning", "orders-1")
+    ]
+    assert "a real run needs deployer.commands.describe" in verdict.findings[0].message

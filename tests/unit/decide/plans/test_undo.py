@@ -1,0 +1,287 @@
+"""The way back of a run, from its cards and from what stands now."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from kstreams_runbooks.decide.plans.undo import deployed_as, undo_plan
+from kstreams_runbooks.decide.plans.way_back import Move, Undone
+from kstreams_runbooks.errors import Inconclusive, Refused
+from kstreams_runbooks.model.readings.readings import ApplicationReading, Deployment, Missing
+from kstreams_runbooks.model.runs.plan import Plan, Standing
+from kstreams_runbooks.rules import upgrade_path_rules
+from world.samples import BOUNCE_1, NEW, OLD, applied, declared, down, instance, partition, reading
+
+GUARD = BOUNCE_1.settings
+# The stage before a drain: every instance holds the new formats back; one that does so already is only looked at.
+GUARDED = (NEW, GUARD, ("orders-1", "orders-2"), False, False)
+
+
+def stands(name: str, release: str = OLD, settings: tuple[tuple[str, str], ...] = ()) -> Standing:
+    return Standing(name, release, settings, release)
+
+
+def bounced(*names: str) -> tuple[Move, ...]:
+    """Bounce 1 of a library bump for these instances."""
+    return tuple(Move(name, 1, stands(name), stands(name, NEW, GUARD), clears_state=True) for name in names)
+
+
+def unset(*names: str) -> tuple[Move, ...]:
+    """Bounce 2, past the point of no return."""
+    return tuple(Move(name, 2, stands(name, NEW, GUARD), stands(name, NEW), clears_state=False) for name in names)
+
+
+def plan_of(
+    now: ApplicationReading,
+    *moves: Move,
+    runbook: str = "library_bump",
+    at_once: bool = False,
+    later: bool = False,
+    changelog_bytes: int | Missing = 10_000_000,
+    **entry: Any,
+) -> Plan:
+    unguarded = any(move.bounce > 1 for move in moves) or later
+    undone = Undone("library_bump/r", runbook, at_once, moves, unguarded, ("orders",))
+    return undo_plan(now, declared(**entry), undone, upgrade_path_rules(), changelog_bytes, (), "code")
+
+
+def stages(plan: Plan) -> list[tuple[str, tuple[tuple[str, str], ...], tuple[str, ...], bool, bool]]:
+    return [(one.release, one.settings, one.instances, one.clear_state, one.after_drain) for one in plan.bounces]
+
+
+def test_only_what_was_touched_goes_back() -> None:
+    """After the canary: one instance, its state cleared, because 3.4 cannot open what 4.3 wrote."""
+    now = reading(instance("orders-1", release=NEW, settings=GUARD), instance("orders-2"))
+    assert stages(plan_of(now, *bounced("orders-1"))) == [(OLD, (), ("orders-1",), True, False)]
+
+
+def test_after_bounce_1_all_go_back() -> None:
+    """One stage, every instance."""
+    now = reading(*(instance(f"orders-{n}", release=NEW, settings=GUARD) for n in (1, 2)))
+    assert stages(plan_of(now, *bounced("orders-1", "orders-2"))) == [(OLD, (), ("orders-1", "orders-2"), True, False)]
+
+
+def test_past_the_point_of_no_return_the_guard_comes_back_first() -> None:
+    """upgrade.from again, then a drain, then the old release: also where only one instance was past it."""
+    now = reading(instance("orders-1", release=NEW), instance("orders-2", release=NEW, settings=GUARD))
+    made = plan_of(now, *bounced("orders-1", "orders-2"), *unset("orders-1"))
+    assert stages(made) == [
+        (NEW, GUARD, ("orders-1", "orders-2"), False, False),
+        (OLD, (), ("orders-1", "orders-2"), True, True),
+    ]
+    assert {finding.id for finding in made.findings} >= {"undo-past-the-point-of-no-return", "undo-clears-local-state"}
+
+
+def test_records_stay_although_the_guard_was_set_back_by_hand() -> None:
+    """Who set upgrade.from again has not taken back what was written meanwhile: the drain stays."""
+    now = reading(*(instance(f"orders-{n}", release=NEW, settings=GUARD) for n in (1, 2)))
+    made = plan_of(now, *bounced("orders-1", "orders-2"), *unset("orders-1"))
+    assert stages(made) == [GUARDED, (OLD, (), ("orders-1", "orders-2"), True, True)]
+
+
+def test_an_instance_that_is_down_where_it_was_is_started() -> None:
+    """Killed between stop and start: nothing to take back, but nobody else starts it."""
+    now = reading(down("orders-1"), instance("orders-2"))
+    assert stages(plan_of(now, *bounced("orders-1"))) == [(OLD, (), ("orders-1",), False, False)]
+
+
+def test_a_card_whose_write_never_happened_is_nothing_to_undo() -> None:
+    """The card is written before the write."""
+    with pytest.raises(Refused, match="every instance runs as it did before; there is nothing to undo"):
+        plan_of(reading(), *bounced("orders-1"))
+
+
+def test_a_world_that_moved_on_is_refused_with_what_was_found() -> None:
+    """Somebody deployed something else since."""
+    now = reading(instance("orders-1", release="4.2.1"), instance("orders-2"))
+    with pytest.raises(Refused, match=r"orders-1 is deployed as 4\.2\.1 .* somebody changed it since"):
+        plan_of(now, *bounced("orders-1"))
+
+
+def test_a_run_that_changed_nothing_and_an_undo_are_refused() -> None:
+    """One sentence each."""
+    with pytest.raises(Refused, match="has no undo card left"):
+        plan_of(reading())
+    with pytest.raises(Refused, match="is an undo itself"):
+        plan_of(reading(), *bounced("orders-1"), runbook="undo")
+
+
+def test_a_deployment_that_cannot_be_read_is_inconclusive() -> None:
+    """Missing data is never OK."""
+    blind = replace(instance("orders-2"), deployment=Missing("supervisord does not answer"))
+    with pytest.raises(Inconclusive, match="supervisord does not answer"):
+        plan_of(reading(instance("orders-1", release=NEW, settings=GUARD), blind), *bounced("orders-1"))
+
+
+def test_what_was_taken_at_once_goes_back_at_once() -> None:
+    """One stage for all, also where the stop was all that happened."""
+    settings = (("num.stream.threads", "2"),)
+    moves = tuple(
+        Move(name, 1, stands(name, NEW), stands(name, NEW, settings), clears_state=False)
+        for name in ("orders-1", "orders-2")
+    )
+    changed = reading(*(instance(f"orders-{n}", release=NEW, settings=settings) for n in (1, 2)))
+    stopped = reading(*(down(f"orders-{n}", release=NEW) for n in (1, 2)))
+    for now in (changed, stopped):
+        made = plan_of(now, *moves, runbook="stop_and_restart", at_once=True)
+        assert (stages(made), made.at_once) == ([(NEW, (), (), False, False)], True)
+
+
+def test_a_rerun_of_a_bounce_goes_back_to_what_stood_before_the_first_try() -> None:
+    """Two cards of one bounce, one stage."""
+    now = reading(instance("orders-1", release=NEW, settings=GUARD), instance("orders-2"))
+    assert stages(plan_of(now, *bounced("orders-1"), *bounced("orders-1"))) == [(OLD, (), ("orders-1",), True, False)]
+
+
+def test_a_later_run_that_passed_the_point_of_no_return_leaves_its_records_too() -> None:
+    """It was undone itself, so upgrade.from is set again: what it wrote meanwhile is drained before the old release."""
+    now = reading(*(instance(f"orders-{n}", release=NEW, settings=GUARD) for n in (1, 2)))
+    made = plan_of(now, *bounced("orders-1", "orders-2"), later=True)
+    assert stages(made) == [GUARDED, (OLD, (), ("orders-1", "orders-2"), True, True)]
+
+
+def test_a_guard_that_only_stands_in_the_file_is_refused() -> None:
+    """Written back by hand and not restarted: the instance still writes the new format."""
+    stale = applied(instance("orders-1", release=NEW, settings=GUARD), value=False)
+    now = reading(stale, instance("orders-2", release=NEW, settings=GUARD))
+    with pytest.raises(Refused, match="orders-1: its release or settings were written after it started"):
+        plan_of(now, *bounced("orders-1", "orders-2"), *unset("orders-1"))
+
+
+def test_what_a_later_stage_has_set_is_not_taken_back_behind_it() -> None:
+    """Killed between setting and start: the instance is down on the old release, and belongs to the last stage."""
+    now = reading(*(instance(f"orders-{n}", release=NEW) for n in (1, 2)))
+    first, last = plan_of(now, *bounced("orders-1", "orders-2"), *unset("orders-1", "orders-2")).bounces
+    assert deployed_as(down("orders-1"), last)
+    assert not deployed_as(down("orders-1"), first)
+
+
+def test_an_instance_that_is_down_is_started_before_the_drain() -> None:
+    """Nobody else reads what lies in its partitions: it comes up as it is deployed, without new formats."""
+    dead = applied(down("orders-2", release=NEW), value=Missing("not running"))
+    assert isinstance(dead.deployment, Deployment)
+    dead = replace(dead, deployment=replace(dead.deployment, settings=GUARD))
+    made = plan_of(
+        reading(instance("orders-1", release=NEW), dead), *bounced("orders-1", "orders-2"), *unset("orders-1")
+    )
+    assert stages(made)[0] == GUARDED
+
+
+def test_what_held_the_new_formats_back_needs_no_rule() -> None:
+    """Bounce 1 of a bump from 2.3, where no way back is published once the second bounce has begun."""
+    old, new = "2.3.1", "2.4.1"
+    guard = (("upgrade.from", "2.3"),)
+    first = Move("orders-1", 1, stands("orders-1", old), stands("orders-1", new, guard), clears_state=False)
+    second = Move("orders-1", 2, stands("orders-1", new, guard), stands("orders-1", new), clears_state=False)
+    known: dict[str, Any] = {"releases": (old, new), "processing_guarantee": "at_least_once"}
+    canary = reading(instance("orders-1", release=new, settings=guard), instance("orders-2", release=old))
+    assert stages(plan_of(canary, first, **known)) == [(old, (), ("orders-1",), False, False)]
+    over = reading(instance("orders-1", release=new), instance("orders-2", release=new, settings=guard))
+    with pytest.raises(Refused, match=r"undo of run library_bump/r: 2\.4\.1 to 2\.3\.1: Nothing published shows"):
+        plan_of(over, first, second, **known)
+
+
+def test_one_bounce_goes_back_by_the_rules_of_a_downgrade() -> None:
+    """It held nothing back: joins refuse, aggregations that nobody had declared are guarded and drained."""
+    joins = Move("orders-1", 1, stands("orders-1", "3.2.3"), stands("orders-1", "3.4.1"), clears_state=False)
+    known: dict[str, Any] = {"releases": ("3.2.3", "3.4.1")}
+    now = reading(instance("orders-1"), instance("orders-2", release="3.2.3"))
+    with pytest.raises(Refused, match="reset the application"):
+        plan_of(now, joins, uses=("foreign_key_joins",), **known)
+    assert stages(plan_of(now, joins, uses=(), **known)) == [("3.2.3", (), ("orders-1",), False, False)]
+    bare = Move("orders-1", 1, stands("orders-1"), stands("orders-1", NEW), clears_state=True)
+    now = reading(instance("orders-1", release=NEW), instance("orders-2"))
+    assert stages(plan_of(now, bare)) == [
+        (NEW, GUARD, ("orders-1",), False, False),
+        (OLD, (), ("orders-1",), True, True),
+    ]
+
+
+def test_going_back_to_a_release_to_avoid_is_not_refused_for_it() -> None:
+    """It ran there until now: 3.3.0 is one to avoid with joins, and a bump away from it has a way back."""
+    moves = bounced("orders-1")
+    back = replace(moves[0], before=stands("orders-1", "3.3.0"), after=stands("orders-1", "3.4.1"), clears_state=False)
+    now = reading(instance("orders-1"), instance("orders-2", release="3.3.0"))
+    made = plan_of(now, back, releases=("3.3.0", "3.4.1"), uses=("foreign_key_joins",))
+    assert stages(made) == [("3.3.0", (), ("orders-1",), False, False)]
+
+
+def test_an_old_release_that_was_put_back_by_hand_and_died_is_cleared() -> None:
+    """In ERROR over what the newer release left on its disk; one that was stopped orderly has run nothing since."""
+    dead = reading(instance("orders-1", state="ERROR"), instance("orders-2"))
+    assert stages(plan_of(dead, *bounced("orders-1"))) == [(OLD, (), ("orders-1",), True, False)]
+
+
+def test_the_plan_says_what_a_restore_costs() -> None:
+    """Bytes and seconds for what is cleared, and only there."""
+    now = reading(instance("orders-1", release=NEW, settings=GUARD), instance("orders-2"))
+    first, second = plan_of(now, *bounced("orders-1"), changelog_bytes=600_000_000).costs
+    assert "up to 600.0 MB in all of them, about 126 s at 5 MB/s" in first.why
+    assert first.gap_s[1] == second.gap_s[1] + 120
+    assert "restore" not in second.why
+    unknown, _ = plan_of(now, *bounced("orders-1"), changelog_bytes=Missing("no answer")).costs
+    assert "whose size is not known: no answer" in unknown.why
+
+
+def test_a_topic_that_came_with_the_run_is_named() -> None:
+    """What lies in it when the undo stops everything is read by nobody."""
+    settings = (("audit", "true"),)
+    moves = tuple(
+        Move(name, 1, stands(name, NEW), stands(name, NEW, settings), clears_state=False)
+        for name in ("orders-1", "orders-2")
+    )
+    came = replace(partition(), topic="orders-audit-repartition")
+    now = reading(
+        *(instance(f"orders-{n}", release=NEW, settings=settings) for n in (1, 2)), partitions=(partition(), came)
+    )
+    found = plan_of(now, *moves, runbook="stop_and_restart", at_once=True).findings
+    assert [(one.id, one.object) for one in found] == [("undo-leaves-a-topic", "orders-audit-repartition")]
+
+
+def test_topics_that_could_not_be_read_are_not_taken_for_none() -> None:
+    """One that is hidden may have come with the run."""
+    found = reading(*(instance(f"orders-{n}", release=NEW, settings=GUARD) for n in (1, 2)))
+    found = replace(found, partitions=Missing("topic orders-audit-repartition is not visible to this login"))
+    made = plan_of(found, *bounced("orders-1", "orders-2"))
+    [finding] = [one for one in made.findings if one.id == "undo-topics-not-known"]
+    assert "orders-audit-repartition is not visible" in finding.message
+
+
+def test_an_old_release_that_was_put_back_by_hand_past_the_point_of_no_return_is_not_started() -> None:
+    """Dead or stopped, it would come up over records that it misreads; back on the new one, the topics are drained."""
+    moves = (*bounced("orders-1", "orders-2"), *unset("orders-1", "orders-2"))
+    for dead in (instance("orders-2", state="ERROR"), down("orders-2")):
+        now = reading(instance("orders-1", release=NEW), dead)
+        with pytest.raises(
+            Refused, match=r"orders-2 is set to 3\.4\.1 and does not run.* set it back to 4\.3\.1 with upg"
+        ):
+            plan_of(now, *moves)
+
+
+def test_nobody_else_may_go_on_writing_what_the_old_release_misreads() -> None:
+    """Bounce 1 of one run took orders-1 only, another run did the rest: that one is undone first."""
+    now = reading(instance("orders-1", release=NEW, settings=GUARD), instance("orders-2", release=NEW))
+    with pytest.raises(Refused, match=r"orders-2 runs 4\.3\.1, which run library_bump/r did not bring about"):
+        plan_of(now, *bounced("orders-1"), later=True)
+    guarded = reading(*(instance(f"orders-{n}", release=NEW, settings=GUARD) for n in (1, 2)))
+    assert stages(plan_of(guarded, *bounced("orders-1"), later=True))[-1] == (OLD, (), ("orders-1",), True, True)
+
+
+@pytest.mark.parametrize(("old", "new"), [("2.1.1", "2.3.1"), ("2.8.2", "3.4.1")])
+def test_a_canary_goes_back_where_no_rule_speaks_against_it(old: str, new: str) -> None:
+    """The bump planned it without asking for a guarantee, or for a published downgrade; so does the way back."""
+    move = Move("orders-1", 1, stands("orders-1", old), stands("orders-1", new), clears_state=False)
+    now = reading(instance("orders-1", release=new), instance("orders-2", release=old))
+    made = plan_of(now, move, releases=(old, new), uses=(), processing_guarantee=None)
+    assert stages(made) == [(old, (), ("orders-1",), False, False)]
+
+
+def test_all_at_once_says_its_own_worst_case() -> None:
+    """Nothing is processed in between."""
+    settings = (("audit", "true"),)
+    moves = tuple(
+        Move(name, 1, stands(name, NEW), stands(name, NEW, settings), clears_state=False)
+        for name in ("orders-1", "orders-2")
+    )
+    now = reading(*(instance(f"orders-{n}", release=NEW, settings=settings) for n in (1, 2)))
+    assert plan_of(now, *moves, at_once=True).worst_case.startswith("nothing of orders is processed between")

@@ -1,0 +1,159 @@
+"""Who may approve, and what they read."""
+
+from dataclasses import replace
+
+import pytest
+from kstreams_runbooks.decide.plans.bump import bump_plan
+from kstreams_runbooks.decide.runs.approval import approval_body, may_approve
+from kstreams_runbooks.model.fleet_entry import DeclaredApplication
+from kstreams_runbooks.model.runs.ledger import Card
+from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.rules import upgrade_path_rules
+from world.samples import NEW, card, declared, reading
+
+PLAN = bump_plan(reading(), declared(), NEW, upgrade_path_rules(), (), (), "code")
+
+
+def test_only_an_approver_approves() -> None:
+    """Airflow's rights are per DAG: who may act on which application is checked here."""
+    assert may_approve(declared(), "oncall", "stranger", None).outcome is Outcome.WAIT
+    assert may_approve(declared(), "oncall", "approver", None).outcome is Outcome.PROCEED
+
+
+def test_four_eyes_ask_again_and_an_emergency_reason_passes() -> None:
+    """The reason stands in the sentence that is kept."""
+    asked = may_approve(declared(), "admin", "admin", None)
+    assert asked.outcome is Outcome.WAIT
+    assert "needs four eyes" in asked.reasons[0]
+    alone = may_approve(declared(), "admin", "admin", "nobody else awake")
+    assert (alone.outcome, alone.reasons) == (
+        Outcome.PROCEED,
+        ("approved by admin in an emergency: nobody else awake",),
+    )
+    assert may_approve(declared(four_eyes=False), "admin", "admin", None).outcome is Outcome.PROCEED
+
+
+ASKED_AT, EXPIRES_AT = 1_790_000_000_000, 1_790_028_800_000
+FIRST, SECOND = 1, 2
+
+
+def body(
+    bounce: int = FIRST,
+    entry: DeclaredApplication | None = None,
+    *,
+    plan: Plan = PLAN,
+    requested_by: str = "oncall",
+    reason: str = "OPS-7",
+    cards: tuple[Card, ...] = (),
+) -> list[str]:
+    """The lines of the text, with a link and a fleet entry of max_lag 1,000 and a bake of 10 s."""
+    entry = entry or declared()
+    text = approval_body(
+        plan,
+        entry,
+        bounce,
+        "orders-1: RUNNING on 3.4.1",
+        requested_by,
+        reason,
+        ASKED_AT,
+        EXPIRES_AT,
+        fleet_limits=declared().limits,
+        cards=cards,
+        link="https://airflow.example/dags/library_bump/runs/r",
+    )
+    return [line for line in text.splitlines() if line]
+
+
+def line_of(lines: list[str], word: str) -> str:
+    return next(line for line in lines if line.startswith(f"**{word}"))
+
+
+def test_the_body_is_short_and_complete() -> None:
+    """15 lines at most with everything in it, no None and no raw value."""
+    changed = replace(PLAN, limits=(("max_lag", 5000.0), ("bake_s", 0.0)))
+    for bounce in (FIRST, SECOND):
+        lines = body(bounce, plan=changed, reason="OPS-7\nand a second line", cards=(card(),))
+        assert len(lines) <= 15
+        text = "\n".join(lines)
+        assert "None" not in text
+        assert "{" not in text
+        for word in (
+            "Now",
+            "Will do",
+            "Worst case",
+            "Undo",
+            "Risks",
+            "Other limits",
+            "Reject means",
+            "Expires",
+            "Asked by",
+            "Written",
+            changed.digest,
+            "([the run](https://airflow.example/dags/library_bump/runs/r))",
+        ):
+            assert word in text
+
+
+def test_the_body_without_a_link_ends_with_the_digest() -> None:
+    """Airflow need not know its own address."""
+    text = approval_body(PLAN, declared(), FIRST, "", "oncall", "", 0, 0, fleet_limits=(), cards=(), link="")
+    assert text.endswith(f"**Plan digest:** `{PLAN.digest}`")
+
+
+def test_the_requester_is_not_named_as_approver_under_four_eyes() -> None:
+    """The text says who may really answer."""
+    assert line_of(body(requested_by="admin"), "Asked by").endswith("**may approve:** approver")
+
+
+def test_the_body_says_where_nobody_but_the_requester_may_approve() -> None:
+    """Never an empty list of names; without four eyes the requester is one of them."""
+    alone = declared(approvers=("admin",))
+    assert line_of(body(entry=alone, requested_by="admin"), "Asked by").endswith(
+        "**may approve:** nobody but admin, who asked: only with an emergency reason"
+    )
+    trusted = declared(approvers=("admin",), four_eyes=False)
+    assert line_of(body(entry=trusted, requested_by="admin"), "Asked by").endswith("**may approve:** admin")
+
+
+def test_the_body_shows_every_limit_that_the_form_changed() -> None:
+    """With the fleet's value beside it, and no line where nothing differs."""
+    changed = replace(PLAN, limits=(("max_lag", 5000.0), ("gate_interval_s", 0.5), ("bake_s", 0.0)))
+    fleet = (("max_lag", 1000.0), ("gate_interval_s", 0.5), ("bake_s", 10.0))
+    assert line_of(body(plan=changed), "Other limits") == (
+        "**Other limits than the fleet's:** max_lag 5,000 (the fleet entry says 1,000), "
+        "bake_s 0 (the fleet entry says 10)"
+    )
+    assert not any(line.startswith("**Other limits") for line in body(plan=replace(PLAN, limits=fleet)))
+
+
+@pytest.mark.parametrize(
+    ("bounce", "cards", "sentence"),
+    [
+        (FIRST, (), "nothing is changed; the run ends failed"),
+        (
+            FIRST,
+            (card("orders-1"), card("orders-1", seq=2)),
+            "nothing more is changed, what has begun stays: bounce 1 on orders-1; the run ends failed",
+        ),
+        (
+            SECOND,
+            (card("orders-1"), card("orders-2", seq=2)),
+            "every instance stays on the new release, `upgrade.from` as it is set now; the run ends failed",
+        ),
+        (
+            SECOND,
+            (
+                card("orders-1"),
+                card("orders-2", seq=2),
+                card("orders-1", seq=3, step="bounce 2", point_of_no_return=True),
+            ),
+            "nothing more is changed, what has begun stays: bounce 1 on orders-2; bounce 2 on orders-1; "
+            "the run ends failed",
+        ),
+    ],
+    ids=["nothing begun", "bounce 1 begun", "bounce 1 done", "bounce 2 begun"],
+)
+def test_reject_means_what_stands_then(bounce: int, cards: tuple[Card, ...], sentence: str) -> None:
+    """An approval that expired is asked again in the middle of a bounce: what is done is not undone by a reject."""
+    assert line_of(body(bounce, cards=cards), "Reject means") == f"**Reject means:** {sentence}"

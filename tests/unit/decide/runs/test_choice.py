@@ -1,0 +1,82 @@
+"""What may be started for a planned change."""
+
+from kstreams_runbooks.decide.change.answer import Alternative, ChangePlan
+from kstreams_runbooks.decide.runs.choice import choices, commands, question, started_id, started_with
+from kstreams_runbooks.model.topology.change import ChangeRunbook
+from kstreams_runbooks.model.verdicts import Outcome
+from world.samples import NEW, OLD, declared
+from world.sides import AFTER, AUDITED, BEFORE, described
+
+
+def plan(*runbooks: ChangeRunbook, instead: tuple[ChangeRunbook, ...] = ()) -> ChangePlan:
+    return ChangePlan(Outcome.PROCEED, (), runbooks, tuple(Alternative(one, "why not") for one in instead))
+
+
+def test_the_runbook_of_the_plan_comes_first_and_alternatives_after_it() -> None:
+    """As far as they are DAGs."""
+    found = choices(plan("stop_and_restart", instead=("blue_green_cutover",)), BEFORE, described(AUDITED))
+    assert found.runbooks == ("stop_and_restart",)
+    assert found.left_out == ("blue_green_cutover is not a DAG yet: a person does it by hand",)
+    assert choices(plan("library_bump"), BEFORE, AFTER).runbooks == ("library_bump",)
+
+
+def test_what_would_be_refused_anyway_is_not_offered() -> None:
+    """With the reason: another library, no release to deploy, nothing to do."""
+    (why,) = choices(plan("stop_and_restart"), BEFORE, described(AUDITED, NEW)).left_out
+    assert why.startswith("stop_and_restart cannot be started: it takes no other library (3.4.1 to 4.3.1)")
+    (why,) = choices(plan("stop_and_restart"), BEFORE, described(AUDITED, "")).left_out
+    assert why == (
+        "stop_and_restart cannot be started: topology_text is of no release that could be deployed; give its release"
+    )
+    (why,) = choices(plan("rolling_bounce"), BEFORE, BEFORE).left_out
+    assert why == "rolling_bounce has nothing to do: release 3.4.1 is what runs"
+
+
+def test_the_started_run_has_its_parameters_and_leads_back() -> None:
+    """Each runbook calls its release by its own name; nothing but the form makes it more than a dry run."""
+    given = {"application": "orders", "dry_run": True, "run_id": "r1", "limits": {"max_lag": 5.0}}
+    assert started_with("library_bump", NEW, reason="OPS-7", **given) == {  # type: ignore[arg-type]
+        "application": "orders",
+        "target": NEW,
+        "dry_run": True,
+        "reason": "OPS-7; planned by plan_change, run r1",
+        "max_lag": 5.0,
+    }
+    conf = started_with("rolling_bounce", OLD, reason="", **given)  # type: ignore[arg-type]
+    assert (conf["release"], conf["reason"]) == (OLD, "planned by plan_change, run r1")
+    assert list(commands(("rolling_bounce",), OLD, "orders")) == [
+        "kstreams-runbooks trigger rolling_bounce --application orders --param release=3.4.1"
+    ]
+
+
+def test_the_id_of_the_started_run_is_the_same_each_time() -> None:
+    """Airflow refuses a second run of it, and ids of more than 250 characters."""
+    assert started_id("library_bump", "r1", 1) == "library_bump.r1"
+    assert started_id("library_bump", "r1", 2) == "library_bump.r1.2"
+    long, other = "r" * 240, "r" * 239 + "s"
+    assert len(started_id("library_bump", long, 1)) <= 250
+    assert started_id("library_bump", long, 1) != started_id("library_bump", other, 1)
+
+
+def test_the_question_is_fifteen_lines_at_most() -> None:
+    """What is started, how, what none means, who may answer until when."""
+    text = question(
+        declared(),
+        before=BEFORE,
+        after=AFTER,
+        headline="PROCEED with library_bump",
+        findings=("warning: something",),
+        options=("library_bump", "none"),
+        left_out=("store_migration is not a DAG yet: a person does it by hand",),
+        dry_run=True,
+        requested_by="oncall",
+        reason="OPS-7",
+        expires_at_ms=0,
+        digest="abc",
+        link="https://airflow.example/run",
+    )
+    lines = text.split("\n\n")
+    assert len(lines) <= 15
+    assert "**Change:** 3.4.1 to 4.3.1 (4.3.1)" in lines
+    assert "**may approve:** approver, admin" in text
+    assert "start library_bump as a dry run, which shows its own plan and changes nothing" in text

@@ -1,0 +1,183 @@
+"""What a person is told about a run."""
+
+from dataclasses import replace
+
+import pytest
+from kstreams_runbooks.decide.runs.conclusion import Conclusion, RunOutcome
+from kstreams_runbooks.decide.runs.message import (
+    MOST_LINES,
+    About,
+    approved_alone,
+    ended,
+    held_too_long,
+    needs_you,
+    trigger_command,
+)
+from kstreams_runbooks.model.runs.ledger import RunRecord
+from kstreams_runbooks.model.runs.message import Kind, Notification
+
+AT = 1_790_000_000_000
+RECORD = RunRecord(
+    "library_bump/r",
+    "library_bump",
+    "r",
+    "orders",
+    "demo",
+    "oncall",
+    False,
+    "OPS-7",
+    {"application": "orders", "target": "4.3.1", "dry_run": False, "reason": "OPS-7", "bake_s": 0.5, "max_lag": None},
+    AT,
+)
+ABOUT = About(RECORD, "team-orders", "Europe/Berlin", "https://airflow.example/r", "conclude/1")
+DRY = replace(ABOUT, record=replace(RECORD, dry_run=True))
+WAY_BACK = ["undo 1: orders-1 back to 3.4.1 (one restart)", "    supervisorctl stop orders-1"]
+
+
+def end(outcome: RunOutcome, about: About = ABOUT, *, drifted: bool = False, way_back: list[str] | None = None) -> str:
+    """Kind and text of the message at a run's end."""
+    told = ended(
+        about,
+        AT,
+        conclusion=Conclusion(outcome, "lag 20 (limit 10)"),
+        drifted=drifted,
+        way_back=way_back or [],
+        emergencies=(),
+        head="ab12",
+    )
+    return f"{told.kind}: {told.subject}\n{told.body}"
+
+
+def test_a_question_says_what_until_when_where_and_who() -> None:
+    """With the command that shows the evidence, in the owner's zone too."""
+    told = needs_you(
+        ABOUT,
+        AT,
+        asks="approve library bump to 4.3.1",
+        lines=["Now: RUNNING on 3.4.1", "Written: when it was asked"],
+        deadline_ms=AT + 28_800_000,
+        link="https://airflow.example/r/question",
+    )
+    assert told.subject == "[orders @ demo] needs you: approve library bump to 4.3.1"
+    assert told.lines == (
+        "Now: RUNNING on 3.4.1",
+        "Run: r, asked by oncall (OPS-7)",
+        "At: 2026-09-21 14:13 UTC (16:13 Europe/Berlin); until 2026-09-21 22:13 UTC (00:13 Europe/Berlin)",
+        "Command: kstreams-runbooks evidence r",
+        "Link: https://airflow.example/r/question",
+    )
+    assert (told.about, told.kind, told.occasion) == ("library_bump/r", Kind.NEEDS_YOU, "conclude/1")
+    assert (told.owner, told.deadline_ms) == ("team-orders", AT + 28_800_000)
+
+
+def test_only_our_own_link_is_left_out_of_a_question() -> None:
+    """A reason that looks like it hides nothing of its line."""
+    lines = ["Asked by: oncall (see ([the run](x); may approve: approver", "Plan digest: ab12 ([the run](http://a/r))"]
+    told = needs_you(ABOUT, AT, asks="approve it", lines=lines)
+    assert told.lines[0].endswith("; may approve: approver")
+    assert told.lines[1] == "Plan digest: ab12"
+
+
+def test_an_approval_without_a_second_person_asks_another_one_to_look() -> None:
+    """An emergency is told at once, beside the question that it answered."""
+    told = approved_alone(ABOUT, AT, by="admin", reason="nobody else awake")
+    assert told.subject == "[orders @ demo] needs you: to look: admin approved in an emergency"
+    assert "nobody else awake" in told.body
+    assert told.occasion == "conclude/1/emergency"
+
+
+def test_a_hold_is_told_with_its_age_and_its_limit() -> None:
+    """And where the run stands; once, whichever step is running."""
+    told = held_too_long(
+        ABOUT, AT, since_ms=AT - 18_000_000, limit_h=4.0, held=("application demo orders",), step="approve_plan"
+    )
+    assert told.subject == "[orders @ demo] held too long: library_bump since 5.0 h"
+    assert "5.0 h (limit held_too_long_h 4); no other run" in told.body
+    assert "Stands at: approve_plan" in told.body
+    assert "Command: kstreams-runbooks runs --open" in told.body
+    assert told.occasion == ""
+
+
+@pytest.mark.parametrize(
+    ("outcome", "drifted", "way_back", "kind"),
+    [
+        (RunOutcome.COMPLETED, False, WAY_BACK, Kind.CONCLUDED),
+        (RunOutcome.NOTHING_CHANGED, False, [], Kind.CONCLUDED),
+        (RunOutcome.NOTHING_CHANGED, True, [], Kind.DRIFTED),
+        (RunOutcome.STOPPED, False, WAY_BACK, Kind.STOPPED),
+        (RunOutcome.STOPPED, True, WAY_BACK, Kind.STOPPED),
+        (RunOutcome.INCONCLUSIVE, False, WAY_BACK, Kind.STOPPED),
+        (RunOutcome.INCONCLUSIVE, False, [], Kind.CONCLUDED),
+    ],
+)
+def test_a_run_ends_with_one_message(outcome: RunOutcome, drifted: bool, way_back: list[str], kind: Kind) -> None:
+    """Stopped tells the way back whatever the reason; drift is told as such while nothing was changed."""
+    text = end(outcome, drifted=drifted, way_back=way_back)
+    assert text.startswith(f"{kind}: [orders @ demo] {kind.words}: library_bump {outcome}")
+    assert "lag 20 (limit 10)" in text
+    assert ("undo 1: orders-1" in text) == (kind is Kind.STOPPED)
+
+
+def test_a_stopped_undo_is_not_undone() -> None:
+    """Its own way back is by hand; a stopped run of any other runbook is shown what undo would do."""
+    command = "Command: kstreams-runbooks trigger undo --application orders --param run=r"
+    assert command in end(RunOutcome.STOPPED, way_back=WAY_BACK)
+    undo = replace(ABOUT, record=replace(RECORD, dag_id="undo"))
+    assert "Command: kstreams-runbooks evidence r" in end(RunOutcome.STOPPED, undo, way_back=WAY_BACK)
+
+
+def test_several_questions_of_one_step_are_told_each() -> None:
+    """A person who deploys is asked for one instance after another."""
+    first, second = (needs_you(ABOUT, AT, asks=f"deploy {name}", lines=(), of=name) for name in ("a", "b"))
+    assert (first.occasion, second.occasion) == ("conclude/1/a", "conclude/1/b")
+    assert first.link == ABOUT.link
+
+
+def test_a_dry_run_says_so_and_how_to_do_it() -> None:
+    """Its command is the same run for real."""
+    text = end(RunOutcome.DRY_RUN, DRY)
+    assert "[orders @ demo] DRY RUN concluded: library_bump dry run" in text
+    assert f"Command: {trigger_command(RECORD)}" in text
+
+
+def test_the_command_triggers_the_same_once_more() -> None:
+    """Every field that was given, quoted for a shell; nothing that was left empty."""
+    assert trigger_command(replace(RECORD, reason="it's urgent")) == (
+        "kstreams-runbooks trigger library_bump --application orders --param bake_s=0.5 --param target=4.3.1 "
+        "--reason 'it'\"'\"'s urgent' --execute"
+    )
+
+
+def test_many_instances_do_not_make_a_long_message() -> None:
+    """15 lines at most, no line without end; the last one says where the rest is."""
+
+    def told(lines: list[str]) -> Notification:
+        return needs_you(ABOUT, AT, asks="look", lines=lines, deadline_ms=None, link="")
+
+    assert len(told([f"undo {n}" for n in range(11)]).lines) == MOST_LINES
+    cut = told([f"undo {n}" for n in range(40)])
+    assert len(cut.lines) == MOST_LINES
+    assert cut.lines[10] == "… and 30 lines more: kstreams-runbooks evidence r"
+    (long, *_) = told(["x" * 9_000 + "\n" + "y"]).lines
+    assert len(long) == 500
+    assert long.endswith("…")
+
+
+def test_a_pasted_text_comes_from_a_file_again() -> None:
+    """A description of many lines in a command of one line is of no use to anybody."""
+    pasted = replace(
+        RECORD, dag_id="plan_change", params={"topology_text": "Topologies:\n", "release": None}, reason=""
+    )
+    assert trigger_command(pasted) == (
+        "kstreams-runbooks trigger plan_change --application orders "
+        '--param "topology_text=$(cat topology_text.txt)" --execute'
+    )
+
+
+def test_a_long_sentence_loses_none_of_its_reasons() -> None:
+    """It takes several lines."""
+    sentence = "; ".join(f"topic zones-{number} does not exist: create it, then trigger again" for number in range(20))
+    ending = Conclusion(RunOutcome.NOTHING_CHANGED, sentence)
+    message = ended(ABOUT, AT, conclusion=ending, drifted=False, way_back=(), emergencies=(), head="ab12")
+    assert all(f"zones-{number} " in " ".join(message.lines) for number in range(20))
+    assert len(message.lines) <= 15

@@ -1,0 +1,42 @@
+"""What leads to an operator and what follows it: the same as a graph library finds, added up instead of listed."""
+
+import networkx as nx
+from hypothesis import given
+from hypothesis import strategies as st
+from kstreams_runbooks.decide.topology.reach import Around, Key, Reach
+
+_NODES = st.integers(0, 19)
+
+
+def _key(number: int) -> Key:
+    return "", f"n{number}"
+
+
+@given(st.lists(st.tuples(_NODES, _NODES), max_size=60), st.lists(_NODES, min_size=1, max_size=3, unique=True))
+def test_before_and_behind_are_the_ancestors_and_descendants(edges: list[tuple[int, int]], of: list[int]) -> None:
+    """Circles and owners that lead to each other included."""
+    made: nx.DiGraph[Key] = nx.DiGraph()
+    made.add_nodes_from(map(_key, range(20)))
+    made.add_edges_from((_key(one), _key(other)) for one, other in edges)
+    reach, owners = Reach(made, lambda key: key[1]), {_key(one) for one in of}
+    before = {key for owner in owners for key in nx.ancestors(made, owner)} - owners
+    behind = {key for owner in owners for key in nx.descendants(made, owner)} - owners
+    assert reach.keys(reach.before(owners)) == before
+    assert reach.keys(reach.behind(owners)) == behind
+    assert reach.around(reach.before(owners)).size == len(before)
+
+
+def test_sets_are_equal_where_their_labels_are_as_often_the_same() -> None:
+    """The names do not matter, only what each is known by."""
+    made: nx.DiGraph[Key] = nx.DiGraph()
+    made.add_edges_from((_key(one), _key(one + 1)) for one in range(5))
+    reach = Reach(made, lambda key: {"n0": "a", "n1": "b", "n2": "a", "n3": "b", "n4": "b"}.get(key[1], "c"))
+
+    def around(*numbers: int) -> Around:
+        return reach.around(reach.bits(map(_key, numbers)))
+
+    assert around(0, 1) == around(2, 3)
+    assert around(0, 1) != around(0, 2)
+    assert around(0, 1, 3) != around(0, 1, 2)
+    assert around(0, 1, 3) == around(2, 1, 4)
+    assert around() == Around(0, 0)

@@ -1,0 +1,120 @@
+"""What a supervisord deployer refuses before it stops anything; no supervisord is asked for it."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from kstreams_runbooks.deployers.supervisord.deployer import SupervisordDeployer
+from kstreams_runbooks.deployers.supervisord.process_info import ProcessInfo
+from kstreams_runbooks.errors import BadInput, WriteRefused
+from kstreams_runbooks.fleet import SupervisordSettings
+from kstreams_runbooks.properties import parse
+
+
+def settings(directory: Path, **given: object) -> SupervisordSettings:
+    """As a fleet entry declares a supervisord deployer of one instance, o1."""
+    instance = {"name": "o1", "program": "o1", "directory": directory, "metrics": "http://127.0.0.1:9/jolokia"}
+    if "state_dir" in given:
+        instance["state_dir"] = given.pop("state_dir")
+    declared = {
+        "kind": "supervisord",
+        "url": "http://127.0.0.1:9",
+        "instances": [instance],
+        "releases": {"3.4.1": "/old", "4.3.1": "/new"},
+        "describe": ["describe"],
+    }
+    return SupervisordSettings.model_validate(declared | given)
+
+
+@pytest.fixture
+def deployer(tmp_path: Path) -> SupervisordDeployer:
+    """One instance on 3.4.1, for real."""
+    (tmp_path / "deployment.properties").write_text("release=3.4.1\n")
+    return SupervisordDeployer(settings(tmp_path), application_id="orders", dry_run=False)
+
+
+def test_what_can_be_applied_passes_and_writes_nothing(deployer: SupervisordDeployer, tmp_path: Path) -> None:
+    """A look; the file stays as it is."""
+    deployer.check_apply("o1", "4.3.1", {"upgrade.from": "3.4"})
+    assert [path.name for path in tmp_path.iterdir()] == ["deployment.properties"]
+    assert (tmp_path / "deployment.properties").read_text() == "release=3.4.1\n"
+
+
+def refused(deployer: SupervisordDeployer, why: str, release: str = "4.3.1", **settings: str) -> None:
+    """By the check and by the write, with the same sentence."""
+    said = []
+    for call in (deployer.check_apply, deployer.apply):
+        with pytest.raises((BadInput, WriteRefused), match=why) as raised:
+            call("o1", release, settings)
+        said.append(str(raised.value))
+    assert said[0] == said[1]
+
+
+def test_each_guard_of_the_write_speaks_before_the_stop(deployer: SupervisordDeployer, tmp_path: Path) -> None:
+    """An unknown release, a setting that no runbook sets, a key in either file, all of it in one sentence."""
+    refused(deployer, r"'9\.9' is not declared", release="9.9")
+    refused(
+        deployer,
+        r"^o1: no runbook sets num_threads \(allowed: processing\.guarantee, upgrade\.from; more",
+        num_threads="9",
+    )
+    (tmp_path / "deployment.properties").write_text("release=3.4.1\nnum.stream.threads=2\n")
+    refused(deployer, r"^o1: .*deployment\.properties holds num\.stream\.threads, which")
+    (tmp_path / "base.properties").write_text("upgrade.from=3.4\n")
+    refused(deployer, r"^o1: .*base\.properties holds upgrade\.from=3\.4.*; .*holds num\.stream\.threads")
+    assert (tmp_path / "deployment.properties").read_text() == "release=3.4.1\nnum.stream.threads=2\n"
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_description_hides_values_and_names_obstacles(
+    deployer: SupervisordDeployer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, known: bool
+) -> None:
+    """The same for a program that supervisord does not know."""
+    info = ProcessInfo(
+        group="o1", name="o1", state=0, statename="STOPPED", start=0, now=0, pid=0, spawnerr="", description=""
+    )
+    monkeypatch.setattr(deployer._supervisord, "processes", lambda: {"o1": info} if known else {})
+    (tmp_path / "deployment.properties").write_text("release=3.4.1\nsasl.jaas.config=secret\n")
+    [found] = deployer.describe()
+    assert found.process == ("stopped" if known else "unknown")
+    assert found.settings == (("sasl.jaas.config", "(hidden)"),)
+    assert len(found.obstacles) == 1
+    assert "secret" not in repr(found)
+
+
+def test_hidden_value_is_never_a_command(deployer: SupervisordDeployer) -> None:
+    """Pasted, it would write the word `(hidden)` over a secret."""
+    with pytest.raises(WriteRefused, match=r"no runbook sets sasl\.jaas\.config"):
+        deployer.by_hand("o1", "3.4.1", {"sasl.jaas.config": "(hidden)"})
+
+
+def test_settings_that_the_fleet_entry_names_can_be_set(tmp_path: Path) -> None:
+    """Written beside the release, over what the user has for them; unset, the user's are in effect again."""
+    (tmp_path / "deployment.properties").write_text("release=3.4.1\n")
+    (tmp_path / "base.properties").write_text("num.stream.threads=1\n")
+    declared = settings(tmp_path, settable=("num.stream.threads",))
+    control = SupervisordDeployer(declared, application_id="orders", dry_run=False)
+    wanted = {"num.stream.threads": "4", "processing.guarantee": "exactly_once_v2"}
+    control.apply("o1", "3.4.1", wanted)
+    assert parse((tmp_path / "deployment.properties").read_text()) == {"release": "3.4.1", **wanted}
+    control.apply("o1", "3.4.1", {})
+    assert parse((tmp_path / "deployment.properties").read_text()) == {"release": "3.4.1"}
+    assert (tmp_path / "base.properties").read_text() == "num.stream.threads=1\n"
+
+
+def test_state_that_cannot_be_cleared_is_told_before_a_stop(tmp_path: Path) -> None:
+    """A state.dir without the application's directory; no supervisord is asked for it."""
+    control = SupervisordDeployer(settings(tmp_path, state_dir=tmp_path), application_id="orders")
+    with pytest.raises(BadInput, match="has no directory orders"):
+        control.check_clear_state("o1")
+    (tmp_path / "orders").mkdir()
+    control.check_clear_state("o1")
+
+
+def test_command_that_a_person_pastes_writes_any_value(tmp_path: Path) -> None:
+    """Quotes, percent signs and dollars are no syntax of a shell on the way."""
+    declared = settings(tmp_path, settable=("a.b",))
+    odd = "100% 'x' \"$(y)\" \\ z"
+    _, write, _ = SupervisordDeployer(declared, application_id="orders").by_hand("o1", "4.3.1", {"a.b": odd})
+    subprocess.run(["bash", "-c", write], check=True)
+    assert parse((tmp_path / "deployment.properties").read_text()) == {"release": "4.3.1", "a.b": odd}

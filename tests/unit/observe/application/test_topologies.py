@@ -1,0 +1,77 @@
+"""Which topologies a drain has to look at: what runs, and every release that is set where nobody runs it."""
+
+from dataclasses import replace
+
+import pytest
+from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.model.readings.readings import Deployment, InstanceReading, Missing
+from kstreams_runbooks.observe.application.topologies import may_have_run
+from world.samples import down, instance
+
+
+def describe(release: str) -> str:
+    """What a deployer prints."""
+    if release == "none":
+        raise BadInput("release none: not declared")
+    return f"topology of {release}"
+
+
+def running(name: str, release: str) -> InstanceReading:
+    return instance(name, release=release, topology=describe(release))
+
+
+def unknown(name: str) -> InstanceReading:
+    return InstanceReading(name, Missing("the deployer does not know it"), Missing("connection refused"))
+
+
+def test_what_runs_is_asked_of_nobody_else() -> None:
+    """One topology, however many tell it; one that is down and set to the same adds none."""
+    assert may_have_run(
+        (running("one", "v1"), running("two", "v1"), down("three", release="v1")), pytest.fail
+    ) == frozenset({"topology of v1"})
+
+
+def test_every_release_that_is_set_may_have_run_last() -> None:
+    """Stopped in the middle of a roll: what the other release left behind would be read by it."""
+    assert may_have_run((down("one", release="v2"), down("two", release="v1")), describe) == frozenset(
+        {"topology of v1", "topology of v2"}
+    )
+    assert may_have_run((running("one", "v2"), down("two", release="v1")), describe) == frozenset(
+        {"topology of v1", "topology of v2"}
+    )
+
+
+def test_a_release_that_is_set_and_not_started_is_told_by_nobody() -> None:
+    """One instance still runs what it was started with: what the stopped one is set to may have run as well."""
+    one = running("one", "v1")
+    assert isinstance(one.deployment, Deployment)
+    waits = replace(one, deployment=replace(one.deployment, release="v2", applied=False))
+    assert may_have_run((waits, down("two", release="v2")), describe) == frozenset({"topology of v1", "topology of v2"})
+
+
+@pytest.mark.parametrize(
+    ("instances", "why"),
+    [
+        ((running("one", "v2"), instance("two", topology=Missing("no description"))), "two: no description"),
+        ((running("one", "v1"), down("two", release=Missing("no release in it"))), "two: it reports no topology, and"),
+        ((down("one", release="v1"), unknown("two")), "is not known (the deployer does not know it)"),
+        ((down("one", release="none"),), "no instance reports the topology of none, and describing it failed"),
+        ((), "no instance has a release set"),
+    ],
+)
+def test_what_nobody_tells_is_missing(instances: tuple[InstanceReading, ...], why: str) -> None:
+    """Never what is left of it."""
+    found = may_have_run(instances, describe)
+    assert isinstance(found, Missing)
+    assert why in found.missing
+
+
+def test_a_release_that_is_only_somebodys_word_proves_nothing() -> None:
+    """Another one may have run."""
+    one = down("one", release="v2")
+    assert isinstance(one.deployment, Deployment)
+    found = may_have_run((replace(one, deployment=replace(one.deployment, stated=True)),), describe)
+    assert found == Missing(
+        "one: its release is only stated in its declaration and was not observed; start it, or declare "
+        "deployer.commands.describe"
+    )

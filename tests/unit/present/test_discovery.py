@@ -1,0 +1,145 @@
+"""What `discover` and `readiness` print, and with which exit code they end."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kstreams_runbooks.decide.discovery.draft import draft
+from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError, Unreachable
+from kstreams_runbooks.model.discovery.discovery import Found, Given, Kind, Sighting, Signs
+from kstreams_runbooks.model.discovery.readiness import Readiness
+from kstreams_runbooks.model.readings.readings import GroupReading, Missing, Taken
+from kstreams_runbooks.present.discovery import DraftedEntry, Report, as_text, document, told
+from kstreams_runbooks.present.readiness import ApplicationReadiness
+from kstreams_runbooks.present.readiness import as_text as readiness_text
+from kstreams_runbooks.present.readiness import document as readiness_document
+from kstreams_runbooks.present.readiness import exit_code as readiness_code
+
+GROUP = GroupReading(Taken(1, "test"), "orders", "classic", "Empty", ())
+SIGNS = Signs("orders", "classic", "Empty", "consumer", GROUP, {"clicks": 4}, 4, ())
+FOUND = Found(SIGNS, (), (), Missing("not allowed"))
+DRAFT = draft(FOUND, Given("demo", "4.3.1"))
+FILE = Path("applications/orders.yaml")
+
+
+def declared(**changes: Any) -> DraftedEntry:
+    return DraftedEntry(**{"found": FOUND, "draft": DRAFT, "file": FILE, "written": "written", **changes})
+
+
+def other(kind: Kind) -> Sighting:
+    return Sighting(SIGNS, kind, "because")
+
+
+@pytest.mark.parametrize(
+    ("report", "code"),
+    [
+        (Report("demo", (), ()), 0),
+        (Report("demo", (declared(), declared(written="declared already")), (other("other"),)), 0),
+        (Report("demo", (declared(written="left alone"),), ()), 1),
+        (Report("demo", (declared(problems=("inputs is empty",)),), ()), 1),
+        (Report("demo", (), (other("perhaps"),)), 1),
+        (Report("demo", (declared(written="left alone"),), (other("unknown"),)), 3),
+        (Report("demo", (), (), ("groups are hidden",)), 3),
+        (Report("demo", (declared(written="left alone"),), (), ("groups are hidden",)), 3),
+    ],
+)
+def test_the_exit_code_says_who_is_needed(report: Report, code: int) -> None:
+    """Nobody, a person, or somebody with more rights."""
+    assert report.exit_code == code
+
+
+def test_each_application_with_its_marks() -> None:
+    """What was observed stands apart from what was guessed; what is not written has no marks to look through."""
+    report = Report("demo", (declared(), declared(written="declared already")), (other("perhaps"),))
+    assert list(as_text(report)) == [
+        "orders @ demo: classic group, Empty, 0 instances",
+        "  applications/orders.yaml: written",
+        "  observed application_id",
+        "  given    cluster",
+        "  guessed  inputs, production, deployer.kind",
+        "  unknown  outputs, control, owner, operators, approvers, static_membership, table_aggregations, "
+        "foreign_key_joins, processing_guarantee, deployer.instances, deployer.releases",
+        "orders @ demo: classic group, Empty, 0 instances",
+        "  applications/orders.yaml: declared already",
+    ]
+    assert list(told(report)) == ["group orders: perhaps an application, not declared: because"]
+    assert document(report)["perhaps"] == [{"group": "orders", "why": "because"}]
+    assert list(as_text(Report("demo", (), ()))) == ["no Kafka Streams application found on demo"]
+
+
+@pytest.mark.parametrize(
+    "report", [Report("demo", (), (), ("groups are hidden",)), Report("demo", (), (other("unknown"),))]
+)
+def test_nothing_is_found_only_where_all_is_seen(report: Report) -> None:
+    """What was not to be seen is said, and is in the document."""
+    assert list(as_text(report)) == [
+        "no Kafka Streams application found on demo among what this login may see: whether there is one is not known"
+    ]
+    assert document(report)["not_seen"] == list(report.not_seen)
+    assert list(told(report))[: len(report.not_seen)] == list(report.not_seen)
+
+
+AWAY = Unreachable("Kafka at b:1: no answer")
+# What is said of each runbook where nothing could be read; the error says why.
+UNREAD = Readiness("undo", "not known", (), ("y",))
+
+
+def ready(*runbooks: Readiness, error: RunbookError | None = None) -> ApplicationReadiness:
+    return ApplicationReadiness("orders", "demo", runbooks, error)
+
+
+@pytest.mark.parametrize(
+    ("found", "code"),
+    [
+        ([ready(Readiness("undo", "ready", better=("x",)), Readiness("plan_change", "not needed"))], 0),
+        ([ready(Readiness("undo", "missing", ("x",)))], 1),
+        ([ready(Readiness("undo", "missing", ("x",), ("y",)))], 3),
+        ([ready(Readiness("undo", "not known", (), ("y",)))], 3),
+        ([ready(Readiness("undo", "ready")), ready(UNREAD, error=AWAY)], 4),
+        ([ready(UNREAD, error=AWAY), ready(UNREAD, error=BadInput("no connection"))], 4),
+        ([ready(UNREAD, error=BadInput("no connection")), ready(Readiness("undo", "missing", ("x",)))], 2),
+        ([ready(UNREAD, error=BadInput("no connection")), ready(UNREAD)], 3),
+        ([ready(UNREAD, error=Inconclusive("not allowed")), ready(Readiness("undo", "ready"))], 3),
+    ],
+)
+def test_readiness_ends_with_the_worst(found: list[ApplicationReadiness], code: int) -> None:
+    """What would be better does not count; what is not known does, beside what is missing too."""
+    assert readiness_code(found) == code
+
+
+def test_readiness_has_a_line_for_each_runbook() -> None:
+    """A reading that failed is said once below, a procedure is marked, and a cluster that is away hides no other."""
+    found = [
+        ready(
+            Readiness("library_bump", "ready", better=("static membership absent",)),
+            Readiness("undo", "missing", ("no clear_state command",), ("group unknown: hidden",)),
+            Readiness("plan_change", "not known", (), ("group unknown: hidden",)),
+            Readiness("suppress_removal", "not needed", better=("has no suppression",)),
+        ),
+        ready(error=AWAY),
+        ready(UNREAD, error=BadInput("no connection")),
+    ]
+    assert list(readiness_text(found)) == [
+        "orders @ demo",
+        "  library_bump          ready       works, but: static membership absent",
+        "  undo                  missing     no clear_state command | not known: [1]",
+        "  plan_change           not known   not known: [1]",
+        "  suppress_removal*     not needed  has no suppression",
+        "  [1] group unknown: hidden",
+        "orders @ demo",
+        "  Kafka at b:1: no answer",
+        "orders @ demo",
+        "  no connection",
+        "* a procedure for a person: kstreams-runbooks plan prints its steps",
+    ]
+
+
+def test_the_document_says_what_was_not_read_and_which_system_is_away() -> None:
+    """A connection that is not there is no system that does not answer."""
+    found = [ready(UNREAD, error=AWAY), ready(UNREAD, error=BadInput("no connection")), ready(UNREAD)]
+    rows = readiness_document(found)["applications"]
+    assert [(one["unreachable"], one["not_read"]) for one in rows] == [
+        ("Kafka at b:1: no answer", "Kafka at b:1: no answer"),
+        (None, "no connection"),
+        (None, None),
+    ]

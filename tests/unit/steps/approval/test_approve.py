@@ -1,0 +1,97 @@
+"""An answer, and what of it is believed."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from airflow.providers.standard.operators.hitl import ApprovalOperator
+from kstreams_runbooks.steps.approval.approve import ApprovePlan, approve
+from kstreams_runbooks.steps.run.notify import page_of
+from kstreams_runbooks.steps.run.run import Run
+from world.samples import card, declared, reading
+
+
+@pytest.fixture
+def asked_again(run: Run, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """One entry for each time that the question is asked again."""
+    asked: list[str] = []
+
+    @contextmanager
+    def reported(*_: object) -> Iterator[Run]:
+        yield run
+
+    monkeypatch.setattr("kstreams_runbooks.steps.approval.approve.reported", reported)
+    monkeypatch.setattr(ApprovePlan, "_ask", lambda *_: asked.append("again"))
+    monkeypatch.setattr(Run, "limit", lambda *_: 8.0)
+    vars(run)["declared"] = declared()
+    return asked
+
+
+def answer(params: Any) -> None:
+    """The approver says yes, with these fields."""
+    event = {
+        "chosen_options": ["Approve"],
+        "params_input": params,
+        "responded_at": datetime.now(UTC),
+        "responded_by_user": {"id": "7", "name": "approver"},
+    }
+    approve("approve_plan", bounce=1).execute_complete({}, event)
+
+
+@pytest.mark.parametrize("params", [None, {}, {"emergency_reason": None}, {"emergency_reason": " "}])
+def test_an_answer_without_a_reason_counts(run: Run, asked_again: list[str], params: Any) -> None:
+    """The form sends its field, the API need not."""
+    answer(params)
+    assert asked_again == []
+    (given,) = run.ledger.approvals(run.key)
+    assert (given.by, given.emergency_reason) == ("approver", None)
+
+
+@pytest.mark.parametrize(
+    ("params", "sentence"),
+    [
+        ({"emergency_reason": 7}, "asked again: the emergency reason has to be text, not 7"),
+        ({"emergency": "x"}, "asked again: the answer has a field 'emergency', the form has only emergency_reason"),
+        ({"emergency_reason": "x", "target": "4.3.1"}, "asked again: the answer has a field 'target', the form has on"),
+    ],
+)
+def test_an_answer_that_does_not_fit_the_form_is_asked_again(
+    run: Run, asked_again: list[str], caplog: pytest.LogCaptureFixture, params: Any, sentence: str
+) -> None:
+    """Airflow's API takes any JSON: one sentence, no traceback, no approval."""
+    caplog.set_level("INFO")
+    answer(params)
+    assert asked_again == ["again"]
+    assert run.ledger.approvals(run.key) == ()
+    assert sentence in caplog.text
+
+
+def test_the_link_leads_to_the_run_where_airflow_knows_its_address(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not a link to nowhere where it does not."""
+    monkeypatch.setenv("AIRFLOW__API__BASE_URL", "https://airflow.example/team/")
+    assert page_of(run) == "https://airflow.example/team/dags/library_bump/runs/r"
+    assert page_of(run, "approve_plan").endswith("/runs/r/tasks/approve_plan/required_actions")
+    monkeypatch.delenv("AIRFLOW__API__BASE_URL")
+    assert page_of(run) == ""
+
+
+def test_the_log_has_the_text_as_it_is_each_time_it_is_asked(
+    run: Run, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Airflow goes on showing the first one: what stands after half a bounce is only in the log."""
+    monkeypatch.setattr(Run, "limit", lambda *_: 8.0)
+    monkeypatch.setattr(Run, "read", lambda _: reading())
+    monkeypatch.setattr(ApprovalOperator, "execute", lambda *_: None)
+    vars(run)["declared"] = declared()
+    vars(run)["application"] = SimpleNamespace(declared=lambda: declared(limits=(("max_lag", 500.0),)))
+    caplog.set_level("INFO")
+    question = approve("approve_plan", bounce=1)
+    question._ask(run, {})
+    assert "[orders @ demo] Reject means: nothing is changed; the run ends failed" in caplog.messages
+    assert "[orders @ demo] Other limits than the fleet's: max_lag 1,000 (the fleet entry says 500)" in caplog.messages
+    run.ledger.write_card(card(run_key=run.key))
+    question._ask(run, {})
+    assert caplog.messages[-5].startswith("[orders @ demo] Reject means: nothing more is changed, what has begun stays")

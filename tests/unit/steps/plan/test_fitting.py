@@ -1,0 +1,104 @@
+"""The topics of the cluster against what a plan brings, at the plan and before each stop; on a real SQLite ledger."""
+
+from collections.abc import Callable
+
+import pytest
+from kstreams_runbooks.decide.fitting.needed import NeededTopics
+from kstreams_runbooks.errors import BadInput, Drifted, Inconclusive, Refused
+from kstreams_runbooks.model.readings.topics_seen import TopicsSeen
+from kstreams_runbooks.steps.plan.fitting import require_topics, require_topics_still
+from kstreams_runbooks.steps.run.run import Run
+from world.samples import NEW, applied, declared, instance, reading
+from world.sides import COUNTS
+
+PRESENT = TopicsSeen({"orders": 4, "counted": 4}, {}, {})
+GONE = TopicsSeen({"orders": 4}, {}, {})
+HIDDEN = TopicsSeen({"orders": 4}, {"counted": "topic counted is not visible"}, {})
+RUNS = reading(instance("orders-1", topology=COUNTS), instance("orders-2", topology=COUNTS))
+
+
+class Describing:
+    """A deployer that prints one description, or none, and counts how often it is asked."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.asked = text, 0
+
+    def topology(self, release: str) -> str:
+        """What the topology command prints."""
+        self.asked += 1
+        if not self.text:
+            raise BadInput(f"topology of {release} cannot be read: no topology command is declared")
+        return self.text
+
+
+@pytest.fixture
+def cluster(run: Run, monkeypatch: pytest.MonkeyPatch) -> Callable[[TopicsSeen], None]:
+    """The topics that are there from now on; what is looked for is what the description needs."""
+    vars(run).update(declared=declared(), deployer=Describing(COUNTS))
+
+    def now(seen: TopicsSeen) -> None:
+        def look(_: Run, needed: NeededTopics) -> TopicsSeen:
+            assert set(needed.external) <= {"orders", "counted"}
+            return seen
+
+        monkeypatch.setattr(Run, "topics_seen", look)
+
+    return now
+
+
+def test_a_plan_refuses_for_a_topic_that_is_missing(run: Run, cluster: Callable[[TopicsSeen], None]) -> None:
+    """Before anybody is asked, and in a dry run as well: both make the plan."""
+    cluster(GONE)
+    with pytest.raises(Refused, match=r"topic counted does not exist \(release 4\.3\.1 writes to it\): create it"):
+        require_topics(run, RUNS, run.plan().bounces)
+    cluster(HIDDEN)
+    with pytest.raises(Inconclusive, match=r"topic counted is not visible \(release 4\.3\.1 writes to it\)"):
+        require_topics(run, RUNS, run.plan().bounces)
+
+
+def test_a_topic_that_went_after_the_plan_stops_before_the_first_stop(
+    run: Run, cluster: Callable[[TopicsSeen], None]
+) -> None:
+    """The description of the plan is compared with the topics as they are now; it is not made again."""
+    cluster(PRESENT)
+    assert require_topics(run, RUNS, run.plan().bounces) == ()
+    require_topics_still(run, RUNS, "nothing is stopped")
+    cluster(GONE)
+    with pytest.raises(Drifted, match="nothing is stopped: topic counted does not exist"):
+        require_topics_still(run, RUNS, "nothing is stopped")
+    cluster(HIDDEN)
+    with pytest.raises(Inconclusive, match="nothing is stopped: topic counted is not visible"):
+        require_topics_still(run, RUNS, "nothing is stopped")
+    assert run.deployer.asked == 1  # type: ignore[attr-defined] # the fake above
+
+
+def test_what_is_down_is_kept_down_by_what_is_certain_alone(run: Run, cluster: Callable[[TopicsSeen], None]) -> None:
+    """A reading that is missing must not keep an application from being started again."""
+    cluster(PRESENT)
+    require_topics(run, RUNS, run.plan().bounces)
+    cluster(HIDDEN)
+    require_topics_still(run, RUNS, "orders-1 not started", down=True)
+    cluster(GONE)
+    with pytest.raises(Drifted, match="orders-1 not started: topic counted does not exist"):
+        require_topics_still(run, RUNS, "orders-1 not started", down=True)
+
+
+def test_a_release_that_nothing_describes_is_a_finding(run: Run, cluster: Callable[[TopicsSeen], None]) -> None:
+    """The runbook goes on, and the approval says what was not compared."""
+    vars(run)["deployer"] = Describing("")
+    cluster(TopicsSeen({}, {}, {}))
+    (finding,) = require_topics(run, RUNS, run.plan().bounces)
+    assert (finding.id, finding.severity) == ("topics-not-compared", "warning")
+    assert "release 4.3.1: topology of 4.3.1 cannot be read: no topology command is declared" in finding.message
+    require_topics_still(run, RUNS, "nothing is stopped")
+
+
+def test_a_release_that_runs_describes_itself(run: Run, cluster: Callable[[TopicsSeen], None]) -> None:
+    """Without a topology command, as a restart without a change needs; what runs something else does not count."""
+    vars(run)["deployer"] = Describing("")
+    cluster(GONE)
+    new = reading(instance("orders-1"), instance("orders-2", release=NEW, topology=COUNTS))
+    with pytest.raises(Refused, match="topic counted does not exist"):
+        require_topics(run, new, run.plan().bounces)
+    set_only = reading(new.instances[0], applied(new.instances[1], value=False))
+    assert [one.id for one in require_topics(run, set_only, run.plan().bounces)] == ["topics-not-compared"]

@@ -1,0 +1,84 @@
+"""A connection's settings in the names of Kafka's Java client."""
+
+import os
+from pathlib import Path
+
+import pytest
+from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.watch.java_client import java_settings
+
+HERE = {"bootstrap.servers": "b:9092"}
+PEM = "-----BEGIN CERTIFICATE-----\n"
+KEY = "-----BEGIN PRIVATE KEY-----\n"
+CA = "ssl.truststore.certificates"
+
+
+def test_a_plain_connection_needs_its_brokers_alone() -> None:
+    """What is about groups, offsets or speed is left out: Spark sets it, or it does not matter."""
+    config = {**HERE, "group.id": "orders", "fetch.min.bytes": 5, "client.id": "us"}
+    assert java_settings(config) == {**HERE, "client.id": "us", "security.protocol": "PLAINTEXT"}
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "module"),
+    [("plain", "plain.PlainLoginModule"), ("SCRAM-SHA-512", "scram.ScramLoginModule")],
+)
+def test_a_name_and_a_password_become_a_login_module(mechanism: str, module: str) -> None:
+    """Also where they hold what JAAS would end the text at."""
+    config = {**HERE, "security.protocol": "sasl_plaintext", "sasl.mechanisms": mechanism}
+    settings = java_settings({**config, "sasl.username": "us", "sasl.password": 'a"b\\c;'})
+    assert settings["security.protocol"] == "SASL_PLAINTEXT"
+    assert settings["sasl.mechanism"] == mechanism.upper()
+    assert settings["sasl.jaas.config"] == (
+        f'org.apache.kafka.common.security.{module} required username="us" password="a\\"b\\\\c;";'
+    )
+
+
+def test_certificates_travel_as_text(tmp_path: Path) -> None:
+    """The files are here, Spark's tasks are elsewhere."""
+    ca, key = tmp_path / "ca.pem", tmp_path / "key.pem"
+    ca.write_text(PEM, encoding="utf-8")
+    key.write_text(KEY, encoding="utf-8")
+    config = {**HERE, "security.protocol": "SSL", "ssl.ca.location": str(ca), "ssl.key.location": str(key)}
+    config |= {"ssl.certificate.pem": PEM, "ssl.key.password": "hush", "ssl.endpoint.identification.algorithm": "none"}
+    assert java_settings(config) == {
+        **HERE,
+        "security.protocol": "SSL",
+        CA: PEM,
+        "ssl.truststore.type": "PEM",
+        "ssl.keystore.certificate.chain": PEM,
+        "ssl.keystore.key": KEY,
+        "ssl.keystore.type": "PEM",
+        "ssl.key.password": "hush",
+        "ssl.endpoint.identification.algorithm": "",
+    }
+
+
+def test_a_ca_file_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    """Nothing may ever write to it."""
+    os.mkfifo(tmp_path / "ca.pem")
+    with pytest.raises(BadInput, match=r"ssl\.ca\.location .*ca\.pem: is a named pipe"):
+        java_settings({**HERE, "security.protocol": "SSL", "ssl.ca.location": str(tmp_path / "ca.pem")})
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"security.protocol": "SASL_SSL", "sasl.mechanism": "OAUTHBEARER"}, "sasl.mechanism OAUTHBEARER has no equal"),
+        ({"security.protocol": "SASL_SSL"}, "sasl.mechanism GSSAPI has no equal"),
+        ({"ssl.crl.location": "/crl"}, "ssl.crl.location has no equal"),
+        ({"security.protocol": "ssl", "enable.ssl.certificate.verification": "false"}, "give the broker's CA"),
+        ({"security.protocol": "ssl", "ssl.ca.location": "/nowhere"}, "ssl.ca.location /nowhere: does not exist"),
+        (
+            {"security.protocol": "ssl", "ssl.key.pem": "-----BEGIN RSA PRIVATE KEY-----"},
+            "openssl pkcs8 -topk8",
+        ),
+        ({"bootstrap.servers": ""}, "no bootstrap.servers"),
+    ],
+)
+def test_what_cannot_be_said_is_refused(given: dict[str, str], said: str) -> None:
+    """Never a connection of another kind than the one asked for, and never the secret in the sentence."""
+    with pytest.raises(BadInput) as refused:
+        java_settings({**HERE, "sasl.password": "hush", **given})
+    assert said in str(refused.value)
+    assert "hush" not in str(refused.value)

@@ -1,0 +1,79 @@
+"""`lag` judges by the window that the scheduled check has kept, where there is one."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from kstreams_runbooks.decide.status.status import LagAnswer
+from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.model.readings.lag import ApplicationLag, LagSnapshot, PartitionLag
+from kstreams_runbooks.model.readings.readings import Taken
+from kstreams_runbooks.model.readings.status import KeptReading
+from kstreams_runbooks.present.lag import as_text, document
+from kstreams_runbooks.watch.lag import ClusterLag
+from kstreams_runbooks.watch.lag_window import LagWindow
+
+ROW = PartitionLag("orders", 0, "source", "ok", topic_id="a", committed=10, last_stable_offset=20, records=10)
+LAG = ApplicationLag("orders", "orders", "classic", "Stable", (ROW,))
+NOW = LagSnapshot(Taken(180_000, "test"), "demo", (LAG,))
+
+
+def answer(snapshot: LagSnapshot, **failed: tuple[str, ...]) -> LagAnswer:
+    ids = {lag.application: lag.application_id for lag in snapshot.applications}
+    window = LagWindow.before(snapshot.taken.at_ms, snapshot.cluster, ids)
+    [found] = window.answers(ClusterLag(snapshot, failed))
+    return found
+
+
+@pytest.fixture
+def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the ledger would be, with nothing declared."""
+    file = tmp_path / "ledger.db"
+    monkeypatch.setenv("KSTREAMS_RUNBOOKS_LEDGER", f"sqlite:///{file}")
+    monkeypatch.setenv("KSTREAMS_RUNBOOKS_CONFIG", str(tmp_path))
+    return file
+
+
+def test_without_a_ledger_one_reading_is_all_there_is(ledger: Path) -> None:
+    """And looking makes none."""
+    assert answer(NOW).status.word == "healthy"
+    assert not ledger.exists()
+
+
+def test_what_the_check_has_kept_counts(ledger: Path) -> None:
+    """The present reading is the last of the window; text and JSON say the same."""
+    kept = Ledger.open(f"sqlite:///{ledger}")
+    for at_ms in (60_000, 120_000):
+        looked = replace(LAG, partitions=(replace(ROW, none_until=10, oldest_unread_ms=500),))
+        kept.keep_lag("demo", {"orders": KeptReading(at_ms, looked)})
+    assert answer(NOW).status.word == "stalled"
+    assert document([answer(NOW)])["applications"][0]["status"] == "stalled"
+    text = as_text([answer(NOW)])
+    assert text.startswith("orders @ demo: 10 unread offsets; STALLED\n")
+    assert "  ! committed offsets unchanged over 3 readings" in text
+    assert answer(replace(NOW, cluster="elsewhere")).status.word == "healthy"
+    assert answer(replace(NOW, applications=(replace(LAG, application_id="orders-v2"),))).status.word == "healthy"
+
+
+def test_a_ledger_that_does_not_answer_costs_the_window_and_is_said(
+    ledger: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Not the reading."""
+    ledger.write_text("these are notes, not a database, and long enough to look like a header of one\n" * 20)
+    assert answer(NOW).status.word == "healthy"
+    assert "orders: judged by this reading alone: ledger sqlite:///" in caplog.messages[-1]
+
+
+def test_a_reading_that_was_kept_while_this_one_was_counted_is_not_before_it(ledger: Path) -> None:
+    """A count takes minutes: what a check found meanwhile is no earlier offset that this one fell behind."""
+    kept = Ledger.open(f"sqlite:///{ledger}")
+    further = replace(LAG, partitions=(replace(ROW, committed=20, records=0),))
+    kept.keep_lag("demo", {"orders": KeptReading(190_000, further)})
+    assert answer(NOW).status.word == "healthy"
+
+
+@pytest.mark.usefixtures("ledger")
+def test_an_instance_in_error_is_told_at_once() -> None:
+    """By this reading: nothing is kept yet."""
+    found = answer(NOW, orders=("orders-1 (ERROR)",))
+    assert (found.status.word, "orders-1 (ERROR)" in found.status.sentence) == ("failed", True)

@@ -1,0 +1,1 @@
+"""Values and files that tests of several rooms begin from."""

@@ -1,0 +1,42 @@
+"""The topologies of tests/apps/topologies: before and after a change, as the real library describes them.
+
+A case is a pair (`count-store-renamed`), or a pair with other declarations (`count-store-renamed/to-another-release`).
+"""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from kstreams_runbooks.decide.comparison.compared import Compared, Version
+from kstreams_runbooks.decide.topology.text import parse_topology
+from kstreams_runbooks.fleet.topology_declaration import read_topology_declaration
+from kstreams_runbooks.model.topology.topology import Topology
+
+FIXTURES = Path(__file__).parents[1] / "apps" / "topologies"
+PAIRS = FIXTURES / "pairs"
+DECLARED = FIXTURES / "declared"
+
+
+@cache
+def expected() -> dict[str, dict[str, Any]]:
+    """What follows from each case: the exact rules, the verdict, the runbooks, and what it is nearly."""
+    found: dict[str, dict[str, Any]] = json.loads((FIXTURES / "expected.json").read_text("utf-8"))
+    return found
+
+
+@cache
+def described(pair: str) -> tuple[Topology, Topology]:
+    """The old and the new topology of a pair."""
+    before, after = (parse_topology((PAIRS / pair / f"{side}.txt").read_text("utf-8")) for side in ("before", "after"))
+    return before, after
+
+
+@cache
+def compared(case: str) -> Compared:
+    """The two versions of a case with what they declare."""
+    before, after = (
+        Version(topology, read_topology_declaration(DECLARED / case / f"{side}.yaml"))
+        for topology, side in zip(described(case.split("/", 1)[0]), ("before", "after"), strict=True)
+    )
+    return Compared(before, after)
