@@ -27,7 +27,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     # A copy, so that a test may declare the application otherwise (given.declared_as).
     shutil.copytree(CHECKOUT / "config", config)
     # Scheduled, the check would read in the middle of every other test; its own test triggers it.
-    (config / "drain_check.yaml").write_text("every_minutes: 0\n", encoding="utf-8")
+    (config / "fleet_check.yaml").write_text("every_minutes: 0\n", encoding="utf-8")
     lab = Lab(run_dir, base, config=config)
     made = Stack(lab, Parts())
     environ = {**os.environ}

@@ -41,7 +41,7 @@ def task_instance_mutation_hook(task_instance: Any, dag_run: Any = None) -> None
     if isinstance(name, str) and name in fleet.applications:
         cluster = fleet.clusters.get(fleet.applications[name].cluster)
     elif getattr(task_instance, "task_id", None) == _MAPPED:
-        # drain_check maps it over these, in this order; what is not expanded yet has no index.
+        # fleet_check maps it over these, in this order; what is not expanded yet has no index.
         number, used = getattr(task_instance, "map_index", -1), fleet.used_clusters
         cluster = fleet.clusters.get(used[number]) if 0 <= number < len(used) else None
     if cluster and cluster.queue:

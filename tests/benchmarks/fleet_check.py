@@ -1,6 +1,6 @@
 """`make bench-fleet`: one scheduled check of 50 applications and of 500, on one broker.
 
-What the tasks of `drain_check` call: read_cluster, then judge_fleet, with a ledger of its own. Each application has an
+What the tasks of `fleet_check` call: read_cluster, then judge_fleet, with a ledger of its own. Each application has an
 input and a repartition topic of two partitions each, and a stable group of one plain consumer; a fifth of them have
 something to read and go on with it between two checks. No instance answers over Jolokia: the first check asks all of
 them in vain, after it their topologies are put into the ledger as if they had told them. PORT_BASE and RUN_DIR as

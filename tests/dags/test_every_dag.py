@@ -54,8 +54,8 @@ OBSERVING = {"observe", "describe_release", "check", "plan", "prove_every_member
 LOOKS = {"observe", "check", "read_cards"}
 
 
-# What is scheduled, asks nobody and changes nothing (test_drain_check_dag.py).
-MONITORS = {"drain_check"}
+# What is scheduled, asks nobody and changes nothing (test_fleet_check_dag.py).
+MONITORS = {"fleet_check"}
 
 
 def runbooks(bag: DagBag) -> list[DAG]:

@@ -169,6 +169,7 @@ def test_every_runbook_is_triggered_the_same_way(runbook: str, param: str, conf:
 @pytest.mark.parametrize(
     ("arguments", "code", "sentence"),
     [
+        (("drain_check",), 2, "runbook drain_check: is called fleet_check now; rename it"),
         (
             ("library_bmup", *TARGET),
             2,

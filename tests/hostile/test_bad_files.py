@@ -97,7 +97,7 @@ def test_a_bad_release_is_never_taken_for_one_that_declares_nothing(config: Path
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize(
-    ("name", "read"), [("drain_check.yaml", check_settings), ("notifications.yaml", notification_settings)]
+    ("name", "read"), [("fleet_check.yaml", check_settings), ("notifications.yaml", notification_settings)]
 )
 def test_bad_settings_are_never_taken_for_none(
     config: Path, name: str, read: Callable[[Path], object], case: str

@@ -144,13 +144,13 @@ def ask(
         "discover": lambda: run(
             *discover, "--cluster", "secured", "--out", str(tmp_path / str(next(numbers)) / "applications")
         ),
-        "drain_check": lambda: checked(settings, tmp_path / f"{next(numbers)}.db"),
+        "fleet_check": lambda: checked(settings, tmp_path / f"{next(numbers)}.db"),
         "certify_drain": lambda: certificate(settings),
     }
 
 
 def checked(settings: dict[str, str], ledger_file: Path) -> Answer:
-    """What the tasks of drain_check read and judge; 3 where it is not known, 1 for every other word."""
+    """What the tasks of fleet_check read and judge; 3 where it is not known, 1 for every other word."""
     entry, ledger = load_fleet().application(APPLICATION), Ledger.open(f"sqlite:///{ledger_file}")
     try:
         # What has not moved since the reading before is looked at by a consumer.
@@ -211,10 +211,10 @@ def told(printed: str) -> frozenset[str]:
 ONLY_TOGETHER: dict[Use, str] = {
     ("drain", ("DescribeConfigs", "Cluster")): "asked only for a transaction whose id is not visible either",
     ("certify_drain", ("DescribeConfigs", "Cluster")): "as drain",
-    ("drain_check", ("DescribeConfigs", "Cluster")): "asked only of an application whose run waits",
-    ("drain_check", ("Describe", "Cluster")): "asked only where the instances have reported a source pattern",
-    ("drain_check", ("DescribeConfigs", "Topic")): "the application is stopped here, which is reported first",
-    ("drain_check", ("Read", "Topic")): "the application is stopped here, which is reported first",
+    ("fleet_check", ("DescribeConfigs", "Cluster")): "asked only of an application whose run waits",
+    ("fleet_check", ("Describe", "Cluster")): "asked only where the instances have reported a source pattern",
+    ("fleet_check", ("DescribeConfigs", "Topic")): "the application is stopped here, which is reported first",
+    ("fleet_check", ("Read", "Topic")): "the application is stopped here, which is reported first",
     (
         "discover",
         ("Describe", "TransactionalId"),

@@ -45,7 +45,7 @@ def conclude() -> None:
         )
         for line in () if outcome.outcome.succeeded else back:
             run.say(line)
-        # What drain_check has found and told of is not told twice.
+        # What fleet_check has found and told of is not told twice.
         told = {
             "drifted": has_drifted(run) and voided(run) is None,
             "way_back": back,

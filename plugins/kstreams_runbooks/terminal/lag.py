@@ -33,7 +33,7 @@ def lag_command(
     """What APPLICATIONS (default: the whole fleet) still have to read, per partition.
 
     Nothing is changed, and no group is joined. An application that is down is read by the topology that its deployer
-    describes. How each of them stands is judged by this reading and those that drain_check has kept before it.
+    describes. How each of them stands is judged by this reading and those that fleet_check has kept before it.
 
     Exit codes: 0 everything is read, 1 unread records, 2 bad input, 3 something is not known (or a transaction is open
     where all else is read), 4 unreachable. What could be read is printed all the same.

@@ -1,20 +1,22 @@
-"""How the scheduled check reads and judges: `config/drain_check.yaml`, beside the fleet's folders, all optional."""
+"""How the scheduled check reads and judges: `config/fleet_check.yaml`, beside the fleet's folders, all optional."""
 
 from pathlib import Path
 
 from pydantic import Field
 
+from kstreams_runbooks.documents.text import is_absent
+from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet import fleet_dir
 from kstreams_runbooks.fleet.reading import read_settings
 from kstreams_runbooks.fleet.values import Amount, Count, FleetModel
 
-_FILE = "drain_check.yaml"
+_FILE, _OLD_FILE = "fleet_check.yaml", "drain_check.yaml"
 
 
 class CheckSettings(FleetModel):
     """The file; every value has a default, and a most that clocks and databases can still count to."""
 
-    name: str = "drain_check"
+    name: str = "fleet_check"
     every_minutes: Count = Field(default=5, ge=0, le=525_600, description="minutes between two checks; 0: only by hand")
     keep_days: Amount = Field(default=7, gt=0, le=36_500, description="days for which readings are kept")
     samples: Count = Field(
@@ -45,4 +47,6 @@ class CheckSettings(FleetModel):
 
 def check_settings(config_dir: Path | None = None) -> CheckSettings:
     """What the file says, or the defaults; BadInput names what is wrong with it."""
+    if not is_absent(old := fleet_dir(config_dir) / _OLD_FILE):
+        raise BadInput(f"{old}: is called {_FILE} now; rename it; nothing is checked until then")
     return read_settings(fleet_dir(config_dir) / _FILE, CheckSettings, "nothing is checked")

@@ -10,7 +10,7 @@ from lab.settings import CHECKOUT
 
 def test_the_shipped_file_says_the_defaults() -> None:
     """With a comment on each."""
-    text = (CHECKOUT / "config" / "drain_check.yaml").read_text(encoding="utf-8")
+    text = (CHECKOUT / "config" / "fleet_check.yaml").read_text(encoding="utf-8")
     assert check_settings(CHECKOUT / "config") == CheckSettings()
     assert {name for name in CheckSettings.model_fields if name != "name"} == {
         line.partition(":")[0] for line in text.splitlines() if line and not line.startswith("#")
@@ -32,7 +32,16 @@ def test_without_a_file_the_defaults_hold(tmp_path: Path) -> None:
 )
 def test_a_bad_file_is_one_sentence(tmp_path: Path, text: str, sentence: str) -> None:
     """That says what stands still because of it."""
-    (tmp_path / "drain_check.yaml").write_text(text, encoding="utf-8")
+    (tmp_path / "fleet_check.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(BadInput, match=sentence) as caught:
         check_settings(tmp_path)
     assert str(caught.value).endswith("nothing is checked until it is corrected")
+
+
+def test_the_file_by_its_old_name_is_refused(tmp_path: Path) -> None:
+    """Its settings would be without effect, and nobody would see it."""
+    old = tmp_path / "drain_check.yaml"
+    old.write_text("samples: 5\n", encoding="utf-8")
+    with pytest.raises(BadInput) as raised:
+        check_settings(tmp_path)
+    assert str(raised.value) == f"{old}: is called fleet_check.yaml now; rename it; nothing is checked until then"

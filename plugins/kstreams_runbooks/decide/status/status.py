@@ -124,7 +124,7 @@ def _recreated(samples: tuple[LagSample, ...]) -> str:
             "it, although outputs look right until then"
         )
     if said:
-        said.append(f"once it is looked after, trigger drain_check with acknowledge: {last.application}")
+        said.append(f"once it is looked after, trigger fleet_check with acknowledge: {last.application}")
     return "; ".join(said)
 
 

@@ -29,7 +29,7 @@ def refuse_void(run: Run, plan: Plan) -> None:
         return
     since = f"{datetime.fromtimestamp(note.at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
     raise Drifted(
-        f"{run.task_id}: plan {plan.digest} has been void since {since}: drain_check found that the cluster is no "
+        f"{run.task_id}: plan {plan.digest} has been void since {since}: fleet_check found that the cluster is no "
         f"longer as planned: {'; '.join(note.payload['reasons'])}; look at that, then trigger a new run: "
         f"{trigger_command(run.record)}"
     )

@@ -37,7 +37,7 @@ _RUN_LIMIT = timedelta(minutes=15)
 
 
 def scheduled_check(dag_id: str, *, doc: str) -> DAG:
-    """The DAG of the check: every few minutes (`every_minutes` in config/drain_check.yaml), one run at a time."""
+    """The DAG of the check: every few minutes (`every_minutes` in config/fleet_check.yaml), one run at a time."""
     try:
         minutes = check_settings().every_minutes
     except BadInput:

@@ -78,8 +78,11 @@ def trigger(
 
 def _form(api: "AirflowApi", runbook: str) -> Mapping[str, Any]:
     """Fields of a runbook's form; BadInput names the nearest where there is none, Refused where it is paused."""
+    from kstreams_runbooks.fleet.old_words import DAGS, new_word
     from kstreams_runbooks.fleet.problems import nearest
 
+    if renamed := new_word(runbook, DAGS):
+        raise BadInput(f"runbook {runbook}: {renamed}")
     known = api.dag_ids(RUNBOOK_TAG)
     if runbook not in known:
         raise BadInput(f"runbook {runbook}: unknown to Airflow at {api.url}; {nearest(runbook, known)}")

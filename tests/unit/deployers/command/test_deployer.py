@@ -1,4 +1,4 @@
-"""What a team's command prints of a process, where that contradicts itself. The commands: tests/integration/test_deployer_command.py."""
+"""What a command prints of a process where that contradicts itself (the rest: tests/integration)."""
 
 import json
 from typing import Any

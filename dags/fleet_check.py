@@ -1,4 +1,4 @@
-"""# Drain check
+"""# Fleet check
 This Airflow DAG looks at every declared application every few minutes and tells the owner whose application has changed
 how it stands. It changes nothing, and it is no runbook: it has no plan and no outcome. Its only field, `acknowledge`,
 names applications whose topics were recreated and have been looked after: the present topics are the right ones then.
@@ -14,7 +14,7 @@ names applications whose topics were recreated and have been looked after: the p
    It fails where it could not look at one of them.
 5. **notify_changes**, beside the sweep: one message for each change. It fails where the check was not whole.
 
-`config/drain_check.yaml` has its interval and its limits.
+`config/fleet_check.yaml` has its interval and its limits.
 
 | step | clear it? | meanwhile | way back |
 |---|---|---|---|
@@ -33,7 +33,7 @@ from kstreams_runbooks.steps.status.tasks import (
     sweep_holds,
 )
 
-with scheduled_check("drain_check", doc=__doc__):
+with scheduled_check("fleet_check", doc=__doc__):
     # What follows a cluster that cannot be read is done for the others all the same. Telling waits for no sweep: a hold
     # that takes long to look at, or cannot be, keeps no news from anybody.
     read_cluster.expand(cluster=list_clusters()) >> judge() >> [sweep_holds(), notify_changes()]

@@ -25,7 +25,7 @@ from lab.stack import Stack
 from lab.supervise import until
 from world.runs import command, log_of, question, told, trigger
 
-CHECK = "drain_check"
+CHECK = "fleet_check"
 AWAY = "elsewhere"
 _PLACE = ("customers", 0)
 
@@ -158,7 +158,7 @@ def test_offsets_that_are_set_back_and_a_topic_that_comes_again_are_told(watched
     assert "customers-0 (from" in rewound["body"]
     assert recreated["subject"] == "[orders @ demo] status changed: recreated (was rewound)"
     assert ") was deleted and created again: its records and its offsets are others" in recreated["body"]
-    assert "trigger drain_check with acknowledge: orders" in recreated["body"]
+    assert "trigger fleet_check with acknowledge: orders" in recreated["body"]
     # It stays so until somebody says that the present topics are the right ones; nobody is told the same again.
     check(watched)
     assert words(watched)["orders"] == "recreated"

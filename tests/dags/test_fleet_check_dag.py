@@ -25,9 +25,9 @@ TASKS = ["list_clusters", "read_cluster", "judge", "sweep_holds", "notify_change
 
 def parsed() -> DAG:
     """The DAG as Airflow reads the file now."""
-    bag = DagBag(dag_folder=str(CHECKOUT / "dags" / "drain_check.py"), bundle_name="dags")
+    bag = DagBag(dag_folder=str(CHECKOUT / "dags" / "fleet_check.py"), bundle_name="dags")
     assert bag.import_errors == {}
-    return bag.dags["drain_check"]
+    return bag.dags["fleet_check"]
 
 
 @pytest.fixture(scope="module")
@@ -83,9 +83,9 @@ def test_it_runs_every_five_minutes_one_at_a_time_and_makes_up_for_nothing(dag: 
     ],
 )
 def test_how_often_is_a_setting(config: Path, text: str | None, schedule: timedelta | None) -> None:
-    """Of the file drain_check.yaml; 0 leaves it to a person."""
+    """Of the file fleet_check.yaml; 0 leaves it to a person."""
     if text is not None:
-        (config / "drain_check.yaml").write_text(text, encoding="utf-8")
+        (config / "fleet_check.yaml").write_text(text, encoding="utf-8")
     assert parsed().schedule == schedule
 
 
