@@ -1,6 +1,6 @@
 # `make` prints what there is. Everything runs from .venv, which `setup` makes from the hashed locks.
 .DEFAULT_GOAL := help
-.PHONY: help setup lock lint types docs test test-unit test-long test-chaos test-kill soak mutate topologies spark-matrix lag-scenarios build demo demo-down bench bench-bump bench-lag bench-fleet
+.PHONY: help setup packages lock lint types docs test test-unit test-long test-chaos test-kill soak mutate topologies spark-matrix lag-scenarios build demo demo-down bench bench-bump bench-lag bench-fleet
 
 PYTHON ?= python3
 VENV := .venv
@@ -44,13 +44,16 @@ docs: setup ## Print docs/version_paths.md, docs/change_rules.md and docs/rights
 	$(BIN)/kstreams-runbooks change-rules > docs/change_rules.md
 	$(BIN)/kstreams-runbooks rights > docs/rights.md
 
-test: setup ## Against a real broker, the real application and a real Airflow; less than half an hour
+packages: ## Install what only the tests need of the distribution, or name it
+	@tests/lab/packages
+
+test: setup packages ## Against a real broker, the real application and a real Airflow; less than half an hour
 	$(BIN)/python -m pytest
 
 test-unit: setup ## The tests that need nothing but Python
 	$(BIN)/python -m pytest tests/unit
 
-test-long: setup ## Undo after every step, the other runbooks and deployers, more of the same; about 40 minutes
+test-long: setup packages ## Undo after every step, the other runbooks and deployers, more of the same; about 40 minutes
 	$(BIN)/python -m pytest -m long tests/long tests/integration tests/airflow tests/hostile tests/spark
 
 test-chaos: setup ## Kill an instance, kill the scheduler, in the middle of a bounce; about 10 minutes
