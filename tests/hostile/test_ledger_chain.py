@@ -1,4 +1,7 @@
-"""The chain of a run's journal: whatever is done to it afterwards shows, by hand in the database and as a property."""
+"""The chain of a run's journal: whatever is done to it afterwards shows, by hand in the database and as a property.
+
+Covers decide/runs/chain, decide/runs/chain_record
+"""
 
 import hashlib
 import json

@@ -1,4 +1,7 @@
-"""Clocks that are wrong: the order of what happened never depends on them, they can only make an approval expire."""
+"""Clocks that are wrong: the order of what happened never depends on them, they can only make an approval expire.
+
+Covers decide/runs/validity
+"""
 
 import re
 from collections.abc import Callable, Iterator, Sequence

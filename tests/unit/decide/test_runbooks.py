@@ -1,4 +1,7 @@
-"""One row a runbook: a pretended one, in the table alone, is in everything that lists runbooks."""
+"""One row a runbook: a pretended one, in the table alone, is in everything that lists runbooks.
+
+Covers decide/registry
+"""
 
 import json
 from typing import get_args

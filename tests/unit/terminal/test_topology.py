@@ -1,4 +1,7 @@
-"""`lint` and `diagram` on texts of the real library."""
+"""`lint` and `diagram` on texts of the real library.
+
+Covers decide/topology/lines, decide/topology/lint
+"""
 
 import json
 from pathlib import Path

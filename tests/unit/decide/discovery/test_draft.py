@@ -1,4 +1,7 @@
-"""A declaration from what was found: marked field by field, and one that the fleet loads."""
+"""A declaration from what was found: marked field by field, and one that the fleet loads.
+
+Covers decide/discovery/draft_deployer
+"""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,7 @@
-"""Which groups of a cluster are Kafka Streams applications, and which only look so."""
+"""Which groups of a cluster are Kafka Streams applications, and which only look so.
+
+Covers decide/topology/names
+"""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,7 @@
-"""When an application is proven to have nothing left to process, and what is never taken for a proof."""
+"""When an application is proven to have nothing left to process, and what is never taken for a proof.
+
+Covers decide/drain/findings
+"""
 
 from dataclasses import replace
 

@@ -1,4 +1,7 @@
-"""Whether the topics of a cluster let a release start."""
+"""Whether the topics of a cluster let a release start.
+
+Covers decide/fitting/counts, decide/fitting/needed, decide/fitting/proven
+"""
 
 from dataclasses import replace
 

@@ -1,4 +1,7 @@
-"""The gate after a restart."""
+"""The gate after a restart.
+
+Covers decide/lag
+"""
 
 from dataclasses import replace
 from typing import Any

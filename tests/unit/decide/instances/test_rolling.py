@@ -1,4 +1,7 @@
-"""Which instance may be touched next."""
+"""Which instance may be touched next.
+
+Covers decide/instances/guards
+"""
 
 from dataclasses import replace
 

@@ -1,4 +1,7 @@
-"""The plan and its digest, and the check before it."""
+"""The plan and its digest, and the check before it.
+
+Covers decide/plans/basis, decide/plans/leg
+"""
 
 from dataclasses import replace
 from typing import Any

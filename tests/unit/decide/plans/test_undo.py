@@ -1,4 +1,7 @@
-"""The way back of a run, from its cards and from what stands now."""
+"""The way back of a run, from its cards and from what stands now.
+
+Covers decide/plans/way_back
+"""
 
 from dataclasses import replace
 from typing import Any

@@ -3,6 +3,8 @@
 The model below knows nothing of the rows. It says for each release which formats it writes with which `upgrade.from`,
 and which it reads: two states of one group that run side by side have to read each other.
 Source of the model: KIP-268, KIP-429, KAFKA-13769, KAFKA-14646, KIP-904.
+
+Covers decide/releases/rules
 """
 
 from dataclasses import replace

@@ -1,4 +1,7 @@
-"""One example per row of the version rules: the pair that it is about, and what it comes to."""
+"""One example per row of the version rules: the pair that it is about, and what it comes to.
+
+Covers decide/releases/answers, decide/releases/downgrade, decide/releases/unknowns, decide/releases/upgrade
+"""
 
 from dataclasses import replace
 from typing import Any

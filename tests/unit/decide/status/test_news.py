@@ -1,4 +1,7 @@
-"""When the owner of an application is told how it stands: once for each change, and never for nothing."""
+"""When the owner of an application is told how it stands: once for each change, and never for nothing.
+
+Covers decide/runs/status_message
+"""
 
 from dataclasses import replace
 

@@ -1,4 +1,7 @@
-"""How an application stands, by its last readings."""
+"""How an application stands, by its last readings.
+
+Covers decide/status/expected_topics, decide/status/no_progress
+"""
 
 from dataclasses import replace
 from typing import Any
