@@ -6,8 +6,8 @@ from typing import Any, NoReturn
 
 import click
 
+from kstreams_runbooks.demo.commands import generate_traffic, verify_traffic
 from kstreams_runbooks.demo.environment import load_demo_environment
-from kstreams_runbooks.demo.traffic.commands import generate_traffic, verify_traffic
 from kstreams_runbooks.errors import EXIT_CODES, BadInput, Inconclusive, RunbookError
 from kstreams_runbooks.free_text import is_whole
 from kstreams_runbooks.terminal.airflow.runs import runs

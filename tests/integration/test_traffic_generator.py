@@ -16,8 +16,8 @@ import pytest
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
-from kstreams_runbooks.demo.traffic.collected import Collected
-from kstreams_runbooks.demo.traffic.read import read_topics
+from kstreams_runbooks.demo.judge.collected import Collected
+from kstreams_runbooks.demo.judge.read import read_topics
 from kstreams_runbooks.demo.traffic.schedule import Schedule
 from kstreams_runbooks.demo.traffic.topics import topic_names
 

@@ -10,11 +10,11 @@ import pytest
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
-from kstreams_runbooks.demo.traffic.judge_windowed import JudgedWindow
+from kstreams_runbooks.demo.judge.windowed import JudgedWindow
 from kstreams_runbooks.demo.traffic.schedule import Schedule
 from kstreams_runbooks.demo.traffic.topics import OUTPUTS, TopicRole, topic_names
-from unit.demo.traffic.faults import alter, drop, duplicate, of_key, swap
-from unit.demo.traffic.reference_application import (
+from world.faults import alter, drop, duplicate, of_key, swap
+from world.reference_application import (
     PARTITIONS,
     Log,
     empty_log,

@@ -54,6 +54,7 @@ ROOMS: dict[str, list[set[str]]] = {
         {"plans", "runs"},
         {"registry"},
     ],
+    "demo": [{"traffic"}, {"judge"}, {""}],
     "observe": [{"login"}, {"kafka"}, {"lag"}, {"application"}, {""}],
     "steps": [{"run"}, {"approval"}, {"plan"}, {"change", "instances"}, {"drain"}, {"status", "conclude"}],
 }

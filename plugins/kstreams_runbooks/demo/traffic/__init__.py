@@ -1,1 +1,1 @@
-"""Traffic for the orders application, and the judge that proves from the topics alone that no record went wrong."""
+"""Traffic for the orders application: its records, its schedule and its generator."""

@@ -19,10 +19,10 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Final
 
-from kstreams_runbooks.demo.traffic.collected import Collected
-from kstreams_runbooks.demo.traffic.compact import NONE
-from kstreams_runbooks.demo.traffic.figures import Kind, Tally
-from kstreams_runbooks.demo.traffic.ordering import displaced
+from kstreams_runbooks.demo.judge.collected import Collected
+from kstreams_runbooks.demo.judge.compact import NONE
+from kstreams_runbooks.demo.judge.figures import Kind, Tally
+from kstreams_runbooks.demo.judge.ordering import displaced
 from kstreams_runbooks.demo.traffic.topics import TopicRole
 
 _VOTERS: Final = 3

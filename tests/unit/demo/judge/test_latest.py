@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kstreams_runbooks.demo.traffic.figures import OutputVerdict
-from kstreams_runbooks.demo.traffic.judge import judge
-from kstreams_runbooks.demo.traffic.judge_windowed import JudgedWindow
+from kstreams_runbooks.demo.judge.figures import OutputVerdict
+from kstreams_runbooks.demo.judge.judge import judge
+from kstreams_runbooks.demo.judge.windowed import JudgedWindow
 from kstreams_runbooks.demo.traffic.records import Customer, Enriched, Order, PerCustomer
 from kstreams_runbooks.demo.traffic.schedule import Schedule
 from kstreams_runbooks.demo.traffic.topics import TopicRole
-from unit.demo.traffic.faults import alter, places
-from unit.demo.traffic.reference_application import (
+from world.faults import alter, places
+from world.reference_application import (
     Log,
     append,
     collect,

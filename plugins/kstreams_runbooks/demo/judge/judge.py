@@ -1,7 +1,7 @@
 """The judge: from what the six topics hold, and nothing else, it says per output whether a record went wrong.
 
-Pure: records in, verdicts out. What each output must hold is told in `judge_running`, `judge_latest` and
-`judge_windowed`; this module puts them together and decides what is in doubt.
+Pure: records in, verdicts out. What each output must hold is in `running`, `latest` and
+`windowed`; this module puts them together and decides what is in doubt.
 
 **Lateness.** Which record of a windowed count is late depends on the order in which the records of several input
 partitions met in one repartition partition, and the topics do not store that order as such. What they do show:
@@ -28,11 +28,11 @@ could not take back: extra, duplicate and out-of-order records of the outputs th
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from kstreams_runbooks.demo.traffic.collected import Collected
-from kstreams_runbooks.demo.traffic.figures import OutputVerdict
-from kstreams_runbooks.demo.traffic.judge_latest import judge_enriched, judge_per_customer
-from kstreams_runbooks.demo.traffic.judge_running import judge_running
-from kstreams_runbooks.demo.traffic.judge_windowed import JudgedWindow, judge_windowed
+from kstreams_runbooks.demo.judge.collected import Collected
+from kstreams_runbooks.demo.judge.figures import OutputVerdict
+from kstreams_runbooks.demo.judge.latest import judge_enriched, judge_per_customer
+from kstreams_runbooks.demo.judge.running import judge_running
+from kstreams_runbooks.demo.judge.windowed import JudgedWindow, judge_windowed
 from kstreams_runbooks.demo.traffic.topics import TopicRole
 
 SOURCES: Final[Mapping[TopicRole, tuple[TopicRole, ...]]] = {

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kstreams_runbooks.demo.traffic.ordering import displaced
+from kstreams_runbooks.demo.judge.ordering import displaced
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 The order in which the application counted the events of a key is its own choice (any merge of the input partitions
 that keeps each one's own order), so it is taken from the output; the input only says which events there are. A key
-that is flawless is recognised in one pass, any other is judged record by record (`judge_running_key`).
+that is flawless is recognised in one pass, any other is judged record by record (`running_key`).
 """
 
 from array import array
@@ -10,10 +10,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from kstreams_runbooks.demo.traffic.collected import Collected
-from kstreams_runbooks.demo.traffic.compact import NONE
-from kstreams_runbooks.demo.traffic.figures import OutputVerdict, Tally, conclude
-from kstreams_runbooks.demo.traffic.judge_running_key import FlawedKey
+from kstreams_runbooks.demo.judge.collected import Collected
+from kstreams_runbooks.demo.judge.compact import NONE
+from kstreams_runbooks.demo.judge.figures import OutputVerdict, Tally, conclude
+from kstreams_runbooks.demo.judge.running_key import FlawedKey
 from kstreams_runbooks.demo.traffic.topics import TopicRole
 
 

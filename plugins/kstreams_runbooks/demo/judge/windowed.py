@@ -15,8 +15,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from kstreams_runbooks.demo.traffic.collected import Collected
-from kstreams_runbooks.demo.traffic.figures import OutputVerdict, Tally, conclude
+from kstreams_runbooks.demo.judge.collected import Collected
+from kstreams_runbooks.demo.judge.figures import OutputVerdict, Tally, conclude
 from kstreams_runbooks.demo.traffic.partitioner import partition_of
 from kstreams_runbooks.demo.traffic.records import MalformedRecord, Windowed, windowed_key
 from kstreams_runbooks.demo.traffic.topics import TopicRole

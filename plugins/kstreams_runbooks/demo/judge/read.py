@@ -11,7 +11,7 @@ from typing import Final
 from confluent_kafka import OFFSET_BEGINNING, Consumer, IsolationLevel, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined] # public, but not re-exported
 
-from kstreams_runbooks.demo.traffic.collected import Collected
+from kstreams_runbooks.demo.judge.collected import Collected
 from kstreams_runbooks.demo.traffic.topics import TopicRole
 from kstreams_runbooks.demo.traffic.wire import QUIET, partition_counts, retrying
 from kstreams_runbooks.errors import BadInput, Unreachable

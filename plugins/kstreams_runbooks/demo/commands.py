@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import click
 
-from kstreams_runbooks.demo.traffic.figures import KINDS, OutputVerdict
+from kstreams_runbooks.demo.judge.figures import KINDS, OutputVerdict
 from kstreams_runbooks.demo.traffic.schedule import Schedule
 from kstreams_runbooks.demo.traffic.topics import TopicRole, topic_names
 from kstreams_runbooks.finite import MOST_WHOLE, FiniteRange
@@ -61,9 +61,9 @@ def verify_traffic(
 
     Exit codes: 0 all outputs right, 1 one is wrong, 2 bad input, 3 one cannot be judged, 4 no broker answers.
     """
-    from kstreams_runbooks.demo.traffic.judge import exit_code, judge
-    from kstreams_runbooks.demo.traffic.judge_windowed import JudgedWindow
-    from kstreams_runbooks.demo.traffic.read import read_topics
+    from kstreams_runbooks.demo.judge.judge import exit_code, judge
+    from kstreams_runbooks.demo.judge.read import read_topics
+    from kstreams_runbooks.demo.judge.windowed import JudgedWindow
 
     names = topic_names(topic_prefix, topics)
     reading = read_topics({"bootstrap.servers": bootstrap}, names, settle_s=settle, timeout_s=timeout, progress=_say)

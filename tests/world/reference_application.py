@@ -9,8 +9,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
 
-from kstreams_runbooks.demo.traffic.collected import Collected
-from kstreams_runbooks.demo.traffic.judge_windowed import JudgedWindow
+from kstreams_runbooks.demo.judge.collected import Collected
+from kstreams_runbooks.demo.judge.windowed import JudgedWindow
 from kstreams_runbooks.demo.traffic.partitioner import partition_of
 from kstreams_runbooks.demo.traffic.records import (
     Customer,

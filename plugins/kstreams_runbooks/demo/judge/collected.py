@@ -9,8 +9,8 @@ from array import array
 from collections import Counter
 from collections.abc import Mapping
 
-from kstreams_runbooks.demo.traffic.compact import NONE, Latest, Names, Problems, bounded, grow
-from kstreams_runbooks.demo.traffic.figures import Tally
+from kstreams_runbooks.demo.judge.compact import NONE, Latest, Names, Problems, bounded, grow
+from kstreams_runbooks.demo.judge.figures import Tally
 from kstreams_runbooks.demo.traffic.records import Customer, MalformedRecord, Order, Running
 from kstreams_runbooks.demo.traffic.topics import INPUTS, TopicRole
 

@@ -5,7 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 from kstreams_runbooks.demo.traffic.topics import TopicRole
-from unit.demo.traffic.reference_application import Entry, Log
+
+from world.reference_application import Entry, Log
 
 Place = tuple[int, int]
 

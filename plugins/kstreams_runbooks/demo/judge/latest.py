@@ -12,9 +12,9 @@ has one for every customer that has or had an order (0 where all of them moved t
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from kstreams_runbooks.demo.traffic.collected import Collected
-from kstreams_runbooks.demo.traffic.compact import NONE, Latest
-from kstreams_runbooks.demo.traffic.figures import OutputVerdict, Tally, conclude
+from kstreams_runbooks.demo.judge.collected import Collected
+from kstreams_runbooks.demo.judge.compact import NONE, Latest
+from kstreams_runbooks.demo.judge.figures import OutputVerdict, Tally, conclude
 from kstreams_runbooks.demo.traffic.records import Enriched, MalformedRecord, PerCustomer, Record
 from kstreams_runbooks.demo.traffic.topics import TopicRole
 
