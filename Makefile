@@ -39,10 +39,11 @@ lint: setup ## ruff: rules and format
 types: setup ## mypy, strict
 	$(BIN)/mypy
 
-docs: setup ## Print docs/version_paths.md, docs/change_rules.md and docs/rights.md from the rules
+docs: setup ## Print docs/version_paths.md, docs/change_rules.md and docs/rights.md from the rules, and the drawing of imports
 	$(BIN)/kstreams-runbooks version-paths > docs/version_paths.md
 	$(BIN)/kstreams-runbooks change-rules > docs/change_rules.md
 	$(BIN)/kstreams-runbooks rights > docs/rights.md
+	@$(LAB) world.imports docs/architecture.md
 
 packages: ## Install what only the tests need of the distribution, or name it
 	@tests/lab/packages

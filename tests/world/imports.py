@@ -1,6 +1,8 @@
 """What the package imports, read from its sources: for the test of its floors and for the drawing of them."""
 
 import ast
+import re
+import sys
 from pathlib import Path
 
 import networkx as nx
@@ -46,3 +48,9 @@ def drawing() -> str:
     made.remove_edges_from(list(nx.selfloop_edges(made)))
     few = nx.transitive_reduction(made.subgraph(folders))
     return "\n".join(["flowchart TD", *(f"    {above} --> {below}" for above, below in sorted(few.edges))])
+
+
+if __name__ == "__main__":
+    page = CHECKOUT / sys.argv[1]
+    text = page.read_text(encoding="utf-8")
+    page.write_text(re.sub(r"(?s)(?<=```mermaid\n).*?(?=\n```)", lambda _: drawing(), text, count=1), encoding="utf-8")
