@@ -8,7 +8,7 @@ a command. None of them gives more than one line, or a character that steers a t
 import re
 import shlex
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 # Long enough for the message of a library, short enough for a line of a log.
 LONGEST = 500
@@ -134,6 +134,12 @@ def _visible(line: str) -> Iterator[str]:
             marks = marks + 1 if unicodedata.category(one) in _MARKS else 0
             if marks <= _MOST_MARKS:
                 yield one
+
+
+def first_of(items: Sequence[str], most: int = 3, between: str = ", ") -> str:
+    """The first few of many, and how many more there are: `a, b and 3 more`, or `a; b; and 3 more`."""
+    shown, more = between.join(items[:most]), len(items) - most
+    return shown if more <= 0 else f"{shown}{'' if between == ', ' else between.rstrip()} and {more:,} more"
 
 
 def _escaped(point: int) -> str:

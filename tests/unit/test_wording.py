@@ -10,6 +10,7 @@ from kstreams_runbooks.wording import (
     LONGEST_SENTENCE,
     cell,
     code,
+    first_of,
     markdown,
     outside,
     pasted,
@@ -170,3 +171,18 @@ def test_what_is_no_reason(text: object, why: str) -> None:
     """The end of a sentence that can be printed."""
     assert why in why_no_reason(text)
     assert why_no_reason(text).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("items", "between", "text"),
+    [
+        ((), ", ", ""),
+        (("a", "b", "c"), ", ", "a, b, c"),
+        (("a", "b", "c", "d"), ", ", "a, b, c and 1 more"),
+        (("a", "b", "c", "d", "e"), "; ", "a; b; c; and 2 more"),
+        (tuple("x" * 1_203), ", ", "x, x, x and 1,200 more"),
+    ],
+)
+def test_the_first_few_and_how_many_more(items: tuple[str, ...], between: str, text: str) -> None:
+    """The rest is counted, never dropped."""
+    assert first_of(items, 3, between) == text

@@ -54,9 +54,3 @@ def standing_still(before: tuple[PartitionReading, ...], after: tuple[PartitionR
         elif not isinstance(partition.committed, Missing) and now.committed <= partition.committed:
             stuck.append(f"{partition.name} ({waiting} to read, committed stays at {now.committed})")
     return tuple(stuck)
-
-
-def named(partitions: tuple[str, ...], most: int = 3) -> str:
-    """The first few of many, and how many more there are."""
-    more = f" and {len(partitions) - most} more" if len(partitions) > most else ""
-    return ", ".join(partitions[:most]) + more

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from kstreams_runbooks.decide.runbooks import runbook, start_command
-from kstreams_runbooks.wording import LONGEST_SENTENCE, cell, code, markdown, sentence
+from kstreams_runbooks.wording import LONGEST_SENTENCE, cell, code, first_of, markdown, sentence
 
 _WIDTH = 110
 _SHOWN = 3
@@ -78,8 +78,7 @@ def infos(plan: Mapping[str, Any]) -> Iterator[str]:
         if finding["severity"] == "info":
             objects.setdefault(finding["id"], []).append(finding["object"])
     for rule, names in objects.items():
-        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-        yield sentence(f"info    {rule}: {', '.join(names[:_SHOWN])}{more}")
+        yield sentence(f"info    {rule}: {first_of(names, _SHOWN)}")
     if covered := len(plan["findings"]) - len(told(plan)):
         yield f"({_count(covered, 'finding')} more that a stronger one covers: --format json)"
 

@@ -5,7 +5,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from kstreams_runbooks.decide.lag import named
 from kstreams_runbooks.decide.topology.names import internal_by_id
 from kstreams_runbooks.deployers import Deployer
 from kstreams_runbooks.errors import RunbookError
@@ -28,6 +27,7 @@ from kstreams_runbooks.observe.lag.ages import with_ages
 from kstreams_runbooks.observe.lag.lag import LagAsked, read_lag, topics_read
 from kstreams_runbooks.watch.counter import Counter
 from kstreams_runbooks.watch.silent import with_silent
+from kstreams_runbooks.wording import first_of
 
 # Each description is the start of a program.
 _THREADS = 4
@@ -127,7 +127,7 @@ def _perhaps_hidden(group: str, names: TopicNames) -> str:
     are = "topic is" if count == 1 else "topics are"
     return (
         f"{count:,} {are} not visible to this login, and a broker leaves out the offsets that group {group} may have "
-        f"there: {named(tuple(sorted(names.hidden)))}; grant it Describe on them"
+        f"there: {first_of(tuple(sorted(names.hidden)))}; grant it Describe on them"
     )
 
 

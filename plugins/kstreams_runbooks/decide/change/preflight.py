@@ -12,6 +12,7 @@ from kstreams_runbooks.model.releases.rules import VersionRules
 from kstreams_runbooks.model.topology.change import ChangeFinding, ChangeRule
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
+from kstreams_runbooks.wording import first_of
 
 _ROLLED = {"rolling_bounce", "library_bump"}
 _DROPPED = {"repartition-removed", "repartition-renamed", "generated-name-shifted"}
@@ -95,9 +96,7 @@ def _named(described: Described) -> str:
 
 def _refusal(before: Described, after: Described, change: ChangeReading, demanding: list[ChangeFinding]) -> str:
     """The rules that speak against a roll, and the runbook that answers them."""
-    shown = "; ".join(f"{one.id} ({one.object}): {one.message}" for one in demanding[:_MOST])
-    if len(demanding) > _MOST:
-        shown += f"; and {len(demanding) - _MOST} more"
+    shown = first_of([f"{one.id} ({one.object}): {one.message}" for one in demanding], _MOST, "; ")
     # What is not declared may ask for more; what is found asks for this much.
     runbooks = change_plan(Fired(change.findings, ())).runbooks
     answer = f"use {' and then '.join(runbooks)} in place of this; " if runbooks else ""
@@ -108,11 +107,10 @@ def _refusal(before: Described, after: Described, change: ChangeReading, demandi
 
 def _open(before: Described, after: Described, change: ChangeReading) -> str:
     """What is not declared and would decide it."""
-    reasons = change.plan.reasons
-    more = f"; and {len(reasons) - _MOST} more" if len(reasons) > _MOST else ""
+    reasons = first_of(change.plan.reasons, _MOST, "; ")
     return (
-        f"whether {_named(after)} may be rolled beside {_named(before)} cannot be said: {'; '.join(reasons[:_MOST])}"
-        f"{more}; declare it beside the fleet entry, plan_change shows all of it"
+        f"whether {_named(after)} may be rolled beside {_named(before)} cannot be said: {reasons}; declare it next to "
+        "the fleet entry, plan_change shows all of it"
     )
 
 

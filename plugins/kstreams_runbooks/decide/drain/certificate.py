@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 
 from kstreams_runbooks.decide.drain.findings import drain_findings, not_paused, open_sentence, recreated
 from kstreams_runbooks.decide.drain.pace import eta_ms
-from kstreams_runbooks.decide.lag import named
 from kstreams_runbooks.model.readings.drain import DrainQuestion, DrainReading
 from kstreams_runbooks.model.readings.states import is_stable
 from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
+from kstreams_runbooks.wording import first_of
 
 
 def drained(readings: tuple[DrainReading, ...], question: DrainQuestion) -> Verdict:
@@ -55,9 +55,9 @@ def still_drained(certified: DrainReading, now: DrainReading) -> Verdict:
     if unknown := tuple(_unknown(now)):
         return Verdict(Outcome.INCONCLUSIVE, unknown)
     if again := recreated(certified.topic_ids, now.topic_ids):
-        return Verdict(Outcome.REFUSE, (f"the certificate is void, created again: {named(tuple(again))}",))
+        return Verdict(Outcome.REFUSE, (f"the certificate is void, created again: {first_of(tuple(again))}",))
     if moved := tuple(sorted(set(_moved(certified, now)))):
-        return Verdict(Outcome.REFUSE, (f"the certificate is void, offsets have moved: {named(moved)}",))
+        return Verdict(Outcome.REFUSE, (f"the certificate is void, offsets have moved: {first_of(moved)}",))
     if left := tuple(_left(now)):
         return Verdict(Outcome.REFUSE, tuple(f"the certificate is void: {one}" for one in left))
     return Verdict(Outcome.PROCEED, ("no offset has moved since the certificate",))
@@ -85,7 +85,7 @@ def _unknown(reading: DrainReading) -> Iterator[str]:
             lacking.setdefault(one.why or "not read", []).append(one.name)
     for why, names in lacking.items():
         if why not in reading.problems:
-            yield f"{named(tuple(names))}: {why} (expected the number of readable records)"
+            yield f"{first_of(tuple(names))}: {why} (expected the number of readable records)"
     for instance in reading.instances:
         if instance.why or instance.state is None or instance.failed_threads is None or instance.tasks is None:
             yield f"{instance.instance}: {instance.why or 'its state, failed threads or tasks are not known'}"
@@ -96,7 +96,7 @@ def _unknown(reading: DrainReading) -> Iterator[str]:
 def _left(reading: DrainReading) -> Iterator[str]:
     """What speaks against it now, one sentence each."""
     if moved := tuple(sorted(_differing(reading.ends_before, reading.ends_after))):
-        yield f"records were written during the reading: the ends of {named(moved)} moved"
+        yield f"records were written during the reading: the ends of {first_of(moved)} moved"
     for role in ("source", "repartition"):
         unread = [one for one in reading.partitions if one.role == role and one.records]
         if unread:
@@ -104,7 +104,7 @@ def _left(reading: DrainReading) -> Iterator[str]:
             total = sum(one.records or 0 for one in unread)
             some = "at least " if any(one.at_least for one in unread) else ""
             some = some if all(one.exact for one in unread) else "at most "
-            yield f"{some}{total:,} records left to read on {role} topics (limit 0): {named(counts)}"
+            yield f"{some}{total:,} records left to read on {role} topics (limit 0): {first_of(counts)}"
     for transaction in reading.open_transactions:
         yield open_sentence(transaction)
     if reading.group_state is not None and not is_stable(reading.group_state):
@@ -119,7 +119,7 @@ def _left(reading: DrainReading) -> Iterator[str]:
     assigned = {task for instance in reading.instances for task in instance.tasks or ()}
     if reading.instances and reading.all_tasks is not None and assigned != reading.all_tasks:
         lacking = tuple(sorted(reading.all_tasks - assigned)) or tuple(sorted(assigned - reading.all_tasks))
-        yield f"{len(assigned)} tasks are assigned, of {len(reading.all_tasks)}: {named(lacking)} differ"
+        yield f"{len(assigned)} tasks are assigned, of {len(reading.all_tasks)}: {first_of(lacking)} differ"
 
 
 def _moved(one: DrainReading, other: DrainReading) -> Iterator[str]:
@@ -145,7 +145,7 @@ def _told(finding: Finding) -> str:
 def _since_the_last(readings: tuple[DrainReading, ...]) -> Iterator[str]:
     """What has moved since the reading before, where nothing is left: somebody writes, or commits, all the same."""
     if len(readings) > 1 and (moved := tuple(sorted(set(_moved(readings[-2], readings[-1]))))):
-        yield f"moved since the reading before: {named(moved)}"
+        yield f"moved since the reading before: {first_of(moved)}"
 
 
 def _eta(readings: tuple[DrainReading, ...]) -> Iterator[str]:
@@ -164,10 +164,10 @@ def _proven(readings: tuple[DrainReading, ...], question: DrainQuestion) -> Iter
     if question.pause:
         yield f"inputs paused: {question.pause.how}, {question.pause.by}: {question.pause.reason}"
     if lost := tuple(f"{one.name} ({one.why})" for one in read if one.why and one.state == "ok"):
-        yield f"not all of it was read: {named(lost)}"
+        yield f"not all of it was read: {first_of(lost)}"
     if orphaned := [one for one in last.partitions if one.role == "orphaned" and one.records]:
         counts = tuple(f"{one.name} ({one.records:,})" for one in orphaned)
-        yield f"on topics that nothing reads any more, and in no total: {named(counts)}"
+        yield f"on topics that nothing reads any more, and in no total: {first_of(counts)}"
     for held in last.held_back:
         yield f"held back by {held.what} until stream time moves: {_due(held.until_ms, held.stream_time_ms)}"
     if question.punctuators:

@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
-from kstreams_runbooks.decide.lag import named
 from kstreams_runbooks.model.readings.drain import DrainQuestion, DrainReading, OpenTransaction
 from kstreams_runbooks.model.verdicts import Finding
-from kstreams_runbooks.wording import pasted
+from kstreams_runbooks.wording import first_of, pasted
 
 # A coordinator looks for transactions past their timeout every 10 s, and writes the abort after that.
 # Source: transaction.abort.timed.out.transaction.cleanup.interval.ms (Kafka documentation, broker settings).
@@ -31,7 +30,7 @@ def drain_findings(readings: tuple[DrainReading, ...], question: DrainQuestion) 
         yield Finding("topic-recreated", "danger", topic, message, _IDS)
     if lost := tuple(_deleted(readings)):
         message = "had unread records that were deleted while it was watched; they were never processed"
-        yield Finding("deleted-unread", "danger", named(lost), message, _RETENTION)
+        yield Finding("deleted-unread", "danger", first_of(lost), message, _RETENTION)
     for instance in last.instances:
         if _stays_gone(instance.instance, readings[-question.readings :], question.readings):
             message = (
@@ -47,7 +46,7 @@ def drain_findings(readings: tuple[DrainReading, ...], question: DrainQuestion) 
             "have records that the release which is set does not read, and nothing runs that could: start the release "
             "that last ran and let it read them, or delete the group's offsets on them if they are not needed"
         )
-        yield Finding("leftovers-unread", "danger", named(left), message, _OFFSETS)
+        yield Finding("leftovers-unread", "danger", first_of(left), message, _OFFSETS)
 
 
 def not_paused() -> Finding:

@@ -1,8 +1,9 @@
 """Internal topics that an application has stopped reading, and what is left in them."""
 
-from kstreams_runbooks.decide.lag import named, to_read, total_lag
+from kstreams_runbooks.decide.lag import to_read, total_lag
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing, PartitionReading
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.wording import first_of
 
 
 def read_up_to(
@@ -28,7 +29,7 @@ def read_up_to(
     if unknown:
         return Verdict(Outcome.INCONCLUSIVE, tuple(unknown))
     if behind:
-        return Verdict(Outcome.WAIT, (f"{len(behind)} partitions not read to their mark: {named(tuple(behind))}",))
+        return Verdict(Outcome.WAIT, (f"{len(behind)} partitions not read to their mark: {first_of(tuple(behind))}",))
     return Verdict(Outcome.PROCEED, (f"{len(marks)} partitions of {application} read to their mark",))
 
 
@@ -63,7 +64,7 @@ def nothing_left(left: tuple[PartitionReading, ...] | Missing) -> Verdict:
         Outcome.REFUSE,
         (
             f"{lag.records:,} offsets are left unread in topics that the application no longer reads (expected 0): "
-            f"{named(counts)}",
+            f"{first_of(counts)}",
         ),
     )
 

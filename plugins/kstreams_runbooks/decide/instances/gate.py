@@ -7,7 +7,7 @@ and an instance that is RUNNING in a stable group may still process nothing.
 from collections.abc import Iterator
 
 from kstreams_runbooks.decide.instances.members import members_of, settings_text, strangers
-from kstreams_runbooks.decide.lag import named, standing_still, total_lag
+from kstreams_runbooks.decide.lag import standing_still, total_lag
 from kstreams_runbooks.model.readings.readings import (
     ApplicationReading,
     Deployment,
@@ -21,6 +21,7 @@ from kstreams_runbooks.model.readings.states import CLIENT_DUE_MS, is_dead, is_d
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.runs.gate import Expectation
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.wording import first_of
 
 # What stands in an outcome's sentence; the rest is in the evidence.
 _MOST = 4
@@ -114,8 +115,7 @@ def _seen_as_well(
         if also := [reason for reason in dict.fromkeys(found) if reason not in said]:
             age_s = (samples[-1].taken.at_ms - samples[index].taken.at_ms) / 1000
             when = f" {age_s:.0f} s before" if index < len(samples) - 1 else ""
-            more = f"; and {len(also) - _MOST} more" if len(also) > _MOST else ""
-            yield f"the gate saw{when}: {'; '.join(also[:_MOST])}{more}"
+            yield f"the gate saw{when}: {first_of(also, _MOST, '; ')}"
             return
 
 
@@ -205,7 +205,7 @@ def _progress(earlier: list[ApplicationReading], now: ApplicationReading, expect
             f"{waited_s:.0f} s)"
         )
     elif isinstance(base.partitions, tuple) and (stuck := standing_still(base.partitions, now.partitions)):
-        yield f"no progress in {(now.taken.at_ms - base.taken.at_ms) / 1000:.1f} s on {named(stuck)}"
+        yield f"no progress in {(now.taken.at_ms - base.taken.at_ms) / 1000:.1f} s on {first_of(stuck)}"
 
 
 def _settings(deployment: Deployment | Missing, expected: Expectation) -> Iterator[str]:

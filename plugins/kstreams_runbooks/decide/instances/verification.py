@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 from kstreams_runbooks.decide.instances.gate import restore_troubles, thread_troubles
 from kstreams_runbooks.decide.instances.members import every_member_runs, members_of, strays
-from kstreams_runbooks.decide.lag import named, standing_still, total_lag
+from kstreams_runbooks.decide.lag import standing_still, total_lag
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.wording import first_of
 
 
 def change_verified(
@@ -80,7 +81,7 @@ def _behind(earlier: ApplicationReading, after: ApplicationReading, plan: Plan) 
     if lag > limit:
         yield f"lag {lag:,} records (limit {limit:,.0f})"
     if stuck := standing_still(earlier.partitions, after.partitions):
-        yield f"no progress on {named(stuck)}"
+        yield f"no progress on {first_of(stuck)}"
 
 
 def topic_drift(plan: Plan, after: ApplicationReading) -> Iterator[str]:

@@ -3,12 +3,11 @@
 import textwrap
 from collections.abc import Mapping, Sequence
 
-from kstreams_runbooks.decide.lag import named
 from kstreams_runbooks.decide.runs.approval import when
 from kstreams_runbooks.decide.runs.message import MOST_LINES, one_line
 from kstreams_runbooks.model.readings.status import KeptStatus
 from kstreams_runbooks.model.runs.message import Kind, Notification
-from kstreams_runbooks.wording import pasted
+from kstreams_runbooks.wording import first_of, pasted
 
 _MOST_NAMED = 10
 # Nothing of a sentence is cut: where it names several topics it takes several lines.
@@ -40,7 +39,7 @@ def status_changed(
         about=f"application:{first.cluster}:{first.application}" if alone else f"owner:{first.cluster}:{owner}",
         kind=Kind.STATUS,
         occasion=f"{first.word}/{first.since_ms}",
-        application=named(tuple(names)),
+        application=first_of(tuple(names)),
         cluster=first.cluster,
         owner=owner,
         dry_run=False,
@@ -59,6 +58,6 @@ def _sentences(changes: Sequence[KeptStatus], room: int) -> list[str]:
     if len(changes) == 1:
         return textwrap.wrap(changes[0].sentence, _WIDTH)[:room]
     if len(sentences) == 1:
-        return [f"{named(tuple(one.application for one in changes), most=10)}: {changes[0].sentence}"]
+        return [f"{first_of(tuple(one.application for one in changes), most=10)}: {changes[0].sentence}"]
     lines = [f"{one.application}: {one.sentence}" for one in changes]
     return lines if len(lines) <= room else [*lines[: room - 1], f"… and {len(lines) - room + 1} more"]

@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from kstreams_runbooks.decide.lag import named
 from kstreams_runbooks.model.readings.lag import ApplicationLag, PartitionLag
-from kstreams_runbooks.wording import pasted
+from kstreams_runbooks.wording import first_of, pasted
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +48,7 @@ def no_progress(readings: Mapping[int, ApplicationLag], samples: int) -> NoProgr
         group = f"while the group is {', '.join(states)}"
         since = _since([rows[-1][name] for name in stuck])
         told = tuple(f"{name} ({why})" for name, why in stuck.items())
-        said.append(f"committed offsets unchanged{since} over {samples} readings {group}: {named(told)}")
+        said.append(f"committed offsets unchanged{since} over {samples} readings {group}: {first_of(told)}")
     if hanging:
         said.append(_of_transactions(hanging, readings, last.application))
     return NoProgress("; ".join(said), tuple(unknown))
@@ -90,7 +89,7 @@ def _of_transactions(rows: list[PartitionLag], readings: Mapping[int, Applicatio
     )
     return (
         f"a transaction is open since {_clock(since_ms)} or longer, and nothing "
-        f"behind it can be read: {named(behind)}; find whose it is: kafka-transactions.sh --bootstrap-server … "
+        f"behind it can be read: {first_of(behind)}; find whose it is: kafka-transactions.sh --bootstrap-server … "
         f"find-hanging --topic {pasted([first.topic])} --partition {first.partition}, or "
         f"{pasted(['kstreams-runbooks', 'drain', application])}"
     )

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from kstreams_runbooks.decide.lag import named
 from kstreams_runbooks.decide.status.expected_topics import replaced
 from kstreams_runbooks.decide.status.no_progress import NoProgress, no_progress
 from kstreams_runbooks.model.readings.lag import ApplicationLag, PartitionLag
 from kstreams_runbooks.model.readings.states import is_empty
 from kstreams_runbooks.model.readings.status import apart
+from kstreams_runbooks.wording import first_of
 
 Word = Literal["recreated", "rewound", "failed", "expiring", "stalled", "stopped", "unknown", "behind", "healthy"]
 # What the broker calls a streams group whose topology it cannot serve yet (KIP-1071).
@@ -88,11 +88,11 @@ def _statuses(samples: tuple[LagSample, ...], limits: StatusLimits) -> Iterator[
     if sentence := _recreated(samples):
         yield Status("recreated", sentence)
     if fallen := _rewound(samples[-limits.samples :]):
-        yield Status("rewound", f"committed offsets fell: {named(fallen)}; records are processed again")
+        yield Status("rewound", f"committed offsets fell: {first_of(fallen)}; records are processed again")
     if failed := samples[-1].failed:
-        yield Status("failed", f"in ERROR, which it does not leave by itself: {named(failed)}")
+        yield Status("failed", f"in ERROR, which it does not leave by itself: {first_of(failed)}")
     if expiring := _expiring(samples[-1], limits):
-        yield Status("expiring", f"unread records may be deleted soon: {named(expiring)}")
+        yield Status("expiring", f"unread records may be deleted soon: {first_of(expiring)}")
     still = _still(samples, limits)
     if (last.group_state or "").lower() in _NOT_READY:
         why = f"group {last.application_id} is {last.group_state}: the broker gives its members no tasks"
@@ -104,7 +104,7 @@ def _statuses(samples: tuple[LagSample, ...], limits: StatusLimits) -> Iterator[
         why = f"group {last.application_id} has offsets and no member; {unread} records wait"
         yield Status("stopped", why)
     if unknown := (*_unknown(last), *still.unknown):
-        yield Status("unknown", named(unknown))
+        yield Status("unknown", first_of(unknown))
     if (unread_now := last.unread or 0) > limits.records:
         yield Status("behind", f"{unread_now:,} records to read (limit {limits.records:,})")
     yield Status("healthy", f"{last.unread or 0:,} records to read (limit {limits.records:,})")
@@ -117,11 +117,11 @@ def _recreated(samples: tuple[LagSample, ...]) -> str:
     found = replaced(expected, last, samples[-2].lag if len(samples) > 1 else None)
     said = []
     if found.read:
-        said.append(f"{named(found.read)} was deleted and created again: its records and its offsets are others")
+        said.append(f"{first_of(found.read)} was deleted and created again: its records and its offsets are others")
     if found.kept:
         said.append(
-            f"{named(found.kept)} was deleted: an incident, the state that it held is lost once an instance restores "
-            "it, although outputs look right until then"
+            f"{first_of(found.kept)} was deleted: an incident, the state that it held is lost once an instance "
+            "restores it, although outputs look right until then"
         )
     if said:
         said.append(f"once it is looked after, trigger fleet_check with acknowledge: {last.application}")

@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from kstreams_runbooks.decide.change.library import aggregates_tables, joins_by_foreign_key
 from kstreams_runbooks.decide.comparison.compared import Version
 from kstreams_runbooks.decide.discovery.instances import found_instances
-from kstreams_runbooks.decide.lag import named
 from kstreams_runbooks.decide.topology.java_pattern import KAFKAS_OWN
 from kstreams_runbooks.decide.topology.names import internal_by_id
 from kstreams_runbooks.decide.topology.text import parse_topology
@@ -23,6 +22,7 @@ from kstreams_runbooks.observe.kafka.partition_time import left_by_streams
 from kstreams_runbooks.observe.kafka.topic_names import TopicNames
 from kstreams_runbooks.observe.lag.topology_topics import readable_topics
 from kstreams_runbooks.wire.limits import ExchangeLimits
+from kstreams_runbooks.wording import first_of
 
 # Most of the time is waiting for hosts on which nobody listens.
 _THREADS = 32
@@ -78,8 +78,8 @@ def _unseen(names: TopicNames) -> str:
         return ""
     are = "topic is" if len(hidden) == 1 else "topics are"
     return (
-        f"{len(hidden):,} {are} not visible to this login, and it may have offsets there: {named(hidden)}; grant this "
-        "login Describe on them"
+        f"{len(hidden):,} {are} not visible to this login, and it may have offsets there: {first_of(hidden)}; grant "
+        "this login Describe on them"
     )
 
 

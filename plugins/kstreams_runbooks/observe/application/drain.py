@@ -6,7 +6,6 @@ from functools import lru_cache, partial
 
 from kstreams_runbooks.decide.drain.held_back import held_back
 from kstreams_runbooks.decide.drain.workers import running_instances, strange_members
-from kstreams_runbooks.decide.lag import named
 from kstreams_runbooks.decide.topology.java_pattern import KAFKAS_OWN
 from kstreams_runbooks.decide.topology.names import internal_by_id, is_changelog
 from kstreams_runbooks.decide.topology.partitions import all_tasks, tasks_of
@@ -37,6 +36,7 @@ from kstreams_runbooks.observe.lag.lag import LagAsked, lag_of
 from kstreams_runbooks.observe.lag.topology_topics import TopologyTopics, read_by
 from kstreams_runbooks.observe.lag.unread_counts import Count, FirstOf, UnreadCounts
 from kstreams_runbooks.observe.login.failures import spoken_errors
+from kstreams_runbooks.wording import first_of
 
 _STATE_GONE = "this changelog existed and is gone: the state in it is lost; find out what deleted it"
 
@@ -243,8 +243,8 @@ def _perhaps_committed(group_id: str, hidden: Collection[str]) -> Iterable[str]:
         are = "topic is" if len(hidden) == 1 else "topics are"
         yield (
             f"{len(hidden):,} {are} not visible to this login, and group {group_id} may have offsets there on records "
-            f"that it has not read: {named(tuple(sorted(hidden)))}; grant this login Describe on them, or look while "
-            "the application runs"
+            f"that it has not read: {first_of(tuple(sorted(hidden)))}; grant this login Describe on them, or look "
+            "while the application runs"
         )
 
 

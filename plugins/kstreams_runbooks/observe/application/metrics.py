@@ -30,6 +30,7 @@ from kstreams_runbooks.observe.application.jolokia import (
     text,
 )
 from kstreams_runbooks.wire.limits import ExchangeLimits
+from kstreams_runbooks.wording import first_of
 
 _CLIENT = "kafka.streams:type=stream-metrics,client-id=*"
 _RUNTIME = "java.lang:type=Runtime"
@@ -134,10 +135,9 @@ def _streams(
     chosen = [name for name, found in ids.items() if application_id is None or found == application_id]
     if len(chosen) != 1:
         there = sorted(str(found) for found in ids.values())
-        more = f" and {len(there) - _SHOWN} more" if len(there) > _SHOWN else ""
         return Missing(
             f"{taken.source}: {len(chosen)} Kafka Streams clients of {application_id or 'any application'} in the JVM "
-            f"(expected 1; application ids there: {', '.join(there[:_SHOWN])}{more})",
+            f"(expected 1; application ids there: {first_of(there, _SHOWN)})",
             start,
         )
     return _client(chosen[0], clients[chosen[0]], answers, taken, start)

@@ -8,7 +8,6 @@ from airflow.sdk import DAG, Param, task
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_fixed
 
 from kstreams_runbooks.connections import kafka_config
-from kstreams_runbooks.decide.lag import named
 from kstreams_runbooks.decide.runs.status_message import status_changed
 from kstreams_runbooks.decide.status.news import to_tell, together, told
 from kstreams_runbooks.errors import BadInput, Inconclusive, Unreachable
@@ -29,6 +28,7 @@ from kstreams_runbooks.watch.judge import judge_fleet
 from kstreams_runbooks.watch.settings import CheckSettings, check_settings
 from kstreams_runbooks.watch.status import held_applications
 from kstreams_runbooks.watch.status import read_cluster as read
+from kstreams_runbooks.wording import first_of
 
 # A broker that restarts is back within this time; what is away for longer is told, and the next check looks again.
 _AGAIN_S = 5
@@ -138,8 +138,8 @@ def sweep_holds() -> None:
         leave(context, ANSWER, {"void": swept.void, "unknown": swept.unknown, "draining": draining})
         if swept.unknown:
             raise Inconclusive(
-                f"{len(swept.unknown)} held applications could not be looked at: {named(swept.unknown)}; whether their "
-                "plans still hold is not known, the reason stands above"
+                f"{len(swept.unknown)} held applications could not be looked at: {first_of(swept.unknown)}; whether "
+                "their plans still hold is not known, the reason stands above"
             )
 
 
