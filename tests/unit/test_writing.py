@@ -19,21 +19,20 @@ PRINTED = {
 }
 LINE = 120
 WORDS = 40
-# Pattern and the rule of docs/writing.md that it breaks; upper and lower case are one. A pattern sees no code: text in
-# backticks, indented blocks and fences are taken out first.
+# Pattern and the rule of docs/writing.md that it breaks; case does not matter. Code is masked first: backticks,
+# indented blocks and fences.
 BANNED = (
     (r"\b(?:nobody|somebody|anybody|whoever|no one)\b", 1),
     (r"(?<!there )\b(?:is|are|was|were|be) no (?!longer\b|more than\b|less than\b)\w+", 2),
     (r"\b(?:tells?|told|telling|says?|said|saying)\b", 3),
-    (r"\b(?:stands?|stood|standing) (?:in|on|at|there|beside|still|behind|between|otherwise)\b", 4),
+    (r"\b(?:stands?|stood|standing)\b", 4),
     (r"\bbesides?\b", 4),
     (r"(?:^|[.:;] )where\b(?! to\b)", 5),
     (r"\b(?:only|except|unless|even|also) where\b", 5),
-    (r"\bwhere (?:there (?:is|are)|nothing|nothing is|no|needed|given|possible|it is not|that is not|one)\b", 5),
-    (r"\b(?:what|whatever) (?:lies|lay|stands?|comes|goes)\b", 6),
-    (r"\bwhatever\b", 6),
+    (r"\bwhere (?:there (?:is|are)|nothing|no|needed|given|possible|it is not|that is not|one)\b", 5),
+    (r"\b(?:what (?:lies|lay|comes|goes)|whatever)\b", 6),
     (r"\bof (?:which|whom) (?:it|no|nobody|one|the)\b", 6),
-    (r"\b(?:by hand|anew|for ever|meanwhile,? also|the world|the other way round|first contact)\b", 7),
+    (r"\b(?:by hand|anew|for ever|the world|the other way round|first contact)\b", 7),
     (r"\bhow (?:it|an application|they) stands?\b", 7),
     (r"\bso that\b", 8),
     (r"\b(?:please|basically|simply|of course|in order to|note that)\b", 10),
@@ -120,6 +119,13 @@ def test_every_page_keeps_the_rules_of_writing(name: str, text: str, first: int)
     """File, line, phrase and rule of each breach."""
     found = list(breaches(name, text, first))
     assert not found, "\n".join(["", *found])
+
+
+def test_the_readme_fits_and_links_every_page() -> None:
+    """At most 130 lines; a page that it does not link is never found."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 130
+    assert {page.name for page in (ROOT / "docs").glob("*.md")} <= set(re.findall(r"\]\(docs/([a-z_]+\.md)\)", text))
 
 
 def rules() -> dict[int, tuple[str, str]]:
