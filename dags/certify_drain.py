@@ -1,22 +1,22 @@
 """# Certify drain
-This Airflow DAG proves that an application has nothing left to process, or says what is left. It changes nothing.
+This Airflow DAG proves that an application has nothing left to process, or lists what is left. It changes nothing.
 
-1. **observe**: versions, group, offsets, every instance.
-2. **count_unread**: how many records that is, for whoever waits: at once where they are few, else by Spark.
-3. **certify**: reads ends, committed offsets and ends again, until as many readings in a row as the form says show
-   nothing left: inputs and internal topics at zero readable records in the same reading, no end and no committed offset
-   moved, no transaction open, every instance RUNNING with all tasks assigned. Then it looks once more.
-4. **conclude**: the certificate, or why there is none, with the evidence.
+1. **observe**: releases, group, offsets, every instance.
+2. **count_unread**: counts the unread records, for information only: at once if they are few, else with Spark.
+3. **certify**: reads ends, committed offsets and ends again, until as many readings in a row as the form requests show
+   nothing left. Inputs and internal topics have zero readable records in the same reading; no end and no committed
+   offset moves; no transaction is open; every instance is RUNNING with all tasks assigned. Then it reads once more.
+4. **conclude**: the certificate, or the reason why there is none, with the evidence.
 
-Somebody has to keep new records away and say so (**Inputs paused**): what is at its end now may not be in a second.
-Records that a suppress operator holds back and windows that are not closed stand in no topic; they are listed apart.
+A person has to keep new records away and confirm it (**Inputs paused**): a group that is at the end now may not be in
+a second. Records in a suppress operator and windows that are not closed are in no topic; they are listed separately.
 
 | step | clear it? | meanwhile | way back |
 |---|---|---|---|
-| observe | always safe | the application runs as before | nothing is changed |
-| count_unread | always safe | the application runs as before | nothing is changed |
-| certify | always safe, begins to count anew | the application runs as before | nothing is changed |
-| conclude | always safe | the application runs as before | nothing is changed |
+| observe | always safe | the application runs as before | nothing was changed |
+| count_unread | always safe | the application runs as before | nothing was changed |
+| certify | always safe, restarts its count of readings | the application runs as before | nothing was changed |
+| conclude | always safe | the application runs as before | nothing was changed |
 """
 
 from kstreams_runbooks.steps.conclude import conclude

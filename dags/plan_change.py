@@ -1,25 +1,25 @@
 """# Plan a change
-This Airflow DAG compares what an application runs with a release, shows what follows from that, and starts the runbook
-that somebody chooses, with its parameters filled in. By itself it changes nothing.
+This Airflow DAG compares a running application with a release, shows the consequences, and starts the runbook that an
+approver chooses, with its parameters filled in. It changes nothing itself.
 
-1. **observe**: what runs, by what every instance says of itself. Two versions side by side are refused.
-2. **describe_release**: what the release says of itself, by its deployer's describe command, a file or a text pasted
-   into the form, and what both versions declare (`config/applications/APPLICATION/RELEASE.yaml`).
-3. **plan**: every consequence with its source, what it does to topics, stores and directories, how many bytes restore
-   and what the inputs still hold, and the runbook for it. A runbook that is no DAG yet is shown as numbered steps for a
-   person. What is refused, or not declared and matters, ends the run here.
-4. **choose_runbook**: asks which runbook is started, or none. Whoever may approve may choose.
-5. **start_runbook**: starts it, as a dry run unless the form says otherwise; its own approval is its own.
+1. **observe**: what runs, as every instance reports it. Two releases side by side are refused.
+2. **describe_release**: the release's topology, from its deployer's describe command, a file, or a text pasted into the
+   form; and the declarations of both releases (`config/applications/APPLICATION/RELEASE.yaml`).
+3. **plan**: every consequence with its source; the effects on topics, stores and directories; how many bytes are
+   restored and which records the inputs still hold; and the runbook to use. A runbook that is not a DAG yet is shown
+   as numbered steps for a person. The run ends here if the change is refused, or if an undeclared value matters.
+4. **choose_runbook**: asks which runbook to start, or none. Any approver may choose.
+5. **start_runbook**: starts it, as a dry run unless the form requests otherwise. The runbook asks for its own approval.
 6. **conclude**: one outcome, with the evidence.
 
-Dry run is the default: it reads, compares and plans. It asks nobody and starts nothing.
+Dry run is the default: it reads, compares and plans. It asks for no decision and starts nothing.
 
 | step | clear it? | meanwhile | way back |
 |---|---|---|---|
 | observe, describe_release, plan | always safe | the application runs as before | nothing was changed |
 | choose_runbook | always safe, asks again | the application runs as before | choose none |
-| start_runbook | always safe, starts no second run | the started run goes its own way | `undo` of the started run |
-| conclude | always safe | the started run goes its own way | `undo` of the started run |
+| start_runbook | always safe, starts no second run | the started run continues | `undo` of the started run |
+| conclude | always safe | the started run continues | `undo` of the started run |
 """
 
 from kstreams_runbooks.steps.change.choose import choose_runbook
@@ -34,7 +34,7 @@ with runbook("plan_change", doc=__doc__, params=compared_release(), tags=("plan"
         >> describe_release()
         >> plan_of_change()
         >> choose_runbook()
-        # What was chosen stands in the ledger, bound to this plan: a task marked successful by hand starts nothing.
+        # The choice is in the ledger, bound to this plan: a task marked successful manually starts nothing.
         >> start_runbook()
         >> conclude()
     )

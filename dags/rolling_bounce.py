@@ -1,22 +1,21 @@
 """# Rolling bounce
-This Airflow DAG brings an application to another release or other settings on the same Kafka Streams library, one
-instance after another. Another library is `library_bump`; another set of internal or source topics is
-`stop_and_restart`.
+This Airflow DAG changes the release or the settings of an application on the same Kafka Streams library, one instance
+at a time. Use `library_bump` for another library, and `stop_and_restart` for another set of internal or source topics.
 
-1. **observe, check**: every instance RUNNING, the group stable, every reading there. Nothing is changed.
-2. **plan, approve_plan**: what each instance will run, what its restart costs, how to go back.
-   Refused where the cluster lacks a topic that the release needs, or has it with partitions that do not fit.
+1. **observe, check**: every instance RUNNING, the group stable, every reading complete. Nothing is changed.
+2. **plan, approve_plan**: what each instance will run, the cost of its restart, the way back. The plan is refused if
+   the cluster lacks a topic that the release needs, or has it with a partition count that does not fit.
 3. **bounce 1**: one instance first, a bake time, then the rest.
-4. **verify, conclude**: what was planned is what runs; one outcome, with the evidence.
+4. **verify, conclude**: the planned release runs; one outcome, with the evidence.
 
-Dry run is the default: it reads, checks, plans and says what it would do.
+Dry run is the default: it reads, checks, plans and reports what a real run would do.
 
 | step | clear it? | meanwhile | way back |
 |---|---|---|---|
 | observe, check, plan | always safe | the application runs as before | nothing was changed |
 | approve_plan | always safe, asks again | the application runs as before | reject |
-| bounce_1_first | always safe, goes on from what it sees | the others process | `undo`: one restart |
-| bounce_1_rest | always safe, goes on from what it sees | all but one process | `undo`: one restart each |
+| bounce_1_first | always safe, continues from the observed state | the others process | `undo`: one restart |
+| bounce_1_rest | always safe, continues from the observed state | all but one process | `undo`: one restart each |
 | verify, conclude | always safe | the application runs | `undo` |
 
 Marking the whole **run** failed stops it at the next step boundary: no other instance is touched, and its hold is free.

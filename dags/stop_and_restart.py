@@ -1,29 +1,30 @@
 """# Stop and restart
-This Airflow DAG stops every instance of an application, empties its consumer group, and starts all of them together,
-with another release or other settings where they are given. It is what a changed set of internal or source topics
-needs: a static member that comes back within its session timeout keeps its old assignment, runs without progress for a
-minute and ends in ERROR. It is also the cure for an application that is in that state.
+This Airflow DAG stops every instance of an application, empties its consumer group, and starts all instances together,
+with another release or other settings if given. A changed set of internal or source topics needs this: a static member
+that returns within its session timeout keeps its old assignment, runs without progress for a minute and ends in ERROR.
+The DAG also repairs an application that is already in that state.
 
-1. **observe, check**: every reading that is needed is there; instances that are not well are shown. Nothing is changed.
-2. **plan, approve_plan**: what every instance will run, what the pause costs, how to go back.
-   Refused where the cluster lacks a topic that the release needs, or has it with partitions that do not fit.
-3. **stop_application**: all at once; their members are removed until the group is EMPTY.
-4. **start_application**: all at once. **wait_caught_up**: every instance through its gate.
-5. **verify, conclude**: what was planned is what runs; one outcome, with the evidence.
+1. **observe, check**: every required reading is complete; unhealthy instances are shown. Nothing is changed.
+2. **plan, approve_plan**: what every instance will run, the cost of the pause, the way back. The plan is refused if the
+   cluster lacks a topic that the release needs, or has it with a partition count that does not fit.
+3. **stop_application**: stops all instances at once; their members are removed until the group is EMPTY.
+4. **start_application**: starts all instances at once. **wait_caught_up**: every instance passes its gate.
+5. **verify, conclude**: the planned release runs; one outcome, with the evidence.
 
-Dry run is the default: it reads, checks, plans and says what it would do.
+Dry run is the default: it reads, checks, plans and reports what a real run would do.
 
 | step | clear it? | meanwhile | way back |
 |---|---|---|---|
 | observe, check, plan | always safe | the application runs as before | nothing was changed |
 | approve_plan | always safe, asks again | the application runs as before | reject |
-| stop_application | always safe, goes on from what it sees | nothing is processed | `undo`: all at once |
-| start_application | always safe, goes on from what it sees | nothing is processed | `undo`: all at once |
+| stop_application | always safe, continues from the observed state | nothing is processed | `undo`: all at once |
+| start_application | always safe, continues from the observed state | nothing is processed | `undo`: all at once |
 | wait_caught_up | always safe | the application catches up | `undo`: all at once |
 | verify, conclude | always safe | the application runs | `undo`: all at once |
 
-Marking the whole **run** failed stops it at the next step boundary and leaves the application as it is then, which may
-be **stopped**, and `conclude` does not run: clear it to read how the instances are and the way back.
+Marking the whole **run** failed stops it at the next step boundary. The application stays in its state at that moment,
+which may be **stopped**, and `conclude` does not run. Clear `conclude` to get the state of the instances and the way
+back.
 """
 
 from kstreams_runbooks.steps.approval.approve import approve

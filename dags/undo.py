@@ -1,23 +1,24 @@
 """# Undo
-This Airflow DAG takes a run of any runbook back, by the undo cards that the run wrote before each of its writes.
+This Airflow DAG reverts a run of any runbook, using the undo cards that the run wrote before each of its writes.
 
-1. **read_cards**: the cards, last to first, and the application as it is now. Nothing is changed.
-2. **plan, approve_undo**: which cards still apply, to what each instance goes back, what that costs. Where somebody
-   has changed the application since, or nothing published leads back to the old release, it refuses and says why.
-3. **undo**: one instance after another, or all at once where the run took them all at once; what is down comes first.
-   Where an older release cannot open the local state, that is cleared and restored from the changelogs. Where records
-   may lie in the repartition topics that it misreads, as after the point of no return of a library bump, every instance
-   that goes back runs with `upgrade.from` first, the topics are read to where they ended, and only then the first old
-   release starts.
+1. **read_cards**: the cards, last to first, and the present state of the application. Nothing is changed.
+2. **plan, approve_undo**: which cards still apply, the release that each instance returns to, the cost. The plan is
+   refused, with the reason, if the application was changed after the run, or if no published path leads back to the
+   old release.
+3. **undo**: one instance at a time, or all at once if the run took them all at once; instances that are down come
+   first. If an older release cannot open the local state, the state is cleared and restored from the changelogs. After
+   the point of no return of a library bump, for example, the repartition topics may contain records that the old
+   release misreads. In that case every returning instance first runs with `upgrade.from`, the topics are read to
+   where they ended, and only then the first old release starts.
 4. **conclude**: one outcome, with the evidence.
 
-Dry run is the default: it reads, plans and says what it would do.
+Dry run is the default: it reads, plans and reports what a real run would do.
 
 | step | clear it? | meanwhile | way back |
 |---|---|---|---|
 | read_cards, plan | always safe | the application stays as the run left it | nothing was changed |
 | approve_undo | always safe, asks again | the application stays as the run left it | reject |
-| undo | always safe, goes on from what it sees | as in the run that is taken back | trigger that runbook again |
+| undo | always safe, continues from the observed state | as in the run that is undone | trigger that runbook again |
 | conclude | always safe | the application runs | trigger that runbook again |
 """
 

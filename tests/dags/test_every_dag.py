@@ -15,7 +15,7 @@ from airflow.dag_processing.dagbag import DagBag
 from airflow.sdk import DAG
 from airflow.serialization.serialized_objects import DagSerialization
 
-# The same task id means the same thing in every DAG (README, "Words").
+# The same task id means the same thing in every DAG (docs/runbooks.md, "Steps of a run").
 KNOWN_STEPS = {
     "observe",
     "check",
@@ -79,7 +79,7 @@ def test_every_file_parses(bag: DagBag) -> None:
 
 
 def test_steps_are_known_few_and_documented(bag: DagBag) -> None:
-    """At most 18 tasks, each a word that the README explains, and a page that says what clearing it does."""
+    """At most 18 tasks, each a word that docs/runbooks.md explains, and a page that says what clearing it does."""
     for dag in runbooks(bag):
         assert set(dag.task_ids) <= KNOWN_STEPS
         assert len(dag.task_ids) <= 18

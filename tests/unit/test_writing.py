@@ -1,0 +1,178 @@
+"""Every page keeps the rules of docs/writing.md, as far as a test can see: phrases, length, headings."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+# Pages that a command or a test series prints: their words are in the program.
+PRINTED = {
+    "change_rules.md",
+    "drain_soak.md",
+    "kill_library_bump.md",
+    "lag_scenarios.md",
+    "rights.md",
+    "version_paths.md",
+}
+LINE = 120
+WORDS = 40
+# Pattern and the rule of docs/writing.md that it breaks; case does not matter. Code is masked first: backticks,
+# indented blocks and fences.
+BANNED = (
+    (r"\b(?:nobody|somebody|anybody|whoever|no one)\b", 1),
+    (r"(?<!there )\b(?:is|are|was|were|be) no (?!longer\b|more than\b|less than\b)\w+", 2),
+    (r"\b(?:tells?|told|telling|says?|said|saying)\b", 3),
+    (r"\b(?:stands?|stood|standing)\b", 4),
+    (r"\bbesides?\b", 4),
+    (r"(?:^|[.:;] )where\b(?! to\b)", 5),
+    (r"\b(?:only|except|unless|even|also) where\b", 5),
+    (r"\bwhere (?:there (?:is|are)|nothing|no|needed|given|possible|it is not|that is not|one)\b", 5),
+    (r"\b(?:what (?:lies|lay|comes|goes)|whatever)\b", 6),
+    (r"\bof (?:which|whom) (?:it|no|nobody|one|the)\b", 6),
+    (r"\b(?:by hand|anew|for ever|the world|the other way round|first contact)\b", 7),
+    (r"\bhow (?:it|an application|they) stands?\b", 7),
+    (r"\bso that\b", 8),
+    (r"\b(?:please|basically|simply|of course|in order to|note that)\b", 10),
+)
+_QUESTION = re.compile(
+    r"^(?!where to\b|how to\b)(?:what|which|who|whose|whom|how|why|when|where|is|are|does|do|can)\b|\?$", re.IGNORECASE
+)
+_CODE = re.compile(r"`[^`]*`")
+_TARGET = re.compile(r"\]\([^)]*\)")
+_ITEM = re.compile(r"^\s*(?:[-*]|\d+\.) ")
+
+
+def breaches(name: str, text: str, first: int = 1) -> Iterator[str]:
+    """Each breach of a rule as `file:line: phrase (rule n of docs/writing.md)`."""
+    for at, line in _prose(text, first):
+        if not line.startswith("|") and len(_TARGET.sub("]()", line)) > LINE:
+            yield f"{name}:{at}: a line of {len(line)} characters (rule 10 of docs/writing.md)"
+        if line.startswith("#") and (found := _QUESTION.search(line.lstrip("# "))):
+            yield f"{name}:{at}: heading {found.group()!r} (rule 9 of docs/writing.md)"
+    for starts, paragraph in _paragraphs(text, first):
+        for pattern, rule in BANNED:
+            for found in re.finditer(pattern, paragraph, re.IGNORECASE):
+                at = _line_of(starts, found.end() - 1)
+                yield f"{name}:{at}: {found.group().strip(' .:;')!r} (rule {rule} of docs/writing.md)"
+        if not paragraph.startswith("|"):
+            for found in re.finditer(r"[^.!?;:]+(?:[.!?;:](?!\s|$)[^.!?;:]*)*", paragraph):
+                if (length := len(found.group().split())) > WORDS:
+                    at = _line_of(starts, found.start() + 1)
+                    yield f"{name}:{at}: a sentence of {length} words (rule 8 of docs/writing.md)"
+
+
+def _prose(text: str, first: int) -> Iterator[tuple[int, str]]:
+    """Lines with their numbers, without blocks of code."""
+    fenced = listed = False
+    for at, line in enumerate(text.splitlines(), start=first):
+        if line.startswith("```"):
+            fenced = not fenced
+            continue
+        if line.strip() and not line.startswith(" "):
+            listed = bool(_ITEM.match(line))
+        if not fenced and (listed or not line.startswith("    ")):
+            yield at, line
+
+
+def _paragraphs(text: str, first: int) -> Iterator[tuple[list[tuple[int, int]], str]]:
+    """Joined lines, each with the offsets at which its lines begin; a row, an item and a heading are their own."""
+    starts: list[tuple[int, int]] = []
+    joined = ""
+    for at, line in [*_prose(text, first), (0, "")]:
+        alone = line.startswith(("|", "#")) or _ITEM.match(line)
+        if joined and (not line.strip() or alone or joined.startswith(("|", "#"))):
+            yield starts, _without_code(joined)
+            starts, joined = [], ""
+        if line.strip():
+            starts.append((len(joined), at))
+            joined += line.strip() + " "
+
+
+def _without_code(text: str) -> str:
+    """As long as before, with a word in place of code and of a link's target: offsets stay."""
+    masked = _CODE.sub(lambda found: "x" * len(found.group()), text)
+    return _TARGET.sub(lambda found: "]" + "x" * (len(found.group()) - 1), masked).rstrip()
+
+
+def _line_of(starts: list[tuple[int, int]], offset: int) -> int:
+    return max(at for start, at in starts if start <= offset)
+
+
+def pages() -> list[tuple[str, str, int]]:
+    """Name, text and number of the first line: the README, the pages of docs that are written, those of the DAGs."""
+    files = [ROOT / "README.md", *sorted(page for page in (ROOT / "docs").glob("*.md") if page.name not in PRINTED)]
+    written = [(str(file.relative_to(ROOT)), file.read_text(encoding="utf-8"), 1) for file in files]
+    for file in sorted((ROOT / "dags").glob("*.py")):
+        source = file.read_text(encoding="utf-8")
+        page = ast.parse(source).body[0]
+        assert isinstance(page, ast.Expr), file
+        assert isinstance(page.value, ast.Constant), file
+        written.append((str(file.relative_to(ROOT)), str(page.value.value), page.lineno))
+    return written
+
+
+@pytest.mark.parametrize(("name", "text", "first"), [pytest.param(*page, id=page[0]) for page in pages()])
+def test_every_page_keeps_the_rules_of_writing(name: str, text: str, first: int) -> None:
+    """File, line, phrase and rule of each breach."""
+    found = list(breaches(name, text, first))
+    assert not found, "\n".join(["", *found])
+
+
+def test_the_readme_fits_and_links_every_page() -> None:
+    """At most 130 lines; a page that it does not link is never found."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 130
+    assert {page.name for page in (ROOT / "docs").glob("*.md")} <= set(re.findall(r"\]\(docs/([a-z_]+\.md)\)", text))
+
+
+def rules() -> dict[int, tuple[str, str]]:
+    """The before and the after of each rule of docs/writing.md."""
+    text = (ROOT / "docs" / "writing.md").read_text(encoding="utf-8")
+    found = {}
+    for section in text.split("\n## Rule ")[1:]:
+        [before] = re.findall(r"^- Before: `(.+)`$", section, re.MULTILINE)
+        [after] = re.findall(r"^- After: (.+)$", section, re.MULTILINE)
+        found[int(section.partition(":")[0])] = (before, after)
+    return found
+
+
+def test_the_page_has_ten_rules_each_with_a_before_and_an_after() -> None:
+    """And every rule that a pattern names."""
+    assert set(rules()) == set(range(1, 11)) >= {rule for _, rule in BANNED}
+
+
+@pytest.mark.parametrize(("rule", "before", "after"), [(rule, *example) for rule, example in rules().items()])
+def test_each_before_breaks_its_rule_and_its_after_breaks_none(rule: int, before: str, after: str) -> None:
+    """The page's own examples; those of rule 9 are headings."""
+    heading = "# " if rule == 9 else ""
+    assert any(f"(rule {rule} of" in breach for breach in breaches("page", heading + before))
+    assert not list(breaches("page", heading + after))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Fine.\n\nIt is\nno runbook.", "page:4: 'is\\nno runbook' (rule 2"),
+        ("`Nobody` may be written as code.", ""),
+        ("    nobody in a block of code", ""),
+        ("```\nnobody in a fence\n```", ""),
+        ("| a | nobody |", "page:1: 'nobody' (rule 1"),
+        ("## Who is asked", "page:1: heading 'Who' (rule 9"),
+        ("# Is it drained?", "page:1: heading 'Is' (rule 9"),
+        ("x" * 121, "page:1: a line of 121 characters (rule 10"),
+        ("[name](" + "x" * 121 + ")", ""),
+        ("| " + "x" * 121 + " |", ""),
+        ("word " * 20 + "\n" + "word " * 21, "page:1: a sentence of 41 words (rule 8"),
+        ("word " * 20 + "\nend. " + "word " * 20, ""),
+        ("In a folder where files are, it is no longer empty.", ""),
+        ("- Read it. Where it is missing, stop.", "page:1: 'Where' (rule 5"),
+    ],
+)
+def test_a_breach_is_named_with_its_line(text: str, expected: str) -> None:
+    """The line of its end, if it spans two; code is left alone."""
+    found = "\n".join(breaches("page", text))
+    assert found.startswith(expected.replace("\\n", " "))
+    assert bool(found) == bool(expected)
