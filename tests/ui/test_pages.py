@@ -14,6 +14,8 @@ from world.runs import DAG, question, trigger
 _WIDTH, _HEIGHT = 1280, 900
 # Where to keep pictures of the pages for somebody who wants to look at them.
 _PICTURES = os.environ.get("PICTURES")
+# A page of Airflow takes seconds to come, on a busy machine many.
+expect.set_options(timeout=60_000)
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +57,7 @@ def test_the_form_asks_for_application_and_target_and_starts_with_dry_run(stack:
     """Safe by default, with help texts, limits folded away."""
     page.goto(f"{stack.lab.airflow_url}/dags/{DAG}")
     page.get_by_role("button", name="Trigger").click()
-    expect(page.get_by_text("There is no default on purpose.").first).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("There is no default on purpose.").first).to_be_visible()
     text = page.locator("body").inner_text()
     for words in (
         "Application",
@@ -75,7 +77,7 @@ def test_the_form_of_a_certificate_asks_why_nothing_new_arrives(stack: Stack, pa
     """It changes nothing, so it looks for real at once; without a reason it could certify nothing."""
     page.goto(f"{stack.lab.airflow_url}/dags/certify_drain")
     page.get_by_role("button", name="Trigger").click()
-    expect(page.get_by_text("Who or what keeps new records away").first).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("Who or what keeps new records away").first).to_be_visible()
     text = page.locator("body").inner_text()
     for words in ("Application", "Inputs paused", "One reading instead of a certificate.", "Limits"):
         assert words in text, words
