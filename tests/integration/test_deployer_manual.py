@@ -129,7 +129,7 @@ def test_it_changes_nothing_itself(person: Person, tmp_path: Path) -> None:
     person.starts()
     before = described(tmp_path)
     control = deployer(tmp_path)
-    assert not control.acts
+    assert not control.abilities.act
     wanted = (
         r"ask a person: set o1 to release 4\.3\.1 \(orders:18\) with no setting .* \(edit o1/deployment\.properties\)"
     )

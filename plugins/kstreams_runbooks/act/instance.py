@@ -49,7 +49,7 @@ def restart(
     started with what stands declared at that moment, then Interrupted is raised. A rerun goes on from where this
     stopped, also from an instance that is down.
     """
-    if not deployer.acts:
+    if not deployer.abilities.act:
         raise WriteRefused(
             f"{instance}: its deployer changes nothing itself, so nothing is restarted; ask a person: "
             f"{deployer.request('deploy', instance, release, settings)}"

@@ -12,6 +12,7 @@ from kstreams_runbooks.deployers.requests import Wish, request_sentence
 from kstreams_runbooks.deployers.settable import refuse_others, settable_keys, shown
 from kstreams_runbooks.errors import BadInput, WriteRefused
 from kstreams_runbooks.fleet.deployers.manual import ManualSettings, Stated
+from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.readings.readings import Deployment, Missing, Taken
 from kstreams_runbooks.wording import sentence
 
@@ -21,8 +22,6 @@ _UNSEEN = "the manual deployer has no describe command; declare deployer.command
 class ManualDeployer:
     """Deployer through a person."""
 
-    acts = False
-
     def __init__(self, settings: ManualSettings, *, application_id: str, dry_run: bool = True) -> None:
         self.would_write: list[str] = []
         self._settings = settings
@@ -30,6 +29,14 @@ class ManualDeployer:
         self._dry_run = dry_run
         self._settable = settable_keys(settings.settable)
         self._names = tuple(instance.name for instance in settings.instances)
+
+    @property
+    def abilities(self) -> Abilities:
+        """A person does everything, and can always be asked to clear local state."""
+        commands = self._settings.commands
+        return Abilities(
+            instances=commands.describe is not None, topology=commands.topology is not None, clear=True, act=False
+        )
 
     def describe(self) -> tuple[Deployment, ...]:
         """Every declared instance as the describe command prints it; all of it Missing where none is declared.

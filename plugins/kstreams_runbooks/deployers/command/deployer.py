@@ -15,6 +15,7 @@ from kstreams_runbooks.deployers.settable import refuse_others, settable_keys
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, WriteRefused
 from kstreams_runbooks.fleet.deployers.command import Command, CommandSettings
 from kstreams_runbooks.fleet.deployers.environment import CommandEnvironment
+from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.address import printable
 from kstreams_runbooks.model.readings.readings import Deployment, Taken
 from kstreams_runbooks.model.readings.states import is_down, is_up
@@ -24,8 +25,6 @@ from kstreams_runbooks.wording import pasted, sentence
 class CommandDeployer:
     """Deployer over a team's own commands."""
 
-    acts = True
-
     def __init__(self, settings: CommandSettings, *, application_id: str, dry_run: bool = True) -> None:
         self.would_write: list[str] = []
         self._settings = settings
@@ -34,6 +33,14 @@ class CommandDeployer:
         self._settable = settable_keys(settings.settable)
         self._instances = {instance.name: instance for instance in settings.instances}
         self._topologies: dict[str, str] = {}
+
+    @property
+    def abilities(self) -> Abilities:
+        """What has a command."""
+        commands = self._settings.commands
+        return Abilities(
+            instances=True, topology=commands.topology is not None, clear=commands.clear_state is not None, act=True
+        )
 
     def describe(self) -> tuple[Deployment, ...]:
         """Every declared instance that the command prints, in the declared order; one call for all of them."""
