@@ -1,14 +1,12 @@
 """One cluster and one application as their files declare them."""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field, ValidationError, ValidationInfo, field_validator
 
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.fleet.deployers.command import CommandSettings
-from kstreams_runbooks.fleet.deployers.manual import ManualSettings
-from kstreams_runbooks.fleet.deployers.supervisord import SupervisordSettings
+from kstreams_runbooks.fleet.deployers.kinds import DeployerSettings
 from kstreams_runbooks.fleet.limits import Limits
 from kstreams_runbooks.fleet.values import (
     Count,
@@ -23,9 +21,6 @@ from kstreams_runbooks.fleet.values import (
 )
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.releases.release import Release
-
-# One more deployer is one more member here; `kind` tells them apart.
-DeployerSettings = Annotated[SupervisordSettings | CommandSettings | ManualSettings, Field(discriminator="kind")]
 
 ProcessingGuarantee = Literal["at_least_once", "exactly_once", "exactly_once_beta", "exactly_once_v2", "unknown"]
 

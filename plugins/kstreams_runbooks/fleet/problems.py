@@ -9,6 +9,8 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
+from kstreams_runbooks.fleet.deployers import kinds
+from kstreams_runbooks.fleet.deployers.base import DeployerDeclaration
 from kstreams_runbooks.wording import outside, sentence
 
 _LONGEST_VALUE = 80
@@ -22,7 +24,6 @@ _REASONS = {
     "dict_type": "must be a mapping (`key: value` lines)",
     "tuple_type": "must be a list",
     "string_type": "must be text; quote it if it is meant so",
-    "union_tag_not_found": "has no `kind`; it names the deployer: supervisord, command or manual",
     "too_short": "is empty; at least one is needed",
     "string_too_short": "is empty",
     "path_type": "must be text: a path",
@@ -123,6 +124,8 @@ def _reason(each: Mapping[str, Any], model: type[BaseModel]) -> str:
         return str(context["error"])
     if kind == "union_tag_invalid":
         return f"has the kind {context['tag']!r}, which is none of {context['expected_tags']}"
+    if kind == "union_tag_not_found":
+        return f"has no `kind`; it names the deployer: {kinds.listed_kinds()}"
     if kind in _REASONS:
         return _REASONS[kind]
     message = str(each["msg"])
@@ -159,7 +162,9 @@ def _tags(model: type[BaseModel]) -> tuple[Any, ...]:
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+    if annotation is DeployerDeclaration:
+        yield from kinds.settings_classes()
+    elif isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     for argument in get_args(annotation):
         yield from _models(argument)

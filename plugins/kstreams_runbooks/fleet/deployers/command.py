@@ -7,7 +7,6 @@ from pydantic import AfterValidator, Field, field_validator
 
 from kstreams_runbooks.fleet.deployers.base import (
     ARTIFACTS,
-    INSTANCES,
     ArtifactByRelease,
     DeployerDeclaration,
     Instance,
@@ -77,7 +76,6 @@ class CommandSettings(DeployerDeclaration):
     """Deployer settings of kind `command`."""
 
     kind: Literal["command"] = Field(description="which deployer: command")
-    instances: tuple[Instance, ...] = Field(min_length=1, description=INSTANCES)
     releases: ArtifactByRelease = Field(min_length=1, description=ARTIFACTS)
     commands: Commands = Field(description="one command per verb, each {run: [program, argument, …], timeout_s: 60}")
 

@@ -6,7 +6,6 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from kstreams_runbooks.fleet.deployers.base import (
     ARTIFACTS,
-    INSTANCES,
     ArtifactByRelease,
     DeployerDeclaration,
     Instance,
@@ -29,7 +28,6 @@ class ManualSettings(DeployerDeclaration):
     """Deployer settings of kind `manual`."""
 
     kind: Literal["manual"] = Field(description="which deployer: manual")
-    instances: tuple[Instance, ...] = Field(min_length=1, description=INSTANCES)
     releases: ArtifactByRelease = Field(min_length=1, description=ARTIFACTS)
     how: Words | None = Field(
         default=None, description="one sentence for the person who is asked: where and how this application is deployed"
