@@ -3,7 +3,7 @@ This Airflow DAG compares what an application runs with a release, shows what fo
 that somebody chooses, with its parameters filled in. By itself it changes nothing.
 
 1. **observe**: what runs, by what every instance says of itself. Two versions side by side are refused.
-2. **describe_release**: what the release says of itself, by its deployer's describe command, a file or a text pasted
+2. **describe_release**: what the release says of itself, by its deployer's topology command, a file or a text pasted
    into the form, and what both versions declare (`config/applications/APPLICATION/RELEASE.yaml`).
 3. **plan**: every consequence with its source, what it does to topics, stores and directories, how many bytes restore
    and what the inputs still hold, and the runbook for it. A runbook that is no DAG yet is shown as numbered steps for a

@@ -99,7 +99,7 @@ def _start_again(deployer: Deployer, instance: str, error: BaseException, log: C
 
 def _is_stopped(deployer: Deployer, instance: str) -> bool:
     return any(
-        found.instance == instance and is_down(found.process) and found.pid is None for found in deployer.describe()
+        found.instance == instance and is_down(found.process) and found.pid is None for found in deployer.instances()
     )
 
 

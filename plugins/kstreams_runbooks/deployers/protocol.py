@@ -9,7 +9,7 @@ Small enough that a command or a person can stand behind it. Rules for all of th
   and could not do it.
 - In a dry run the mutating calls run their guards, add one sentence to `would_write` and do nothing.
 - One that does not act itself (`abilities.act` is False) refuses every mutating call (WriteRefused). A step says
-  `request` to a person instead, and waits until `describe` shows that it was done.
+  `request` to a person instead, and waits until `instances` shows that it was done.
 """
 
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ class Deployer(Protocol):
     def abilities(self) -> Abilities:
         """What it can do as it is declared; what it cannot, a runbook must not be planned on."""
 
-    def describe(self) -> tuple[Deployment, ...]:
+    def instances(self) -> tuple[Deployment, ...]:
         """Every declared instance, in the declared order: one look, no waiting.
 
         `applied` may be True only where the running process certainly read what is declared now; a doubt is Missing.

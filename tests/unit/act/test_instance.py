@@ -25,7 +25,7 @@ class Recorder:
         self.runs: tuple[str, Mapping[str, str]] | None = ("3.4.1", {})
         self.at = at
 
-    def describe(self) -> tuple[Deployment, ...]:
+    def instances(self) -> tuple[Deployment, ...]:
         """One instance."""
         process, pid = ("running", 7) if self.up else ("stopped", None)
         return (Deployment(Taken(0, "here"), "o1", process, None, pid, "3.4.1", (), True),)  # type: ignore[arg-type]

@@ -30,7 +30,7 @@ def test_the_shipped_fleet_is_right() -> None:
     assert fleet.cluster(orders.cluster).connection == "kafka_demo"
     assert isinstance(orders.deployer, SupervisordSettings)
     assert orders.deployer.instances[1].state_dir == Path("/srv/demo/instances/orders-2/state")
-    assert orders.deployer.describe[2] == "{directory}/*"
+    assert orders.deployer.topology[2] == "{directory}/*"
     assert (orders.production, orders.four_eyes, orders.static_membership) == (False, True, True)
 
 

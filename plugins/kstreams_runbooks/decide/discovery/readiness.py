@@ -91,7 +91,7 @@ def _instances(found: ReadinessReading) -> Facts:
 
 def _deployment(found: ReadinessReading) -> Fact:
     if not found.abilities.instances:
-        return Fact(holds=False, why="no describe command")
+        return Fact(holds=False, why="no instances command")
     for one in found.reading.instances:
         deployment = one.deployment
         part = deployment.release if isinstance(deployment, Deployment) else deployment

@@ -42,10 +42,10 @@ class CommandDeployer:
             instances=True, topology=commands.topology is not None, clear=commands.clear_state is not None, act=True
         )
 
-    def describe(self) -> tuple[Deployment, ...]:
+    def instances(self) -> tuple[Deployment, ...]:
         """Every declared instance that the command prints, in the declared order; one call for all of them."""
         return look(
-            self._settings.commands.describe,
+            self._settings.commands.instances,
             tuple(self._instances),
             self._application_id,
             self._settable,
@@ -108,8 +108,8 @@ class CommandDeployer:
         # In a dry run the stop before it was only recorded.
         if not _is_gone(now) and not self._dry_run:
             raise WriteRefused(
-                f"{instance}: describe prints the process {now.process}, pid {now.pid}; its state is not cleared while "
-                "it runs"
+                f"{instance}: the instances command prints the process {now.process}, pid {now.pid}; its state is not "
+                "cleared while it runs"
             )
         if self._recorded(f"delete the local state of {instance}"):
             return
@@ -169,13 +169,15 @@ class CommandDeployer:
         return now
 
     def _now(self, instance: str) -> Deployment:
-        """The instance as it is; Inconclusive where describe does not know it or its process."""
+        """The instance as it is; Inconclusive where `instances` does not know it or its process."""
         self._one(instance)
-        found = next((one for one in self.describe() if one.instance == instance), None)
+        found = next((one for one in self.instances() if one.instance == instance), None)
         if found is None:
-            raise Inconclusive(f"{instance}: describe does not print it; correct the command, or the declaration")
+            raise Inconclusive(
+                f"{instance}: the instances command does not print it; correct the command, or the declaration"
+            )
         if found.process == "unknown":
-            raise Inconclusive(f"{instance}: describe does not know its process; nothing is done to it")
+            raise Inconclusive(f"{instance}: the instances command does not know its process; nothing is done to it")
         return found
 
     def _recorded(self, sentence: str) -> bool:
@@ -222,9 +224,9 @@ def look(
     source: str,
     environment: CommandEnvironment,
 ) -> tuple[Deployment, ...]:
-    """The `instances` that a describe command prints, in their order; Inconclusive for what is not the contract."""
-    text = run_script(application_id, "describe", command, {"application_id": application_id}, environment)
-    document = parsed(text, InstancesDocument, f"{application_id}: describe ({printable(command.run[0])})")
+    """The `instances` that an instances command prints, in their order; Inconclusive for what is not the contract."""
+    text = run_script(application_id, "instances", command, {"application_id": application_id}, environment)
+    document = parsed(text, InstancesDocument, f"{application_id}: instances ({printable(command.run[0])})")
     printed, taken = {one.instance: one for one in document.instances}, _taken(source, command)
     return tuple(deployment_of(printed[name], taken, settable) for name in instances if name in printed)
 

@@ -48,7 +48,7 @@ WhatToRun = Annotated[
 class LookingCommands(FleetModel):
     """What a deployer through which a person acts may have: commands that only look."""
 
-    describe: Everything | None = Field(
+    instances: Everything | None = Field(
         default=None,
         description="prints what every instance is set to, as one JSON document; without it no run can go on",
     )
@@ -60,7 +60,7 @@ class LookingCommands(FleetModel):
 class Commands(FleetModel):
     """One command per verb; what is not declared cannot be done."""
 
-    describe: Everything = Field(description="prints every instance as one JSON document, and changes nothing")
+    instances: Everything = Field(description="prints every instance as one JSON document, and changes nothing")
     apply: WhatToRun = Field(description="sets {release} and exactly {settings} of {instance} for its next start")
     stop: OneInstance = Field(description="stops {instance} and returns when its process is gone")
     start: OneInstance = Field(description="starts {instance} and returns when its process is up")

@@ -33,12 +33,12 @@ class ManualSettings(DeployerDeclaration):
         default=None, description="one sentence for the person who is asked: where and how this application is deployed"
     )
     commands: LookingCommands = Field(
-        default_factory=LookingCommands, description="describe and topology, which only look"
+        default_factory=LookingCommands, description="instances and topology, which only look"
     )
     stated: Stated | None = Field(
         default=None,
         description="what every instance is deployed as, by somebody's word: a dry run plans with it where there is no "
-        "describe command, a real run never does",
+        "instances command, a real run never does",
     )
 
     @field_validator("instances")

@@ -76,7 +76,7 @@ def test_every_runbook_and_every_procedure_has_its_row() -> None:
     ("of", "runbook", "missing"),
     [
         (found(control=()), "control_topic_flush", "no control topic, and inputs not settable"),
-        (found(abilities=replace(ALL, instances=False)), "library_bump", "no describe command"),
+        (found(abilities=replace(ALL, instances=False)), "library_bump", "no instances command"),
         (
             found(declared=declared(releases=("3.4.1",))),
             "library_bump",

@@ -21,7 +21,7 @@ def settings(directory: Path, **given: object) -> SupervisordSettings:
         "url": "http://127.0.0.1:9",
         "instances": [instance],
         "releases": {"3.4.1": "/old", "4.3.1": "/new"},
-        "describe": ["describe"],
+        "topology": ["describe"],
     }
     return SupervisordSettings.model_validate(declared | given)
 
@@ -75,7 +75,7 @@ def test_description_hides_values_and_names_obstacles(
     )
     monkeypatch.setattr(deployer._supervisord, "processes", lambda: {"o1": info} if known else {})
     (tmp_path / "deployment.properties").write_text("release=3.4.1\nsasl.jaas.config=secret\n")
-    [found] = deployer.describe()
+    [found] = deployer.instances()
     assert found.process == ("stopped" if known else "unknown")
     assert found.settings == (("sasl.jaas.config", "(hidden)"),)
     assert len(found.obstacles) == 1

@@ -140,7 +140,7 @@ def test_topology_that_cannot_be_read_is_missing(world: World) -> None:
         (
             changed(instance("orders-1"), stated=True),
             "instances/orders-1/deployment/release: as its declaration states it, not observed; declare "
-            "deployer.commands.describe",
+            "deployer.commands.instances",
         ),
         (
             changed(instance("orders-1"), process="unknown"),
