@@ -49,7 +49,11 @@ class Application(FleetModel):
     cluster: Words = Field(description="name of a cluster's file, without .yaml")
     inputs: Topics = Field(min_length=1, description="topics that it reads and somebody else writes")
     outputs: Topics = Field(default=(), description="topics that it writes for others")
-    control: Topics = Field(default=(), description="topics whose records change how it processes")
+    control: Topics = Field(
+        default=(),
+        description="control topics: a copier, which can be stopped, copies their records to the inputs",
+    )
+    rule_topics: Topics = Field(default=(), description="topics whose records change how it processes")
     deployer: DeployerSettings = Field(description="how its instances are stopped, changed and started")
     libraries: dict[ReleaseName, Words] = Field(
         default_factory=dict,
@@ -145,6 +149,7 @@ class Application(FleetModel):
             processing_guarantee=self.processing_guarantee,
             outputs=self.outputs,
             control=self.control,
+            rule_topics=self.rule_topics,
             libraries=tuple(sorted(self.libraries.items())),
         )
 

@@ -76,7 +76,11 @@ class ObservedApplication(Protocol):
 
     @property
     def control(self) -> Sequence[str]:
-        """Declared control topics."""
+        """Declared control topics, in front of the inputs."""
+
+    @property
+    def rule_topics(self) -> Sequence[str]:
+        """Declared topics whose records change how it processes."""
 
     @property
     def static_membership(self) -> bool:
@@ -249,7 +253,8 @@ def _topics(
     names: TopicNames,
     also: Collection[str],
 ) -> tuple[TopicReading, ...] | Missing:
-    wanted = {*application.inputs, *application.outputs, *application.control, *also}
+    declared = (application.inputs, application.outputs, application.control, application.rule_topics)
+    wanted = {*also}.union(*declared)
     if isinstance(named, TopologyTopics):
         try:
             wanted |= named.sources(names.visible) | named.changelogs

@@ -39,7 +39,7 @@ def found(of: ApplicationReading | None = None, **changes: Any) -> ReadinessRead
     everything = ReadinessReading(
         reading=of or running(),
         declared=declared(),
-        control=("switch",),
+        control=("clicks-raw",),
         settable=(),
         abilities=ALL,
         described={"3.4.1": NOTHING},
@@ -76,6 +76,12 @@ def test_every_runbook_and_every_procedure_has_its_row() -> None:
     ("of", "runbook", "missing"),
     [
         (found(control=()), "control_topic_flush", "no control topic, and inputs not settable"),
+        # What steers the application stops nothing in front of it.
+        (
+            found(control=(), declared=declared(rule_topics=("switch",))),
+            "control_topic_flush",
+            "no control topic, and inputs not settable",
+        ),
         (found(abilities=replace(ALL, instances=False)), "library_bump", "no instances command"),
         (
             found(declared=declared(releases=("3.4.1",))),
