@@ -17,9 +17,9 @@ from kstreams_runbooks.deployers.command.deployer import CommandDeployer
 from kstreams_runbooks.deployers.scripts import run_script
 from kstreams_runbooks.deployers.supervisord.deployer import SupervisordDeployer
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, Unreachable
-from kstreams_runbooks.fleet import CommandSettings, SupervisordSettings
-from kstreams_runbooks.fleet.deployers.command import Command
+from kstreams_runbooks.fleet.deployers.command import Command, CommandSettings
 from kstreams_runbooks.fleet.deployers.environment import CommandEnvironment
+from kstreams_runbooks.fleet.deployers.supervisord import SupervisordSettings
 from kstreams_runbooks.model.readings.readings import Missing
 from pydantic import ValidationError
 

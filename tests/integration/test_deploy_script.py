@@ -10,7 +10,7 @@ import pytest
 from kstreams_runbooks.act.instance import restart
 from kstreams_runbooks.deployers.command.deployer import CommandDeployer
 from kstreams_runbooks.errors import BadInput, Unreachable
-from kstreams_runbooks.fleet import CommandSettings
+from kstreams_runbooks.fleet.deployers.command import CommandSettings
 from kstreams_runbooks.model.readings.readings import Deployment
 from lab import leftovers
 from lab.settings import CHECKOUT, Lab, Ports

@@ -23,7 +23,7 @@ from kstreams_runbooks.errors import (
     Unreachable,
     WriteRefused,
 )
-from kstreams_runbooks.fleet import CommandSettings
+from kstreams_runbooks.fleet.deployers.command import CommandSettings
 from kstreams_runbooks.model.readings.readings import Deployment, Missing
 
 # What a team might have: one program for every verb, processes of its own, one file per instance for what is set.

@@ -12,7 +12,7 @@ from kstreams_runbooks.act.instance import restart
 from kstreams_runbooks.deployers import make_deployer
 from kstreams_runbooks.deployers.manual import ManualDeployer
 from kstreams_runbooks.errors import BadInput, Inconclusive, WriteRefused
-from kstreams_runbooks.fleet import ManualSettings
+from kstreams_runbooks.fleet.deployers.manual import ManualSettings
 from kstreams_runbooks.model.readings.readings import Deployment, Missing
 from kstreams_runbooks.properties import write_atomically
 

@@ -14,7 +14,7 @@ from kstreams_runbooks.act.instance import restart
 from kstreams_runbooks.deployers.supervisord.deployer import SupervisordDeployer
 from kstreams_runbooks.deployers.supervisord.deployment_file import FILE
 from kstreams_runbooks.errors import BadInput, Interrupted, Refused, Unreachable, WriteRefused
-from kstreams_runbooks.fleet import SupervisordSettings
+from kstreams_runbooks.fleet.deployers.supervisord import SupervisordSettings
 from kstreams_runbooks.model.readings.readings import Deployment, Missing
 
 PROGRAM = """

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.fleet import Limits, SupervisordSettings, load_fleet
+from kstreams_runbooks.fleet import Limits, load_fleet
+from kstreams_runbooks.fleet.deployers.supervisord import SupervisordSettings
 
 Write = Callable[..., Path]
 CONFIG = Path(__file__).resolve().parents[3] / "config"

@@ -8,7 +8,8 @@ import pytest
 import yaml
 from kstreams_runbooks.decide.discovery.draft import draft
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.fleet import Fleet, ManualSettings, load_fleet
+from kstreams_runbooks.fleet import Fleet, load_fleet
+from kstreams_runbooks.fleet.deployers.manual import ManualSettings
 from kstreams_runbooks.model.discovery.discovery import Found, FoundInstance, FoundTopology, Given, Signs
 from kstreams_runbooks.model.readings.readings import GroupReading, MemberReading, Missing, Taken
 from kstreams_runbooks.present.discovery import cluster_text, declaration_text

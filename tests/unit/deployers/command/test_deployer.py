@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from kstreams_runbooks.deployers.command.deployer import CommandDeployer
 from kstreams_runbooks.errors import Refused, WriteRefused
-from kstreams_runbooks.fleet import CommandSettings
+from kstreams_runbooks.fleet.deployers.command import CommandSettings
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from kstreams_runbooks.deployers.supervisord.deployer import SupervisordDeployer
 from kstreams_runbooks.deployers.supervisord.process_info import ProcessInfo
 from kstreams_runbooks.errors import BadInput, WriteRefused
-from kstreams_runbooks.fleet import SupervisordSettings
+from kstreams_runbooks.fleet.deployers.supervisord import SupervisordSettings
 from kstreams_runbooks.properties import parse
 
 

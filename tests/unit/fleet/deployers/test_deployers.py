@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 import yaml
 from kstreams_runbooks.deployers.scripts import filled
-from kstreams_runbooks.fleet import CommandSettings, ManualSettings, SupervisordSettings, load_fleet
+from kstreams_runbooks.fleet import load_fleet
+from kstreams_runbooks.fleet.deployers.command import CommandSettings
+from kstreams_runbooks.fleet.deployers.manual import ManualSettings
+from kstreams_runbooks.fleet.deployers.supervisord import SupervisordSettings
 
 Write = Callable[..., Path]
 DOCS = Path(__file__).resolve().parents[4] / "docs" / "deployers.md"

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 from kstreams_runbooks.cli import cli
 from kstreams_runbooks.errors import Inconclusive
-from kstreams_runbooks.fleet import ManualSettings
+from kstreams_runbooks.fleet.deployers.manual import ManualSettings
 from kstreams_runbooks.model.readings.readings import (
     ApplicationReading,
     Deployment,

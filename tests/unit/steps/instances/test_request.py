@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from kstreams_runbooks.deployers.manual import ManualDeployer
 from kstreams_runbooks.errors import Inconclusive, Refused, WriteRefused
-from kstreams_runbooks.fleet import ManualSettings
+from kstreams_runbooks.fleet.deployers.manual import ManualSettings
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing, Start
 from kstreams_runbooks.model.runs.gate import Awaited
 from kstreams_runbooks.model.runs.plan import Plan
