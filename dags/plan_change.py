@@ -3,7 +3,7 @@ This Airflow DAG compares a running application with a release, shows the conseq
 approver chooses, with its parameters filled in. It changes nothing itself.
 
 1. **observe**: what runs, as every instance reports it. Two releases side by side are refused.
-2. **describe_release**: the release's topology, from its deployer's describe command, a file, or a text pasted into the
+2. **describe_release**: the release's topology, from its deployer's topology command, a file, or a text pasted into the
    form; and the declarations of both releases (`config/applications/APPLICATION/RELEASE.yaml`).
 3. **plan**: every consequence with its source; the effects on topics, stores and directories; how many bytes are
    restored and which records the inputs still hold; and the runbook to use. A runbook that is not a DAG yet is shown

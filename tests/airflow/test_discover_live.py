@@ -178,7 +178,7 @@ def test_a_library_bump_is_rehearsed_with_what_was_written(discovered: Discovere
     stack = discovered.stack
     trial = begun(stack, dry_run=True)
     ended(trial, state="success", outcome=DRY_RUN)
-    assert "nobody has looked: a real run needs deployer.commands.describe" in log_of(stack, trial.run_id, "check")
+    assert "nobody has looked: a real run needs deployer.commands.instances" in log_of(stack, trial.run_id, "check")
     assert "would ask a person: set orders-1 to release 4.3.1" in log_of(stack, trial.run_id, "bounce_1_first")
 
 
@@ -193,12 +193,12 @@ def test_readiness_says_what_is_missing_for_each_runbook(discovered: Discovered)
     orders = ready["orders"]
     assert (orders["library_bump"]["standing"], orders["library_bump"]["missing"]) == (
         "missing",
-        ["no describe command"],
+        ["no instances command"],
     )
     assert orders["certify_drain"]["standing"] == "ready"
     assert orders["control_topic_flush"]["missing"] == [
         "no control topic, and inputs not settable",
-        "no describe command",
+        "no instances command",
     ]
     assert "a streams group (KIP-1071)" in ready[NEW]["rolling_bounce"]["missing"]
     assert "no member runs (group Empty)" in ready[STOPPED]["library_bump"]["missing"]

@@ -17,9 +17,9 @@ from kstreams_runbooks.deployers.command.deployer import CommandDeployer
 from kstreams_runbooks.deployers.scripts import run_script
 from kstreams_runbooks.deployers.supervisord.deployer import SupervisordDeployer
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, Unreachable
-from kstreams_runbooks.fleet import CommandSettings, SupervisordSettings
-from kstreams_runbooks.fleet.deployers.command import Command
+from kstreams_runbooks.fleet.deployers.command import Command, CommandSettings
 from kstreams_runbooks.fleet.deployers.environment import CommandEnvironment
+from kstreams_runbooks.fleet.deployers.supervisord import SupervisordSettings
 from kstreams_runbooks.model.readings.readings import Missing
 from pydantic import ValidationError
 
@@ -43,12 +43,12 @@ def python(text: str, timeout_s: float = 10.0) -> Command:
 
 
 def described(text: str, timeout_s: float = 10.0) -> str:
-    """What a describe command prints."""
-    return run_script("orders", "describe", python(text, timeout_s), {}, NONE)
+    """What an instances command prints."""
+    return run_script("orders", "instances", python(text, timeout_s), {}, NONE)
 
 
 def prints(document: object, place: Path) -> CommandDeployer:
-    """A deployer whose describe command prints this, as bytes or as JSON."""
+    """A deployer whose instances command prints this, as bytes or as JSON."""
     printed = place / "printed"
     printed.write_bytes(document if isinstance(document, bytes) else json.dumps(document).encode())
     look = {"run": ["cat", str(printed)], "timeout_s": 10}
@@ -59,16 +59,16 @@ def prints(document: object, place: Path) -> CommandDeployer:
             "kind": "command",
             "instances": [{"name": "o1", "metrics": "http://127.0.0.1:9/jolokia"}],
             "releases": {"4.3.1": "orders:18"},
-            "commands": {"describe": look, "apply": set_, **act},
+            "commands": {"instances": look, "apply": set_, **act},
         }
     )
     return CommandDeployer(settings, application_id="orders")
 
 
 def describes(*words: str, **more: object) -> SupervisordDeployer:
-    """A supervisord deployer with this describe command."""
+    """A supervisord deployer with this topology command."""
     one = {"name": "o1", "program": "o1", "directory": "/srv/o1", "metrics": "http://127.0.0.1:9/jolokia"}
-    settings = {"kind": "supervisord", "url": "http://127.0.0.1:9", "instances": [one], "describe": words, **more}
+    settings = {"kind": "supervisord", "url": "http://127.0.0.1:9", "instances": [one], "topology": words, **more}
     return SupervisordDeployer(
         SupervisordSettings.model_validate(settings | {"releases": {"4.3.1": "/opt/orders"}}), application_id="orders"
     )
@@ -134,7 +134,7 @@ def test_what_never_ends_is_ended_at_its_limit(text: str) -> None:
     """Unreachable, by the declared seconds."""
     before = {child.pid for child in psutil.Process().children(recursive=True)}
     began = time.monotonic()
-    with pytest.raises(Unreachable, match=r"^orders: describe .*: not done after 0\.5 s \(limit timeout_s"):
+    with pytest.raises(Unreachable, match=r"^orders: instances .*: not done after 0\.5 s \(limit timeout_s"):
         described(text, 0.5)
     assert time.monotonic() - began < 0.5 + _OVER_S
     left = {child.pid for child in psutil.Process().children(recursive=True)} - before
@@ -242,9 +242,9 @@ NOT_THE_CONTRACT: dict[str, object] = {
 def test_what_is_not_the_contract_is_inconclusive_and_one_short_line(case: str, tmp_path: Path) -> None:
     """With the place and the reason; the value is not repeated."""
     with pytest.raises(Inconclusive) as raised:
-        prints(NOT_THE_CONTRACT[case], tmp_path).describe()
+        prints(NOT_THE_CONTRACT[case], tmp_path).instances()
     said = str(raised.value)
-    assert said.startswith("orders: describe (")
+    assert said.startswith("orders: instances (")
     assert len(said) < 700
     assert said.isprintable()
 
@@ -252,7 +252,7 @@ def test_what_is_not_the_contract_is_inconclusive_and_one_short_line(case: str, 
 def test_sentences_of_a_script_are_one_line_each(tmp_path: Path) -> None:
     """`missing` and `obstacles` are shown to people."""
     odd = ONE | {"release": None, "missing": "no\nDRAINED \x1b[2J", "obstacles": ["freeze\r\n| a | b |"]}
-    [found] = prints({"schema_version": 1, "instances": [odd]}, tmp_path).describe()
+    [found] = prints({"schema_version": 1, "instances": [odd]}, tmp_path).instances()
     assert found.release == Missing("its release: no DRAINED \\x1b[2J")
     assert found.obstacles == ("freeze | a | b |",)
 
@@ -287,7 +287,7 @@ def test_a_script_gets_what_is_declared_and_nothing_of_ours(monkeypatch: pytest.
     assert found.keys() & OURS.keys() == set()
     assert (found["PATH"], found["TZ"]) == (os.environ["PATH"], "Europe/Berlin")
     more = CommandEnvironment(inherit=("KUBECONFIG", "NOT_THERE"), values={"STAGE": "production", "TZ": "UTC"})
-    again = json.loads(run_script("orders", "describe", python(SHOW), {}, more))
+    again = json.loads(run_script("orders", "instances", python(SHOW), {}, more))
     assert again == {**found, "KUBECONFIG": "/kube", "STAGE": "production", "TZ": "UTC"}
 
 
@@ -322,12 +322,12 @@ def test_a_secret_is_not_given_in_the_file() -> None:
 def test_what_cannot_be_run_is_bad_input(word: str) -> None:
     """One printable sentence that names the command."""
     with pytest.raises(BadInput, match="cannot be run") as raised:
-        run_script("orders", "describe", Command.model_construct(run=(word,), timeout_s=5.0), {}, NONE)
+        run_script("orders", "instances", Command.model_construct(run=(word,), timeout_s=5.0), {}, NONE)
     assert str(raised.value).isprintable()
 
 
 def test_a_topology_that_floods_is_cut_as_well() -> None:
-    """Supervisord's describe command is no other program."""
+    """Supervisord's topology command is no other program."""
     with pytest.raises(Refused, match=r"^yes: topology of 4\.3\.1: more than 4,194,304 bytes on stdout, cut off there"):
         describes("yes").topology("4.3.1")
 

@@ -10,7 +10,7 @@ import pytest
 from kstreams_runbooks.act.instance import restart
 from kstreams_runbooks.deployers.command.deployer import CommandDeployer
 from kstreams_runbooks.errors import BadInput, Unreachable
-from kstreams_runbooks.fleet import CommandSettings
+from kstreams_runbooks.fleet.deployers.command import CommandSettings
 from kstreams_runbooks.model.readings.readings import Deployment
 from lab import leftovers
 from lab.settings import CHECKOUT, Lab, Ports
@@ -43,7 +43,7 @@ def deployer(lab: Lab) -> CommandDeployer:
 
 def described(lab: Lab, name: str = "orders-1") -> Deployment:
     """What it says of one instance."""
-    return next(one for one in deployer(lab).describe() if one.instance == name)
+    return next(one for one in deployer(lab).instances() if one.instance == name)
 
 
 def test_a_restart_with_a_new_release_and_settings(lab: Lab) -> None:
@@ -78,4 +78,4 @@ def test_what_is_wrong_is_its_exit_code(lab: Lab) -> None:
         deployer(lab)._done("orders-2", "stop", deployer(lab)._settings.commands.stop)
     elsewhere = Lab(lab.run_dir, Ports(23_950), CHECKOUT)
     with pytest.raises(Unreachable, match=r"exit 4: deploy: supervisord does not answer \(ConnectionRefusedError\)"):
-        deployer(elsewhere).describe()
+        deployer(elsewhere).instances()

@@ -23,7 +23,7 @@ from kstreams_runbooks.errors import (
     Unreachable,
     WriteRefused,
 )
-from kstreams_runbooks.fleet import CommandSettings
+from kstreams_runbooks.fleet.deployers.command import CommandSettings
 from kstreams_runbooks.model.readings.readings import Deployment, Missing
 
 # What a team might have: one program for every verb, processes of its own, one file per instance for what is set.
@@ -60,7 +60,7 @@ def one(directory):
 def show(*directories):
     print(json.dumps({"schema_version": 1, "instances": [one(each) for each in directories]}))
 
-if verb == "describe":
+if verb == "instances":
     show(*sorted(path.parent for path in here.glob("*/set.json")))
     sys.exit(0)
 if verb == "topology":
@@ -127,7 +127,7 @@ def declare(team: Path) -> Declare:
                 "releases": {"3.4.1": "orders:17", "4.3.1": "orders:18"},
                 "settable": settable,
                 "commands": {
-                    "describe": run("describe"),
+                    "instances": run("instances"),
                     "apply": run("apply", "{instance}", "{release}", "{settings}"),
                     "stop": run("stop", "{instance}"),
                     "start": run("start", "{instance}"),
@@ -148,13 +148,13 @@ def deployer(settings: CommandSettings, *, dry_run: bool = False) -> CommandDepl
 
 def described(control: CommandDeployer, instance: str = "o1") -> Deployment:
     """What it says of one instance."""
-    return next(one for one in control.describe() if one.instance == instance)
+    return next(one for one in control.instances() if one.instance == instance)
 
 
 def called(team: Path) -> list[list[str]]:
-    """What the script was called with, but for describe."""
+    """What the script was called with, but for instances."""
     calls = [json.loads(line) for line in (team / "calls").read_text().splitlines()]
-    return [call for call in calls if call[0] != "describe"]
+    return [call for call in calls if call[0] != "instances"]
 
 
 def test_life_of_an_instance(team: Path, declare: Declare) -> None:
@@ -211,7 +211,9 @@ def test_unknown_things_are_refused_before_anything_is_called(team: Path, declar
     with pytest.raises(BadInput, match="'o9' is not declared"):
         control.stop("o9")
     (team / "o1" / "set.json").write_text('{"release": "3.4.1", "settings": {"sasl.jaas.config": "hunter2"}}')
-    with pytest.raises(WriteRefused, match=r"o1: describe prints sasl\.jaas\.config among its settings") as raised:
+    with pytest.raises(
+        WriteRefused, match=r"o1: the instances command prints sasl\.jaas\.config among its settings"
+    ) as raised:
         control.apply("o1", "4.3.1", {})
     assert described(control).settings == (("sasl.jaas.config", "(hidden)"),)
     assert "hunter2" not in str(raised.value) + repr(described(control))
@@ -253,7 +255,9 @@ def test_state_is_cleared_only_while_down(team: Path, declare: Declare) -> None:
     """Refused while the process lives; told beforehand where no command can do it."""
     control = deployer(declare())
     control.start("o1")
-    with pytest.raises(WriteRefused, match=r"o1: describe prints the process running, pid \d+; its state is not "):
+    with pytest.raises(
+        WriteRefused, match=r"o1: the instances command prints the process running, pid \d+; its state is not "
+    ):
         control.clear_state("o1")
     control.stop("o1")
     control.check_clear_state("o1")
@@ -324,7 +328,7 @@ def says(text: str = "", *words: str, code: int = 0, stderr: str = "") -> dict[s
 @pytest.mark.parametrize(
     ("code", "error", "sentence"),
     [
-        (1, Refused, r"orders: describe \(\S+\): it refused \(exit 1: the last\)"),
+        (1, Refused, r"orders: instances \(\S+\): it refused \(exit 1: the last\)"),
         (2, BadInput, r"it was given something wrong \(exit 2: the last\); correct the fleet entry"),
         (3, Inconclusive, r"it cannot say \(exit 3: the last\)"),
         (4, Unreachable, r"it could not reach what it needs \(exit 4: the last\)"),
@@ -336,7 +340,7 @@ def test_exit_codes_are_the_errors_of_the_tree(
 ) -> None:
     """With the last line of stderr; a code outside of the contract is never taken for anything."""
     with pytest.raises(error, match=sentence):
-        deployer(declare(describe=says("{}", code=code, stderr="first\nthe last\n\n"))).describe()
+        deployer(declare(instances=says("{}", code=code, stderr="first\nthe last\n\n"))).instances()
 
 
 def test_a_script_that_refuses_is_quoted_without_its_credentials(team: Path, declare: Declare) -> None:
@@ -354,7 +358,7 @@ def test_exit_code_zero_is_not_taken_for_it(team: Path, declare: Declare) -> Non
     (team / "o1" / "stubborn").touch()
     with pytest.raises(Refused, match=r"o1: stop ended with 0, but prints the process running, pid \d+ \(expected"):
         control.stop("o1")
-    nothing = {"run": [*declare().commands.describe.run, "{instance}", "{release}", "{settings}"]}
+    nothing = {"run": [*declare().commands.instances.run, "{instance}", "{release}", "{settings}"]}
     with pytest.raises(Refused, match=r"o1: apply ended with 0, but prints release 3\.4\.1 with no setting \(asked fo"):
         deployer(declare(apply=nothing)).apply("o1", "4.3.1", {})
     with pytest.raises(Refused, match="o2: start ended with 0, but prints the process stopped"):
@@ -370,7 +374,7 @@ def test_a_command_that_takes_too_long_is_ended(declare: Declare) -> None:
     slow = {"run": [sys.executable, "-c", program], "timeout_s": 1.5}
     began = time.monotonic()
     with pytest.raises(Unreachable, match=r"not done after 1\.5 s \(limit timeout_s: waiting for the lock\); it was"):
-        deployer(declare(describe=slow)).describe()
+        deployer(declare(instances=slow)).instances()
     assert time.monotonic() - began < 10
 
 
@@ -378,7 +382,7 @@ def test_a_command_that_cannot_be_run(team: Path, declare: Declare) -> None:
     """Not there, or not executable."""
     for path, why in ((team / "gone", "No such file"), (team / "deploy.py", "Permission denied")):
         with pytest.raises(BadInput, match=f"cannot be run .{why}.*correct the command in the fleet entry"):
-            deployer(declare(describe={"run": [str(path)]})).describe()
+            deployer(declare(instances={"run": [str(path)]})).instances()
 
 
 def test_what_is_airflows_is_not_given_to_a_script(declare: Declare, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -387,20 +391,20 @@ def test_what_is_airflows_is_not_given_to_a_script(declare: Declare, monkeypatch
     monkeypatch.setenv("TEAM_SETTING", "kept")
     show = "import os, sys; sys.exit(' '.join(n for n in os.environ if n in ('AIRFLOW_CONN_KAFKA', 'TEAM_SETTING')))"
     with pytest.raises(Refused, match=r"exit 1, nothing on stderr\)"):
-        deployer(declare(describe={"run": [sys.executable, "-c", show]})).describe()
+        deployer(declare(instances={"run": [sys.executable, "-c", show]})).instances()
 
 
 def test_an_instance_that_nobody_knows_is_not_touched(team: Path, declare: Declare) -> None:
     """Not printed, or printed with a process that is unknown: inconclusive before anything is called."""
     (team / "o1" / "set.json").unlink()
     control = deployer(declare())
-    assert [one.instance for one in control.describe()] == ["o2"]
-    with pytest.raises(Inconclusive, match="o1: describe does not print it"):
+    assert [one.instance for one in control.instances()] == ["o2"]
+    with pytest.raises(Inconclusive, match="o1: the instances command does not print it"):
         restart(control, "o1", "4.3.1", {}, remove_members=None, log=lambda _: None)
     one: dict[str, Any] = {"instance": "o1", "process": "unknown", "started_at_ms": None, "pid": None, "settings": {}}
     document = {"schema_version": 1, "instances": [one | {"release": None, "applied": None}]}
-    unknown = deployer(declare(describe=says(json.dumps(document))))
-    assert described(unknown).release == Missing("its release: describe does not know it")
-    with pytest.raises(Inconclusive, match="o1: describe does not know its process"):
+    unknown = deployer(declare(instances=says(json.dumps(document))))
+    assert described(unknown).release == Missing("its release: the instances command does not know it")
+    with pytest.raises(Inconclusive, match="o1: the instances command does not know its process"):
         restart(unknown, "o1", "4.3.1", {}, remove_members=None, log=lambda _: None)
     assert called(team) == []

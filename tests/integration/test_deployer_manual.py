@@ -12,7 +12,7 @@ from kstreams_runbooks.act.instance import restart
 from kstreams_runbooks.deployers import make_deployer
 from kstreams_runbooks.deployers.manual import ManualDeployer
 from kstreams_runbooks.errors import BadInput, Inconclusive, WriteRefused
-from kstreams_runbooks.fleet import ManualSettings
+from kstreams_runbooks.fleet.deployers.manual import ManualSettings
 from kstreams_runbooks.model.readings.readings import Deployment, Missing
 from kstreams_runbooks.properties import write_atomically
 
@@ -74,7 +74,7 @@ def person(tmp_path: Path) -> Iterator[Person]:
     """With one instance on 3.4.1, stopped."""
     directory = tmp_path / "o1"
     directory.mkdir()
-    (tmp_path / "describe.py").write_text(DESCRIBE)
+    (tmp_path / "instances.py").write_text(DESCRIBE)
     one = Person(directory)
     (directory / "deployment.properties").write_text("release=3.4.1\n")
     yield one
@@ -83,14 +83,14 @@ def person(tmp_path: Path) -> Iterator[Person]:
 
 def declared(tmp_path: Path, *, seen: bool = True) -> ManualSettings:
     """The fleet entry, with or without a way to look."""
-    look = {"run": [sys.executable, str(tmp_path / "describe.py"), str(tmp_path / "o1")]}
+    look = {"run": [sys.executable, str(tmp_path / "instances.py"), str(tmp_path / "o1")]}
     return ManualSettings.model_validate(
         {
             "kind": "manual",
             "instances": [{"name": "o1", "metrics": "http://o1:1/jolokia"}],
             "releases": {"3.4.1": "orders:17", "4.3.1": "orders:18"},
             "how": "edit o1/deployment.properties",
-            "commands": {"describe": look} if seen else {},
+            "commands": {"instances": look} if seen else {},
         }
     )
 
@@ -102,7 +102,7 @@ def deployer(tmp_path: Path, *, dry_run: bool = False) -> ManualDeployer:
 
 def described(tmp_path: Path) -> Deployment:
     """What a new deployer sees."""
-    [one] = deployer(tmp_path).describe()
+    [one] = deployer(tmp_path).instances()
     return one
 
 
@@ -129,7 +129,7 @@ def test_it_changes_nothing_itself(person: Person, tmp_path: Path) -> None:
     person.starts()
     before = described(tmp_path)
     control = deployer(tmp_path)
-    assert not control.acts
+    assert not control.abilities.act
     wanted = (
         r"ask a person: set o1 to release 4\.3\.1 \(orders:18\) with no setting .* \(edit o1/deployment\.properties\)"
     )
@@ -170,7 +170,9 @@ def test_guards_speak_before_anybody_is_asked(person: Person, tmp_path: Path) ->
     with pytest.raises(WriteRefused, match=r"o1: no runbook sets num\.stream\.threads"):
         control.check_apply("o1", "4.3.1", {"num.stream.threads": "2"})
     person.writes("release=3.4.1\nsasl.jaas.config=hunter2\n")
-    with pytest.raises(WriteRefused, match=r"o1: describe prints sasl\.jaas\.config among its settings") as raised:
+    with pytest.raises(
+        WriteRefused, match=r"o1: the instances command prints sasl\.jaas\.config among its settings"
+    ) as raised:
         control.check_apply("o1", "4.3.1", {})
     assert "hunter2" not in str(raised.value)
 
@@ -178,11 +180,11 @@ def test_guards_speak_before_anybody_is_asked(person: Person, tmp_path: Path) ->
 def test_without_a_way_to_look_everything_is_missing(tmp_path: Path) -> None:
     """Never fine for want of data: the sentence says what to declare."""
     control = ManualDeployer(declared(tmp_path, seen=False), application_id="orders")
-    [one] = control.describe()
+    [one] = control.instances()
     assert (one.process, one.settings, one.obstacles) == ("unknown", (), ())
     for part in (one.release, one.applied):
         assert isinstance(part, Missing)
-        assert part.missing.endswith("no describe command; declare deployer.commands.describe")
+        assert part.missing.endswith("no instances command; declare deployer.commands.instances")
     with pytest.raises(BadInput, match="no topology command is declared"):
         control.topology("4.3.1")
 
@@ -193,27 +195,27 @@ def test_a_dry_run_takes_what_is_stated_and_a_real_run_does_not(tmp_path: Path) 
         "stated": {"release": "3.4.1", "settings": {"upgrade.from": "3.3", "secret.key": "hunter2"}}
     }
     settings = ManualSettings.model_validate(entry)
-    [one] = ManualDeployer(settings, application_id="orders", dry_run=True).describe()
+    [one] = ManualDeployer(settings, application_id="orders", dry_run=True).instances()
     assert (one.release, one.applied, one.stated, one.process) == ("3.4.1", True, True, "unknown")
     assert dict(one.settings) == {"upgrade.from": "3.3", "secret.key": "(hidden)"}
-    [real] = ManualDeployer(settings, application_id="orders", dry_run=False).describe()
+    [real] = ManualDeployer(settings, application_id="orders", dry_run=False).instances()
     assert isinstance(real.release, Missing)
     assert real.stated is False
-    looking = {**entry, "commands": {"describe": {"run": ["/bin/false"]}}}
+    looking = {**entry, "commands": {"instances": {"run": ["/bin/false"]}}}
     with pytest.raises(Exception, match="it refused"):
-        ManualDeployer(ManualSettings.model_validate(looking), application_id="orders").describe()
+        ManualDeployer(ManualSettings.model_validate(looking), application_id="orders").instances()
     with pytest.raises(ValueError, match=r"says 9\.9\.9, which is none of 3\.4\.1, 4\.3\.1"):
         ManualSettings.model_validate({**entry, "stated": {"release": "9.9.9"}})
 
 
-def test_a_describe_command_that_breaks_is_inconclusive(person: Person, tmp_path: Path) -> None:
+def test_an_instances_command_that_breaks_is_inconclusive(person: Person, tmp_path: Path) -> None:
     """A traceback with exit code 1 and without the contract's document is not taken for anything."""
     (person.directory / "deployment.properties").write_text("not a property\n")
-    with pytest.raises(Exception, match=r"orders: describe .*exit 1: ValueError"):
-        deployer(tmp_path).describe()
-    (tmp_path / "describe.py").write_text(f"print({json.dumps({'ok': True})!r})")
+    with pytest.raises(Exception, match=r"orders: instances .*exit 1: ValueError"):
+        deployer(tmp_path).instances()
+    (tmp_path / "instances.py").write_text(f"print({json.dumps({'ok': True})!r})")
     with pytest.raises(Inconclusive, match="printed something else than the contract has"):
-        deployer(tmp_path).describe()
+        deployer(tmp_path).instances()
 
 
 def test_by_hand_is_a_request(person: Person, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from kstreams_runbooks.act.instance import restart
 from kstreams_runbooks.deployers.supervisord.deployer import SupervisordDeployer
 from kstreams_runbooks.deployers.supervisord.deployment_file import FILE
 from kstreams_runbooks.errors import BadInput, Interrupted, Refused, Unreachable, WriteRefused
-from kstreams_runbooks.fleet import SupervisordSettings
+from kstreams_runbooks.fleet.deployers.supervisord import SupervisordSettings
 from kstreams_runbooks.model.readings.readings import Deployment, Missing
 
 PROGRAM = """
@@ -78,7 +78,7 @@ def settings(tmp_path: Path) -> Iterator[SupervisordSettings]:
             "url": f"http://runbook:secret@127.0.0.1:{port}",
             "instances": instances,
             "releases": {"3.4.1": "/old", "4.3.1": "/new"},
-            "describe": [sys.executable, "-c", "print('log line\\nTopologies:\\n {release}')"],
+            "topology": [sys.executable, "-c", "print('log line\\nTopologies:\\n {release}')"],
             "stop_timeout_s": 5,
             "start_timeout_s": 10,
         }
@@ -86,13 +86,13 @@ def settings(tmp_path: Path) -> Iterator[SupervisordSettings]:
     deadline = time.monotonic() + 20
     while True:
         try:
-            deployer(found).describe()
+            deployer(found).instances()
             break
         except Unreachable:
             assert time.monotonic() < deadline
             time.sleep(0.1)
     yield found
-    pids = [one.pid for one in deployer(found).describe() if one.pid]
+    pids = [one.pid for one in deployer(found).instances() if one.pid]
     # Told to end it takes a second to hear of it, and would start again what is killed before that.
     daemon.kill()
     daemon.wait(20)
@@ -107,7 +107,7 @@ def deployer(settings: SupervisordSettings, *, dry_run: bool = False) -> Supervi
 
 def described(settings: SupervisordSettings, instance: str = "o1") -> Deployment:
     """What a new deployer says of one instance."""
-    return next(one for one in deployer(settings).describe() if one.instance == instance)
+    return next(one for one in deployer(settings).instances() if one.instance == instance)
 
 
 def starts(settings: SupervisordSettings) -> list[str]:
@@ -281,7 +281,7 @@ def test_unreachable_and_wrong_login(settings: SupervisordSettings) -> None:
         (f"http://runbook:secret@127.0.0.1:{free_port()}", "no process listens"),
     ):
         with pytest.raises(Unreachable, match=why) as raised:
-            deployer(settings.model_copy(update={"url": url})).describe()
+            deployer(settings.model_copy(update={"url": url})).instances()
         assert "secret" not in str(raised.value)
         assert "other-word" not in str(raised.value)
 
@@ -293,14 +293,14 @@ def test_unix_socket(settings: SupervisordSettings) -> None:
     deployer(local).start("o1")
     assert described(local).applied is True
     with pytest.raises(Unreachable, match="no process listens"):
-        deployer(settings.model_copy(update={"url": f"unix://{socket_file}.not"})).describe()
+        deployer(settings.model_copy(update={"url": f"unix://{socket_file}.not"})).instances()
 
 
 def test_topology_of_a_release(settings: SupervisordSettings) -> None:
     """From its first line on; a command that fails says what it said last."""
     assert deployer(settings).topology("4.3.1") == "Topologies:\n 4.3.1\n"
     failing = (sys.executable, "-c", "import sys; sys.exit('no such class')")
-    settings = settings.model_copy(update={"describe": failing})
+    settings = settings.model_copy(update={"topology": failing})
     with pytest.raises(Refused, match="exit 1: no such class"):
         deployer(settings).topology("4.3.1")
 

@@ -93,7 +93,7 @@ def test_deployer_that_is_not_there_is_missing(orders: Orders, reader: ClusterRe
 
         would_write: list[str]
 
-        def describe(self) -> tuple[Deployment, ...]:
+        def instances(self) -> tuple[Deployment, ...]:
             """Nothing."""
             from kstreams_runbooks.errors import Unreachable
 

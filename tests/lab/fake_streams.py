@@ -53,7 +53,7 @@ class FakeStreams:
                 "instances": [{"name": "one", "metrics": metrics_url}],
                 "releases": {self.release: "image"},
                 "commands": {
-                    "describe": {"run": ["cat", str(self.directory / "described.json")]},
+                    "instances": {"run": ["cat", str(self.directory / "described.json")]},
                     "apply": {"run": ["false", "{instance}", "{release}", "{settings}"]},
                     "stop": {"run": ["false", "{instance}"]},
                     "start": {"run": ["false", "{instance}"]},

@@ -97,14 +97,14 @@ def test_a_teams_own_scripts_lose_nothing(fresh: Stack) -> None:
 def test_a_script_that_fails_stops_the_run_before_anything(fresh: Stack) -> None:
     """Describe cannot be run: nothing can be read of any instance, so nothing is planned."""
     entry = command_deployer(fresh.lab)
-    entry["commands"]["describe"] = {"run": ["/bin/false"]}
+    entry["commands"]["instances"] = {"run": ["/bin/false"]}
     with declared_as(fresh, deployer=entry):
         run_id = trigger(fresh)
         assert fresh.api().wait_finished(DAG, run_id, 240) == "failed"
         document = evidence(fresh, run_id)
     assert document["run"]["outcome"] == "inconclusive"
     assert (
-        "orders: describe (/bin/false): it refused (exit 1, nothing on stderr)" in document["run"]["outcome_sentence"]
+        "orders: instances (/bin/false): it refused (exit 1, nothing on stderr)" in document["run"]["outcome_sentence"]
     )
     assert document["cards"] == document["writes"] == []
 

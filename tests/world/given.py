@@ -54,7 +54,7 @@ def command_deployer(lab: Lab) -> dict[str, Any]:
         "instances": [{"name": f"orders-{number}", "metrics": lab.metrics_url(number)} for number in (1, 2)],
         "releases": {FROM_RELEASE: f"orders:{FROM_RELEASE}", TO_RELEASE: f"orders:{TO_RELEASE}"},
         "commands": {
-            "describe": run("describe"),
+            "instances": run("instances"),
             "apply": run("apply", "{instance}", "{release}", "{settings}"),
             "stop": run("stop", "{instance}"),
             "start": run("start", "{instance}"),
@@ -67,7 +67,7 @@ def command_deployer(lab: Lab) -> dict[str, Any]:
 def manual_deployer(lab: Lab) -> dict[str, Any]:
     """The same of kind manual: a person deploys, the script only looks."""
     entry = command_deployer(lab)
-    looking = {verb: entry["commands"][verb] for verb in ("describe", "topology")}
+    looking = {verb: entry["commands"][verb] for verb in ("instances", "topology")}
     return entry | {
         "kind": "manual",
         "commands": looking,

@@ -49,7 +49,7 @@ def restart(
     started with what stands declared at that moment, then Interrupted is raised. A rerun goes on from where this
     stopped, also from an instance that is down.
     """
-    if not deployer.acts:
+    if not deployer.abilities.act:
         raise WriteRefused(
             f"{instance}: its deployer changes nothing itself, so nothing is restarted; ask a person: "
             f"{deployer.request('deploy', instance, release, settings)}"
@@ -99,7 +99,7 @@ def _start_again(deployer: Deployer, instance: str, error: BaseException, log: C
 
 def _is_stopped(deployer: Deployer, instance: str) -> bool:
     return any(
-        found.instance == instance and is_down(found.process) and found.pid is None for found in deployer.describe()
+        found.instance == instance and is_down(found.process) and found.pid is None for found in deployer.instances()
     )
 
 

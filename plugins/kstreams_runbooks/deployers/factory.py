@@ -1,13 +1,13 @@
 """The deployer that a fleet entry asks for."""
 
+from collections.abc import Callable
+from importlib import import_module
 from typing import Protocol
 
-from kstreams_runbooks.deployers.command.deployer import CommandDeployer
-from kstreams_runbooks.deployers.manual import ManualDeployer
 from kstreams_runbooks.deployers.protocol import Deployer
-from kstreams_runbooks.deployers.supervisord.deployer import SupervisordDeployer
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.fleet import CommandSettings, ManualSettings, SupervisordSettings
+from kstreams_runbooks.fleet.deployers import kinds
+from kstreams_runbooks.fleet.deployers.base import DeployerDeclaration
 
 
 class _Deployed(Protocol):
@@ -15,7 +15,7 @@ class _Deployed(Protocol):
     def application_id(self) -> str: ...
 
     @property
-    def deployer(self) -> SupervisordSettings | CommandSettings | ManualSettings: ...
+    def deployer(self) -> DeployerDeclaration: ...
 
 
 def make_deployer(application: _Deployed, *, dry_run: bool = True) -> Deployer:
@@ -23,12 +23,15 @@ def make_deployer(application: _Deployed, *, dry_run: bool = True) -> Deployer:
 
     A dry run is the default: its mutating calls are recorded in `would_write` and not done.
     """
-    application_id = application.application_id
-    match application.deployer:
-        case SupervisordSettings() as settings:
-            return SupervisordDeployer(settings, application_id=application_id, dry_run=dry_run)
-        case CommandSettings() as settings:
-            return CommandDeployer(settings, application_id=application_id, dry_run=dry_run)
-        case ManualSettings() as settings:
-            return ManualDeployer(settings, application_id=application_id, dry_run=dry_run)
-    raise BadInput(f"deployer kind {application.deployer.kind!r} is unknown")
+    settings = application.deployer
+    if settings.kind not in kinds.KINDS:
+        raise BadInput(f"deployer kind {settings.kind!r} is unknown; known are {kinds.listed_kinds()}")
+    made = deployer_class(kinds.KINDS[settings.kind])
+    return made(settings, application_id=application.application_id, dry_run=dry_run)
+
+
+def deployer_class(kind: kinds.DeployerKind) -> Callable[..., Deployer]:
+    """The class of a kind's deployers."""
+    module, _, name = kind.deployer.partition(":")
+    made: Callable[..., Deployer] = getattr(import_module(module), name)
+    return made

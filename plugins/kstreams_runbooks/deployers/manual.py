@@ -1,7 +1,7 @@
 """Instances that a person deploys, by hand or by changing what a GitOps controller follows: this program only looks.
 
 The mutating verbs are requests. A step says them (`request`), and waits until it observes that they were done; without
-a describe command it can observe neither release nor settings, and everything that needs them is inconclusive.
+an instances command it can observe neither release nor settings, and everything that needs them is inconclusive.
 """
 
 import time
@@ -12,16 +12,15 @@ from kstreams_runbooks.deployers.requests import Wish, request_sentence
 from kstreams_runbooks.deployers.settable import refuse_others, settable_keys, shown
 from kstreams_runbooks.errors import BadInput, WriteRefused
 from kstreams_runbooks.fleet.deployers.manual import ManualSettings, Stated
+from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.readings.readings import Deployment, Missing, Taken
 from kstreams_runbooks.wording import sentence
 
-_UNSEEN = "the manual deployer has no describe command; declare deployer.commands.describe"
+_UNSEEN = "the manual deployer has no instances command; declare deployer.commands.instances"
 
 
 class ManualDeployer:
     """Deployer through a person."""
-
-    acts = False
 
     def __init__(self, settings: ManualSettings, *, application_id: str, dry_run: bool = True) -> None:
         self.would_write: list[str] = []
@@ -31,12 +30,20 @@ class ManualDeployer:
         self._settable = settable_keys(settings.settable)
         self._names = tuple(instance.name for instance in settings.instances)
 
-    def describe(self) -> tuple[Deployment, ...]:
-        """Every declared instance as the describe command prints it; all of it Missing where none is declared.
+    @property
+    def abilities(self) -> Abilities:
+        """A person does everything, and can always be asked to clear local state."""
+        commands = self._settings.commands
+        return Abilities(
+            instances=commands.instances is not None, topology=commands.topology is not None, clear=True, act=False
+        )
+
+    def instances(self) -> tuple[Deployment, ...]:
+        """Every declared instance as the instances command prints it; all of it Missing where none is declared.
 
         A dry run takes what the declaration states in its place: nothing is done with it but a plan that says so.
         """
-        command = self._settings.commands.describe
+        command = self._settings.commands.instances
         if command is not None:
             return look(
                 command, self._names, self._application_id, self._settable, "manual", self._settings.environment
@@ -57,7 +64,7 @@ class ManualDeployer:
         self._one(instance)
         known_release(release, self._settings.releases)
         refuse_others(instance, settings, self._settable)
-        for found in self.describe():
+        for found in self.instances():
             if found.instance == instance and found.obstacles:
                 raise WriteRefused(f"{instance}: {'; '.join(found.obstacles)}")
 

@@ -8,14 +8,15 @@ Small enough that a command or a person can stand behind it. Rules for all of th
   WriteRefused where a guard says no, Unreachable where the system behind does not answer, Refused where it answered
   and could not do it.
 - In a dry run the mutating calls run their guards, add one sentence to `would_write` and do nothing.
-- One that does not act itself (`acts` is False) refuses every mutating call (WriteRefused). A step says `request` to a
-  person instead, and waits until `describe` shows that it was done.
+- One that does not act itself (`abilities.act` is False) refuses every mutating call (WriteRefused). A step says
+  `request` to a person instead, and waits until `instances` shows that it was done.
 """
 
 from collections.abc import Mapping
 from typing import Protocol
 
 from kstreams_runbooks.deployers.requests import Wish
+from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.readings.readings import Deployment
 
 
@@ -25,10 +26,10 @@ class Deployer(Protocol):
     would_write: list[str]
 
     @property
-    def acts(self) -> bool:
-        """Whether its mutating calls do something; False where a person has to be asked with `request`."""
+    def abilities(self) -> Abilities:
+        """What it can do as it is declared; what it cannot, a runbook must not be planned on."""
 
-    def describe(self) -> tuple[Deployment, ...]:
+    def instances(self) -> tuple[Deployment, ...]:
         """Every declared instance, in the declared order: one look, no waiting.
 
         `applied` may be True only where the running process certainly read what is declared now; a doubt is Missing.

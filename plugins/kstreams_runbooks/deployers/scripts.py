@@ -18,7 +18,7 @@ from kstreams_runbooks.wording import outside
 _LONGEST_TAIL = 300
 _LONGEST_LINE = 8 * _LONGEST_TAIL
 # Called at every reading: what hangs in them is ended with everything that it started.
-_LOOKING = frozenset({"describe", "topology"})
+_LOOKING = frozenset({"instances", "topology"})
 _HIDDEN = "(hidden)"
 
 _LOGIN = re.compile(r"(?<=//)[^/\s@]+@")

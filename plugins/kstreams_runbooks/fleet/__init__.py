@@ -10,9 +10,6 @@ from kstreams_runbooks.fleet.names import application_names, fleet_dir
 
 if TYPE_CHECKING:
     from kstreams_runbooks.fleet.declarations import Application, Cluster
-    from kstreams_runbooks.fleet.deployers.command import CommandSettings
-    from kstreams_runbooks.fleet.deployers.manual import ManualSettings
-    from kstreams_runbooks.fleet.deployers.supervisord import SupervisordSettings
     from kstreams_runbooks.fleet.limits import Limits
     from kstreams_runbooks.fleet.loading import Fleet, load_fleet
     from kstreams_runbooks.fleet.topology_declaration import release_declaration
@@ -20,11 +17,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Application",
     "Cluster",
-    "CommandSettings",
     "Fleet",
     "Limits",
-    "ManualSettings",
-    "SupervisordSettings",
     "application_names",
     "fleet_dir",
     "load_fleet",
@@ -34,11 +28,8 @@ __all__ = [
 _HOME = {
     "Application": "declarations",
     "Cluster": "declarations",
-    "CommandSettings": "deployers.command",
     "Fleet": "loading",
     "Limits": "limits",
-    "ManualSettings": "deployers.manual",
-    "SupervisordSettings": "deployers.supervisord",
     "load_fleet": "loading",
     "release_declaration": "topology_declaration",
 }

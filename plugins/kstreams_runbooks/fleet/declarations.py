@@ -1,14 +1,12 @@
 """One cluster and one application as their files declare them."""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field, ValidationError, ValidationInfo, field_validator
 
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.fleet.deployers.command import CommandSettings
-from kstreams_runbooks.fleet.deployers.manual import ManualSettings
-from kstreams_runbooks.fleet.deployers.supervisord import SupervisordSettings
+from kstreams_runbooks.fleet.deployers.kinds import DeployerSettings
 from kstreams_runbooks.fleet.limits import Limits
 from kstreams_runbooks.fleet.values import (
     Count,
@@ -23,9 +21,6 @@ from kstreams_runbooks.fleet.values import (
 )
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.releases.release import Release
-
-# One more deployer is one more member here; `kind` tells them apart.
-DeployerSettings = Annotated[SupervisordSettings | CommandSettings | ManualSettings, Field(discriminator="kind")]
 
 ProcessingGuarantee = Literal["at_least_once", "exactly_once", "exactly_once_beta", "exactly_once_v2", "unknown"]
 
@@ -54,7 +49,11 @@ class Application(FleetModel):
     cluster: Words = Field(description="name of a cluster's file, without .yaml")
     inputs: Topics = Field(min_length=1, description="topics that it reads and somebody else writes")
     outputs: Topics = Field(default=(), description="topics that it writes for others")
-    control: Topics = Field(default=(), description="topics whose records change how it processes")
+    control: Topics = Field(
+        default=(),
+        description="control topics: a copier, which can be stopped, copies their records to the inputs",
+    )
+    rule_topics: Topics = Field(default=(), description="topics whose records change how it processes")
     deployer: DeployerSettings = Field(description="how its instances are stopped, changed and started")
     libraries: dict[ReleaseName, Words] = Field(
         default_factory=dict,
@@ -150,6 +149,7 @@ class Application(FleetModel):
             processing_guarantee=self.processing_guarantee,
             outputs=self.outputs,
             control=self.control,
+            rule_topics=self.rule_topics,
             libraries=tuple(sorted(self.libraries.items())),
         )
 

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
+# A key of a fleet entry, by its whole path.
+KEYS: Final[Mapping[str, str]] = {"deployer.describe": "topology", "deployer.commands.describe": "instances"}
 # A DAG, and the file of its settings.
 DAGS: Final[Mapping[str, str]] = {"drain_check": "fleet_check"}
 

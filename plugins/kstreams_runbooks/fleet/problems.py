@@ -9,6 +9,9 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
+from kstreams_runbooks.fleet.deployers import kinds
+from kstreams_runbooks.fleet.deployers.base import DeployerDeclaration
+from kstreams_runbooks.fleet.old_words import KEYS, new_word
 from kstreams_runbooks.wording import outside, sentence
 
 _LONGEST_VALUE = 80
@@ -22,7 +25,6 @@ _REASONS = {
     "dict_type": "must be a mapping (`key: value` lines)",
     "tuple_type": "must be a list",
     "string_type": "must be text; quote it if it is meant so",
-    "union_tag_not_found": "has no `kind`; it names the deployer: supervisord, command or manual",
     "too_short": "is empty; at least one is needed",
     "string_too_short": "is empty",
     "path_type": "must be text: a path",
@@ -48,10 +50,13 @@ class Problem:
 
 def problems_of(error: ValidationError, model: type[BaseModel], written: Any, file: Path) -> Iterator[Problem]:
     """Every error of one file, as a sentence; `written` is the document before names were replaced."""
-    for each in error.errors(include_url=False):
-        if each["type"] == _CONSEQUENCE:
+    errors = error.errors(include_url=False)
+    renamed = {(*each["loc"][:-1], KEYS[old]) for each in errors if (old := _old_key(each, model, written))}
+    for each in errors:
+        # What is there under its old name is not missing besides.
+        if each["type"] == _CONSEQUENCE or (each["type"] == "missing" and each["loc"] in renamed):
             continue
-        yield Problem(file, field_name(each["loc"], written), _shown(each, written), _reason(each, model))
+        yield Problem(file, field_name(each["loc"], written), _shown(each, written), _reason(each, model, written))
 
 
 def explained(error: ValidationError, model: type[BaseModel], written: Any) -> str:
@@ -113,16 +118,21 @@ def shown(value: Any) -> str:
     return outside(json.dumps(first, ensure_ascii=False, default=str), _LONGEST_VALUE)
 
 
-def _reason(each: Mapping[str, Any], model: type[BaseModel]) -> str:
+def _reason(each: Mapping[str, Any], model: type[BaseModel], written: Any) -> str:
     kind, context = each["type"], each.get("ctx", {})
     if kind == "extra_forbidden":
-        return f"is not a known key; {nearest(str(each['loc'][-1]), _keys(model, each['loc'][:-1]))}"
+        return (
+            new_word(_old_key(each, model, written), KEYS)
+            or f"is not a known key; {nearest(str(each['loc'][-1]), _keys(model, each['loc'][:-1]))}"
+        )
     if kind == "missing":
         return f"is missing: {_description(model, each['loc'])}"
     if kind == "value_error":
         return str(context["error"])
     if kind == "union_tag_invalid":
         return f"has the kind {context['tag']!r}, which is none of {context['expected_tags']}"
+    if kind == "union_tag_not_found":
+        return f"has no `kind`; it names the deployer: {kinds.listed_kinds()}"
     if kind in _REASONS:
         return _REASONS[kind]
     message = str(each["msg"])
@@ -130,6 +140,12 @@ def _reason(each: Mapping[str, Any], model: type[BaseModel]) -> str:
         if message.startswith(words):
             return message.replace(words, "must be" if words.startswith("Input") else "must", 1)
     return f"is not possible: {message}"
+
+
+def _old_key(each: Mapping[str, Any], model: type[BaseModel], written: Any) -> str:
+    """The path of an unknown key that the model has under another name now, else empty."""
+    path = field_name(each["loc"], written) if each["type"] == "extra_forbidden" else ""
+    return path if path in KEYS and KEYS[path] in _keys(model, each["loc"][:-1]) else ""
 
 
 def _keys(model: type[BaseModel], loc: Iterable[str | int]) -> Iterable[str]:
@@ -159,7 +175,9 @@ def _tags(model: type[BaseModel]) -> tuple[Any, ...]:
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+    if annotation is DeployerDeclaration:
+        yield from kinds.settings_classes()
+    elif isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     for argument in get_args(annotation):
         yield from _models(argument)

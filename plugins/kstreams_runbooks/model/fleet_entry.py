@@ -5,7 +5,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class DeclaredApplication:
-    """The parts of an application's declaration that decisions look at."""
+    """The parts of an application's declaration that decisions look at.
+
+    `control` are topics in front of its inputs, of which a copier that can be stopped takes them; `rule_topics` are
+    topics whose records change how it processes.
+    """
 
     name: str
     cluster: str
@@ -25,6 +29,7 @@ class DeclaredApplication:
     processing_guarantee: str = "unknown"
     outputs: tuple[str, ...] = ()
     control: tuple[str, ...] = ()
+    rule_topics: tuple[str, ...] = ()
 
     def library(self, release: str) -> str:
         """The Kafka Streams release inside a declared release, which is its name where nothing else is declared."""

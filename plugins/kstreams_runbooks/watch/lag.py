@@ -63,7 +63,7 @@ def of_cluster(
         names = reader.names()
         told = ask_instances(entries, names)
         asked = [question(one, told[one.name]) for one in entries]
-        with ThreadPoolExecutor(_THREADS, thread_name_prefix="describe") as pool:
+        with ThreadPoolExecutor(_THREADS, thread_name_prefix="instances") as pool:
             silent = [told[one.name].silent for one in entries]
             asked = list(
                 pool.map(
@@ -145,7 +145,7 @@ def described(
         return with_silent(asked, silent, lambda: deployer_of(entry), names) if silent else asked
     try:
         deployer = deployer_of(entry)
-        instances = [InstanceReading(one.instance, one, _SILENT) for one in deployer.describe()]
+        instances = [InstanceReading(one.instance, one, _SILENT) for one in deployer.instances()]
         topology = read_topology(instances, deployer.topology, entry.application_id, names)
     except RunbookError as error:
         topology = Missing(f"no running instance reports its topology, and its deployer does not either: {error}")

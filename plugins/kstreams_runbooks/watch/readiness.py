@@ -2,7 +2,7 @@
 
 from kstreams_runbooks.deployers import make_deployer
 from kstreams_runbooks.errors import BadInput, RunbookError
-from kstreams_runbooks.fleet import Application, CommandSettings, ManualSettings, release_declaration
+from kstreams_runbooks.fleet import Application, release_declaration
 from kstreams_runbooks.model.discovery.readiness import DeclaredNames, ReadinessReading
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.observe import ClusterReader, KafkaAddress, read_application, unread
@@ -26,22 +26,12 @@ def read_readiness(
 
 
 def _with_entry(entry: Application, reading: ApplicationReading) -> ReadinessReading:
-    deployer = entry.deployer
-    looks = describes = clears = True
-    match deployer:
-        case CommandSettings():
-            describes, clears = deployer.commands.topology is not None, deployer.commands.clear_state is not None
-        case ManualSettings():
-            # A person can always be asked to clear local state.
-            looks, describes = deployer.commands.describe is not None, deployer.commands.topology is not None
     return ReadinessReading(
         reading=reading,
         declared=entry.declared(),
         control=entry.control,
-        settable=deployer.settable,
-        looks=looks,
-        describes=describes,
-        clears=clears,
+        settable=entry.deployer.settable,
+        abilities=make_deployer(entry, dry_run=True).abilities,
         described=_described(entry),
     )
 

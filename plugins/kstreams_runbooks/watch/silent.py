@@ -21,7 +21,7 @@ def with_silent(
     """
     try:
         deployer = deployer_of()
-        deployments = {one.instance: one for one in deployer.describe()}
+        deployments = {one.instance: one for one in deployer.instances()}
         reads = dict(asked.reads or {})
         for release in sorted(releases_of(silent, deployments)):
             topics, why = readable_topics(deployer.topology(release), asked.application_id, names)

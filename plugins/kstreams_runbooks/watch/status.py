@@ -169,7 +169,7 @@ def held_applications(ledger: Ledger) -> dict[tuple[str, str], str]:
 
 def declared_digest(entry: Application) -> str:
     """Digest of what a fleet entry says that a topology may hang on."""
-    said = [entry.application_id, entry.inputs, entry.outputs, entry.control, sorted(entry.deployer.releases)]
+    said = [entry.application_id, entry.inputs, entry.outputs, entry.rule_topics, sorted(entry.deployer.releases)]
     return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]
 
 

@@ -3,11 +3,13 @@
 import os
 import signal
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import pytest
 from kstreams_runbooks.act.instance import restart
 from kstreams_runbooks.deployers.requests import Wish
 from kstreams_runbooks.errors import Interrupted, Refused, Unreachable, WriteRefused
+from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.readings.readings import Deployment, Taken
 
 
@@ -16,14 +18,14 @@ class Recorder:
 
     def __init__(self, *, up: bool = True, at: Callable[[str], None] = lambda _: None) -> None:
         self.would_write: list[str] = []
-        self.acts = True
+        self.abilities = Abilities(instances=True, topology=True, clear=True, act=True)
         self.steps: list[str] = []
         self.up = up
         self.declared: tuple[str, Mapping[str, str]] = ("3.4.1", {})
         self.runs: tuple[str, Mapping[str, str]] | None = ("3.4.1", {})
         self.at = at
 
-    def describe(self) -> tuple[Deployment, ...]:
+    def instances(self) -> tuple[Deployment, ...]:
         """One instance."""
         process, pid = ("running", 7) if self.up else ("stopped", None)
         return (Deployment(Taken(0, "here"), "o1", process, None, pid, "3.4.1", (), True),)  # type: ignore[arg-type]
@@ -145,7 +147,7 @@ def test_state_is_cleared_between_stop_and_start() -> None:
 def test_deployer_that_does_not_act_is_never_asked_to() -> None:
     """A person does it: refused before anything, with the way to go."""
     deployer = Recorder()
-    deployer.acts = False
+    deployer.abilities = replace(deployer.abilities, act=False)
     with pytest.raises(WriteRefused, match=r"o1: its deployer changes nothing itself.*ask a person: deploy"):
         run(deployer)
     assert deployer.steps == []

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.fleet import Limits, SupervisordSettings, load_fleet
+from kstreams_runbooks.fleet import Limits, load_fleet
+from kstreams_runbooks.fleet.deployers.supervisord import SupervisordSettings
 
 Write = Callable[..., Path]
 CONFIG = Path(__file__).resolve().parents[3] / "config"
@@ -30,7 +31,7 @@ def test_the_shipped_fleet_is_right() -> None:
     assert fleet.cluster(orders.cluster).connection == "kafka_demo"
     assert isinstance(orders.deployer, SupervisordSettings)
     assert orders.deployer.instances[1].state_dir == Path("/srv/demo/instances/orders-2/state")
-    assert orders.deployer.describe[2] == "{directory}/*"
+    assert orders.deployer.topology[2] == "{directory}/*"
     assert (orders.production, orders.four_eyes, orders.static_membership) == (False, True, True)
 
 
@@ -71,7 +72,7 @@ def test_the_shipped_fleet_is_right() -> None:
         (("inputs: [orders, customers]", "inputs: orders"), 'inputs: "orders" must be a list'),
         (("inputs: [orders, customers]", "inputs: [or ders]"), 'inputs[0]: "or ders" must match pattern'),
         (('table_aggregations: "yes"', "table_aggregations: maybe"), "must be 'yes', 'no' or 'unknown'"),
-        (("owner: team-orders", "owner: a\nowner: b"), "line 76 has the key owner a second time"),
+        (("owner: team-orders", "owner: a\nowner: b"), "line 80 has the key owner a second time"),
         (("inputs: [orders, customers]", "inputs: [orders"), "is not valid YAML: line"),
         (("owner: team-orders", "owner: ${NOT_SET}"), 'owner: "${NOT_SET}" needs NOT_SET, which is not set'),
         (("owner: team-orders", "owner: a\nname: b"), "name is not a key: the name is the file's stem"),

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.fleet import SupervisordSettings, application_names, load_fleet
+from kstreams_runbooks.fleet import application_names, load_fleet
+from kstreams_runbooks.fleet.deployers.supervisord import SupervisordSettings
 
 Write = Callable[..., Path]
 

@@ -57,7 +57,7 @@ def test_each_application_with_its_marks() -> None:
         "  observed application_id",
         "  given    cluster",
         "  guessed  inputs, production, deployer.kind",
-        "  unknown  outputs, control, owner, operators, approvers, static_membership, table_aggregations, "
+        "  unknown  outputs, control, rule_topics, owner, operators, approvers, static_membership, table_aggregations, "
         "foreign_key_joins, processing_guarantee, deployer.instances, deployer.releases",
         "orders @ demo: classic group, Empty, 0 instances",
         "  applications/orders.yaml: declared already",

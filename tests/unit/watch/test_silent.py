@@ -29,7 +29,7 @@ class Deployer:
         self.deployments = deployments
         self.asked: list[str] = []
 
-    def describe(self) -> tuple[Deployment, ...]:
+    def instances(self) -> tuple[Deployment, ...]:
         """What is deployed."""
         return self.deployments
 

@@ -26,7 +26,10 @@ def draft(found: Found, given: Given) -> Draft:
         "cluster": _cluster(given),
         "inputs": _inputs(found),
         "outputs": _outputs(found.topologies),
-        "control": Field([], "unknown", "topics whose records change how it processes, where it has any"),
+        "control": Field(
+            [], "unknown", "topics that a copier, which can be stopped, copies to its inputs, if there are any"
+        ),
+        "rule_topics": Field([], "unknown", "topics whose records change how it processes, where it has any"),
         "owner": _said(given.owner, "unknown", "fill in the team that answers for it"),
         "operators": _said(
             list(given.operators) or None, [], "logins that may trigger a run; without one Airflow's own rights decide"

@@ -37,7 +37,7 @@ def draft_deployer(found: Found, given: Given) -> Mapping[str, Field]:
             {"release": runs[0], "settings": {}},
             "guessed",
             "the release that runs, with no upgrade.from set, which nobody can see from outside: look, then leave it. "
-            "A dry run plans with it; a real run needs a describe command",
+            "A dry run plans with it; a real run needs an instances command",
         )
     return fields
 

@@ -36,17 +36,17 @@ _TYPES = {"streams": "a streams group (KIP-1071)", "consumer": "a consumer group
 
 def readiness_facts(found: ReadinessReading) -> Facts:
     """Every fact by its name, as decide/runbooks.py asks for them."""
-    reading = found.reading
+    reading, can = found.reading, found.abilities
     return {
         **_group(reading),
         "offsets_read": _offsets(reading),
         **_instances(found),
         **_topology(running_topology(reading), _declared_names(found)),
         "deployment_seen": _deployment(found),
-        "release_described": Fact(found.describes, "" if found.describes else "no topology command"),
+        "release_described": Fact(can.topology, "" if can.topology else "no topology command"),
         "release_declared": _declared(found),
         "target_declared": _target(found),
-        "state_clearable": Fact(found.clears, "" if found.clears else "no clear_state command"),
+        "state_clearable": Fact(can.clear, "" if can.clear else "no clear_state command"),
         "guarantee_known": Fact(
             found.declared.processing_guarantee != "unknown" or None, "processing_guarantee not declared"
         ),
@@ -90,8 +90,8 @@ def _instances(found: ReadinessReading) -> Facts:
 
 
 def _deployment(found: ReadinessReading) -> Fact:
-    if not found.looks:
-        return Fact(holds=False, why="no describe command")
+    if not found.abilities.instances:
+        return Fact(holds=False, why="no instances command")
     for one in found.reading.instances:
         deployment = one.deployment
         part = deployment.release if isinstance(deployment, Deployment) else deployment

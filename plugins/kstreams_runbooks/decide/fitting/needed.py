@@ -23,14 +23,16 @@ class NeededTopics:
 
 
 def topics_needed(wanted: Iterable[Described | Missing], application: DeclaredApplication) -> NeededTopics:
-    """Every topic that a start of the `wanted` releases depends on, and the declared control topics.
+    """Every topic that a start of the `wanted` releases depends on, and the declared control and rule topics.
 
     Kafka Streams creates its repartition topics and changelogs, and no other topic: its consumers and the global
     consumer do not create topics, and a producer only does where the brokers create topics automatically, with a number
     of partitions that nobody chose. Where a sink chooses its topic record by record, the declared outputs stand for it.
     Source: Kafka Streams developer guide, Managing Streams Application Topics.
     """
-    external = dict.fromkeys(application.control, f"control topic in the fleet entry of {application.name}")
+    entry = f"in the fleet entry of {application.name}"
+    external = dict.fromkeys(application.rule_topics, f"rule topic {entry}")
+    external |= dict.fromkeys(application.control, f"control topic {entry}")
     internal: set[str] = set()
     patterns: set[str] = set()
     for one in wanted:

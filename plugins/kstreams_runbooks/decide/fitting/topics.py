@@ -26,8 +26,8 @@ def topics_fit(
 ) -> Verdict:
     """Refuse what would keep a `wanted` release from starting, or end it later; inconclusive where that is unknown.
 
-    That is a source, output or control topic that does not exist, a source pattern without a topic in front of a
-    repartition topic, joined topics and internal topics with partition counts that the topology cannot have. A topic
+    That is a source, output, control or rule topic that does not exist, a source pattern without a topic in front of
+    a repartition topic, joined topics and internal topics with partition counts that the topology cannot have. A topic
     that this login may not see is never taken for one that does not exist. A release that cannot be described is a
     finding: its topics were not compared. `reading` is of the application as it runs: what works is no obstacle.
     """

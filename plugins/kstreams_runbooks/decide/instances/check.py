@@ -253,7 +253,7 @@ def _findings(reading: ApplicationReading, declared: DeclaredApplication) -> Ite
             "warning",
             ", ".join(stated),
             "release and settings are as the declaration states them, nobody has looked: a real run needs "
-            "deployer.commands.describe",
+            "deployer.commands.instances",
             "docs/deployers.md",
         )
     for instance in reading.instances:

@@ -76,7 +76,7 @@ def _running(instance: InstanceReading, deployment: Deployment, awaited: Awaited
     if is_down(deployment.process):
         yield f"{name}: its process is {deployment.process} (asked for: running)"
     elif deployment.process == "unknown":
-        yield f"{name}: describe does not know its process (asked for: running)"
+        yield f"{name}: the instances command does not know its process (asked for: running)"
     elif deployment.applied is False:
         yield f"{name} was started before it was set (asked for: a restart)"
     elif streams.start is None:

@@ -1,7 +1,7 @@
 """What a team's own commands print: one JSON document on stdout, read strictly. docs/deployers.md has it for them.
 
-`InstancesDocument` is printed by every verb but topology: describe prints every declared instance, each of the others
-at least the one it was called for, as it is afterwards.
+`InstancesDocument` is printed by every verb but topology: `instances` prints every declared instance, each of the
+others at least the one it was called for, as it is afterwards.
 """
 
 from typing import Annotated, Literal, Self, TypeVar
@@ -105,13 +105,13 @@ def deployment_of(one: DescribedInstance, taken: Taken, settable: frozenset[str]
     strange = [key for key, value in settings if value == HIDDEN and key not in settable]
     obstacles = one.obstacles + (
         (
-            f"describe prints {', '.join(strange)} among its settings, which no runbook sets (allowed: "
+            f"the instances command prints {', '.join(strange)} among its settings, which no runbook sets (allowed: "
             f"{', '.join(sorted(settable))}); leave it out there, or declare it under `settable`",
         )
         if strange
         else ()
     )
-    why = one.missing or "describe does not know it"
+    why = one.missing or "the instances command does not know it"
     return Deployment(
         taken=taken,
         instance=one.instance,

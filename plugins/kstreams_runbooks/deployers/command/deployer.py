@@ -15,6 +15,7 @@ from kstreams_runbooks.deployers.settable import refuse_others, settable_keys
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, WriteRefused
 from kstreams_runbooks.fleet.deployers.command import Command, CommandSettings
 from kstreams_runbooks.fleet.deployers.environment import CommandEnvironment
+from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.address import printable
 from kstreams_runbooks.model.readings.readings import Deployment, Taken
 from kstreams_runbooks.model.readings.states import is_down, is_up
@@ -23,8 +24,6 @@ from kstreams_runbooks.wording import pasted, sentence
 
 class CommandDeployer:
     """Deployer over a team's own commands."""
-
-    acts = True
 
     def __init__(self, settings: CommandSettings, *, application_id: str, dry_run: bool = True) -> None:
         self.would_write: list[str] = []
@@ -35,10 +34,18 @@ class CommandDeployer:
         self._instances = {instance.name: instance for instance in settings.instances}
         self._topologies: dict[str, str] = {}
 
-    def describe(self) -> tuple[Deployment, ...]:
+    @property
+    def abilities(self) -> Abilities:
+        """What has a command."""
+        commands = self._settings.commands
+        return Abilities(
+            instances=True, topology=commands.topology is not None, clear=commands.clear_state is not None, act=True
+        )
+
+    def instances(self) -> tuple[Deployment, ...]:
         """Every declared instance that the command prints, in the declared order; one call for all of them."""
         return look(
-            self._settings.commands.describe,
+            self._settings.commands.instances,
             tuple(self._instances),
             self._application_id,
             self._settable,
@@ -101,8 +108,8 @@ class CommandDeployer:
         # In a dry run the stop before it was only recorded.
         if not _is_gone(now) and not self._dry_run:
             raise WriteRefused(
-                f"{instance}: describe prints the process {now.process}, pid {now.pid}; its state is not cleared while "
-                "it runs"
+                f"{instance}: the instances command prints the process {now.process}, pid {now.pid}; its state is not "
+                "cleared while it runs"
             )
         if self._recorded(f"delete the local state of {instance}"):
             return
@@ -162,13 +169,15 @@ class CommandDeployer:
         return now
 
     def _now(self, instance: str) -> Deployment:
-        """The instance as it is; Inconclusive where describe does not know it or its process."""
+        """The instance as it is; Inconclusive where `instances` does not know it or its process."""
         self._one(instance)
-        found = next((one for one in self.describe() if one.instance == instance), None)
+        found = next((one for one in self.instances() if one.instance == instance), None)
         if found is None:
-            raise Inconclusive(f"{instance}: describe does not print it; correct the command, or the declaration")
+            raise Inconclusive(
+                f"{instance}: the instances command does not print it; correct the command, or the declaration"
+            )
         if found.process == "unknown":
-            raise Inconclusive(f"{instance}: describe does not know its process; nothing is done to it")
+            raise Inconclusive(f"{instance}: the instances command does not know its process; nothing is done to it")
         return found
 
     def _recorded(self, sentence: str) -> bool:
@@ -215,9 +224,9 @@ def look(
     source: str,
     environment: CommandEnvironment,
 ) -> tuple[Deployment, ...]:
-    """The `instances` that a describe command prints, in their order; Inconclusive for what is not the contract."""
-    text = run_script(application_id, "describe", command, {"application_id": application_id}, environment)
-    document = parsed(text, InstancesDocument, f"{application_id}: describe ({printable(command.run[0])})")
+    """The `instances` that an instances command prints, in their order; Inconclusive for what is not the contract."""
+    text = run_script(application_id, "instances", command, {"application_id": application_id}, environment)
+    document = parsed(text, InstancesDocument, f"{application_id}: instances ({printable(command.run[0])})")
     printed, taken = {one.instance: one for one in document.instances}, _taken(source, command)
     return tuple(deployment_of(printed[name], taken, settable) for name in instances if name in printed)
 

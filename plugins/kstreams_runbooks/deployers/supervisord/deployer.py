@@ -20,6 +20,7 @@ from kstreams_runbooks.deployers.supervisord.process_info import ProcessInfo
 from kstreams_runbooks.deployers.supervisord.xmlrpc import ALREADY_STARTED, NOT_RUNNING, Supervisord, SupervisordFault
 from kstreams_runbooks.errors import BadInput, Refused, WriteRefused
 from kstreams_runbooks.fleet.deployers.supervisord import SupervisordInstance, SupervisordSettings
+from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.readings.readings import Deployment, Missing, ProcessState, Taken
 from kstreams_runbooks.properties import dump, write_atomically
 from kstreams_runbooks.wording import outside, pasted
@@ -27,7 +28,7 @@ from kstreams_runbooks.wording import outside, pasted
 _POLL_S = 0.05
 # A launcher that fails does so at once; supervisord's own verdict (startsecs) may be set to far more than this.
 _UP_AFTER_S = 2.0
-_DESCRIBE_TIMEOUT_S = 60
+_TOPOLOGY_TIMEOUT_S = 60
 # File times and process starts are each exact to some 10 ms on Linux.
 _CLOSE_MS = 50
 # supervisord tells starts in whole seconds, and another machine's clock is compared only that well.
@@ -51,7 +52,7 @@ _PROCESS: dict[int, ProcessState] = {
 class SupervisordDeployer:
     """Deployer over XML-RPC and files; the instances' directories must be writable from here."""
 
-    acts = True
+    abilities = Abilities(instances=True, topology=True, clear=True, act=True)
 
     def __init__(self, settings: SupervisordSettings, *, application_id: str, dry_run: bool = True) -> None:
         self.would_write: list[str] = []
@@ -63,7 +64,7 @@ class SupervisordDeployer:
         self._instances = {instance.name: instance for instance in settings.instances}
         self._topologies: dict[str, str] = {}
 
-    def describe(self) -> tuple[Deployment, ...]:
+    def instances(self) -> tuple[Deployment, ...]:
         """Every declared instance in one call; a program that supervisord does not know is `unknown`."""
         taken = Taken(time.time_ns() // 1_000_000, f"supervisord {self._supervisord.address}")
         found = self._supervisord.processes()
@@ -165,9 +166,9 @@ class SupervisordDeployer:
             ) from None
 
     def topology(self, release: str) -> str:
-        """Output of the describe command, from its line `Topologies:` on; kept for the life of this deployer."""
+        """Output of the topology command, from its line `Topologies:` on; kept for the life of this deployer."""
         if release not in self._topologies:
-            self._topologies[release] = self._describe_release(release)
+            self._topologies[release] = self._printed_topology(release)
         return self._topologies[release]
 
     def by_hand(
@@ -298,23 +299,23 @@ class SupervisordDeployer:
         apart_s = 2 * _CLOSE_MS / 1000 if self._supervisord.local else 2 * _REMOTE_CLOSE_MS / 1000 + 0.1
         time.sleep(min(apart_s, max(0.0, written + apart_s - time.time())))
 
-    def _describe_release(self, release: str) -> str:
+    def _printed_topology(self, release: str) -> str:
         directory = self._release_directory(release)
-        command = [part.format(release=release, directory=directory) for part in self._settings.describe]
+        command = [part.format(release=release, directory=directory) for part in self._settings.topology]
         if not command:
-            raise BadInput(f"no describe command is declared, so the topology of {release} cannot be read")
+            raise BadInput(f"no topology command is declared, so the topology of {release} cannot be read")
         who = f"{outside(command[0], 200)}: topology of {release}"
         try:
             done = run_bounded(
-                command, script_environment(self._settings.environment), _DESCRIBE_TIMEOUT_S, only_looks=True
+                command, script_environment(self._settings.environment), _TOPOLOGY_TIMEOUT_S, only_looks=True
             )
         except NotDone:
-            raise Refused(f"{who} not printed within {_DESCRIBE_TIMEOUT_S} s") from None
+            raise Refused(f"{who} not printed within {_TOPOLOGY_TIMEOUT_S} s") from None
         except TooMuch:
             raise Refused(f"{who}: more than {MOST_OUTPUT:,} bytes on stdout, cut off there; print it alone") from None
         except (OSError, ValueError) as error:
             raise BadInput(
-                f"{outside(command[0], 200)}: cannot be run ({why_not_run(error)}); correct the describe command"
+                f"{outside(command[0], 200)}: cannot be run ({why_not_run(error)}); correct the topology command"
             ) from None
         printed = done.out.decode("utf-8", "replace")
         at = printed.find("Topologies:")

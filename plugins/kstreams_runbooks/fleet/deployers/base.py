@@ -1,6 +1,6 @@
 """What every deployer is declared with: instances with their metrics, releases, and the settings a runbook may set."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from string import Formatter
 from typing import Annotated, Any, TypeVar
 
@@ -64,18 +64,20 @@ class Instance(FleetModel):
 class DeployerDeclaration(FleetModel):
     """What the settings of every kind of deployer share."""
 
+    kind: str = Field(description="which deployer")
+    instances: tuple[Instance, ...] = Field(min_length=1, description=INSTANCES)
+    releases: Mapping[ReleaseName, object] = Field(min_length=1, description=ARTIFACTS)
     settable: SettableKeys = Field(
         default=(),
         description="settings that a runbook may set besides upgrade.from and processing.guarantee; their values stand "
         "in plans and evidence, so none of them may be a secret",
     )
-
     environment: CommandEnvironment = Field(
         default_factory=CommandEnvironment,
         description="variables that its commands get besides PATH, HOME and their like; nothing else of the worker's",
     )
 
-    @field_validator("releases", mode="before", check_fields=False)
+    @field_validator("releases", mode="before")
     @classmethod
     def _quoted(cls, releases: Any) -> Any:
         # Unquoted, 3.10 is the number 3.1: the wrong release.

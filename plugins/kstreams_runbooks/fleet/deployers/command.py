@@ -7,7 +7,6 @@ from pydantic import AfterValidator, Field, field_validator
 
 from kstreams_runbooks.fleet.deployers.base import (
     ARTIFACTS,
-    INSTANCES,
     ArtifactByRelease,
     DeployerDeclaration,
     Instance,
@@ -49,7 +48,7 @@ WhatToRun = Annotated[
 class LookingCommands(FleetModel):
     """What a deployer through which a person acts may have: commands that only look."""
 
-    describe: Everything | None = Field(
+    instances: Everything | None = Field(
         default=None,
         description="prints what every instance is set to, as one JSON document; without it no run can go on",
     )
@@ -61,7 +60,7 @@ class LookingCommands(FleetModel):
 class Commands(FleetModel):
     """One command per verb; what is not declared cannot be done."""
 
-    describe: Everything = Field(description="prints every instance as one JSON document, and changes nothing")
+    instances: Everything = Field(description="prints every instance as one JSON document, and changes nothing")
     apply: WhatToRun = Field(description="sets {release} and exactly {settings} of {instance} for its next start")
     stop: OneInstance = Field(description="stops {instance} and returns when its process is gone")
     start: OneInstance = Field(description="starts {instance} and returns when its process is up")
@@ -77,7 +76,6 @@ class CommandSettings(DeployerDeclaration):
     """Deployer settings of kind `command`."""
 
     kind: Literal["command"] = Field(description="which deployer: command")
-    instances: tuple[Instance, ...] = Field(min_length=1, description=INSTANCES)
     releases: ArtifactByRelease = Field(min_length=1, description=ARTIFACTS)
     commands: Commands = Field(description="one command per verb, each {run: [program, argument, …], timeout_s: 60}")
 

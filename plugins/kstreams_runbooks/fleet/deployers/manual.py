@@ -6,7 +6,6 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from kstreams_runbooks.fleet.deployers.base import (
     ARTIFACTS,
-    INSTANCES,
     ArtifactByRelease,
     DeployerDeclaration,
     Instance,
@@ -29,18 +28,17 @@ class ManualSettings(DeployerDeclaration):
     """Deployer settings of kind `manual`."""
 
     kind: Literal["manual"] = Field(description="which deployer: manual")
-    instances: tuple[Instance, ...] = Field(min_length=1, description=INSTANCES)
     releases: ArtifactByRelease = Field(min_length=1, description=ARTIFACTS)
     how: Words | None = Field(
         default=None, description="one sentence for the person who is asked: where and how this application is deployed"
     )
     commands: LookingCommands = Field(
-        default_factory=LookingCommands, description="describe and topology, which only look"
+        default_factory=LookingCommands, description="instances and topology, which only look"
     )
     stated: Stated | None = Field(
         default=None,
         description="what every instance is deployed as, by somebody's word: a dry run plans with it where there is no "
-        "describe command, a real run never does",
+        "instances command, a real run never does",
     )
 
     @field_validator("instances")

@@ -38,7 +38,7 @@ class SupervisordSettings(DeployerDeclaration):
     releases: dict[ReleaseName, AbsolutePath] = Field(
         min_length=1, description="release: folder with its jars; what is not here cannot be deployed"
     )
-    describe: tuple[Annotated[Argument, AfterValidator(_known_placeholders)], ...] = Field(
+    topology: tuple[Annotated[Argument, AfterValidator(_known_placeholders)], ...] = Field(
         min_length=1,
         description="command that prints a release's topology description and exits; {release} and {directory} are "
         "replaced by the release and its folder",

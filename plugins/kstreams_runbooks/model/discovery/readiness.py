@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 
@@ -33,18 +34,15 @@ class DeclaredNames:
 class ReadinessReading:
     """What the facts of one application are made from.
 
-    `looks` says whether its deployer can see what is deployed, `describes` whether it can print the topology of a
-    release, `clears` whether it can clear local state. `described` are releases that have a declaration of what their
-    topology leaves out, with the names of the suppressions and stores in it (Missing: it cannot be read).
+    `abilities` are those of its deployer. `described` are releases that have a declaration of what their topology
+    leaves out, with the names of the suppressions and stores in it (Missing: it cannot be read).
     """
 
     reading: ApplicationReading
     declared: DeclaredApplication
     control: tuple[str, ...]
     settable: tuple[str, ...]
-    looks: bool
-    describes: bool
-    clears: bool
+    abilities: Abilities
     described: Mapping[str, DeclaredNames] | Missing
 
 

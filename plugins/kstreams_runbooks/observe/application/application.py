@@ -76,7 +76,11 @@ class ObservedApplication(Protocol):
 
     @property
     def control(self) -> Sequence[str]:
-        """Declared control topics."""
+        """Declared control topics, in front of the inputs."""
+
+    @property
+    def rule_topics(self) -> Sequence[str]:
+        """Declared topics whose records change how it processes."""
 
     @property
     def static_membership(self) -> bool:
@@ -182,7 +186,7 @@ def unread(application: ObservedApplication, why: str, *, now: Callable[[], floa
 
 def _deployments(deployer: Deployer) -> dict[str, Deployment] | Missing:
     try:
-        return {deployment.instance: deployment for deployment in deployer.describe()}
+        return {deployment.instance: deployment for deployment in deployer.instances()}
     except RunbookError as error:
         return Missing(str(error))
 
@@ -195,7 +199,7 @@ def _deployment(found: dict[str, Deployment] | Missing, name: str) -> Deployment
 
 def read_topology(
     instances: Iterable[InstanceReading],
-    describe: Callable[[str], str],
+    topology_of: Callable[[str], str],
     application_id: str,
     names: TopicNames,
 ) -> TopologyTopics | Missing:
@@ -203,7 +207,7 @@ def read_topology(
 
     In the middle of a roll two releases may run: the union of both is what the group has to commit.
     """
-    texts = topology_texts(instances, describe)
+    texts = topology_texts(instances, topology_of)
     return texts if isinstance(texts, Missing) else topics_of(texts, application_id, names)
 
 
@@ -223,10 +227,10 @@ def topics_of(texts: Iterable[str], application_id: str, names: TopicNames) -> T
     )
 
 
-def topology_texts(instances: Iterable[InstanceReading], describe: Callable[[str], str]) -> frozenset[str] | Missing:
+def topology_texts(instances: Iterable[InstanceReading], topology_of: Callable[[str], str]) -> frozenset[str] | Missing:
     """The descriptions of every topology that runs; where none runs, of every release that is set.
 
-    Instances that were stopped in the middle of a roll have two, and either may have run last. `describe` is the
+    Instances that were stopped in the middle of a roll have two, and either may have run last. `topology_of` is the
     deployer's: it takes a release, and raises RunbookError.
     """
     seen = tuple(instances)
@@ -236,7 +240,7 @@ def topology_texts(instances: Iterable[InstanceReading], describe: Callable[[str
     deployments = [instance.deployment for instance in seen if isinstance(instance.deployment, Deployment)]
     releases = {one.release for one in deployments if isinstance(one.release, str)}
     try:
-        described = frozenset(map(describe, sorted(releases)))
+        described = frozenset(map(topology_of, sorted(releases)))
     except RunbookError as error:
         return Missing(f"no running instance reports its topology, and describing it failed: {error}")
     return described or Missing("no running instance reports its topology, and no instance has a release set")
@@ -249,7 +253,8 @@ def _topics(
     names: TopicNames,
     also: Collection[str],
 ) -> tuple[TopicReading, ...] | Missing:
-    wanted = {*application.inputs, *application.outputs, *application.control, *also}
+    declared = (application.inputs, application.outputs, application.control, application.rule_topics)
+    wanted = {*also}.union(*declared)
     if isinstance(named, TopologyTopics):
         try:
             wanted |= named.sources(names.visible) | named.changelogs

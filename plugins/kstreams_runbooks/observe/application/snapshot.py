@@ -84,7 +84,7 @@ def _instance(instance: InstanceReading) -> dict[str, Any]:
     else:
         unknown = deployment.process == "unknown"
         # A word is no reading: it would be the same word after any change.
-        stated = "as its declaration states it, not observed; declare deployer.commands.describe"
+        stated = "as its declaration states it, not observed; declare deployer.commands.instances"
         release = Missing(stated) if deployment.stated else deployment.release
         declared = {
             "process": _missing("the deployer does not know its process") if unknown else deployment.process,

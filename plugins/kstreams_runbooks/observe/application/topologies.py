@@ -6,7 +6,7 @@ from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.model.readings.readings import Deployment, InstanceReading, Missing, StreamsReading
 
 
-def may_have_run(instances: tuple[InstanceReading, ...], describe: Callable[[str], str]) -> frozenset[str] | Missing:
+def may_have_run(instances: tuple[InstanceReading, ...], topology_of: Callable[[str], str]) -> frozenset[str] | Missing:
     """Every topology that runs, and that of each release which is set where nobody runs it: it may have run last.
 
     Nothing is proven from a release that is only somebody's word, nor past an instance that hides its topology, or of
@@ -25,7 +25,7 @@ def may_have_run(instances: tuple[InstanceReading, ...], describe: Callable[[str
         elif isinstance(one.deployment, Deployment) and one.deployment.stated:
             return Missing(
                 f"{one.instance}: its release is only stated in its declaration and was not observed; start it, or "
-                "declare deployer.commands.describe"
+                "declare deployer.commands.instances"
             )
         elif isinstance(release, str):
             silent.add(release)
@@ -34,7 +34,7 @@ def may_have_run(instances: tuple[InstanceReading, ...], describe: Callable[[str
             return Missing(f"{one.instance}: {why}; make its deployer report it, or take it out of the declaration")
     for release in sorted(silent - told):
         try:
-            texts.add(describe(release))
+            texts.add(topology_of(release))
         except RunbookError as error:
             return Missing(f"no instance reports the topology of {release}, and describing it failed: {error}")
     return frozenset(texts) or Missing("no running instance reports its topology, and no instance has a release set")

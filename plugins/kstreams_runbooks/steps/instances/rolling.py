@@ -77,7 +77,7 @@ class RollingOperator(BaseOperator):
             raise Inconclusive(instance.missing)
         earlier_gates(run, bounce, reading)
         authorize(run, self.approval, self.after)
-        if run.deployer.acts:
+        if run.deployer.abilities.act:
             self._gate(run, bounce, name, bring(run, bounce, reading, instance))
         if awaited := ask(run, bounce, reading, instance):
             self._await(run, awaited)
@@ -148,13 +148,17 @@ def rehearse(run: Run, bounce: Bounce, names: tuple[str, ...]) -> None:
             run.say(f"would {line}")
         if not plan.facts.static_membership:
             run.say(f"would remove the members of {name} from group {run.application.application_id}")
-        do = f"start {name}" if run.deployer.acts else f"wait up to {plan.limit('deploy_wait_h'):g} h for a person"
+        do = (
+            f"start {name}"
+            if run.deployer.abilities.act
+            else f"wait up to {plan.limit('deploy_wait_h'):g} h for a person"
+        )
         run.say(f"would {do} and wait at its gate for up to {plan.limit('gate_ceiling_s'):.0f} s")
     run.keep("write", "rehearsed", {"would_write": list(run.deployer.would_write)})
 
 
 def _rehearse_one(run: Run, bounce: Bounce, name: str) -> None:
-    if run.deployer.acts:
+    if run.deployer.abilities.act:
         restart(
             run.deployer,
             name,

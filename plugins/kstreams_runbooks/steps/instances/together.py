@@ -63,11 +63,11 @@ def stop_all(run: Run, bounce: Bounce) -> None:
         members |= {member.member_id: member for member in own}
         write_card(run, reading, instance, bounce, own, instance.streams.start)
     names = [one.instance for one in going]
-    if not run.deployer.acts:
+    if not run.deployer.abilities.act:
         _ask(run, going, [run.deployer.request("stop", name) for name in names], _is_down)
     run.say(f"{', '.join(names)}: stop, all at once")
     began = now_ms()
-    if run.deployer.acts:
+    if run.deployer.abilities.act:
         _raise_first(_in_threads(run, names, lambda deployer, name: deployer.stop(name)))
     run.keep("write", "stop", {"instances": names, "requested_ms": began, "down_ms": now_ms()})
     run.say(f"{', '.join(names)}: down after {now_ms() - began} ms")
@@ -90,7 +90,7 @@ def start_all(run: Run, bounce: Bounce) -> None:
         return
     require_topics_still(run, reading, f"{', '.join(one.instance for one in waiting)} not started", down=True)
     names = [one.instance for one in waiting]
-    if not run.deployer.acts:
+    if not run.deployer.abilities.act:
         cleared = [run.deployer.request("clear_state", name) for name in names] if bounce.clear_state else []
         wanted = [run.deployer.request("deploy", name, bounce.release, dict(bounce.settings)) for name in names]
         _ask(run, waiting, [*cleared, *wanted], lambda _: False)

@@ -32,15 +32,15 @@ def told_by(run: Run, release: str, instances: str, text: str) -> Described:
 
 
 def deployable(run: Run, release: str) -> Described:
-    """A release as its deployer's describe command prints it; BadInput for one that is not declared."""
+    """A release as its deployer's topology command prints it; BadInput for one that is not declared."""
     require_declared(run.declared, release)
     return _printed(run, release, run.deployer.topology(release))
 
 
 def _printed(run: Run, release: str, text: str) -> Described:
-    """A release with the description that its describe command has printed."""
+    """A release with the description that its topology command has printed."""
     library, declared = _known_of(run, release)
-    return Described(release, library, f"describe command of {release}", text, declared)
+    return Described(release, library, f"topology command of {release}", text, declared)
 
 
 def before_a_roll(
@@ -62,7 +62,7 @@ def before_a_roll(
 
 
 def wanted(run: Run) -> Described:
-    """What the form names: a release by its describe command, or a description from a file or pasted; else BadInput."""
+    """What the form names: a release by its topology command, or a description from a file or pasted; else BadInput."""
     release, file, text = (_given(run, name) for name in (_RELEASE, _FILE, _TEXT))
     if file and text:
         raise BadInput(f"{_FILE} and {_TEXT}: both are given (expected: one description); leave one")

@@ -80,21 +80,21 @@ def compared_release() -> dict[str, Param]:
             None,
             type=["null", "string"],
             title="Release",
-            description="A release that the application's fleet entry declares: its describe command is asked, what "
+            description="A release that the application's fleet entry declares: its topology command is asked, what "
             "is declared of it is taken, and it is what the chosen runbook deploys.",
         ),
         "topology_file": Param(
             None,
             type=["null", "string"],
             title="Description in a file",
-            description="Path on the worker, in place of the describe command: the text of Topology#describe.",
+            description="Path on the worker, in place of the topology command: the text of Topology#describe.",
         ),
         "topology_text": Param(
             None,
             type=["null", "string"],
             format="multiline",
             title="Description",
-            description="The text of Topology#describe, in place of the describe command and of a file.",
+            description="The text of Topology#describe, in place of the topology command and of a file.",
         ),
         "start_dry_run": Param(
             True,

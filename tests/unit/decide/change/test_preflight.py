@@ -100,7 +100,7 @@ def test_two_applications_are_never_one_change(*, at_once: bool) -> None:
 
 
 def test_what_cannot_be_described_is_shown_to_who_approves() -> None:
-    """A deployer need not have a describe command."""
-    (finding,) = verdict(Missing("no describe command is declared")).findings
+    """A deployer need not have a topology command."""
+    (finding,) = verdict(Missing("no topology command is declared")).findings
     assert (finding.id, finding.severity) == ("topology-not-compared", "warning")
-    assert "no describe command is declared" in finding.message
+    assert "no topology command is declared" in finding.message

@@ -12,6 +12,7 @@ import yaml
 from kstreams_runbooks.decide.discovery.draft import draft
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet import Fleet, load_fleet
+from kstreams_runbooks.fleet.deployers.manual import ManualSettings
 from kstreams_runbooks.model.discovery.discovery import Found, FoundInstance, FoundTopology, Given, Signs
 from kstreams_runbooks.model.readings.readings import GroupReading, MemberReading, Missing, Taken
 from kstreams_runbooks.present.discovery import cluster_text, declaration_text
@@ -55,7 +56,7 @@ def test_a_running_application_is_declared_as_it_was_seen(tmp_path: Path) -> Non
     assert (entry.table_aggregations, entry.foreign_key_joins) == ("yes", "no")
     assert entry.processing_guarantee == "exactly_once_v2"
     assert (entry.owner, entry.operators, entry.approvers) == ("team", ("ada",), ("linus",))
-    assert entry.deployer.kind == "manual"
+    assert isinstance(entry.deployer, ManualSettings)
     [one] = entry.deployer.instances
     assert (one.name, one.metrics, one.group_instance_id) == ("orders-1", "http://h1:8778/jolokia", None)
     assert list(entry.deployer.releases) == ["3.4.1", "4.3.1"]
@@ -85,7 +86,7 @@ def test_what_nobody_can_see_has_a_careful_value(tmp_path: Path) -> None:
     assert (entry.production, entry.four_eyes, entry.approvers) == (True, True, ("nobody",))
     assert (entry.inputs, entry.uses) == (("clicks",), ("table_aggregations", "foreign_key_joins"))
     assert entry.processing_guarantee == "unknown"
-    assert entry.deployer.kind == "manual"
+    assert isinstance(entry.deployer, ManualSettings)
     assert entry.deployer.stated is None
     found = marks(STOPPED)
     assert {name for name, mark in found.items() if mark == "observed"} == {"application_id"}

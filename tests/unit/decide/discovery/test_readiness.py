@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from kstreams_runbooks.decide.discovery.readiness import readiness, readiness_facts
 from kstreams_runbooks.decide.runbooks import RUNBOOKS, Runbook
+from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.discovery.readiness import DeclaredNames, Fact, Readiness, ReadinessReading
 from kstreams_runbooks.model.readings.readings import ApplicationReading, GroupReading, Missing, Taken
 from kstreams_runbooks.rules import procedures
@@ -24,6 +25,7 @@ STATELESS = """Topologies:
 """
 
 
+ALL = Abilities(instances=True, topology=True, clear=True, act=True)
 NOTHING = DeclaredNames(frozenset(), frozenset())
 
 
@@ -37,11 +39,9 @@ def found(of: ApplicationReading | None = None, **changes: Any) -> ReadinessRead
     everything = ReadinessReading(
         reading=of or running(),
         declared=declared(),
-        control=("switch",),
+        control=("clicks-raw",),
         settable=(),
-        looks=True,
-        describes=True,
-        clears=True,
+        abilities=ALL,
         described={"3.4.1": NOTHING},
     )
     return replace(everything, **changes)
@@ -76,7 +76,13 @@ def test_every_runbook_and_every_procedure_has_its_row() -> None:
     ("of", "runbook", "missing"),
     [
         (found(control=()), "control_topic_flush", "no control topic, and inputs not settable"),
-        (found(looks=False), "library_bump", "no describe command"),
+        # What steers the application stops nothing in front of it.
+        (
+            found(control=(), declared=declared(rule_topics=("switch",))),
+            "control_topic_flush",
+            "no control topic, and inputs not settable",
+        ),
+        (found(abilities=replace(ALL, instances=False)), "library_bump", "no instances command"),
         (
             found(declared=declared(releases=("3.4.1",))),
             "library_bump",
@@ -89,8 +95,8 @@ def test_every_runbook_and_every_procedure_has_its_row() -> None:
             "rolling_bounce",
             "a consumer group (KIP-848), not a classic one",
         ),
-        (found(describes=False), "plan_change", "no topology command"),
-        (found(clears=False), "undo", "no clear_state command"),
+        (found(abilities=replace(ALL, topology=False)), "plan_change", "no topology command"),
+        (found(abilities=replace(ALL, clear=False)), "undo", "no clear_state command"),
         (found(declared=declared(processing_guarantee="unknown")), "library_bump", None),
         (found(declared=declared(approvers=("nobody",))), "rolling_bounce", "no approver declared"),
         (found(running(UNNAMED)), "partition_increase", "keeps state in 1 store: go blue/green"),

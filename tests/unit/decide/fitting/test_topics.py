@@ -4,6 +4,7 @@ Covers decide/fitting/counts, decide/fitting/needed, decide/fitting/proven
 """
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from kstreams_runbooks.decide.fitting.needed import topics_needed
@@ -114,10 +115,15 @@ def test_a_topic_that_does_not_exist_refuses(text: str, absent: str, why: str) -
     assert found.reasons == (f"topic {absent} does not exist ({why}): create it, then trigger this again",)
 
 
-def test_a_declared_control_topic_has_to_exist_whatever_is_described() -> None:
-    """A program may read it without its topology."""
-    found = fit(Missing("no topology command"), control=("switches",))
-    assert (found.outcome, "topic switches does not exist (control topic" in found.sentence) == (Outcome.REFUSE, True)
+@pytest.mark.parametrize(
+    ("fields", "what"),
+    [({"control": ("switches",)}, "control topic"), ({"rule_topics": ("switches",)}, "rule topic")],
+)
+def test_a_declared_topic_has_to_exist_whatever_is_described(fields: dict[str, Any], what: str) -> None:
+    """Its copier, or a program without its topology, may read it."""
+    found = fit(Missing("no topology command"), **fields)
+    said = f"topic switches does not exist ({what} in the fleet entry of orders)"
+    assert (found.outcome, said in found.sentence) == (Outcome.REFUSE, True)
 
 
 def test_declared_outputs_stand_for_a_sink_that_chooses_its_topic() -> None:
@@ -276,7 +282,7 @@ def test_an_input_that_has_grown_since_proves_nothing() -> None:
 def test_every_release_that_is_brought_is_compared() -> None:
     """An undo may bring one release after another; what is looked for is what all of them need."""
     one, other = described(), described(GLOBAL, NEW)
-    needed = topics_needed((one, other, Missing("x")), declared(control=("switches",)))
-    assert set(needed.external) == {"orders", "counted", "zones", "switches"}
+    needed = topics_needed((one, other, Missing("x")), declared(control=("copied",), rule_topics=("switches",)))
+    assert set(needed.external) == {"orders", "counted", "zones", "copied", "switches"}
     assert needed.internal == {"orders-by-customer-repartition", "orders-counts-changelog"}
     assert fit(one, other).outcome is Outcome.REFUSE

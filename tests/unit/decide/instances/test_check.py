@@ -95,4 +95,4 @@ def test_what_somebody_states_is_planned_with_and_said() -> None:
     assert [(found.id, found.severity, found.object) for found in verdict.findings] == [
         ("deployment-not-seen", "warning", "orders-1")
     ]
-    assert "a real run needs deployer.commands.describe" in verdict.findings[0].message
+    assert "a real run needs deployer.commands.instances" in verdict.findings[0].message

@@ -55,7 +55,10 @@ def test_deployed_in_a_new_start_goes_on_to_its_gate() -> None:
             set_to(DONE, process="stopped", applied=Missing("x")),
             "orders-1: its process is stopped (asked for: running)",
         ),
-        (set_to(DONE, process="unknown"), "orders-1: describe does not know its process (asked for: running)"),
+        (
+            set_to(DONE, process="unknown"),
+            "orders-1: the instances command does not know its process (asked for: running)",
+        ),
     ],
 )
 def test_waits_for_what_a_person_can_still_do(one: InstanceReading, why: str) -> None:
@@ -68,7 +71,7 @@ def test_waits_for_what_a_person_can_still_do(one: InstanceReading, why: str) ->
 @pytest.mark.parametrize(
     "one",
     [
-        replace(DONE, deployment=Missing("describe is away")),
+        replace(DONE, deployment=Missing("the instances command is away")),
         set_to(DONE, release=Missing("nobody knows")),
         applied(DONE, value=Missing("nobody knows")),
     ],

@@ -31,14 +31,14 @@ ONE: dict[str, Any] = {
 
 
 def document(**changes: Any) -> str:
-    """One instance as describe prints it."""
+    """One instance as `instances` prints it."""
     return json.dumps({"schema_version": 1, "instances": [ONE | changes]})
 
 
 def test_every_field_is_taken_over() -> None:
     """As it was printed."""
     taken = Taken(7, "here")
-    one = deployment_of(parsed(document(), InstancesDocument, "describe").instances[0], taken, settable_keys(()))
+    one = deployment_of(parsed(document(), InstancesDocument, "instances").instances[0], taken, settable_keys(()))
     assert (one.taken, one.instance, one.process, one.pid) == (taken, "o1", "running", 41)
     assert one.started_at_ms == 1_763_000_000_000
     assert (one.release, one.settings, one.applied, one.obstacles) == ("3.4.1", (("upgrade.from", "3.4"),), True, ())
@@ -56,7 +56,7 @@ def test_the_example_in_the_docs_is_the_contract() -> None:
 def test_null_is_missing_with_the_scripts_own_reason() -> None:
     """Never a guess."""
     text = document(release=None, applied=None, missing="git is away", obstacles=["frozen until Monday"])
-    one = deployment_of(parsed(text, InstancesDocument, "describe").instances[0], Taken(0, ""), settable_keys(()))
+    one = deployment_of(parsed(text, InstancesDocument, "instances").instances[0], Taken(0, ""), settable_keys(()))
     assert one.release == Missing("its release: git is away")
     assert one.applied == Missing("whether its settings are in effect: git is away")
     assert one.obstacles == ("frozen until Monday",)
@@ -88,8 +88,8 @@ def test_null_is_missing_with_the_scripts_own_reason() -> None:
 def test_anything_else_is_inconclusive(text: str, why: str) -> None:
     """Never taken for fine, whatever it looks like."""
     with pytest.raises(Inconclusive) as raised:
-        parsed(text, InstancesDocument, "orders: describe (deploy)")
-    assert str(raised.value).startswith("orders: describe (deploy) printed something else than the contract has")
+        parsed(text, InstancesDocument, "orders: instances (deploy)")
+    assert str(raised.value).startswith("orders: instances (deploy) printed something else than the contract has")
     assert why in str(raised.value)
 
 
@@ -97,7 +97,7 @@ def test_values_are_not_repeated() -> None:
     """What stands where it does not belong may be a secret."""
     for text in (document(password="hunter2"), document(applied="hunter2"), "hunter2"):  # noqa: S106 - not one of ours
         with pytest.raises(Inconclusive) as raised:
-            parsed(text, InstancesDocument, "describe")
+            parsed(text, InstancesDocument, "instances")
         assert "hunter2" not in str(raised.value)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from kstreams_runbooks.deployers.command.deployer import CommandDeployer
 from kstreams_runbooks.errors import Refused, WriteRefused
-from kstreams_runbooks.fleet import CommandSettings
+from kstreams_runbooks.fleet.deployers.command import CommandSettings
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_stopped_with_a_process_id_is_not_stopped(called: list[str]) -> None:
             "instances": [{"name": "o1", "metrics": "http://127.0.0.1:9/jolokia"}],
             "releases": {"3.4.1": "v1"},
             "commands": {
-                "describe": {"run": ["deploy"]},
+                "instances": {"run": ["deploy"]},
                 "apply": {"run": ["deploy", "{instance}", "{release}", "{settings}"]},
                 **run,
             },
@@ -49,7 +49,9 @@ def test_stopped_with_a_process_id_is_not_stopped(called: list[str]) -> None:
     deployer = CommandDeployer(settings, application_id="orders", dry_run=False)
     with pytest.raises(Refused, match=r"o1: stop ended with 0, but prints the process stopped, pid 4711"):
         deployer.stop("o1")
-    assert called == ["describe", "stop"]
-    with pytest.raises(WriteRefused, match=r"o1: describe prints the process stopped, pid 4711; its state is not clea"):
+    assert called == ["instances", "stop"]
+    with pytest.raises(
+        WriteRefused, match=r"o1: the instances command prints the process stopped, pid 4711; its state is not clea"
+    ):
         deployer.clear_state("o1")
     assert "clear_state" not in called

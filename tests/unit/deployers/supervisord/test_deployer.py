@@ -7,7 +7,7 @@ import pytest
 from kstreams_runbooks.deployers.supervisord.deployer import SupervisordDeployer
 from kstreams_runbooks.deployers.supervisord.process_info import ProcessInfo
 from kstreams_runbooks.errors import BadInput, WriteRefused
-from kstreams_runbooks.fleet import SupervisordSettings
+from kstreams_runbooks.fleet.deployers.supervisord import SupervisordSettings
 from kstreams_runbooks.properties import parse
 
 
@@ -21,7 +21,7 @@ def settings(directory: Path, **given: object) -> SupervisordSettings:
         "url": "http://127.0.0.1:9",
         "instances": [instance],
         "releases": {"3.4.1": "/old", "4.3.1": "/new"},
-        "describe": ["describe"],
+        "topology": ["describe"],
     }
     return SupervisordSettings.model_validate(declared | given)
 
@@ -75,7 +75,7 @@ def test_description_hides_values_and_names_obstacles(
     )
     monkeypatch.setattr(deployer._supervisord, "processes", lambda: {"o1": info} if known else {})
     (tmp_path / "deployment.properties").write_text("release=3.4.1\nsasl.jaas.config=secret\n")
-    [found] = deployer.describe()
+    [found] = deployer.instances()
     assert found.process == ("stopped" if known else "unknown")
     assert found.settings == (("sasl.jaas.config", "(hidden)"),)
     assert len(found.obstacles) == 1

@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 import yaml
 from kstreams_runbooks.deployers.scripts import filled
-from kstreams_runbooks.fleet import CommandSettings, ManualSettings, SupervisordSettings, load_fleet
+from kstreams_runbooks.fleet import load_fleet
+from kstreams_runbooks.fleet.deployers.command import CommandSettings
+from kstreams_runbooks.fleet.deployers.manual import ManualSettings
+from kstreams_runbooks.fleet.deployers.supervisord import SupervisordSettings
 
 Write = Callable[..., Path]
 DOCS = Path(__file__).resolve().parents[4] / "docs" / "deployers.md"
@@ -21,7 +24,7 @@ instances:
 releases: {"3.4.1": "orders:17", "4.3.1": "orders:18"}
 settable: [num.stream.threads]
 commands:
-  describe: {run: [deploy, describe, "{application_id}"], timeout_s: 15}
+  instances: {run: [deploy, instances, "{application_id}"], timeout_s: 15}
   apply: {run: [deploy, apply, "{instance}", "{artifact}", "{settings}"]}
   stop: {run: [deploy, stop, "{instance}"], timeout_s: 120}
   start: {run: [deploy, start, "{instance}"]}
@@ -34,7 +37,7 @@ instances:
 releases: {"3.4.1": "orders:17", "4.3.1": "orders:18"}
 how: change deploy/orders.yaml, Argo CD does the rest
 commands:
-  describe: {run: [deploy, describe]}
+  instances: {run: [deploy, instances]}
 """
 
 
@@ -64,11 +67,11 @@ def test_a_person(config: Path, write: Write) -> None:
     declared(write, MANUAL)
     deployer = load_fleet(config).application("other").deployer
     assert isinstance(deployer, ManualSettings)
-    assert deployer.commands.describe is not None
-    declared(write, MANUAL, ("commands:\n  describe: {run: [deploy, describe]}\n", ""))
+    assert deployer.commands.instances is not None
+    declared(write, MANUAL, ("commands:\n  instances: {run: [deploy, instances]}\n", ""))
     deployer = load_fleet(config).application("other").deployer
     assert isinstance(deployer, ManualSettings)
-    assert (deployer.commands.describe, deployer.settable) == (None, ())
+    assert (deployer.commands.instances, deployer.settable) == (None, ())
 
 
 @pytest.mark.parametrize(
@@ -90,8 +93,8 @@ def test_a_person(config: Path, write: Write) -> None:
         (COMMAND, ('stop, "{instance}"', "stop"), "deployer.commands.stop has no {instance}, so the command could"),
         (
             COMMAND,
-            ('describe, "{application_id}"', 'describe, "{instance}"'),
-            "deployer.commands.describe has the placeholder {instance}; known is {application_id}",
+            ('deploy, instances, "{application_id}"', 'deploy, instances, "{instance}"'),
+            "deployer.commands.instances has the placeholder {instance}; known is {application_id}",
         ),
         (
             COMMAND,
@@ -108,7 +111,7 @@ def test_a_person(config: Path, write: Write) -> None:
         (COMMAND, ("name: orders-2", "name: orders-1"), "deployer.instances has name orders-1 twice"),
         (COMMAND, ("http://two", "http://one"), "deployer.instances has metrics http://one:8778/jolokia twice"),
         (COMMAND, ('metrics: "http://two:8778/jolokia"', "x: 1"), "deployer.instances[1].metrics is missing: base URL"),
-        (MANUAL, ("describe: {run", "apply: {run"), "deployer.commands.apply is not a known key; known are describe"),
+        (MANUAL, ("instances: {run", "apply: {run"), "deployer.commands.apply is not a known key; known are instances"),
         (MANUAL, ("how: ", "howto: "), "deployer.howto is not a known key; did you mean how?"),
         (
             MANUAL,
@@ -124,6 +127,39 @@ def test_a_bad_deployer_gets_one_sentence(
     declared(write, text, change)
     problems = [str(each) for each in load_fleet(config).disabled["other"]]
     assert any(sentence in each for each in problems), problems
+
+
+@pytest.mark.parametrize(
+    ("text", "change", "sentence"),
+    [
+        (
+            COMMAND,
+            ("  instances: {run", "  describe: {run"),
+            "deployer.commands.describe is called instances now; rename it",
+        ),
+        (
+            MANUAL,
+            ("  instances: {run", "  describe: {run"),
+            "deployer.commands.describe is called instances now; rename it",
+        ),
+        # No field of this kind is called so now: the old word is one unknown key of many.
+        (MANUAL, ("how: ", "describe: "), "deployer.describe is not a known key; known are commands, environment, "),
+    ],
+)
+def test_an_old_word_gets_the_new_one(
+    config: Path, write: Write, text: str, change: tuple[str, str], sentence: str
+) -> None:
+    """In one sentence: what is there under its old name is not missing besides."""
+    declared(write, text, change)
+    (problem,) = (str(each) for each in load_fleet(config).disabled["other"])
+    assert problem.startswith(f"{config}/applications/other.yaml: {sentence}")
+
+
+def test_the_old_word_of_a_supervisord_entry_gets_the_new_one(config: Path, write: Write) -> None:
+    """There it was the command that prints a topology."""
+    file = write("other", ID, ("  topology:\n", "  describe:\n"))
+    (problem,) = (str(each) for each in load_fleet(config).disabled["other"])
+    assert problem == f"{file}: deployer.describe is called topology now; rename it"
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 from kstreams_runbooks.cli import cli
 from kstreams_runbooks.errors import Inconclusive
-from kstreams_runbooks.fleet import ManualSettings
+from kstreams_runbooks.fleet.deployers.manual import ManualSettings
 from kstreams_runbooks.model.readings.readings import (
     ApplicationReading,
     Deployment,
@@ -140,7 +140,7 @@ def test_topology_that_cannot_be_read_is_missing(world: World) -> None:
         (
             changed(instance("orders-1"), stated=True),
             "instances/orders-1/deployment/release: as its declaration states it, not observed; declare "
-            "deployer.commands.describe",
+            "deployer.commands.instances",
         ),
         (
             changed(instance("orders-1"), process="unknown"),

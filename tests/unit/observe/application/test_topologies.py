@@ -73,5 +73,5 @@ def test_a_release_that_is_only_somebodys_word_proves_nothing() -> None:
     found = may_have_run((replace(one, deployment=replace(one.deployment, stated=True)),), describe)
     assert found == Missing(
         "one: its release is only stated in its declaration and was not observed; start it, or declare "
-        "deployer.commands.describe"
+        "deployer.commands.instances"
     )

@@ -44,7 +44,7 @@ def test_a_pattern_that_becomes_too_slow_is_not_known(monkeypatch: pytest.Monkey
     found, why = topics.read_on(names)
     assert found == {OWN}
     assert why.startswith("source pattern (zones)-.*: takes longer than")
-    application: Any = SimpleNamespace(inputs=(), outputs=(), control=(), application_id="app")
+    application: Any = SimpleNamespace(inputs=(), outputs=(), control=(), rule_topics=(), application_id="app")
     read: Any = _topics(application, None, topics, names, ())  # type: ignore[arg-type] # no cluster is asked
     assert isinstance(read, Missing)
     assert "takes longer than" in read.missing

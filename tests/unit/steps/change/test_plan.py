@@ -75,7 +75,7 @@ def test_what_the_form_cannot_mean_is_one_sentence(asked: Callable[..., Run], pa
 def test_a_description_comes_from_where_the_form_says(asked: Callable[..., Run]) -> None:
     """The release prints it, a file has it, or it is pasted; a release beside it is what is deployed."""
     found = wanted(asked(release=NEW))
-    assert (found.release, found.library, found.source, found.text) == (NEW, NEW, f"describe command of {NEW}", AUDITED)
+    assert (found.release, found.library, found.source, found.text) == (NEW, NEW, f"topology command of {NEW}", AUDITED)
 
 
 def test_a_pasted_description_needs_no_release(asked: Callable[..., Run]) -> None:
@@ -231,4 +231,4 @@ def test_a_version_that_runs_is_described_by_its_instances(asked: Callable[..., 
     """While none of them does, by its release."""
     run = asked()
     versions = SimpleNamespace(release=NEW, text=None, instances=("orders-1",))
-    assert running(run, versions).source == f"describe command of {NEW}"  # type: ignore[arg-type]
+    assert running(run, versions).source == f"topology command of {NEW}"  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ import pytest
 from airflow.sdk.exceptions import TaskDeferred
 from kstreams_runbooks.deployers.manual import ManualDeployer
 from kstreams_runbooks.errors import Refused
-from kstreams_runbooks.fleet import ManualSettings
+from kstreams_runbooks.fleet.deployers.manual import ManualSettings
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.readings.readings import ApplicationReading, GroupReading, Start
 from kstreams_runbooks.model.runs.ledger import Approval

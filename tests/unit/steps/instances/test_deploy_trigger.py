@@ -72,10 +72,10 @@ def test_the_wait_ends_at_its_limit_with_what_is_missing(wait: Wait) -> None:
 
 def test_the_wait_is_inconclusive_where_nothing_can_be_seen(wait: Wait) -> None:
     """For as long as it may still come back it is waited for."""
-    unseen = replace(instance("orders-1"), deployment=Missing("describe is away"))
+    unseen = replace(instance("orders-1"), deployment=Missing("the instances command is away"))
     event = wait(reading(unseen, instance("orders-2")), wait_h=0.00001)
     assert event["outcome"] == Outcome.INCONCLUSIVE
-    assert "describe is away" in event["reasons"][0]
+    assert "the instances command is away" in event["reasons"][0]
 
 
 def test_the_limit_survives_another_triggerer(run: Run, wait: Wait) -> None:
@@ -125,10 +125,10 @@ def test_what_was_seen_before_a_wait_broke_is_told_with_it(
         return False
 
     monkeypatch.setattr("kstreams_runbooks.steps.instances.deploy_trigger.old_start_gone", once)
-    unseen = replace(instance("orders-1"), deployment=Missing("describe is away"))
+    unseen = replace(instance("orders-1"), deployment=Missing("the instances command is away"))
     event = wait(reading(unseen, instance("orders-2")), members=(member("orders-1"),))
     assert (event["outcome"], event["drifted"]) == (Outcome.REFUSE, True)
     assert event["reasons"][0] == "topic orders is gone"
     assert event["reasons"][1].startswith("the last that was seen before: orders-1: inconclusive: ")
     (kept,) = run.ledger.evidence(run.key, kind="note", name=SAW)
-    assert "describe is away" in kept.payload["sentence"]
+    assert "the instances command is away" in kept.payload["sentence"]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from kstreams_runbooks.deployers.manual import ManualDeployer
 from kstreams_runbooks.errors import Inconclusive, Refused, WriteRefused
-from kstreams_runbooks.fleet import ManualSettings
+from kstreams_runbooks.fleet.deployers.manual import ManualSettings
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing, Start
 from kstreams_runbooks.model.runs.gate import Awaited
 from kstreams_runbooks.model.runs.plan import Plan
@@ -46,13 +46,13 @@ def asking(run: Run, tmp_path: Path) -> Run:
             }
         ],
     }
-    (tmp_path / "describe.json").write_text(json.dumps(document))
+    (tmp_path / "instances.json").write_text(json.dumps(document))
     settings = ManualSettings.model_validate(
         {
             "kind": "manual",
             "instances": [{"name": name, "metrics": "http://x:1"} for name in ("orders-1",)],
             "releases": {"3.4.1": "orders:17", NEW: "orders:18"},
-            "commands": {"describe": {"run": ["cat", str(tmp_path / "describe.json")]}},
+            "commands": {"instances": {"run": ["cat", str(tmp_path / "instances.json")]}},
         }
     )
     run.__dict__["declared"] = declared()
@@ -144,7 +144,7 @@ def test_a_rerun_after_it_was_done_asks_nobody(asking: Run) -> None:
 
 
 def test_what_is_set_but_still_the_old_start_is_not_done(asking: Run) -> None:
-    """Whatever a describe command says of it: no restart was seen since it was asked for."""
+    """Whatever an instances command says of it: no restart was seen since it was asked for."""
     asked_for(asking, reading())
     same = instance("orders-1", release=NEW, settings=BOUNCE_1.settings, start=BEFORE)
     awaited = asked_for(asking, reading(same, instance("orders-2")))
@@ -167,19 +167,19 @@ def test_nobody_is_asked_where_it_could_not_be_seen(asking: Run) -> None:
     blind = replace(instance("orders-1"), streams=Missing("connection refused"))
     with pytest.raises(Inconclusive, match="orders-1 is not asked for: which start it runs cannot be read"):
         asked_for(asking, reading(blind, instance("orders-2")))
-    unseen = replace(instance("orders-1"), deployment=Missing("describe is away"))
-    with pytest.raises(Inconclusive, match="orders-1 is not touched: describe is away"):
+    unseen = replace(instance("orders-1"), deployment=Missing("the instances command is away"))
+    with pytest.raises(Inconclusive, match="orders-1 is not touched: the instances command is away"):
         asked_for(asking, reading(unseen, instance("orders-2")))
     assert asking.ledger.cards(asking.key) == []
 
 
 def test_guards_speak_before_a_person_is_asked(asking: Run, tmp_path: Path) -> None:
-    """The other instance is not well; an obstacle that describe names."""
+    """The other instance is not well; an obstacle that `instances` names."""
     with pytest.raises(Refused, match="orders-1 is not touched: orders-2 is in ERROR"):
         asked_for(asking, reading(instance("orders-1"), instance("orders-2", state="ERROR")))
-    text = (tmp_path / "describe.json").read_text().replace('"settings": {}', '"settings": {"a.b": "c"}')
-    (tmp_path / "describe.json").write_text(text)
-    with pytest.raises(WriteRefused, match=r"orders-1: describe prints a\.b among its settings"):
+    text = (tmp_path / "instances.json").read_text().replace('"settings": {}', '"settings": {"a.b": "c"}')
+    (tmp_path / "instances.json").write_text(text)
+    with pytest.raises(WriteRefused, match=r"orders-1: the instances command prints a\.b among its settings"):
         asked_for(asking, reading())
     assert asking.ledger.cards(asking.key) == []
 
