@@ -1,6 +1,7 @@
 """Who may approve, and what they read before they do."""
 
 from datetime import UTC, datetime
+from enum import StrEnum
 from zoneinfo import ZoneInfo
 
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
@@ -8,6 +9,37 @@ from kstreams_runbooks.model.runs.ledger import Card
 from kstreams_runbooks.model.runs.plan import Bounce, Plan
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.wording import LONGEST_SENTENCE, code, markdown, why_no_reason
+
+# What stands behind the digest where Airflow knows its own address.
+RUN_LINK = " ([the run]("
+
+
+class Label(StrEnum):
+    """What a line of a question begins with; whatever reads the text again looks for these."""
+
+    NOW = "Now"
+    WILL_DO = "Will do"
+    GAP = "Expected gap"
+    WORST_CASE = "Worst case"
+    UNDO = "Undo"
+    RISKS = "Risks"
+    OTHER_LIMITS = "Other limits than the fleet's"
+    REJECT_MEANS = "Reject means"
+    EXPIRES = "Expires"
+    ASKED_BY = "Asked by"
+    MAY_APPROVE = "may approve"
+    WRITTEN = "Written"
+    DIGEST = "Plan digest"
+
+    @property
+    def bold(self) -> str:
+        """As it stands in Markdown."""
+        return f"**{self}:**"
+
+    @property
+    def plain(self) -> str:
+        """As it stands where the Markdown has been taken out."""
+        return f"{self}:"
 
 
 def may_request(declared: DeclaredApplication, requested_by: str) -> Verdict:
@@ -81,19 +113,19 @@ def approval_body(
     risks = [f"{finding.severity}: {finding.message}" for finding in plan.findings if finding.severity != "info"]
     limits = _other_limits(plan, fleet_limits)
     lines = [
-        labelled("Now", now),
-        labelled("Will do", "; ".join(_todo(plan, one) for one in todo)),
-        labelled("Expected gap", _gap(plan)),
-        labelled("Worst case", plan.worst_case),
-        labelled("Undo", plan.undo[-1] if bounce > 1 else "; ".join(plan.undo)),
-        labelled("Risks", " / ".join(risks) or "none found"),
-        labelled("Other limits than the fleet's", limits) if limits else "",
-        labelled("Reject means", f"{_rejected(cards, second=bounce > 1)}; the run ends failed"),
-        f"**Expires:** {when(expires_at_ms, declared.zone)}",
+        labelled(Label.NOW, now),
+        labelled(Label.WILL_DO, "; ".join(_todo(plan, one) for one in todo)),
+        labelled(Label.GAP, _gap(plan)),
+        labelled(Label.WORST_CASE, plan.worst_case),
+        labelled(Label.UNDO, plan.undo[-1] if bounce > 1 else "; ".join(plan.undo)),
+        labelled(Label.RISKS, " / ".join(risks) or "none found"),
+        labelled(Label.OTHER_LIMITS, limits) if limits else "",
+        labelled(Label.REJECT_MEANS, f"{_rejected(cards, second=bounce > 1)}; the run ends failed"),
+        expires(declared, expires_at_ms),
         asked_by(declared, requested_by, reason),
-        f"**Written:** {when(asked_at_ms, declared.zone)}; if it is asked again Airflow keeps showing this text, and "
-        "the task's log has the new one",
-        f"**Plan digest:** {code(plan.digest)}" + (f" ([the run]({link}))" if link else ""),
+        f"{Label.WRITTEN.bold} {when(asked_at_ms, declared.zone)}; if it is asked again Airflow keeps showing this "
+        "text, and the task's log has the new one",
+        digest_line(plan.digest, link),
     ]
     return "\n\n".join(line for line in lines if line)
 
@@ -107,7 +139,17 @@ def asked_by(declared: DeclaredApplication, requested_by: str, reason: str) -> s
     """The line of a question that says who asked, why, and who may answer."""
     why = f" ({markdown(reason)})" if reason else ""
     who = markdown(who_may_approve(declared, requested_by), LONGEST_SENTENCE)
-    return f"**Asked by:** {markdown(requested_by)}{why}; **may approve:** {who}"
+    return f"{Label.ASKED_BY.bold} {markdown(requested_by)}{why}; {Label.MAY_APPROVE.bold} {who}"
+
+
+def expires(declared: DeclaredApplication, at_ms: int) -> str:
+    """The line of a question that says until when it waits."""
+    return f"{Label.EXPIRES.bold} {when(at_ms, declared.zone)}"
+
+
+def digest_line(digest: str, link: str) -> str:
+    """The last line of a question: the plan that an answer is for, and where its run is."""
+    return f"{Label.DIGEST.bold} {code(digest)}" + (f"{RUN_LINK}{link}))" if link else "")
 
 
 def _todo(plan: Plan, bounce: Bounce) -> str:

@@ -205,7 +205,7 @@ def test_no_option_takes_a_secret() -> None:
 
 
 def test_who_may_answer_is_read_from_the_approvals_own_text() -> None:
-    """The two are written in different places: this holds them together."""
+    """Both know its lines by the same labels."""
     plan = bump_plan(reading(), declared(), NEW, upgrade_path_rules(), (), (), "code")
     body = approval_body(
         plan, declared(), 1, "", "oncall", "", 0, 1_790_028_800_000, fleet_limits=(), cards=(), link=""
