@@ -10,13 +10,13 @@ from kstreams_runbooks.decide.instances.rolling import in_place
 from kstreams_runbooks.decide.runs.message import needs_you
 from kstreams_runbooks.deployers.requests import Wish
 from kstreams_runbooks.errors import Inconclusive
-from kstreams_runbooks.ledger.codec import decode, encode
+from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Deployment, InstanceReading, Start
 from kstreams_runbooks.model.readings.states import is_down
 from kstreams_runbooks.model.runs.gate import Awaited
 from kstreams_runbooks.model.runs.plan import Bounce
 from kstreams_runbooks.steps.instances.bring import guard, known, members_to_remove, remove
-from kstreams_runbooks.steps.plan.cards import write_card
+from kstreams_runbooks.steps.plan.cards import undo_facts, write_card
 from kstreams_runbooks.steps.run.notify import notify
 from kstreams_runbooks.steps.run.run import Run, now_ms
 
@@ -74,9 +74,8 @@ def _requests(run: Run, bounce: Bounce, name: str) -> list[str]:
 def _start_at_request(run: Run, bounce: Bounce, name: str) -> Start | None:
     """The start that ran when this run last asked for it, None where it has not asked or the instance was down."""
     for card in reversed(run.ledger.cards(run.key)):
-        if card.object == name and card.facts["bounce"] == bounce.number:
-            start: Start | None = decode(Start | None, card.facts["previous"])
-            return start
+        if card.object == name and (facts := undo_facts(card)).bounce == bounce.number:
+            return facts.previous
     return None
 
 

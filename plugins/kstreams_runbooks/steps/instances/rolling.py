@@ -72,6 +72,7 @@ from kstreams_runbooks.steps.instances.deploy_trigger import deploy_trigger
 from kstreams_runbooks.steps.instances.gate import answered, expected, gate_passed, patience
 from kstreams_runbooks.steps.instances.gate_trigger import gate_trigger, has_passed
 from kstreams_runbooks.steps.instances.request import ask, remove_left
+from kstreams_runbooks.steps.plan.cards import undo_facts
 from kstreams_runbooks.steps.run.ending import reported
 from kstreams_runbooks.steps.run.run import Run
 
@@ -163,7 +164,7 @@ def earlier_gates(run: Run, bounce: Bounce, reading: ApplicationReading) -> None
     """
     if bounce.number == 1:
         return
-    reached = {card.object for card in run.ledger.cards(run.key) if card.facts["bounce"] >= bounce.number}
+    reached = {card.object for card in run.ledger.cards(run.key) if undo_facts(card).bounce >= bounce.number}
     earlier = [one for one in run.plan().bounces if one.number < bounce.number]
     for instance in reading.instances:
         before = [one.number for one in earlier if one.takes(instance.instance)]
