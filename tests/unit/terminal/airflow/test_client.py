@@ -15,7 +15,8 @@ from kstreams_runbooks.errors import BadInput, Unreachable
 from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.terminal.airflow import client as module
 from kstreams_runbooks.terminal.airflow.client import AirflowApi
-from kstreams_runbooks.terminal.airflow.login import PASSWORD, Login, airflow_at
+from kstreams_runbooks.terminal.airflow.connect import airflow_at
+from kstreams_runbooks.terminal.airflow.login import PASSWORD, Login
 from kstreams_runbooks.terminal.airflow.question import question_of
 from kstreams_runbooks.terminal.airflow.wait import wait
 from tenacity import wait_none
