@@ -49,8 +49,8 @@ What it does not guarantee:
   gate, not prevented.
 - SIGKILL between stop and start leaves the instance down until the task is cleared. Every other way out of 8 tries to
   start it again.
-- An expired approval refuses at 4 also where only the gate of an instance is left. What a person was asked for under a
-  valid approval is finished without another one.
+- An expired approval refuses at 4 also where only the gate of an instance is left. What was requested under a valid
+  approval is finished without another one.
 """
 
 from collections.abc import Mapping
@@ -71,7 +71,7 @@ from kstreams_runbooks.steps.instances.bring import bring, let_it_start
 from kstreams_runbooks.steps.instances.deploy_trigger import deploy_trigger
 from kstreams_runbooks.steps.instances.gate import answered, expected, gate_passed, patience
 from kstreams_runbooks.steps.instances.gate_trigger import gate_trigger, has_passed
-from kstreams_runbooks.steps.instances.request import ask, remove_left
+from kstreams_runbooks.steps.instances.request import remove_left, request_bounce
 from kstreams_runbooks.steps.plan.cards import undo_facts
 from kstreams_runbooks.steps.run.ending import reported
 from kstreams_runbooks.steps.run.run import Run
@@ -104,9 +104,9 @@ class RollingOperator(BaseOperator):
             self.go(run)
 
     def deployed(self, context: Mapping[str, Any], event: dict[str, Any], awaited: dict[str, Any]) -> None:
-        """Go on after a person deployed what this task asked for, or when that person's time is over.
+        """Go on after a person deployed what this task requested, or when that person's time is over.
 
-        What was asked for under a valid approval is finished: no other is needed to watch it start.
+        What was requested under a valid approval is finished: no other is needed to watch it start.
         """
         with reported(context, "the wait for a person answered") as run:
             if event["outcome"] != Outcome.WAIT:
@@ -127,7 +127,7 @@ class RollingOperator(BaseOperator):
         authorize(run, self.approval, self.after)
         if run.deployer.acts:
             self._gate(run, bounce, name, bring(run, bounce, reading, instance))
-        if awaited := ask(run, bounce, reading, instance):
+        if awaited := request_bounce(run, bounce, reading, instance):
             self._await(run, awaited)
         self._gate(run, bounce, name, None)
 

@@ -64,7 +64,7 @@ def stop_all(run: Run, bounce: Bounce) -> None:
         write_card(run, reading, instance, bounce, own, instance.streams.start)
     names = [one.instance for one in going]
     if not run.deployer.acts:
-        _ask(run, going, [run.deployer.request("stop", name) for name in names], _is_down)
+        _request(run, going, [run.deployer.request("stop", name) for name in names], _is_down)
     run.say(f"{', '.join(names)}: stop, all at once")
     began = now_ms()
     if run.deployer.acts:
@@ -93,7 +93,7 @@ def start_all(run: Run, bounce: Bounce) -> None:
     if not run.deployer.acts:
         cleared = [run.deployer.request("clear_state", name) for name in names] if bounce.clear_state else []
         wanted = [run.deployer.request("deploy", name, bounce.release, dict(bounce.settings)) for name in names]
-        _ask(run, waiting, [*cleared, *wanted], lambda _: False)
+        _request(run, waiting, [*cleared, *wanted], lambda _: False)
     run.say(f"{', '.join(names)}: start with {bounce.deployed}, all at once")
 
     def start(deployer: Deployer, name: str) -> RestartTimes:
@@ -115,14 +115,14 @@ def start_all(run: Run, bounce: Bounce) -> None:
     _raise_first(started)
 
 
-def _ask(
+def _request(
     run: Run, instances: list[InstanceReading], requests: list[str], done: Callable[[InstanceReading], bool]
 ) -> None:
     """Where a person deploys: say what is wanted, and Refused until it is observed and the task is cleared."""
     if all(done(one) for one in instances):
         return
-    for request in requests:
-        run.say(f"PLEASE {request}")
+    for one in requests:
+        run.say(f"PLEASE {one}")
     notify(run, needs_you, asks=f"{run.task_id}: do it, then clear it", lines=requests)
     raise Refused(
         f"{run.task_id} waits for a person: {', '.join(one.instance for one in instances)} as asked above; do it, then "
