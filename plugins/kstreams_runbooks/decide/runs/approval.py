@@ -1,5 +1,6 @@
 """Who may approve, and what they read before they do."""
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from zoneinfo import ZoneInfo
@@ -40,6 +41,21 @@ class Label(StrEnum):
     def plain(self) -> str:
         """As it stands where the Markdown has been taken out."""
         return f"{self}:"
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What every question of a run says, whatever it asks: of whom and by whom, since and until when.
+
+    `link` leads to the run, and is empty where Airflow does not know its own address.
+    """
+
+    declared: DeclaredApplication
+    requested_by: str
+    reason: str
+    at_ms: int
+    expires_at_ms: int
+    link: str
 
 
 def may_request(declared: DeclaredApplication, requested_by: str) -> Verdict:
@@ -91,23 +107,18 @@ def may_approve(
 
 
 def approval_body(
+    asking: Asking,
     plan: Plan,
-    declared: DeclaredApplication,
     bounce: int,
     now: str,
-    requested_by: str,
-    reason: str,
-    asked_at_ms: int,
-    expires_at_ms: int,
     *,
     fleet_limits: tuple[tuple[str, float], ...],
     cards: tuple[Card, ...],
-    link: str,
 ) -> str:
     """What the person reads, 15 lines at most, in Markdown; `bounce` is the first that this approval opens.
 
     `now` is what was observed, `fleet_limits` are those of the fleet entry alone, `cards` what the run has changed so
-    far, `link` leads to the run (empty where Airflow does not know its own address).
+    far.
     """
     todo = [one for one in plan.bounces if one.number >= bounce]
     risks = [f"{finding.severity}: {finding.message}" for finding in plan.findings if finding.severity != "info"]
@@ -121,11 +132,11 @@ def approval_body(
         labelled(Label.RISKS, " / ".join(risks) or "none found"),
         labelled(Label.OTHER_LIMITS, limits) if limits else "",
         labelled(Label.REJECT_MEANS, f"{_rejected(cards, second=bounce > 1)}; the run ends failed"),
-        expires(declared, expires_at_ms),
-        asked_by(declared, requested_by, reason),
-        f"{Label.WRITTEN.bold} {when(asked_at_ms, declared.zone)}; if it is asked again Airflow keeps showing this "
-        "text, and the task's log has the new one",
-        digest_line(plan.digest, link),
+        expires(asking),
+        asked_by(asking),
+        f"{Label.WRITTEN.bold} {when(asking.at_ms, asking.declared.zone)}; if it is asked again Airflow keeps showing "
+        "this text, and the task's log has the new one",
+        digest_line(plan.digest, asking.link),
     ]
     return "\n\n".join(line for line in lines if line)
 
@@ -135,16 +146,16 @@ def labelled(label: str, text: str) -> str:
     return f"**{label}:** {markdown(text, LONGEST_SENTENCE)}"
 
 
-def asked_by(declared: DeclaredApplication, requested_by: str, reason: str) -> str:
+def asked_by(asking: Asking) -> str:
     """The line of a question that says who asked, why, and who may answer."""
-    why = f" ({markdown(reason)})" if reason else ""
-    who = markdown(who_may_approve(declared, requested_by), LONGEST_SENTENCE)
-    return f"{Label.ASKED_BY.bold} {markdown(requested_by)}{why}; {Label.MAY_APPROVE.bold} {who}"
+    why = f" ({markdown(asking.reason)})" if asking.reason else ""
+    who = markdown(who_may_approve(asking.declared, asking.requested_by), LONGEST_SENTENCE)
+    return f"{Label.ASKED_BY.bold} {markdown(asking.requested_by)}{why}; {Label.MAY_APPROVE.bold} {who}"
 
 
-def expires(declared: DeclaredApplication, at_ms: int) -> str:
+def expires(asking: Asking) -> str:
     """The line of a question that says until when it waits."""
-    return f"{Label.EXPIRES.bold} {when(at_ms, declared.zone)}"
+    return f"{Label.EXPIRES.bold} {when(asking.expires_at_ms, asking.declared.zone)}"
 
 
 def digest_line(digest: str, link: str) -> str:

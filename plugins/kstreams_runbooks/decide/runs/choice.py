@@ -8,8 +8,7 @@ from typing import Any
 from kstreams_runbooks.decide.change.answer import ChangePlan
 from kstreams_runbooks.decide.change.described import parsed
 from kstreams_runbooks.decide.runbooks import runbook, start_command
-from kstreams_runbooks.decide.runs.approval import Label, asked_by, digest_line, expires, labelled
-from kstreams_runbooks.model.fleet_entry import DeclaredApplication
+from kstreams_runbooks.decide.runs.approval import Asking, Label, asked_by, digest_line, expires, labelled
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.wording import outside, pasted
 
@@ -88,7 +87,7 @@ def commands(runbooks: tuple[str, ...], release: str, application: str) -> Itera
 
 
 def question(
-    declared: DeclaredApplication,
+    asking: Asking,
     *,
     before: Described,
     after: Described,
@@ -97,11 +96,7 @@ def question(
     options: tuple[str, ...],
     left_out: tuple[str, ...],
     dry_run: bool,
-    requested_by: str,
-    reason: str,
-    expires_at_ms: int,
     digest: str,
-    link: str,
 ) -> str:
     """What the person reads, 15 lines at most, in Markdown."""
     how = "as a dry run, which shows its own plan and changes nothing" if dry_run else "for real: it asks for approval"
@@ -113,8 +108,8 @@ def question(
         labelled(Label.WILL_DO, f"start {' or '.join(option for option in options if option != NONE)} {how}")
         + "; all of the plan is in the log of `plan`",
         f"**{NONE} means:** nothing is started, the run ends",
-        expires(declared, expires_at_ms),
-        asked_by(declared, requested_by, reason),
-        digest_line(digest, link),
+        expires(asking),
+        asked_by(asking),
+        digest_line(digest, asking.link),
     ]
     return "\n\n".join(line for line in lines if line)

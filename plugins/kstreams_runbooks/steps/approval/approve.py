@@ -7,12 +7,11 @@ from airflow.providers.standard.exceptions import HITLRejectException
 from airflow.providers.standard.operators.hitl import ApprovalOperator
 from airflow.sdk import Context
 
-from kstreams_runbooks.decide.runs.approval import approval_body
+from kstreams_runbooks.decide.runs.approval import Asking, approval_body
 from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.steps.approval.asking import AskingOperator, emergency_field, responder
 from kstreams_runbooks.steps.approval.authorize import VOIDED
-from kstreams_runbooks.steps.run.notify import page_of
-from kstreams_runbooks.steps.run.run import Run, described, now_ms
+from kstreams_runbooks.steps.run.run import Run, described
 
 
 def approve(task_id: str, *, bounce: int = 1) -> "ApprovePlan":
@@ -44,20 +43,15 @@ class ApprovePlan(AskingOperator, ApprovalOperator):
         """The plan by its digest."""
         return f"approve plan {self.digest(run)}"
 
-    def text(self, run: Run, deadline_ms: int) -> str:
+    def text(self, run: Run, asking: Asking) -> str:
         """The plan, what runs now, and what a reject leaves."""
         return approval_body(
+            asking,
             plan=run.plan(),
-            declared=run.declared,
             bounce=self.bounce,
             now="; ".join(described(run.read())),
-            requested_by=run.record.requested_by,
-            reason=run.record.reason,
-            asked_at_ms=now_ms(),
-            expires_at_ms=deadline_ms,
             fleet_limits=run.application.declared().limits,
             cards=tuple(run.ledger.cards(run.key)),
-            link=page_of(run),
         )
 
     def digest(self, run: Run) -> str:

@@ -8,7 +8,7 @@ from airflow.providers.standard.exceptions import HITLTimeoutError
 from airflow.providers.standard.operators.hitl import HITLOperator
 from airflow.sdk import Context, Param
 
-from kstreams_runbooks.decide.runs.approval import may_approve
+from kstreams_runbooks.decide.runs.approval import Asking, may_approve
 from kstreams_runbooks.decide.runs.message import approved_alone, needs_you
 from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.model.runs.ledger import Approval
@@ -59,7 +59,7 @@ class AskingOperator(HITLOperator):
         """The same for a dry run, which asks nobody."""
         raise NotImplementedError
 
-    def text(self, run: Run, deadline_ms: int) -> str:
+    def text(self, run: Run, asking: Asking) -> str:
         """What the person reads, in Markdown."""
         raise NotImplementedError
 
@@ -138,7 +138,9 @@ class AskingOperator(HITLOperator):
         deadline_ms = now_ms() + int(hours * _HOUR_MS)
         asks = self.asks(run)
         self.subject = outside(f"[{run.record.application} @ {run.record.cluster}] {asks}")
-        self.body = self.text(run, deadline_ms)
+        record = run.record
+        asking = Asking(run.declared, record.requested_by, record.reason, now_ms(), deadline_ms, page_of(run))
+        self.body = self.text(run, asking)
         lines = [line for line in unmarked(self.body).splitlines() if line]
         for line in lines:
             run.say(line)

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
+from kstreams_runbooks.decide.runs.approval import Asking
 from kstreams_runbooks.decide.runs.choice import NONE, question
 from kstreams_runbooks.present.change_text import headline, told
 from kstreams_runbooks.steps.approval.asking import AskingOperator, emergency_field
 from kstreams_runbooks.steps.change.plan import CHOOSE, CHOSEN, offered_by, sides_of, stored_change
-from kstreams_runbooks.steps.run.notify import page_of
 from kstreams_runbooks.steps.run.run import Run
 
 _MOST = 5
@@ -42,14 +42,14 @@ class ChooseRunbook(AskingOperator):
         _, stored = stored_change(run)
         return f"choose {', '.join(offered_by(stored).runbooks)} or {NONE}"
 
-    def text(self, run: Run, deadline_ms: int) -> str:
+    def text(self, run: Run, asking: Asking) -> str:
         """The change, its worst findings, and what is started how."""
         digest, stored = stored_change(run)
         before, after = sides_of(run)
         worst = [f"{one['severity']}: {one['message']}" for one in told(stored) if one["severity"] != "info"]
         more = [f"{len(worst) - _MOST} more"] if len(worst) > _MOST else []
         return question(
-            run.declared,
+            asking,
             before=before,
             after=after,
             headline=headline(stored),
@@ -57,11 +57,7 @@ class ChooseRunbook(AskingOperator):
             options=tuple(self.options),
             left_out=offered_by(stored).left_out,
             dry_run=bool(run.record.params.get("start_dry_run", True)),
-            requested_by=run.record.requested_by,
-            reason=run.record.reason,
-            expires_at_ms=deadline_ms,
             digest=digest,
-            link=page_of(run),
         )
 
     def digest(self, run: Run) -> str:
