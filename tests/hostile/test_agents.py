@@ -27,7 +27,7 @@ from kstreams_runbooks.observe.application.polling import ask_all
 from kstreams_runbooks.observe.application.topics_read import ask_instances, question
 from kstreams_runbooks.observe.kafka.topic_names import TopicNames
 from kstreams_runbooks.observe.lag.topology_topics import readable_topics
-from kstreams_runbooks.terminal.airflow.login import airflow_at
+from kstreams_runbooks.terminal.airflow.connect import airflow_at
 from kstreams_runbooks.wire.limits import MIB, ExchangeLimits
 from kstreams_runbooks.wire.strict_json import parsed
 from lab.fakes import FakeAgent, Reply, answer, drips, falls_silent, floods, sends, zeros

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 from kstreams_runbooks.decide.plans.bump import bump_plan
-from kstreams_runbooks.decide.runs.approval import approval_body
+from kstreams_runbooks.decide.runs.approval import Asking, approval_body
 from kstreams_runbooks.decide.runs.choice import commands
 from kstreams_runbooks.decide.runs.conclusion import Conclusion, RunOutcome
 from kstreams_runbooks.decide.runs.message import About, ended, needs_you, trigger_command
@@ -107,9 +107,8 @@ def count(markdown_text: str) -> dict[str, int]:
 def body(text: str) -> str:
     """An approval where every text is `text`."""
     entry = replace(declared(), approvers=(text, "approver"))
-    return approval_body(
-        PLAN, entry, 1, text, text, text, AT, AT, fleet_limits=entry.limits, cards=(card(text),), link=LINK
-    )
+    asking = Asking(entry, text, text, AT, AT, LINK)
+    return approval_body(asking, PLAN, 1, text, fleet_limits=entry.limits, cards=(card(text),))
 
 
 def document(text: str) -> dict[str, Any]:

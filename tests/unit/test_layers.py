@@ -2,6 +2,7 @@
 
 import ast
 from collections import defaultdict
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -140,6 +141,18 @@ def test_no_two_public_classes_share_a_name() -> None:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes[node.name].add(str(path.relative_to(PACKAGE)))
     assert not {name: places for name, places in homes.items() if len(places) > 1}
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """Also inside functions and for types: a circle is one module in two files."""
+    own = {path: list(path.relative_to(PACKAGE).with_suffix("").parts) for path in FILES}
+    modules = {tuple(parts[:-1] if parts[-1] == "__init__" else parts): path for path, parts in own.items()}
+    graph = TopologicalSorter[Path]()
+    for path in FILES:
+        # The last part may be a module, or a name in the module before it.
+        named = (modules.get(tuple(parts), modules.get(tuple(parts[:-1]))) for parts in inside(path))
+        graph.add(path, *(other for other in named if other not in {None, path}))
+    graph.prepare()
 
 
 def test_dags_import_only_steps() -> None:

@@ -16,6 +16,7 @@ from kstreams_runbooks.model.runs.ledger import Evidence
 from kstreams_runbooks.model.verdicts import Verdict
 from kstreams_runbooks.steps.approval.void import voided
 from kstreams_runbooks.steps.instances.watch_trigger import SAW
+from kstreams_runbooks.steps.plan.cards import undo_facts
 from kstreams_runbooks.steps.run.ending import BEGUN, StepFailed, leave, reported
 from kstreams_runbooks.steps.run.notify import emergencies, notify
 from kstreams_runbooks.steps.run.run import Run, now_ms
@@ -160,7 +161,7 @@ def way_back(run: Run) -> list[str]:
             f"undo {card.seq}: {card.undo} ({card.cost})"
             + (" — PAST THE POINT OF NO RETURN" if card.point_of_no_return else "")
         )
-        lines += [f"    {command}" for command in card.facts.get("by_hand", [])]
+        lines += [f"    {command}" for command in undo_facts(card).by_hand]
     return lines
 
 

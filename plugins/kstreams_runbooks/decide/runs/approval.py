@@ -1,6 +1,8 @@
 """Who may approve, and what they read before they do."""
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from enum import StrEnum
 from zoneinfo import ZoneInfo
 
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
@@ -8,6 +10,52 @@ from kstreams_runbooks.model.runs.ledger import Card
 from kstreams_runbooks.model.runs.plan import Bounce, Plan
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.wording import LONGEST_SENTENCE, code, markdown, why_no_reason
+
+# What stands behind the digest where Airflow knows its own address.
+RUN_LINK = " ([the run]("
+
+
+class Label(StrEnum):
+    """What a line of a question begins with; whatever reads the text again looks for these."""
+
+    NOW = "Now"
+    WILL_DO = "Will do"
+    GAP = "Expected gap"
+    WORST_CASE = "Worst case"
+    UNDO = "Undo"
+    RISKS = "Risks"
+    OTHER_LIMITS = "Other limits than the fleet's"
+    REJECT_MEANS = "Reject means"
+    EXPIRES = "Expires"
+    ASKED_BY = "Asked by"
+    MAY_APPROVE = "may approve"
+    WRITTEN = "Written"
+    DIGEST = "Plan digest"
+
+    @property
+    def bold(self) -> str:
+        """As it stands in Markdown."""
+        return f"**{self}:**"
+
+    @property
+    def plain(self) -> str:
+        """As it stands where the Markdown has been taken out."""
+        return f"{self}:"
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What every question of a run says, whatever it asks: of whom and by whom, since and until when.
+
+    `link` leads to the run, and is empty where Airflow does not know its own address.
+    """
+
+    declared: DeclaredApplication
+    requested_by: str
+    reason: str
+    at_ms: int
+    expires_at_ms: int
+    link: str
 
 
 def may_request(declared: DeclaredApplication, requested_by: str) -> Verdict:
@@ -59,41 +107,36 @@ def may_approve(
 
 
 def approval_body(
+    asking: Asking,
     plan: Plan,
-    declared: DeclaredApplication,
     bounce: int,
     now: str,
-    requested_by: str,
-    reason: str,
-    asked_at_ms: int,
-    expires_at_ms: int,
     *,
     fleet_limits: tuple[tuple[str, float], ...],
     cards: tuple[Card, ...],
-    link: str,
 ) -> str:
     """What the person reads, 15 lines at most, in Markdown; `bounce` is the first that this approval opens.
 
     `now` is what was observed, `fleet_limits` are those of the fleet entry alone, `cards` what the run has changed so
-    far, `link` leads to the run (empty where Airflow does not know its own address).
+    far.
     """
     todo = [one for one in plan.bounces if one.number >= bounce]
     risks = [f"{finding.severity}: {finding.message}" for finding in plan.findings if finding.severity != "info"]
     limits = _other_limits(plan, fleet_limits)
     lines = [
-        labelled("Now", now),
-        labelled("Will do", "; ".join(_todo(plan, one) for one in todo)),
-        labelled("Expected gap", _gap(plan)),
-        labelled("Worst case", plan.worst_case),
-        labelled("Undo", plan.undo[-1] if bounce > 1 else "; ".join(plan.undo)),
-        labelled("Risks", " / ".join(risks) or "none found"),
-        labelled("Other limits than the fleet's", limits) if limits else "",
-        labelled("Reject means", f"{_rejected(cards, second=bounce > 1)}; the run ends failed"),
-        f"**Expires:** {when(expires_at_ms, declared.zone)}",
-        asked_by(declared, requested_by, reason),
-        f"**Written:** {when(asked_at_ms, declared.zone)}; if it is asked again Airflow keeps showing this text, and "
-        "the task's log has the new one",
-        f"**Plan digest:** {code(plan.digest)}" + (f" ([the run]({link}))" if link else ""),
+        labelled(Label.NOW, now),
+        labelled(Label.WILL_DO, "; ".join(_todo(plan, one) for one in todo)),
+        labelled(Label.GAP, _gap(plan)),
+        labelled(Label.WORST_CASE, plan.worst_case),
+        labelled(Label.UNDO, plan.undo[-1] if bounce > 1 else "; ".join(plan.undo)),
+        labelled(Label.RISKS, " / ".join(risks) or "none found"),
+        labelled(Label.OTHER_LIMITS, limits) if limits else "",
+        labelled(Label.REJECT_MEANS, f"{_rejected(cards, second=bounce > 1)}; the run ends failed"),
+        expires(asking),
+        asked_by(asking),
+        f"{Label.WRITTEN.bold} {when(asking.at_ms, asking.declared.zone)}; if it is asked again Airflow keeps showing "
+        "this text, and the task's log has the new one",
+        digest_line(plan.digest, asking.link),
     ]
     return "\n\n".join(line for line in lines if line)
 
@@ -103,11 +146,21 @@ def labelled(label: str, text: str) -> str:
     return f"**{label}:** {markdown(text, LONGEST_SENTENCE)}"
 
 
-def asked_by(declared: DeclaredApplication, requested_by: str, reason: str) -> str:
+def asked_by(asking: Asking) -> str:
     """The line of a question that says who asked, why, and who may answer."""
-    why = f" ({markdown(reason)})" if reason else ""
-    who = markdown(who_may_approve(declared, requested_by), LONGEST_SENTENCE)
-    return f"**Asked by:** {markdown(requested_by)}{why}; **may approve:** {who}"
+    why = f" ({markdown(asking.reason)})" if asking.reason else ""
+    who = markdown(who_may_approve(asking.declared, asking.requested_by), LONGEST_SENTENCE)
+    return f"{Label.ASKED_BY.bold} {markdown(asking.requested_by)}{why}; {Label.MAY_APPROVE.bold} {who}"
+
+
+def expires(asking: Asking) -> str:
+    """The line of a question that says until when it waits."""
+    return f"{Label.EXPIRES.bold} {when(asking.expires_at_ms, asking.declared.zone)}"
+
+
+def digest_line(digest: str, link: str) -> str:
+    """The last line of a question: the plan that an answer is for, and where its run is."""
+    return f"{Label.DIGEST.bold} {code(digest)}" + (f"{RUN_LINK}{link}))" if link else "")
 
 
 def _todo(plan: Plan, bounce: Bounce) -> str:

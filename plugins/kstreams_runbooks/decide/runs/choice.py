@@ -8,10 +8,9 @@ from typing import Any
 from kstreams_runbooks.decide.change.answer import ChangePlan
 from kstreams_runbooks.decide.change.described import parsed
 from kstreams_runbooks.decide.runbooks import runbook, start_command
-from kstreams_runbooks.decide.runs.approval import asked_by, labelled, when
-from kstreams_runbooks.model.fleet_entry import DeclaredApplication
+from kstreams_runbooks.decide.runs.approval import Asking, Label, asked_by, digest_line, expires, labelled
 from kstreams_runbooks.model.topology.declaration import Described
-from kstreams_runbooks.wording import code, outside, pasted
+from kstreams_runbooks.wording import outside, pasted
 
 NONE = "none"
 # Airflow's limit.
@@ -88,7 +87,7 @@ def commands(runbooks: tuple[str, ...], release: str, application: str) -> Itera
 
 
 def question(
-    declared: DeclaredApplication,
+    asking: Asking,
     *,
     before: Described,
     after: Described,
@@ -97,11 +96,7 @@ def question(
     options: tuple[str, ...],
     left_out: tuple[str, ...],
     dry_run: bool,
-    requested_by: str,
-    reason: str,
-    expires_at_ms: int,
     digest: str,
-    link: str,
 ) -> str:
     """What the person reads, 15 lines at most, in Markdown."""
     how = "as a dry run, which shows its own plan and changes nothing" if dry_run else "for real: it asks for approval"
@@ -110,11 +105,11 @@ def question(
         labelled("Plan", headline),
         labelled("Findings", " / ".join(findings) or "none that anybody has to weigh"),
         labelled("Not offered", " / ".join(left_out)) if left_out else "",
-        labelled("Will do", f"start {' or '.join(option for option in options if option != NONE)} {how}")
+        labelled(Label.WILL_DO, f"start {' or '.join(option for option in options if option != NONE)} {how}")
         + "; all of the plan is in the log of `plan`",
         f"**{NONE} means:** nothing is started, the run ends",
-        f"**Expires:** {when(expires_at_ms, declared.zone)}",
-        asked_by(declared, requested_by, reason),
-        f"**Plan digest:** {code(digest)}" + (f" ([the run]({link}))" if link else ""),
+        expires(asking),
+        asked_by(asking),
+        digest_line(digest, asking.link),
     ]
     return "\n\n".join(line for line in lines if line)

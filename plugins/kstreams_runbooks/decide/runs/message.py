@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kstreams_runbooks.decide.runs.approval import when
+from kstreams_runbooks.decide.runs.approval import RUN_LINK, Label, when
 from kstreams_runbooks.decide.runs.conclusion import Conclusion, RunOutcome
 from kstreams_runbooks.model.runs.ledger import RunRecord
 from kstreams_runbooks.model.runs.message import Kind, Notification
@@ -16,9 +16,9 @@ _INDENTED = "    "
 _HOUR_MS = 3_600_000
 _UNDO = "undo"
 # When a question was written matters where Airflow goes on showing it (decide/runs/approval.py).
-_ONLY_ON_THE_PAGE = "Written:"
+_ONLY_ON_THE_PAGE = Label.WRITTEN.plain
 # The last line of a question has our link; what a reason in another line quotes is no link of ours.
-_LAST_LINE, _LINK_OF_THE_PAGE = "Plan digest: ", " ([the run]("
+_LAST_LINE = Label.DIGEST.plain
 _COMMAND = "Command: "
 _LINK = "Link: "
 
@@ -66,7 +66,7 @@ def needs_you(
 
 
 def _without_link(line: str) -> str:
-    return line.partition(_LINK_OF_THE_PAGE)[0] if line.startswith(_LAST_LINE) else line
+    return line.partition(RUN_LINK)[0] if line.startswith(_LAST_LINE) else line
 
 
 def approved_alone(about: About, at_ms: int, *, by: str, reason: str) -> Notification:

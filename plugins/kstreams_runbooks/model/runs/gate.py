@@ -36,9 +36,9 @@ class Patience:
 
 @dataclass(frozen=True, slots=True)
 class Awaited:
-    """What a person was asked to deploy: `bounce` on one instance, in a start other than `previous`.
+    """What a person is requested to deploy: `bounce` on one instance, in a start other than `previous`.
 
-    `previous` is None where the instance was down when it was asked for. `members` are those that the old start brought
+    `previous` is None where the instance was down when it was requested. `members` are those that the old start brought
     into the group and that are to be removed once it is gone; none under static membership.
     """
 

@@ -1,4 +1,4 @@
-"""The wait for a person who was asked to deploy: looks from the triggerer, holds no worker."""
+"""The wait for a person who is requested to deploy: looks from the triggerer, holds no worker."""
 
 import asyncio
 from dataclasses import asdict
@@ -15,7 +15,7 @@ _HOUR_S = 3_600
 
 
 class DeployTrigger(WatchTrigger):
-    """Fires when what was asked for is observed, or when the time for it is over.
+    """Fires when what was requested is observed, or when the time for it is over.
 
     Once, where the old start has left members in the group, it fires with `wait` as soon as that start is gone: a task
     removes them and waits on. The limit is kept in the ledger (steps/run/until.py) and survives a restart of the

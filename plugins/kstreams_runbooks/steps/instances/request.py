@@ -10,44 +10,45 @@ from kstreams_runbooks.decide.instances.rolling import in_place
 from kstreams_runbooks.decide.runs.message import needs_you
 from kstreams_runbooks.deployers.requests import Wish
 from kstreams_runbooks.errors import Inconclusive
-from kstreams_runbooks.ledger.codec import decode, encode
+from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Deployment, InstanceReading, Start
 from kstreams_runbooks.model.readings.states import is_down
 from kstreams_runbooks.model.runs.gate import Awaited
 from kstreams_runbooks.model.runs.plan import Bounce
 from kstreams_runbooks.steps.instances.bring import guard, known, members_to_remove, remove
-from kstreams_runbooks.steps.plan.cards import write_card
+from kstreams_runbooks.steps.plan.cards import undo_facts, write_card
 from kstreams_runbooks.steps.run.notify import notify
 from kstreams_runbooks.steps.run.run import Run, now_ms
 
-ASKED = "a person was asked"
+# The name under which requests stand in ledgers: it stays.
+REQUESTED = "a person was asked"
 
 _HOUR_MS = 3_600_000
 
 
-def ask(run: Run, bounce: Bounce, reading: ApplicationReading, instance: InstanceReading) -> Awaited | None:
-    """Ask a person for this bounce of one instance; None where it is deployed already and only its gate is left.
+def request_bounce(run: Run, bounce: Bounce, reading: ApplicationReading, instance: InstanceReading) -> Awaited | None:
+    """Request this bounce of one instance from a person; None where it is deployed already and only its gate is left.
 
-    Refused or Inconclusive, and nobody asked, where a guard speaks against it or where a new start could not be told
-    from the old one. The undo card is written first.
+    Refused or Inconclusive, and nothing requested, where a guard speaks against it or where a new start could not be
+    told from the old one. The undo card is written first.
     """
     name = instance.instance
     known(instance)
-    asked_at = _start_at_request(run, bounce, name)
-    if in_place(instance, bounce, reading.taken.at_ms) and (asked_at is None or instance.streams.start != asked_at):
+    start_then = _start_at_request(run, bounce, name)
+    if in_place(instance, bounce, reading.taken.at_ms) and (start_then is None or instance.streams.start != start_then):
         run.say(f"{name}: already runs {bounce.release} as planned; only its gate is left")
         return None
     guard(run, bounce, reading, name)
     run.deployer.check_apply(name, bounce.release, dict(bounce.settings))
-    previous = _previous(instance, asked_at)
+    previous = _previous(instance, start_then)
     members = members_to_remove(run, reading, instance)
     requests = _requests(run, bounce, name)
     write_card(run, reading, instance, bounce, members, previous)
-    run.keep("note", ASKED, encode({"instance": name, "bounce": bounce.number, "requests": requests}))
+    run.keep("note", REQUESTED, encode({"instance": name, "bounce": bounce.number, "requests": requests}))
     run.say(f"{name} {_now(instance)}")
-    for request in requests:
-        run.say(f"PLEASE {request}")
-    run.say("touch no other instance: the next is asked for once this one has passed its gate")
+    for one in requests:
+        run.say(f"PLEASE {one}")
+    run.say("touch no other instance: the next is requested once this one has passed its gate")
     hours = run.plan().limit("deploy_wait_h")
     run.say(f"waits for it for up to {hours:g} h (deploy_wait_h)")
     until_ms, of = now_ms() + int(hours * _HOUR_MS), f"{name}/{bounce.number}"
@@ -72,22 +73,21 @@ def _requests(run: Run, bounce: Bounce, name: str) -> list[str]:
 
 
 def _start_at_request(run: Run, bounce: Bounce, name: str) -> Start | None:
-    """The start that ran when this run last asked for it, None where it has not asked or the instance was down."""
+    """The start that ran when this run last requested it, None where it has not, or where the instance was down."""
     for card in reversed(run.ledger.cards(run.key)):
-        if card.object == name and card.facts["bounce"] == bounce.number:
-            start: Start | None = decode(Start | None, card.facts["previous"])
-            return start
+        if card.object == name and (facts := undo_facts(card)).bounce == bounce.number:
+            return facts.previous
     return None
 
 
-def _previous(instance: InstanceReading, asked_at: Start | None) -> Start | None:
+def _previous(instance: InstanceReading, start_then: Start | None) -> Start | None:
     """The start that is not to be taken for the new one."""
-    start = instance.streams.start or asked_at
+    start = instance.streams.start or start_then
     down = isinstance(instance.deployment, Deployment) and is_down(instance.deployment.process)
     if start is None and not down:
         raise Inconclusive(
-            f"{instance.instance} is not asked for: which start it runs cannot be read, so a new one could not be told "
-            "from it; mend its metrics first"
+            f"the deployment of {instance.instance} is not requested: which start it runs cannot be read, so a new one "
+            "could not be told from it; mend its metrics first"
         )
     return start
 

@@ -1,9 +1,56 @@
-"""Instances taken one after another by one resumable operator that holds the loop.
+"""Take one instance after another: one resumable operator holds the loop, so that one bad release stops one instance.
 
-Each time it runs, it looks at every instance, takes the first that is not yet where the plan wants it, restarts it in
-one function (or asks a person to), and defers to the gate. Nothing is remembered but what stands in the ledger as
-evidence, so clearing the task in any state is safe. Mapped tasks cannot do this: a bad release would take every
-instance down.
+Mapped tasks cannot do this: a bad release would take every instance down.
+
+Each time the task runs, it starts at 1. `bounce`, `undo` and their like say which instances and which bounce.
+
+ 1. Read the application once. Nothing is changed before 8, so one reading serves the whole look.
+ 2. Choose the first instance that is not past this bounce and has not passed its gate of it (`next_of`). If there is
+    none, the caller ends. An instance that is not declared any more ends the task as inconclusive.
+ 3. From the second bounce on, require of every instance that this bounce has not reached that it passed its gate of the
+    bounce before (`earlier_gates`).
+ 4. Require a valid approval of the current plan, and that no other run has changed the application; take or renew the
+    hold (steps/approval/authorize.py).
+ 5. Require that the release and settings of the instance are known: undo leads back to them. If the instance is in
+    place already, go to 9.
+ 6. Guard (steps/instances/bring.py, `guard`): every other instance is RUNNING, unless this one has ended already; no
+    instance has left this one behind in another record format; topics, group and instances are as planned. Ask the
+    deployer whether it would refuse the settings, as long as the instance still runs.
+ 7. Write the undo card, with the members and the start that the instance has now; mark the run as having written.
+ 8. Stop, clear local state where the plan says so, set release and settings, remove the members, start: one function
+    (act/instance.py). Where a person deploys, request it and wait up to `deploy_wait_h`, one working day
+    (steps/instances/request.py, deploy_trigger.py); remove the members once the old start is gone.
+ 9. Look at the instance for up to 15 s while it starts: parking a task costs Airflow about as much processor time as
+    the start of a small instance.
+10. Park the task until the gate has passed (steps/instances/gate_trigger.py). The gate wants `gate_good_readings` in a
+    row, since one good reading may be an instance that flaps; the canary of a bounce has to stay good for `bake_s`
+    more, since what fails late then fails on one instance only. The guards run at each reading; two readings in a row
+    that show drift end the wait for good, since a broker that restarts may leave a topic out once. The gate gives up
+    after `gate_ceiling_s`, which covers a full restore of local state. When it has passed, it notes which start passed.
+11. If the gate proceeds, go to 1. If not, the task fails with the gate's reasons, and no other instance is taken.
+
+The limits of the plan, with the reason for each default, are in fleet/limits.py.
+
+What this guarantees:
+- It is resumable at every point. The task remembers nothing: 2 finds the instance from what is observed and from the
+  notes of gates in the ledger. A task that was killed before 8 takes the same instance again; one killed in 8 goes on
+  from there, also where the instance is down; one killed after 8 finds it in place and goes to its gate. The undo card
+  of a second try leads back to where the first began.
+- It stops no second instance. 6 refuses while another instance is not RUNNING. An instance that has ended is started
+  all the same: starting harms nobody.
+- An undo card comes before each write (7 before 8), so whoever is killed in between leaves a card.
+- Approval and guards come right before each write (4, 6), from the reading of this look.
+- It takes no old start for a new one: the card and the gate know the start from before.
+- A gate counts for the start that passed it. Who starts an instance again later makes it pass again.
+- A task that was marked successful by hand changes nothing of this: 3 and 4 ask the ledger.
+
+What it does not guarantee:
+- Nothing locks the application between the reading and the stop. What dies or is edited in those moments is seen at the
+  gate, not prevented.
+- SIGKILL between stop and start leaves the instance down until the task is cleared. Every other way out of 8 tries to
+  start it again.
+- An expired approval refuses at 4 also where only the gate of an instance is left. What was requested under a valid
+  approval is finished without another one.
 """
 
 from collections.abc import Mapping
@@ -24,7 +71,8 @@ from kstreams_runbooks.steps.instances.bring import bring, let_it_start
 from kstreams_runbooks.steps.instances.deploy_trigger import deploy_trigger
 from kstreams_runbooks.steps.instances.gate import answered, expected, gate_passed, patience
 from kstreams_runbooks.steps.instances.gate_trigger import gate_trigger, has_passed
-from kstreams_runbooks.steps.instances.request import ask, remove_left
+from kstreams_runbooks.steps.instances.request import remove_left, request_bounce
+from kstreams_runbooks.steps.plan.cards import undo_facts
 from kstreams_runbooks.steps.run.ending import reported
 from kstreams_runbooks.steps.run.run import Run
 
@@ -56,9 +104,9 @@ class RollingOperator(BaseOperator):
             self.go(run)
 
     def deployed(self, context: Mapping[str, Any], event: dict[str, Any], awaited: dict[str, Any]) -> None:
-        """Go on after a person deployed what this task asked for, or when that person's time is over.
+        """Go on after a person deployed what this task requested, or when that person's time is over.
 
-        What was asked for under a valid approval is finished: no other is needed to watch it start.
+        What was requested under a valid approval is finished: no other is needed to watch it start.
         """
         with reported(context, "the wait for a person answered") as run:
             if event["outcome"] != Outcome.WAIT:
@@ -79,7 +127,7 @@ class RollingOperator(BaseOperator):
         authorize(run, self.approval, self.after)
         if run.deployer.abilities.act:
             self._gate(run, bounce, name, bring(run, bounce, reading, instance))
-        if awaited := ask(run, bounce, reading, instance):
+        if awaited := request_bounce(run, bounce, reading, instance):
             self._await(run, awaited)
         self._gate(run, bounce, name, None)
 
@@ -116,7 +164,7 @@ def earlier_gates(run: Run, bounce: Bounce, reading: ApplicationReading) -> None
     """
     if bounce.number == 1:
         return
-    reached = {card.object for card in run.ledger.cards(run.key) if card.facts["bounce"] >= bounce.number}
+    reached = {card.object for card in run.ledger.cards(run.key) if undo_facts(card).bounce >= bounce.number}
     earlier = [one for one in run.plan().bounces if one.number < bounce.number]
     for instance in reading.instances:
         before = [one.number for one in earlier if one.takes(instance.instance)]

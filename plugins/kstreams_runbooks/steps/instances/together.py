@@ -30,7 +30,7 @@ from kstreams_runbooks.model.runs.plan import Bounce
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.steps.instances.bring import known, require_as_planned
-from kstreams_runbooks.steps.plan.cards import last_card, members_in_group, write_card
+from kstreams_runbooks.steps.plan.cards import last_card, members_in_group, undo_facts, write_card
 from kstreams_runbooks.steps.plan.fitting import require_topics_still
 from kstreams_runbooks.steps.run.notify import notify
 from kstreams_runbooks.steps.run.run import Run, now_ms
@@ -64,7 +64,7 @@ def stop_all(run: Run, bounce: Bounce) -> None:
         write_card(run, reading, instance, bounce, own, instance.streams.start)
     names = [one.instance for one in going]
     if not run.deployer.abilities.act:
-        _ask(run, going, [run.deployer.request("stop", name) for name in names], _is_down)
+        _request(run, going, [run.deployer.request("stop", name) for name in names], _is_down)
     run.say(f"{', '.join(names)}: stop, all at once")
     began = now_ms()
     if run.deployer.abilities.act:
@@ -93,7 +93,7 @@ def start_all(run: Run, bounce: Bounce) -> None:
     if not run.deployer.abilities.act:
         cleared = [run.deployer.request("clear_state", name) for name in names] if bounce.clear_state else []
         wanted = [run.deployer.request("deploy", name, bounce.release, dict(bounce.settings)) for name in names]
-        _ask(run, waiting, [*cleared, *wanted], lambda _: False)
+        _request(run, waiting, [*cleared, *wanted], lambda _: False)
     run.say(f"{', '.join(names)}: start with {bounce.deployed}, all at once")
 
     def start(deployer: Deployer, name: str) -> RestartTimes:
@@ -115,14 +115,14 @@ def start_all(run: Run, bounce: Bounce) -> None:
     _raise_first(started)
 
 
-def _ask(
+def _request(
     run: Run, instances: list[InstanceReading], requests: list[str], done: Callable[[InstanceReading], bool]
 ) -> None:
     """Where a person deploys: say what is wanted, and Refused until it is observed and the task is cleared."""
     if all(done(one) for one in instances):
         return
-    for request in requests:
-        run.say(f"PLEASE {request}")
+    for one in requests:
+        run.say(f"PLEASE {one}")
     notify(run, needs_you, asks=f"{run.task_id}: do it, then clear it", lines=requests)
     raise Refused(
         f"{run.task_id} waits for a person: {', '.join(one.instance for one in instances)} as asked above; do it, then "
@@ -157,7 +157,7 @@ def started_by(run: Run, instance: InstanceReading, bounce: Bounce, at_ms: int) 
         for piece in run.ledger.evidence(run.key, kind="verdict", name=group_is_empty.__name__)
         if piece.payload["result"]["outcome"] == Outcome.PROCEED and piece.id > card.entry
     ]
-    return bool(proven) and encode(instance.streams.start) != card.facts["previous"]
+    return bool(proven) and instance.streams.start != undo_facts(card).previous
 
 
 def rehearse_at_once(run: Run, bounce: Bounce) -> None:

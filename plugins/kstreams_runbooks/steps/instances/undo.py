@@ -15,8 +15,8 @@ from kstreams_runbooks.decide.runs.approval import may_request
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
 from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.readings.readings import ApplicationReading, InstanceReading, Missing, StreamsReading
-from kstreams_runbooks.model.runs.ledger import RunRecord
-from kstreams_runbooks.model.runs.plan import Bounce, Standing
+from kstreams_runbooks.model.runs.ledger import Card, RunRecord
+from kstreams_runbooks.model.runs.plan import Bounce
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.steps.approval.authorize import authorize, take_hold
@@ -24,7 +24,7 @@ from kstreams_runbooks.steps.approval.code import code_digest
 from kstreams_runbooks.steps.instances.restart import await_gates
 from kstreams_runbooks.steps.instances.rolling import RollingOperator, next_of, rehearse
 from kstreams_runbooks.steps.instances.together import rehearse_at_once, start_all, started_by, stop_all
-from kstreams_runbooks.steps.plan.cards import bytes_to_restore
+from kstreams_runbooks.steps.plan.cards import bytes_to_restore, undo_facts
 from kstreams_runbooks.steps.plan.fitting import require_topics
 from kstreams_runbooks.steps.plan.looking import left_unread, rehearsed, watch
 from kstreams_runbooks.steps.plan.plan import require_fresh, store
@@ -182,7 +182,7 @@ def _drain(run: Run, bounce: Bounce, reading: ApplicationReading) -> None:
             raise Inconclusive(f"{one.name}: {one.end.missing}")
     ends = [(one.name, one.end) for one in internal]
     # Whatever an earlier stage did last began a new time: marks from before it say nothing.
-    since = max((card.seq for card in run.ledger.cards(run.key) if card.facts["bounce"] < bounce.number), default=0)
+    since = max((card.seq for card in run.ledger.cards(run.key) if undo_facts(card).bounce < bounce.number), default=0)
     kept = run.ledger.remember(run.key, f"drain/{bounce.number}/{since}", ends)
     marks = decode(tuple[tuple[str, int], ...], kept)
     until, said = time.monotonic() + run.plan().limit("gate_ceiling_s"), ""
@@ -229,17 +229,7 @@ def undone_record(run: Run) -> RunRecord:
 def _undone(run: Run) -> Undone:
     record = undone_record(run)
     stored, cards = run.ledger.plan(record.run_key), run.ledger.cards(record.run_key)
-    moves = tuple(
-        Move(
-            card.object,
-            card.facts["bounce"],
-            before := decode(Standing, card.facts["before"]),
-            after := decode(Standing, card.facts["after"]),
-            clears_state(before.version, after.version, upgrade_path_rules()),
-        )
-        for card in cards
-        if not card.done
-    )
+    moves = tuple(_move(card) for card in cards if not card.done)
     since = run.ledger.cards_since(record, min((card.entry for card in cards), default=0))
     return Undone(
         record.run_key,
@@ -249,3 +239,15 @@ def _undone(run: Run) -> Undone:
         unguarded=any(card.point_of_no_return for card in since),
         topics=tuple(name for name, *_ in stored["facts"]["topics"]) if stored and "facts" in stored else (),
     )
+
+
+def _move(card: Card) -> Move:
+    """One card as undo needs it; BadInput where it does not say from where to where."""
+    facts = undo_facts(card)
+    if facts.before is None or facts.after is None:
+        raise BadInput(
+            f"run {card.run_key}: undo card {card.seq} ({card.what}) lacks the release before or after it (expected "
+            f"both); go back by hand: {card.undo}"
+        )
+    clears = clears_state(facts.before.version, facts.after.version, upgrade_path_rules())
+    return Move(card.object, facts.bounce, facts.before, facts.after, clears)

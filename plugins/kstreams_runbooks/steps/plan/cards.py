@@ -15,6 +15,7 @@ from kstreams_runbooks.model.readings.readings import (
 )
 from kstreams_runbooks.model.runs.ledger import Card
 from kstreams_runbooks.model.runs.plan import Bounce, Standing
+from kstreams_runbooks.model.runs.undo_facts import UndoFacts
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.steps.run.run import Run, now_ms
@@ -48,20 +49,28 @@ def write_card(
         cost=cost,
         data_affected=final,
         point_of_no_return=final,
-        facts={
-            "bounce": bounce.number,
-            "before": encode(before),
-            "after": encode(Standing(instance.instance, bounce.release, bounce.settings, bounce.version)),
-            "previous": encode(previous),
-            "members": encode(members),
-            "by_hand": run.deployer.by_hand(
-                instance.instance, before.release, dict(before.settings), clear_state=clear
-            ),
-        },
+        facts=encode(
+            UndoFacts(
+                bounce=bounce.number,
+                before=before,
+                after=Standing(instance.instance, bounce.release, bounce.settings, bounce.version),
+                previous=previous,
+                members=members,
+                by_hand=tuple(
+                    run.deployer.by_hand(instance.instance, before.release, dict(before.settings), clear_state=clear)
+                ),
+            )
+        ),
         at_ms=now_ms(),
     )
     run.ledger.write_card(card)
     run.ledger.mark_written(run.key, now_ms())
+
+
+def undo_facts(card: Card) -> UndoFacts:
+    """What a card knows of its instance."""
+    facts: UndoFacts = decode(UndoFacts, card.facts)
+    return facts
 
 
 def last_card(run: Run, instance: str) -> Card | None:
@@ -76,9 +85,8 @@ def members_in_group(run: Run, reading: ApplicationReading, instance: InstanceRe
         raise Inconclusive(f"group of {reading.application}: {group.missing}")
     known = {member.member_id: member for member in members_of(group, instance)}
     if card := last_card(run, instance.instance):
-        kept: tuple[MemberReading, ...] = decode(tuple[MemberReading, ...], card.facts["members"])
         present = {member.member_id for member in group.members}
-        known |= {member.member_id: member for member in kept if member.member_id in present}
+        known |= {member.member_id: member for member in undo_facts(card).members if member.member_id in present}
     return tuple(known.values())
 
 
@@ -102,14 +110,13 @@ def bytes_to_restore(run: Run, reading: ApplicationReading) -> int | Missing:
 def _before(run: Run, instance: InstanceReading, bounce: Bounce) -> Standing:
     """What to go back to: for a rerun of the same bounce what stood before the first try, not a half-way point."""
     for card in run.ledger.cards(run.key):
-        if card.object == instance.instance and card.facts["bounce"] == bounce.number:
-            kept: Standing = decode(Standing, card.facts["before"])
-            return kept
+        facts = undo_facts(card)
+        if card.object == instance.instance and facts.bounce == bounce.number and facts.before is not None:
+            return facts.before
     return standing(instance, run.declared)
 
 
 def previous_start(run: Run, instance: str) -> Start | None:
     """The start of an instance that ran when its newest card was written, None where none did."""
     card = last_card(run, instance)
-    start: Start | None = decode(Start | None, card.facts["previous"]) if card else None
-    return start
+    return undo_facts(card).previous if card else None

@@ -1,25 +1,11 @@
-"""Where Airflow is and who asks: from the environment, so that no secret is an argument of a command."""
+"""Who asks Airflow: a login from variables of the environment, so that no secret is an argument of a command."""
 
-import os
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
-
-import click
-
-from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.free_text import is_whole
-from kstreams_runbooks.model.web_address import web_address
-
-if TYPE_CHECKING:
-    from kstreams_runbooks.terminal.airflow.client import AirflowApi
 
 URL = "KSTREAMS_RUNBOOKS_AIRFLOW_URL"
 USER = "KSTREAMS_RUNBOOKS_AIRFLOW_USER"
 PASSWORD = "KSTREAMS_RUNBOOKS_AIRFLOW_PASSWORD"  # noqa: S105 - the name of a variable
 TOKEN = "KSTREAMS_RUNBOOKS_AIRFLOW_TOKEN"  # noqa: S105 - the name of a variable
-
-_C = TypeVar("_C", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,35 +18,3 @@ class Login:
 
     def __str__(self) -> str:
         return self.user or "the token's login"
-
-
-def airflow_options(command: _C) -> _C:
-    """The options that say which Airflow and which login; the password or token stands in the environment only."""
-    address = click.option("--airflow-url", envvar=URL, default="", help=f"Address of Airflow (or {URL}).")
-    user = click.option("--airflow-user", envvar=USER, default="", help=f"Login (or {USER}; with {PASSWORD}).")
-    return address(user(command))
-
-
-def airflow_at(url: str, user: str, environ: Mapping[str, str] = os.environ) -> "AirflowApi":
-    """The API at `url` as `user` or by the environment's token; BadInput where something of it is not given."""
-    from kstreams_runbooks.terminal.airflow.client import AirflowApi
-
-    if not url:
-        raise BadInput(
-            f"no address of Airflow: set {URL}, or give --airflow-url (while a demo is up neither is needed)"
-        )
-    try:
-        address = web_address(url)
-    except ValueError as error:
-        # What it may hold is not repeated: a login among it.
-        raise BadInput(f"address of Airflow: {error}; correct {URL} or --airflow-url") from None
-    if address.user is not None:
-        raise BadInput(f"address of Airflow at {address.host}: has a login in it; set {USER} and {PASSWORD} instead")
-    token, password = environ.get(TOKEN, ""), environ.get(PASSWORD, "")
-    if token:
-        return AirflowApi(url, Login(token=token))
-    if not user or not password:
-        raise BadInput(f"no login for Airflow at {url}: set {USER} and {PASSWORD}, or {TOKEN}")
-    if not is_whole([user, password]):
-        raise BadInput(f"login for Airflow at {url}: {USER} or {PASSWORD} has bytes that are not UTF-8; set it again")
-    return AirflowApi(url, Login(user, password))

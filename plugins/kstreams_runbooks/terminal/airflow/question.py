@@ -5,12 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from kstreams_runbooks.decide.runs.approval import Label
 from kstreams_runbooks.terminal.airflow.client import AirflowApi
 from kstreams_runbooks.wording import outside, sentence, unmarked
-
-# Lines of an approval's text (decide/runs/approval.py); what other operators ask has none of them.
-_MAY_ANSWER = re.compile(r"\*\*may approve:\*\* ?(.+)")
-_EXPIRES = re.compile(r"\*\*Expires:\*\* ?(.+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +38,14 @@ def question_of(pending: Mapping[str, Any], api: AirflowApi) -> Question:
     return Question(
         task=task["task_id"],
         subject=outside(pending["subject"]),
-        may_answer=assigned or _found(_MAY_ANSWER, body),
-        until=_found(_EXPIRES, body),
+        may_answer=assigned or _found(Label.MAY_APPROVE, body),
+        until=_found(Label.EXPIRES, body),
         since=str(pending["created_at"]),
         link=api.page_of(task["dag_id"], task["dag_run_id"], task["task_id"]),
     )
 
 
-def _found(pattern: re.Pattern[str], body: str) -> str:
-    found = pattern.search(body)
+def _found(label: Label, body: str) -> str:
+    """What an approval's text says behind a label; what other operators ask has none of them."""
+    found = re.search(rf"{re.escape(label.bold)} ?(.+)", body)
     return sentence(unmarked(found[1])).strip() if found else ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kstreams_runbooks.terminal.airflow.login import airflow_at, airflow_options
+from kstreams_runbooks.terminal.airflow.connect import airflow_at, airflow_options
 from kstreams_runbooks.wording import sentence
 
 if TYPE_CHECKING:

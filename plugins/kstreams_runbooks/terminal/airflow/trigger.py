@@ -10,7 +10,7 @@ import click
 
 from kstreams_runbooks.errors import BadInput, Refused
 from kstreams_runbooks.finite import FiniteRange
-from kstreams_runbooks.terminal.airflow.login import airflow_at, airflow_options
+from kstreams_runbooks.terminal.airflow.connect import airflow_at, airflow_options
 from kstreams_runbooks.wording import markdown, sentence
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from kstreams_runbooks.decide.plans.bump import bump_plan
-from kstreams_runbooks.decide.runs.approval import approval_body, may_approve
+from kstreams_runbooks.decide.runs.approval import Asking, approval_body, may_approve
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.runs.ledger import Card
 from kstreams_runbooks.model.runs.plan import Plan
@@ -49,18 +49,14 @@ def body(
 ) -> list[str]:
     """The lines of the text, with a link and a fleet entry of max_lag 1,000 and a bake of 10 s."""
     entry = entry or declared()
+    link = "https://airflow.example/dags/library_bump/runs/r"
     text = approval_body(
+        Asking(entry, requested_by, reason, ASKED_AT, EXPIRES_AT, link),
         plan,
-        entry,
         bounce,
         "orders-1: RUNNING on 3.4.1",
-        requested_by,
-        reason,
-        ASKED_AT,
-        EXPIRES_AT,
         fleet_limits=declared().limits,
         cards=cards,
-        link="https://airflow.example/dags/library_bump/runs/r",
     )
     return [line for line in text.splitlines() if line]
 
@@ -97,7 +93,7 @@ def test_the_body_is_short_and_complete() -> None:
 
 def test_the_body_without_a_link_ends_with_the_digest() -> None:
     """Airflow need not know its own address."""
-    text = approval_body(PLAN, declared(), FIRST, "", "oncall", "", 0, 0, fleet_limits=(), cards=(), link="")
+    text = approval_body(Asking(declared(), "oncall", "", 0, 0, ""), PLAN, FIRST, "", fleet_limits=(), cards=())
     assert text.endswith(f"**Plan digest:** `{PLAN.digest}`")
 
 

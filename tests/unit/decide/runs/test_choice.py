@@ -1,6 +1,7 @@
 """What may be started for a planned change."""
 
 from kstreams_runbooks.decide.change.answer import Alternative, ChangePlan
+from kstreams_runbooks.decide.runs.approval import Asking
 from kstreams_runbooks.decide.runs.choice import choices, commands, question, started_id, started_with
 from kstreams_runbooks.model.topology.change import ChangeRunbook
 from kstreams_runbooks.model.verdicts import Outcome
@@ -61,7 +62,7 @@ def test_the_id_of_the_started_run_is_the_same_each_time() -> None:
 def test_the_question_is_fifteen_lines_at_most() -> None:
     """What is started, how, what none means, who may answer until when."""
     text = question(
-        declared(),
+        Asking(declared(), "oncall", "OPS-7", 0, 0, "https://airflow.example/run"),
         before=BEFORE,
         after=AFTER,
         headline="PROCEED with library_bump",
@@ -69,11 +70,7 @@ def test_the_question_is_fifteen_lines_at_most() -> None:
         options=("library_bump", "none"),
         left_out=("store_migration is not a DAG yet: a person does it by hand",),
         dry_run=True,
-        requested_by="oncall",
-        reason="OPS-7",
-        expires_at_ms=0,
         digest="abc",
-        link="https://airflow.example/run",
     )
     lines = text.split("\n\n")
     assert len(lines) <= 15

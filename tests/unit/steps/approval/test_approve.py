@@ -23,8 +23,8 @@ def asked_again(run: Run, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     def reported(*_: object) -> Iterator[Run]:
         yield run
 
-    monkeypatch.setattr("kstreams_runbooks.steps.approval.approve.reported", reported)
-    monkeypatch.setattr(ApprovePlan, "_ask", lambda *_: asked.append("again"))
+    monkeypatch.setattr("kstreams_runbooks.steps.approval.asking.reported", reported)
+    monkeypatch.setattr(ApprovePlan, "ask", lambda *_: asked.append("again"))
     monkeypatch.setattr(Run, "limit", lambda *_: 8.0)
     vars(run)["declared"] = declared()
     return asked
@@ -89,9 +89,9 @@ def test_the_log_has_the_text_as_it_is_each_time_it_is_asked(
     vars(run)["application"] = SimpleNamespace(declared=lambda: declared(limits=(("max_lag", 500.0),)))
     caplog.set_level("INFO")
     question = approve("approve_plan", bounce=1)
-    question._ask(run, {})
+    question.ask(run, {})
     assert "[orders @ demo] Reject means: nothing is changed; the run ends failed" in caplog.messages
     assert "[orders @ demo] Other limits than the fleet's: max_lag 1,000 (the fleet entry says 500)" in caplog.messages
     run.ledger.write_card(card(run_key=run.key))
-    question._ask(run, {})
+    question.ask(run, {})
     assert caplog.messages[-5].startswith("[orders @ demo] Reject means: nothing more is changed, what has begun stays")

@@ -57,7 +57,7 @@ def of(run: Run, monkeypatch: pytest.MonkeyPatch) -> list[ChooseRunbook]:
     def reported(*_: object) -> Iterator[Run]:
         yield run
 
-    monkeypatch.setattr("kstreams_runbooks.steps.change.choose.reported", reported)
+    monkeypatch.setattr("kstreams_runbooks.steps.approval.asking.reported", reported)
     monkeypatch.setattr(HITLOperator, "execute", lambda self, _: asked.append(self))
     return asked
 

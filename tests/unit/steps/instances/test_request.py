@@ -1,4 +1,4 @@
-"""Where a person deploys: what is asked, and that a rerun finds its place; on a real SQLite ledger."""
+"""Where a person deploys: what is requested, and that a rerun finds its place; on a real SQLite ledger."""
 
 import json
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from kstreams_runbooks.fleet.deployers.manual import ManualSettings
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing, Start
 from kstreams_runbooks.model.runs.gate import Awaited
 from kstreams_runbooks.model.runs.plan import Plan
-from kstreams_runbooks.steps.instances.request import ASKED, ask, remove_left
+from kstreams_runbooks.steps.instances.request import REQUESTED, remove_left, request_bounce
 from kstreams_runbooks.steps.run.run import Run
 from world.samples import BOUNCE_1, NEW, declared, down, instance, member, reading
 
@@ -30,7 +30,7 @@ def plan(plan: Plan) -> Plan:
 
 
 @pytest.fixture
-def asking(run: Run, tmp_path: Path) -> Run:
+def by_hand(run: Run, tmp_path: Path) -> Run:
     """The same run where a person deploys; what can be looked at is always the old state."""
     document = {
         "schema_version": 1,
@@ -76,37 +76,37 @@ def said(run: Run, caplog: pytest.LogCaptureFixture) -> list[str]:
     return [record.getMessage().partition("] ")[2] for record in caplog.records if run.record.application]
 
 
-def asked_for(run: Run, now: ApplicationReading) -> Awaited | None:
+def requested(run: Run, now: ApplicationReading) -> Awaited | None:
     """One request for orders-1 in bounce 1."""
     one = now.instance("orders-1")
     assert not isinstance(one, Missing)
-    return ask(run, BOUNCE_1, now, one)
+    return request_bounce(run, BOUNCE_1, now, one)
 
 
 def test_a_person_is_asked_with_everything_that_is_needed(
-    asking: Run, removed: list[str], caplog: pytest.LogCaptureFixture
+    by_hand: Run, removed: list[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     """Card first, then the sentence; nothing is removed while the old start lives."""
     caplog.set_level("INFO", "kstreams_runbooks.run")
-    awaited = asked_for(asking, reading())
+    awaited = requested(by_hand, reading())
     assert awaited == Awaited("orders-1", BOUNCE_1, BEFORE, (member("orders-1"),))
-    [card] = asking.ledger.cards(asking.key)
+    [card] = by_hand.ledger.cards(by_hand.key)
     assert (card.object, card.undo) == ("orders-1", "orders-1 back to 3.4.1, local state cleared first")
     assert card.facts["by_hand"][-1].startswith("# set orders-1 to release 3.4.1 (orders:17) with no setting")
-    assert asking.ledger.run(asking.key).wrote_at_ms is not None
-    [note] = asking.ledger.evidence(asking.key, kind="note", name=ASKED)
+    assert by_hand.ledger.run(by_hand.key).wrote_at_ms is not None
+    [note] = by_hand.ledger.evidence(by_hand.key, kind="note", name=REQUESTED)
     [request] = note.payload["requests"]
     assert request.startswith("set orders-1 to release 4.3.1 (orders:18) with upgrade.from=3.4 and no other setting")
-    lines = said(asking, caplog)
+    lines = said(by_hand, caplog)
     assert f"PLEASE {request}" in lines
     assert "waits for it for up to 8 h (deploy_wait_h)" in lines
     assert removed == []
 
 
-def test_the_person_is_told(asking: Run, removed: list[str], told: Callable[[], list[dict[str, Any]]]) -> None:
+def test_the_person_is_told(by_hand: Run, removed: list[str], told: Callable[[], list[dict[str, Any]]]) -> None:
     """What is wanted and until when; cleared and asked by the same try, nothing new."""
-    asked_for(asking, reading())
-    asked_for(asking, reading())
+    requested(by_hand, reading())
+    requested(by_hand, reading())
     [message] = told()
     assert message["subject"] == "[orders @ demo] needs you: deploy orders-1"
     assert "set orders-1 to release 4.3.1 (orders:18) with upgrade.from=3.4" in message["body"]
@@ -114,81 +114,81 @@ def test_the_person_is_told(asking: Run, removed: list[str], told: Callable[[], 
     assert removed == []
 
 
-def test_state_is_cleared_by_the_person_too(asking: Run, removed: list[str]) -> None:
+def test_state_is_cleared_by_the_person_too(by_hand: Run, removed: list[str]) -> None:
     """Stopped first: it is asked for in this order."""
     one = reading().instance("orders-1")
     assert not isinstance(one, Missing)
-    ask(asking, replace(BOUNCE_1, clear_state=True), reading(), one)
-    [note] = asking.ledger.evidence(asking.key, kind="note", name=ASKED)
+    request_bounce(by_hand, replace(BOUNCE_1, clear_state=True), reading(), one)
+    [note] = by_hand.ledger.evidence(by_hand.key, kind="note", name=REQUESTED)
     assert [request.split(" ")[0] for request in note.payload["requests"]] == ["stop", "delete", "set"]
     assert removed == []
 
 
-def test_a_rerun_while_nothing_was_done_asks_again(asking: Run) -> None:
+def test_a_rerun_while_nothing_was_done_asks_again(by_hand: Run) -> None:
     """For the same, from the same start; the way back stays the one from before."""
-    first, second = asked_for(asking, reading()), asked_for(asking, reading())
+    first, second = requested(by_hand, reading()), requested(by_hand, reading())
     assert first == second
-    assert {card.undo for card in asking.ledger.cards(asking.key)} == {
+    assert {card.undo for card in by_hand.ledger.cards(by_hand.key)} == {
         "orders-1 back to 3.4.1, local state cleared first"
     }
 
 
-def test_a_rerun_after_it_was_done_asks_nobody(asking: Run) -> None:
+def test_a_rerun_after_it_was_done_asks_nobody(by_hand: Run) -> None:
     """Only the gate is left; and it is the same where the run never asked."""
     now = reading(DONE, instance("orders-2"))
-    assert asked_for(asking, now) is None
-    assert asking.ledger.cards(asking.key) == []
-    asked_for(asking, reading())
-    assert asked_for(asking, now) is None
-    assert len(asking.ledger.cards(asking.key)) == 1
+    assert requested(by_hand, now) is None
+    assert by_hand.ledger.cards(by_hand.key) == []
+    requested(by_hand, reading())
+    assert requested(by_hand, now) is None
+    assert len(by_hand.ledger.cards(by_hand.key)) == 1
 
 
-def test_what_is_set_but_still_the_old_start_is_not_done(asking: Run) -> None:
+def test_what_is_set_but_still_the_old_start_is_not_done(by_hand: Run) -> None:
     """Whatever an instances command says of it: no restart was seen since it was asked for."""
-    asked_for(asking, reading())
+    requested(by_hand, reading())
     same = instance("orders-1", release=NEW, settings=BOUNCE_1.settings, start=BEFORE)
-    awaited = asked_for(asking, reading(same, instance("orders-2")))
+    awaited = requested(by_hand, reading(same, instance("orders-2")))
     assert awaited is not None
     assert awaited.previous == BEFORE
 
 
-def test_a_rerun_in_the_middle_removes_what_the_old_start_left(asking: Run, removed: list[str]) -> None:
+def test_a_rerun_in_the_middle_removes_what_the_old_start_left(by_hand: Run, removed: list[str]) -> None:
     """The person has stopped it: its members go, and it is waited for without them."""
     now = reading()
-    asked_for(asking, now)
+    requested(by_hand, now)
     stopped = reading(down("orders-1"), instance("orders-2"), group=now.group)
-    awaited = asked_for(asking, stopped)
+    awaited = requested(by_hand, stopped)
     assert awaited == Awaited("orders-1", BOUNCE_1, BEFORE)
     assert removed == ["orders-1-1"]
 
 
-def test_nobody_is_asked_where_it_could_not_be_seen(asking: Run) -> None:
+def test_nobody_is_asked_where_it_could_not_be_seen(by_hand: Run) -> None:
     """No metrics, no start: a new one could not be told from the old one. Nothing was written."""
     blind = replace(instance("orders-1"), streams=Missing("connection refused"))
-    with pytest.raises(Inconclusive, match="orders-1 is not asked for: which start it runs cannot be read"):
-        asked_for(asking, reading(blind, instance("orders-2")))
+    with pytest.raises(Inconclusive, match="orders-1 is not requested: which start it runs cannot be read"):
+        requested(by_hand, reading(blind, instance("orders-2")))
     unseen = replace(instance("orders-1"), deployment=Missing("the instances command is away"))
     with pytest.raises(Inconclusive, match="orders-1 is not touched: the instances command is away"):
-        asked_for(asking, reading(unseen, instance("orders-2")))
-    assert asking.ledger.cards(asking.key) == []
+        requested(by_hand, reading(unseen, instance("orders-2")))
+    assert by_hand.ledger.cards(by_hand.key) == []
 
 
-def test_guards_speak_before_a_person_is_asked(asking: Run, tmp_path: Path) -> None:
+def test_guards_speak_before_a_person_is_asked(by_hand: Run, tmp_path: Path) -> None:
     """The other instance is not well; an obstacle that `instances` names."""
     with pytest.raises(Refused, match="orders-1 is not touched: orders-2 is in ERROR"):
-        asked_for(asking, reading(instance("orders-1"), instance("orders-2", state="ERROR")))
+        requested(by_hand, reading(instance("orders-1"), instance("orders-2", state="ERROR")))
     text = (tmp_path / "instances.json").read_text().replace('"settings": {}', '"settings": {"a.b": "c"}')
     (tmp_path / "instances.json").write_text(text)
     with pytest.raises(WriteRefused, match=r"orders-1: the instances command prints a\.b among its settings"):
-        asked_for(asking, reading())
-    assert asking.ledger.cards(asking.key) == []
+        requested(by_hand, reading())
+    assert by_hand.ledger.cards(by_hand.key) == []
 
 
-def test_members_go_once_the_old_start_is_certainly_gone(asking: Run, removed: list[str]) -> None:
+def test_members_go_once_the_old_start_is_certainly_gone(by_hand: Run, removed: list[str]) -> None:
     """A second time there is nothing left to do."""
     awaited = Awaited("orders-1", BOUNCE_1, BEFORE, (member("orders-1"),))
-    assert remove_left(asking, reading(), awaited) == awaited
+    assert remove_left(by_hand, reading(), awaited) == awaited
     now = reading(DONE, instance("orders-2"), group=reading().group)
-    assert remove_left(asking, now, awaited).members == ()
-    assert remove_left(asking, now, replace(awaited, members=())).members == ()
+    assert remove_left(by_hand, now, awaited).members == ()
+    assert remove_left(by_hand, now, replace(awaited, members=())).members == ()
     assert removed == ["orders-1-1"]

@@ -1,13 +1,17 @@
-"""Which members an instance has in the group, also once it cannot be read; on a real SQLite ledger."""
+"""What a card knows, and which members an instance has in the group, also once it cannot be read; on a real ledger."""
 
 from dataclasses import replace
 
 import pytest
-from kstreams_runbooks.errors import Inconclusive
+from kstreams_runbooks.errors import BadInput, Inconclusive
 from kstreams_runbooks.ledger.codec import encode
-from kstreams_runbooks.model.readings.readings import GroupReading, Missing, Taken
-from kstreams_runbooks.steps.plan.cards import members_in_group
+from kstreams_runbooks.model.readings.readings import GroupReading, Missing, Start, Taken
+from kstreams_runbooks.model.runs.plan import Standing
+from kstreams_runbooks.model.runs.undo_facts import UndoFacts
+from kstreams_runbooks.steps.instances.undo import _move
+from kstreams_runbooks.steps.plan.cards import members_in_group, undo_facts
 from kstreams_runbooks.steps.run.run import Run
+from world.imports import FILES, PACKAGE
 from world.samples import card, down, instance, member, reading
 
 DOWN = down("orders-1")
@@ -38,3 +42,38 @@ def test_a_group_that_cannot_be_read_is_inconclusive(run: Run) -> None:
     """Nobody is removed, and nobody is left, on a guess."""
     with pytest.raises(Inconclusive, match="group of orders: timed out"):
         members_in_group(run, replace(reading(DOWN), group=Missing("timed out")), DOWN)
+
+
+def test_the_facts_of_a_card_are_stored_as_ever() -> None:
+    """Names and order are in the journal's hashes, and a person reads them in the evidence."""
+    before, after = (
+        Standing("orders-1", version, (("upgrade.from", "3.4"),), version) for version in ("3.4.1", "4.3.1")
+    )
+    facts = UndoFacts(1, before, after, Start(5, 7), (member("orders-1"),), ("supervisorctl restart orders-1",))
+    kept = encode(facts)
+    assert list(kept) == ["bounce", "before", "after", "previous", "members", "by_hand"]
+    assert kept["before"] == {
+        "instance": "orders-1",
+        "release": "3.4.1",
+        "settings": [["upgrade.from", "3.4"]],
+        "version": "3.4.1",
+    }
+    assert (kept["previous"], kept["by_hand"]) == ({"started_at_ms": 5, "pid": 7}, ["supervisorctl restart orders-1"])
+    assert undo_facts(card(facts=kept)) == facts
+
+
+def test_a_card_of_an_older_release_can_be_read(run: Run) -> None:
+    """It may lack a fact or have one that is no longer kept; an undo that needs what it lacks says so."""
+    old = card(facts={"release": "3.4.1", "settings": {}, "previous": {"started_at_ms": 5}, "by_hand": ["a"]})
+    assert undo_facts(old) == UndoFacts(previous=Start(5), by_hand=("a",))
+    assert undo_facts(card()) == UndoFacts()
+    run.ledger.write_card(old)
+    [kept] = run.ledger.cards(run.key)
+    with pytest.raises(BadInput, match=r"undo card 1 .* lacks the release before or after it .* orders-1 back to"):
+        _move(kept)
+
+
+def test_only_one_module_opens_the_facts_of_a_card() -> None:
+    """Everything else has them as a value."""
+    opening = {str(path.relative_to(PACKAGE)) for path in FILES if "card.facts" in path.read_text(encoding="utf-8")}
+    assert opening == {"steps/plan/cards.py"}

@@ -53,8 +53,8 @@ def test_a_question_is_told_when_it_is_asked(run: Run, told: Told, monkeypatch: 
     monkeypatch.setattr(ApprovalOperator, "execute", lambda *_: None)
     vars(run)["declared"] = declared()
     question = approve("approve_plan", bounce=1)
-    question._ask(run, {})
-    question._ask(run, {})
+    question.ask(run, {})
+    question.ask(run, {})
     (only,) = told()
     assert only["subject"] == "[orders @ demo] needs you: approve library bump to 4.3.1"
     assert only["link"] == "https://airflow.example/dags/library_bump/runs/r/tasks/approve_plan/required_actions"
@@ -68,9 +68,9 @@ def test_an_emergency_is_told_at_once(run: Run, told: Told, monkeypatch: pytest.
     """The second pair of eyes learns that it was left out."""
     monkeypatch.setattr(Run, "limit", lambda *_: 8.0)
     question = approve("approve_plan", bounce=1)
-    question._approved(run, "approver", None)
+    question.accept(run, ["Approve"], "approver", None)
     assert told() == []
-    question._approved(run, "admin", "nobody else awake")
+    question.accept(run, ["Approve"], "admin", "nobody else awake")
     (only,) = told()
     assert "to look: admin approved in an emergency" in only["subject"]
     assert "nobody else awake" in only["body"]

@@ -10,12 +10,13 @@ import pytest
 from click.testing import CliRunner
 from kstreams_runbooks.cli import cli
 from kstreams_runbooks.decide.plans.bump import bump_plan
-from kstreams_runbooks.decide.runs.approval import approval_body
+from kstreams_runbooks.decide.runs.approval import Asking, approval_body
 from kstreams_runbooks.errors import BadInput, Unreachable
 from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.terminal.airflow import client as module
 from kstreams_runbooks.terminal.airflow.client import AirflowApi
-from kstreams_runbooks.terminal.airflow.login import PASSWORD, Login, airflow_at
+from kstreams_runbooks.terminal.airflow.connect import airflow_at
+from kstreams_runbooks.terminal.airflow.login import PASSWORD, Login
 from kstreams_runbooks.terminal.airflow.question import question_of
 from kstreams_runbooks.terminal.airflow.wait import wait
 from tenacity import wait_none
@@ -205,11 +206,10 @@ def test_no_option_takes_a_secret() -> None:
 
 
 def test_who_may_answer_is_read_from_the_approvals_own_text() -> None:
-    """The two are written in different places: this holds them together."""
+    """Both know its lines by the same labels."""
     plan = bump_plan(reading(), declared(), NEW, upgrade_path_rules(), (), (), "code")
-    body = approval_body(
-        plan, declared(), 1, "", "oncall", "", 0, 1_790_028_800_000, fleet_limits=(), cards=(), link=""
-    )
+    asking = Asking(declared(), "oncall", "", 0, 1_790_028_800_000, "")
+    body = approval_body(asking, plan, 1, "", fleet_limits=(), cards=())
     task = {"task_id": "approve_plan", "dag_id": "library_bump", "dag_run_id": "orders.r"}
     pending = {"task_instance": task, "subject": "[orders @ demo] approve", "body": body, "created_at": "2026"}
     question = question_of(pending, AirflowApi("https://host/airflow", LOGIN))

@@ -1,0 +1,186 @@
+"""Asking a person, whatever the question: who may answer, what is kept of it, and when it is asked again."""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from airflow.providers.standard.exceptions import HITLTimeoutError
+from airflow.providers.standard.operators.hitl import HITLOperator
+from airflow.sdk import Context, Param
+
+from kstreams_runbooks.decide.runs.approval import Asking, may_approve
+from kstreams_runbooks.decide.runs.message import approved_alone, needs_you
+from kstreams_runbooks.errors import Refused
+from kstreams_runbooks.model.runs.ledger import Approval
+from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.steps.approval.authorize import VOIDED
+from kstreams_runbooks.steps.run.ending import reported
+from kstreams_runbooks.steps.run.notify import notify, page_of
+from kstreams_runbooks.steps.run.run import Run, now_ms
+from kstreams_runbooks.wording import outside, unmarked
+
+EMERGENCY = "emergency_reason"
+_HOUR_MS = 3_600_000
+
+
+def emergency_field() -> dict[str, Any]:
+    """The one field beside an answer."""
+    return {
+        EMERGENCY: Param(
+            None,
+            type=["null", "string"],
+            title="Emergency reason",
+            description="Only if nobody else can approve: why, in words. Lets the requester approve alone; it is kept.",
+        )
+    }
+
+
+class AskingOperator(HITLOperator):
+    """Asks a person; asks again where the answer came from somebody who may not give it.
+
+    A subclass says what it asks, about which plan, and what an answer means. The same people answer every question, by
+    the same rules, and each answer that counts is in the ledger as an approval of that plan.
+    """
+
+    begins = "asks a person"
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(subject="(written when the task runs)", **kwargs)
+
+    def nothing_to_ask(self, run: Run) -> str:
+        """Why no answer is needed, empty where one is."""
+        raise NotImplementedError
+
+    def asks(self, run: Run) -> str:
+        """What the person is to do, for the subject."""
+        raise NotImplementedError
+
+    def would_ask(self, run: Run) -> str:
+        """The same for a dry run, which asks nobody."""
+        raise NotImplementedError
+
+    def text(self, run: Run, asking: Asking) -> str:
+        """What the person reads, in Markdown."""
+        raise NotImplementedError
+
+    def digest(self, run: Run) -> str:
+        """The digest of the plan that an answer is for."""
+        raise NotImplementedError
+
+    def automatic(self, run: Run) -> Sequence[str]:
+        """The options that the fleet entry's automatic approval stands for."""
+        raise NotImplementedError
+
+    def accepted(self, run: Run, options: Sequence[str], by: str) -> str:
+        """What an answer that counts means, in one sentence; keeps what the approval itself does not say."""
+        raise NotImplementedError
+
+    def offer(self, run: Run) -> None:
+        """Set the options of this run, where the file of a DAG cannot know them."""
+
+    def received(self, run: Run, context: Context, event: dict[str, Any]) -> Sequence[str]:
+        """The options that were chosen; Refused where no answer came in time."""
+        try:
+            chosen: Sequence[str] = super().execute_complete(context, event)["chosen_options"]
+        except HITLTimeoutError:
+            raise Refused(
+                f"{self.task_id}: no answer within {run.limit('approval_timeout_h'):g} h; trigger a new run"
+            ) from None
+        return chosen
+
+    def execute(self, context: Context) -> Any:
+        """Ask, unless there is nothing to ask."""
+        with reported(context, self.begins) as run:
+            if why := self.nothing_to_ask(run):
+                run.say(f"nothing to ask: {why}")
+                return None
+            if run.dry_run:
+                run.say(f"would ask {', '.join(run.declared.approvers)} to {self.would_ask(run)}")
+                return None
+            if run.declared.automatic_approval:
+                self.accept(run, self.automatic(run), "automatic approval (fleet entry)", None)
+                return None
+            return self.ask(run, context)
+
+    def execute_complete(self, context: Context, event: dict[str, Any]) -> Any:
+        """Judge the answer: who gave it, and to which plan."""
+        with reported(context, "an answer came") as run:
+            given = event.get("params_input") or {}
+            if wrong := _misfit(given):
+                run.say(f"asked again: {wrong}")
+                return self.ask(run, context)
+            self.offer(run)
+            chosen, by = self.received(run, context, event), responder(event)
+            emergency_reason = (given.get(EMERGENCY) or "").strip() or None
+            verdict = run.decide(
+                may_approve,
+                declared=run.declared,
+                requested_by=run.record.requested_by,
+                responder=by,
+                emergency_reason=emergency_reason,
+            )
+            run.say(verdict.sentence)
+            if verdict.outcome is not Outcome.PROCEED:
+                run.say("asked again")
+                return self.ask(run, context)
+            self.accept(run, chosen, by, emergency_reason)
+            return {"chosen_options": list(chosen), "by": by}
+
+    def ask(self, run: Run, context: Context) -> Any:
+        """Ask: in Airflow, in the log, and of whoever is notified; an earlier answer is void from here on.
+
+        Airflow keeps the text of the first question for as long as the run lives, also when the task is cleared: the
+        log has the text as it is now. The digest that was shown first stays: the step before refuses another plan.
+        """
+        self.offer(run)
+        hours = run.limit("approval_timeout_h")
+        self.response_timeout = timedelta(hours=hours)
+        deadline_ms = now_ms() + int(hours * _HOUR_MS)
+        asks = self.asks(run)
+        self.subject = outside(f"[{run.record.application} @ {run.record.cluster}] {asks}")
+        record = run.record
+        asking = Asking(run.declared, record.requested_by, record.reason, now_ms(), deadline_ms, page_of(run))
+        self.body = self.text(run, asking)
+        lines = [line for line in unmarked(self.body).splitlines() if line]
+        for line in lines:
+            run.say(line)
+        run.ledger.remember(run.key, "digest_shown", self.digest(run))
+        run.keep("note", VOIDED, {"by": "asked again"})
+        notify(run, needs_you, asks=asks, lines=lines, deadline_ms=deadline_ms, link=page_of(run, self.task_id))
+        return super().execute(context)
+
+    def accept(self, run: Run, options: Sequence[str], by: str, emergency_reason: str | None) -> None:
+        """Keep an answer that counts; whoever approved alone is reported at once."""
+        said = self.accepted(run, options, by)
+        run.ledger.approve(
+            Approval(
+                run_key=run.key,
+                task_id=self.task_id,
+                digest=self.digest(run),
+                by=by,
+                at_ms=now_ms(),
+                expires_at_ms=now_ms() + int(run.limit("approval_expiry_h") * _HOUR_MS),
+                emergency_reason=emergency_reason,
+            )
+        )
+        run.say(said)
+        if emergency_reason:
+            notify(run, approved_alone, by=by, reason=emergency_reason)
+
+
+def _misfit(given: Mapping[str, Any]) -> str:
+    """What is wrong with the fields of an answer, empty where nothing is; Airflow's API takes any JSON for them."""
+    if unknown := sorted(set(given) - {EMERGENCY}):
+        return f"the answer has a field {unknown[0]!r}, the form has only {EMERGENCY}"
+    reason = given.get(EMERGENCY)
+    if reason is not None and not isinstance(reason, str):
+        return f"the emergency reason has to be text, not {reason!r}"
+    return ""
+
+
+def responder(event: Mapping[str, Any]) -> str:
+    """The login that answered."""
+    user = event.get("responded_by_user")
+    if isinstance(user, Mapping):
+        return str(user.get("name") or user.get("id"))
+    return str(getattr(user, "name", None) or getattr(user, "id", None) or user)
