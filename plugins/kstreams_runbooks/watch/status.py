@@ -7,7 +7,7 @@ import hashlib
 import json
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from kstreams_runbooks.decide.status.expected_topics import expected_ids
@@ -81,25 +81,12 @@ def read_cluster(
     with ClusterReader(config, counted=True) as reader:
         names = reader.names()
         why = _whom_to_ask(ledger, cluster, entries, earlier, names.visible, settings, changes)
-        told = ask_instances([entry for entry in entries if entry.name in why], names)
-        at_ms = reader.taken().at_ms
-        topologies = {
-            entry.name: _topology(entry, told.get(entry.name), earlier[entry.name], at_ms, changes) for entry in entries
-        }
-        questions = [_question(entry, told.get(entry.name), topologies[entry.name], names) for entry in entries]
-        snapshot = read_lag(reader, cluster, questions)
-        if unheard := _unheard_of(snapshot, earlier, told):
-            again = [entry for entry in entries if entry.name in unheard]
-            why |= dict.fromkeys(unheard, _READS_MORE)
-            told |= ask_instances([entry for entry in again if entry.name not in told], names)
-            # What they told before is no answer any more, whether or not they tell now.
-            topologies |= {entry.name: _topology(entry, told[entry.name], (), at_ms, changes) for entry in again}
-            questions = [_question(entry, told[entry.name], topologies[entry.name], names) for entry in again]
-            snapshot = with_others(snapshot, read_lag(reader, cluster, questions))
+        poll = _Poll(names, earlier, changes, why)
+        snapshot = _read(reader, cluster, entries, poll)
         before = {name: reading.lag for name, reading in last.items()}
         snapshot = with_ages(snapshot, reader, config, limits.expiring_ms, before)
-        at_ms = snapshot.taken.at_ms
         requests = reader.requests()
+    at_ms = snapshot.taken.at_ms
     lags = {lag.application: lag for lag in snapshot.applications}
     expected = {
         name: expected_ids({} if name in acknowledged or name not in last else last[name].expected, lag)
@@ -110,10 +97,8 @@ def read_cluster(
         samples = window(earlier[entry.name], present)
         if entry.name not in why and (word := status(samples, limits).word) != "healthy":
             why[entry.name] = f"is {word} now"
-    suspicious = [entry for entry in entries if entry.name in why and entry.name not in told]
-    told |= ask_instances(suspicious, names)
-    for entry in suspicious:
-        topologies[entry.name] = _topology(entry, told[entry.name], earlier[entry.name], at_ms, changes)
+    poll.learn(poll.ask([entry for entry in entries if entry.name in why]), at_ms)
+    told, topologies = poll.told, poll.topologies
     ledger.keep_lag(
         cluster,
         {
@@ -124,6 +109,53 @@ def read_cluster(
     partitions = sum(len(lag.partitions) for lag in snapshot.applications)
     later, seconds = ledger.lag_readings_after(cluster, at_ms), round(time.monotonic() - began, 2)
     return ClusterRead(cluster, at_ms, len(lags), partitions, _counted(why), requests, seconds, later)
+
+
+@dataclass
+class _Poll:
+    """Whose instances one check asks and why, what they told, and the topologies that come of it."""
+
+    names: TopicNames
+    earlier: Mapping[str, tuple[KeptReading, ...]]
+    changes: Mapping[str, int]
+    why: dict[str, str]
+    told: dict[str, Told] = field(default_factory=dict)
+    topologies: dict[str, KnownTopology | None] = field(default_factory=dict)
+
+    def ask(self, entries: Sequence[Application]) -> list[Application]:
+        """Ask the instances of those that have not been asked yet; returns them."""
+        new = [entry for entry in entries if entry.name not in self.told]
+        self.told |= ask_instances(new, self.names)
+        return new
+
+    def learn(self, entries: Sequence[Application], at_ms: int, *, remembering: bool = True) -> None:
+        """Take the topologies from what was told now or, `remembering`, before."""
+        for entry in entries:
+            readings = self.earlier[entry.name] if remembering else ()
+            self.topologies[entry.name] = _topology(entry, self.told.get(entry.name), readings, at_ms, self.changes)
+
+    def questions(self, entries: Sequence[Application]) -> list[LagAsked]:
+        """What is read of each, by its topology."""
+        return [
+            _question(entry, self.told.get(entry.name), self.topologies[entry.name], self.names) for entry in entries
+        ]
+
+
+def _read(reader: ClusterReader, cluster: str, entries: Sequence[Application], poll: _Poll) -> LagSnapshot:
+    """The lag of every application; once more of each that reads what its topology does not name."""
+    poll.ask([entry for entry in entries if entry.name in poll.why])
+    at_ms = reader.taken().at_ms
+    poll.learn(entries, at_ms)
+    snapshot = read_lag(reader, cluster, poll.questions(entries))
+    unheard = _unheard_of(snapshot, poll.earlier, poll.told)
+    if not unheard:
+        return snapshot
+    again = [entry for entry in entries if entry.name in unheard]
+    poll.why |= dict.fromkeys(unheard, _READS_MORE)
+    poll.ask(again)
+    # What they told before is no answer any more, whether or not they tell now.
+    poll.learn(again, at_ms, remembering=False)
+    return with_others(snapshot, read_lag(reader, cluster, poll.questions(again)))
 
 
 def _whom_to_ask(

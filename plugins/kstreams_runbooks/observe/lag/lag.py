@@ -4,7 +4,7 @@ Committed offsets come first and ends after them, so that no reading shows a gro
 (observe/kafka/offsets.py says why each client is asked what it is asked).
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -95,33 +95,16 @@ def lag_of(
     `hidden` are topics that exist, or may exist, and are not visible to this login, `unlisted` groups that are not
     among `groups`, each with a sentence.
     """
-    offsets = committed.get(asked.application_id, {})
-    problems = []
-    if asked.application_id not in groups:
-        problems.append(unlisted.get(asked.application_id) or unknown_group(asked.application_id))
-    if isinstance(offsets, Missing):
-        problems.append(offsets.missing)
-        offsets = {}
-    # What stands against the group is against each of its partitions; what follows is against the whole.
-    of_group = tuple(problems)
-    if asked.lacking:
-        problems.append(asked.lacking)
-    if all(role == "orphaned" for role in reads.values()):
-        problems.append(
-            f"no topic is known that {asked.application} reads (expected at least one); start one of its instances, or "
-            "grant this login Describe on its topics"
-        )
+    found = committed.get(asked.application_id, {})
+    # What stands against the group is against each of its partitions; what stands against its topics is not.
+    of_group = tuple(_of_group(asked, groups, found, unlisted))
+    offsets = {} if isinstance(found, Missing) else found
     kind, state = groups.get(asked.application_id, (None, None))
-    rows = []
-    for topic in sorted(reads):
-        if topic not in topics:
-            rows.append(_absent(topic, reads[topic], hidden.get(topic)))
-            continue
-        for number in range(topics[topic].partitions):
-            place = (topic, number)
-            rows.append(
-                _partition(place, reads[topic], topics[topic].topic_id, offsets.get(place), ends[place], of_group)
-            )
+    rows = (
+        row
+        for topic in sorted(reads)
+        for row in _rows(topic, reads[topic], topics.get(topic), hidden.get(topic), offsets, ends, of_group)
+    )
     seen = [name for name in sorted(asked.keeps) if name not in hidden]
     return ApplicationLag(
         asked.application,
@@ -129,11 +112,53 @@ def lag_of(
         kind,
         state,
         tuple(rows),
-        tuple(problems),
+        (*of_group, *_of_topics(asked, reads)),
         tuple((name, topics[name].topic_id if name in topics else None) for name in seen),
         asked.exactly_once,
         unseen=tuple(hidden[name] for name in sorted(asked.keeps) if name in hidden),
     )
+
+
+def _of_group(
+    asked: LagAsked,
+    groups: Mapping[str, tuple[str, str]],
+    committed: GroupOffsets | Missing,
+    unlisted: Mapping[str, str],
+) -> Iterator[str]:
+    """What of the group is not known."""
+    if asked.application_id not in groups:
+        yield unlisted.get(asked.application_id) or unknown_group(asked.application_id)
+    if isinstance(committed, Missing):
+        yield committed.missing
+
+
+def _of_topics(asked: LagAsked, reads: Mapping[str, LagRole]) -> Iterator[str]:
+    """What of its topics is not known."""
+    if asked.lacking:
+        yield asked.lacking
+    if all(role == "orphaned" for role in reads.values()):
+        yield (
+            f"no topic is known that {asked.application} reads (expected at least one); start one of its instances, or "
+            "grant this login Describe on its topics"
+        )
+
+
+def _rows(
+    name: str,
+    role: LagRole,
+    topic: TopicReading | None,
+    hidden: str | None,
+    offsets: GroupOffsets,
+    ends: Mapping[Place, Ends],
+    problems: tuple[str, ...],
+) -> Iterator[PartitionLag]:
+    """One row for each partition of a topic, or one for a topic that is not seen."""
+    if topic is None:
+        yield _absent(name, role, hidden)
+        return
+    for number in range(topic.partitions):
+        place = (name, number)
+        yield _partition(place, role, topic.topic_id, offsets.get(place), ends[place], problems)
 
 
 def _absent(topic: str, role: LagRole, hidden: str | None) -> PartitionLag:
