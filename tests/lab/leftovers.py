@@ -59,12 +59,15 @@ class Started:
 
     def listening(self) -> dict[str, str]:
         """Every address that one of its processes listens at, with the process's command."""
-        return {
-            f"{one.laddr.ip}:{one.laddr.port}": " ".join(process.cmdline())
-            for process in self.processes()
-            for one in process.net_connections("inet")
-            if one.status == psutil.CONN_LISTEN
-        }
+        found: dict[str, str] = {}
+        for process in self.processes():
+            # One that has ended since it was listed listens nowhere.
+            with suppress(psutil.NoSuchProcess):
+                command, sockets = " ".join(process.cmdline()), process.net_connections("inet")
+                found |= {
+                    f"{one.laddr.ip}:{one.laddr.port}": command for one in sockets if one.status == psutil.CONN_LISTEN
+                }
+        return found
 
     def processes(self) -> list[psutil.Process]:
         """Every living process of the session, and those that one of them started and that left it."""
