@@ -87,11 +87,7 @@ def _process(instance: InstanceReading) -> bool:
 
 def _missing(reading: ApplicationReading) -> Iterator[str]:
     """Readings of the cluster and the deployer that are not there."""
-    for what, value in (("broker", reading.broker), ("group", reading.group), ("offsets", reading.partitions)):
-        if isinstance(value, Missing):
-            yield f"{what} of {reading.application}: {value.missing}"
-    if isinstance(reading.topics, Missing):
-        yield f"topics of {reading.application}: {reading.topics.missing}"
+    yield from reading.lacking("broker", "group", "offsets", "topics")
     if isinstance(reading.partitions, tuple):
         yield from total_lag(reading.partitions).unknown
     for instance in reading.instances:

@@ -137,11 +137,8 @@ def _unread(reading: ApplicationReading, expected: Expectation) -> Iterator[str]
         yield f"{expected.instance}: {instance.streams.missing}"
     if isinstance(instance.deployment, Missing):
         yield f"{expected.instance}: {instance.deployment.missing}"
-    if isinstance(reading.group, Missing):
-        yield f"group of {reading.application}: {reading.group.missing}"
-    if isinstance(reading.partitions, Missing):
-        yield f"offsets of {reading.application}: {reading.partitions.missing}"
-    else:
+    yield from reading.lacking("group", "offsets")
+    if not isinstance(reading.partitions, Missing):
         yield from total_lag(reading.partitions).unknown
 
 

@@ -45,10 +45,7 @@ def nothing_drifted(
 
 def _unread(reading: ApplicationReading, name: str, in_hand: tuple[str, ...]) -> Iterator[str]:
     """What could not be read; whoever takes instance `name` has asked for its own deployment."""
-    if isinstance(reading.topics, Missing):
-        yield f"topics of {reading.application}: {reading.topics.missing}"
-    if isinstance(reading.group, Missing):
-        yield f"group of {reading.application}: {reading.group.missing}"
+    yield from reading.lacking("topics", "group")
     for one in reading.instances:
         deployment = one.deployment
         if one.instance in in_hand:

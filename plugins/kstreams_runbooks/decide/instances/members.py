@@ -54,7 +54,7 @@ def every_member_runs(reading: ApplicationReading, bounces: tuple[Bounce, ...]) 
     """
     group = reading.group
     if isinstance(group, Missing):
-        return Verdict(Outcome.INCONCLUSIVE, (f"group of {reading.application}: {group.missing}",))
+        return Verdict(Outcome.INCONCLUSIVE, reading.lacking("group"))
     if not group.members:
         return Verdict(Outcome.INCONCLUSIVE, (f"group {group.group_id} has no members: nothing proves what runs",))
     wrong = [stray for instance in reading.instances if (stray := strays(instance, bounces))]

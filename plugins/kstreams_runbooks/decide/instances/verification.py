@@ -66,12 +66,10 @@ def undo_verified(earlier: ApplicationReading, after: ApplicationReading, plan: 
 
 def _missing(*readings: ApplicationReading) -> Iterator[str]:
     for reading in readings:
-        if isinstance(reading.partitions, Missing):
-            yield f"offsets of {reading.application}: {reading.partitions.missing}"
-        else:
+        yield from reading.lacking("offsets")
+        if not isinstance(reading.partitions, Missing):
             yield from total_lag(reading.partitions).unknown
-    if isinstance(readings[-1].topics, Missing):
-        yield f"topics of {readings[-1].application}: {readings[-1].topics.missing}"
+    yield from readings[-1].lacking("topics")
 
 
 def _behind(earlier: ApplicationReading, after: ApplicationReading, plan: Plan) -> Iterator[str]:

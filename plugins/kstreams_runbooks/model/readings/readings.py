@@ -191,6 +191,10 @@ class InstanceReading:
     group_instance_id: str = ""
 
 
+# What is read of an application apart from its instances.
+Part = Literal["broker", "group", "offsets", "topics"]
+
+
 @dataclass(frozen=True, slots=True)
 class ApplicationReading:
     """Everything that was read of one application at one time; `taken.at_ms` is when the reading began."""
@@ -210,3 +214,9 @@ class ApplicationReading:
             if reading.instance == name:
                 return reading
         return Missing(f"instance {name} was not read")
+
+    def lacking(self, *parts: Part) -> tuple[str, ...]:
+        """Which of these parts are Missing, one sentence each, in the order asked for."""
+        found = {"broker": self.broker, "group": self.group, "offsets": self.partitions, "topics": self.topics}
+        asked = ((part, found[part]) for part in parts)
+        return tuple(f"{part} of {self.application}: {one.missing}" for part, one in asked if isinstance(one, Missing))

@@ -173,7 +173,7 @@ def _drain(run: Run, bounce: Bounce, reading: ApplicationReading) -> None:
     Until the stage before had reached every instance, records that an older release misreads were written there.
     """
     if isinstance(reading.partitions, Missing):
-        raise Inconclusive(f"offsets of {reading.application}: {reading.partitions.missing}")
+        raise Inconclusive(*reading.lacking("offsets"))
     prefix = f"{run.application.application_id}-"
     inputs = set(run.application.inputs)
     internal = [one for one in reading.partitions if one.topic.startswith(prefix) and one.topic not in inputs]

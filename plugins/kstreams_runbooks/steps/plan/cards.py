@@ -82,7 +82,7 @@ def members_in_group(run: Run, reading: ApplicationReading, instance: InstanceRe
     """Members that an instance has in the group, down or not: those that it is known by, and those of its last card."""
     group = reading.group
     if isinstance(group, Missing):
-        raise Inconclusive(f"group of {reading.application}: {group.missing}")
+        raise Inconclusive(*reading.lacking("group"))
     known = {member.member_id: member for member in members_of(group, instance)}
     if card := last_card(run, instance.instance):
         present = {member.member_id for member in group.members}
