@@ -4,7 +4,6 @@ The group is EMPTY in between. A static member that came back before that would 
 progress, and end in ERROR (tests/long/test_changed_topics.py).
 """
 
-import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
@@ -27,12 +26,13 @@ from kstreams_runbooks.model.readings.readings import (
 )
 from kstreams_runbooks.model.readings.states import is_down
 from kstreams_runbooks.model.runs.plan import Bounce
-from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.steps.instances.bring import known, require_as_planned
 from kstreams_runbooks.steps.plan.cards import last_card, members_in_group, undo_facts, write_card
 from kstreams_runbooks.steps.plan.fitting import require_topics_still
 from kstreams_runbooks.steps.run.notify import notify
+from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run, now_ms
 
 # A member that nobody may remove (its instance could not be read) is gone after its session timeout, 45 s by default.
@@ -192,17 +192,14 @@ def _empty(run: Run, members: tuple[MemberReading, ...]) -> None:
     removed = GroupWriter(run.kafka, dry_run=run.dry_run).remove_members(group_id, members) if members else ()
     if removed:
         run.say(f"group {group_id}: {len(removed)} members of the stopped instances removed")
-    until, said = time.monotonic() + _EMPTY_CEILING_S, ""
-    while True:
+
+    def look() -> tuple[GroupReading | Missing, Verdict]:
         with ClusterReader(run.kafka) as reader:
-            group: GroupReading | Missing = reader.group(group_id)
-        verdict = group_is_empty(group, group_id)
-        if verdict.outcome is Outcome.PROCEED or time.monotonic() >= until:
-            break
-        if verdict.sentence != said:
-            said = verdict.sentence
-            run.say(said)
-        time.sleep(_LOOK_EVERY_S)
+            found = reader.group(group_id)
+        return found, group_is_empty(found, group_id)
+
+    pace = Pace(_LOOK_EVERY_S, _EMPTY_CEILING_S)
+    group = poll(run, pace, look, lambda verdict: verdict.outcome is Outcome.PROCEED)
     verdict = run.decide(group_is_empty, group=group, group_id=group_id)
     if verdict.outcome is Outcome.WAIT:
         raise Refused(

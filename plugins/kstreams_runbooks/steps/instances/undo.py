@@ -1,6 +1,5 @@
 """The steps that take a run back: from its undo cards, last to first, whatever runbook it was."""
 
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -17,7 +16,7 @@ from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.readings.readings import ApplicationReading, InstanceReading, Missing, StreamsReading
 from kstreams_runbooks.model.runs.ledger import Card, RunRecord
 from kstreams_runbooks.model.runs.plan import Bounce
-from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.steps.approval.authorize import authorize, take_hold
 from kstreams_runbooks.steps.approval.code import code_digest
@@ -29,6 +28,7 @@ from kstreams_runbooks.steps.plan.fitting import require_topics
 from kstreams_runbooks.steps.plan.looking import left_unread, rehearsed, watch
 from kstreams_runbooks.steps.plan.plan import require_fresh, store
 from kstreams_runbooks.steps.run.ending import reported
+from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run, described
 from kstreams_runbooks.steps.run.step import step
 
@@ -185,12 +185,15 @@ def _drain(run: Run, bounce: Bounce, reading: ApplicationReading) -> None:
     since = max((card.seq for card in run.ledger.cards(run.key) if undo_facts(card).bounce < bounce.number), default=0)
     kept = run.ledger.remember(run.key, f"drain/{bounce.number}/{since}", ends)
     marks = decode(tuple[tuple[str, int], ...], kept)
-    until, said = time.monotonic() + run.plan().limit("gate_ceiling_s"), ""
+    left: list[ApplicationReading] = [reading]
     before: set[str] = set()
-    while True:
+
+    def look() -> tuple[ApplicationReading, Verdict]:
+        nonlocal before
+        reading = left.pop() if left else run.read()
         verdict = read_up_to(reading.partitions, marks, reading.application)
-        if verdict.outcome is Outcome.PROCEED or time.monotonic() >= until:
-            break
+        if verdict.outcome is Outcome.PROCEED:
+            return reading, verdict
         down = {one.instance for one in reading.instances if has_ended(one) and not deployed_as(one, bounce)}
         if certain := sorted(down & before):
             raise Refused(
@@ -198,11 +201,10 @@ def _drain(run: Run, bounce: Bounce, reading: ApplicationReading) -> None:
                 "nobody reads what is its own; clear undo, which starts it first"
             )
         before = down
-        if verdict.sentence != said:
-            said = verdict.sentence
-            run.say(said)
-        time.sleep(run.plan().limit("gate_interval_s"))
-        reading = run.read()
+        return reading, verdict
+
+    pace = Pace(run.plan().limit("gate_interval_s"), run.plan().limit("gate_ceiling_s"))
+    reading = poll(run, pace, look, lambda verdict: verdict.outcome is Outcome.PROCEED)
     verdict = run.decide(read_up_to, partitions=reading.partitions, marks=marks, application=reading.application)
     if verdict.outcome is Outcome.WAIT:
         raise Refused(f"{'; '.join(verdict.reasons)} after {run.plan().limit('gate_ceiling_s'):.0f} s (gate_ceiling_s)")

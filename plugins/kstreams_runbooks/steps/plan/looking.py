@@ -17,6 +17,7 @@ from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.application.application import read_dropped
 from kstreams_runbooks.steps.approval.authorize import take_hold
 from kstreams_runbooks.steps.plan.plan import planned_from
+from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run, described, now_ms
 from kstreams_runbooks.steps.run.step import step
 
@@ -114,13 +115,15 @@ def watch(run: Run, judge: Callable[[ApplicationReading, ApplicationReading], Ve
     plan = run.plan()
     pause_s = max(plan.limit("gate_interval_s"), plan.limit("commit_interval_s"))
     run.say(f"looks twice, {pause_s:g} s apart: progress is a difference")
-    earlier, until = run.read(), time.monotonic() + _LAG_CEILING_S
-    while True:
-        time.sleep(pause_s)
+    earlier = run.read()
+    time.sleep(pause_s)
+
+    def look() -> tuple[Verdict, Verdict]:
+        nonlocal earlier
         after = run.read()
         verdict = judge(earlier, after)
-        if verdict.outcome is not Outcome.WAIT or time.monotonic() >= until:
-            break
-        run.say(verdict.sentence)
         earlier = after
-    run.demand(verdict)
+        return verdict, verdict
+
+    pace = Pace(pause_s, _LAG_CEILING_S)
+    run.demand(poll(run, pace, look, lambda verdict: verdict.outcome is not Outcome.WAIT))

@@ -1,0 +1,33 @@
+"""Looking again and again from a worker: the one loop of every short wait that does not defer."""
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
+
+from kstreams_runbooks.model.verdicts import Verdict
+from kstreams_runbooks.steps.run.run import Run
+
+_T = TypeVar("_T")
+
+
+class Pace(NamedTuple):
+    """Seconds between two looks, and until no further one is taken; neither goes by the wall clock."""
+
+    every_s: float
+    ceiling_s: float
+
+
+def poll(run: Run, pace: Pace, look: Callable[[], tuple[_T, Verdict]], is_over: Callable[[Verdict], bool]) -> _T:
+    """What the last look saw: the first whose verdict `is_over`, or the first after the ceiling.
+
+    What has to wait is said once for each new sentence. An error of `look` ends the wait.
+    """
+    until, said = time.monotonic() + pace.ceiling_s, ""
+    while True:
+        seen, verdict = look()
+        if is_over(verdict) or time.monotonic() >= until:
+            return seen
+        if verdict.sentence != said:
+            said = verdict.sentence
+            run.say(said)
+        time.sleep(pace.every_s)

@@ -1,0 +1,47 @@
+"""The one loop of short waits."""
+
+import logging
+
+import pytest
+from kstreams_runbooks.errors import Inconclusive
+from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.steps.run.poll import Pace, poll
+from kstreams_runbooks.steps.run.run import Run
+
+AT_ONCE = Pace(0.0, 60.0)
+
+
+def proceeds(verdict: Verdict) -> bool:
+    return verdict.outcome is Outcome.PROCEED
+
+
+def waiting(*reasons: str) -> list[Verdict]:
+    return [Verdict(Outcome.WAIT, (reason,)) for reason in reasons]
+
+
+def test_it_ends_with_what_was_seen_then_and_says_each_sentence_once(
+    run: Run, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A log of a hundred equal lines hides the one that differs."""
+    verdicts = [*waiting("3 left", "3 left", "1 left"), Verdict(Outcome.PROCEED, ("none left",))]
+    looks = iter(enumerate(verdicts))
+    with caplog.at_level(logging.INFO):
+        assert poll(run, AT_ONCE, lambda: next(looks), proceeds) == 3
+    said = [record.getMessage() for record in caplog.records if "left" in record.getMessage()]
+    assert [line.rsplit("wait: ", 1)[-1] for line in said] == ["3 left", "1 left"]
+
+
+def test_after_the_ceiling_the_next_look_is_the_last(run: Run) -> None:
+    """Also where nothing was ever well; at least one look is taken."""
+    looks = iter(enumerate(waiting(*"abc")))
+    assert poll(run, Pace(0.0, 0.0), lambda: next(looks), proceeds) == 0
+
+
+def test_an_error_of_a_look_ends_the_wait(run: Run) -> None:
+    """It is not waited for what cannot be read."""
+
+    def look() -> tuple[int, Verdict]:
+        raise Inconclusive("offsets of orders: hidden")
+
+    with pytest.raises(Inconclusive, match="hidden"):
+        poll(run, AT_ONCE, look, proceeds)
