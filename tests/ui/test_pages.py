@@ -61,7 +61,7 @@ def test_the_form_asks_for_application_and_target_and_starts_with_dry_run(stack:
     text = page.locator("body").inner_text()
     for words in (
         "Application",
-        "Which application of the fleet. There is no default on purpose.",
+        "Application of the fleet. It has no default, on purpose.",
         "Target release",
         "Dry run",
         "Nothing is changed, nobody is asked.",

@@ -83,7 +83,7 @@ def test_what_a_person_reads_begins_with_the_verdict_and_ends_with_what_to_do() 
     lines = plan(CLICKS, form="text").stdout.splitlines()
     assert lines[0] == "PROCEED with store_migration"
     assert any("because KSTREAM-FILTER-0000000001 has come" in line for line in lines)
-    assert any(line.startswith("store_migration is not a DAG yet, by hand") for line in lines)
+    assert any(line.startswith("store_migration is not a DAG yet, manual procedure") for line in lines)
     roll = plan(SAFE, form="text").stdout
     assert "kstreams-runbooks trigger rolling_bounce" in roll
     assert "by hand" not in roll
