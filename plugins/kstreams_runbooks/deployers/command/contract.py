@@ -95,7 +95,7 @@ def parsed(text: str, model: type[_M], who: str) -> _M:
     except ValueError as error:
         where, why = "the document", str(error)
     raise Inconclusive(
-        f"{who} printed something else than the contract has (docs/deployers.md): {where}: {why}; correct it"
+        f"{who} printed output that does not match the contract (docs/deployers.md): {where}: {why}; correct it"
     )
 
 

@@ -89,7 +89,7 @@ def test_anything_else_is_inconclusive(text: str, why: str) -> None:
     """Never taken for fine, whatever it looks like."""
     with pytest.raises(Inconclusive) as raised:
         parsed(text, InstancesDocument, "orders: instances (deploy)")
-    assert str(raised.value).startswith("orders: instances (deploy) printed something else than the contract has")
+    assert str(raised.value).startswith("orders: instances (deploy) printed output that does not match the contract")
     assert why in str(raised.value)
 
 
