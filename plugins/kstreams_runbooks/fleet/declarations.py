@@ -99,9 +99,7 @@ class Application(FleetModel):
             )
         for release, library in value.items():
             if not Release.known(library):
-                raise ValueError(
-                    f"has {library!r} for {release}, which is not a Kafka release; give one such as 4.3.1"
-                )
+                raise ValueError(f"has {library!r} for {release}, which is not a Kafka release; give one such as 4.3.1")
         return value
 
     @field_validator("automatic_approval")

@@ -85,7 +85,7 @@ class Limits(FleetModel):
         default=8.0,
         gt=0,
         le=_HOURS,
-        description="hours that an approval holds after it was given, so that a run cleared weeks later asks again",
+        description="hours that an approval holds after it was given; a run cleared weeks later asks again",
     )
 
     @field_validator("gate_ceiling_s")

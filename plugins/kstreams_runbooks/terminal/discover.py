@@ -73,7 +73,7 @@ def discover_command(
     """Write a declaration of every Kafka Streams application of a cluster, as far as it can be observed.
 
     Reads groups, topics, offsets and Jolokia and changes nothing on the cluster; no file is ever overwritten. Each
-    field of a declaration is marked observed, guessed or unknown; docs/discover.md says how each is found.
+    field of a declaration is marked observed, guessed or unknown; docs/discover.md explains how each is found.
 
     Exit codes: 0 every application found has a declaration that loads; 1 a person must check (a group that may be an
     application, a file that was kept or is incomplete); 2 bad input; 3 a group could not be read, or this

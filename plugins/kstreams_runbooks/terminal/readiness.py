@@ -25,8 +25,8 @@ _THREADS = 8
 def readiness_command(applications: tuple[str, ...], form: str) -> None:
     """Show which runbooks APPLICATIONs (default: the whole fleet) are ready for, and what the others lack.
 
-    Reads the cluster, the instances and the deployer, and changes nothing. It shows what a
-    runbook can do without, at a cost, but does not count it as missing.
+    Reads the cluster, the instances and the deployer, and changes nothing. What a runbook can do
+    without, at a cost, is shown but does not count as missing.
 
     Exit codes: 0 everything is ready, 1 something is missing, 2 bad input, 3 something is unknown, 4 a cluster does not
     answer. Everything that could be read is printed in any case, and of several codes the largest counts.

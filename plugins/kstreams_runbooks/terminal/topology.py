@@ -49,7 +49,7 @@ def lint_command(topology: Path, optimization: str | None, form: str) -> None:
 
 @click.command("diagram", epilog="Example: kstreams-runbooks diagram old.txt --compare new.txt > change.mmd")
 @click.argument("topology", type=_FILE)
-@click.option("--compare", "other", type=_FILE, metavar="NEW", help="Another description: what changes is marked.")
+@click.option("--compare", "other", type=_FILE, metavar="NEW", help="Another description; changes are marked.")
 def diagram_command(topology: Path, other: Path | None) -> None:
     """Print TOPOLOGY (the text of Topology#describe, - for stdin) as Mermaid text.
 

@@ -210,7 +210,7 @@ def _rejected(cards: tuple[Card, ...], *, second: bool) -> str:
     if not last:
         return "nothing is changed"
     steps = {step: [name for name, of in last.items() if of == step] for step in sorted(set(last.values()))}
-    return "nothing more is changed, what has begun stays: " + "; ".join(
+    return "nothing more is changed, the changes so far stay: " + "; ".join(
         f"{step} on {', '.join(names)}" for step, names in steps.items()
     )
 

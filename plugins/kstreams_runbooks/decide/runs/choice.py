@@ -48,7 +48,7 @@ def _why_not(name: str, before: Described, after: Described) -> str:
             f"the change of the topology on {before.library} first, or the library first"
         )
     if before.release == after.release and parsed(before) == parsed(after):
-        return f"{name} has nothing to do: release {after.release} is what runs"
+        return f"{name} has nothing to do: release {after.release} runs already"
     return ""
 
 

@@ -72,7 +72,7 @@ class InstancesDocument(_Document):
     def _each_once(self) -> Self:
         names = [one.instance for one in self.instances]
         if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"instance {twice[0]} is in it twice")
+            raise ValueError(f"instance {twice[0]} is listed twice")
         return self
 
 

@@ -86,7 +86,7 @@ class Supervisord:
         for info in infos:
             names = {f"{info.group}:{info.name}"} | ({info.name} if info.group == info.name else set())
             if twice := names & found.keys():
-                raise self._strange(ValueError(f"program {min(twice)} is in it twice"))
+                raise self._strange(ValueError(f"program {min(twice)} is listed twice"))
             found |= dict.fromkeys(names, info)
         return found
 

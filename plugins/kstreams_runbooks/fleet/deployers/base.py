@@ -69,13 +69,13 @@ class DeployerDeclaration(FleetModel):
     releases: Mapping[ReleaseName, object] = Field(min_length=1, description=ARTIFACTS)
     settable: SettableKeys = Field(
         default=(),
-        description="settings that a runbook may set besides upgrade.from and processing.guarantee; plans and "
+        description="settings that a runbook may set in addition to upgrade.from and processing.guarantee; plans and "
         "evidence show their values, so none of them may be a secret",
     )
     environment: CommandEnvironment = Field(
         default_factory=CommandEnvironment,
-        description="variables that its commands get besides PATH, HOME and their like; no other variable of the "
-        "worker",
+        description="variables that its commands get in addition to PATH, HOME and their like; no other variable of "
+        "the worker",
     )
 
     @field_validator("releases", mode="before")

@@ -50,7 +50,7 @@ class LookingCommands(FleetModel):
 
     instances: Everything | None = Field(
         default=None,
-        description="prints what every instance is set to, as one JSON document; without it no run can go on",
+        description="prints every instance with its settings as one JSON document; no run can go on without it",
     )
     topology: OneRelease | None = Field(
         default=None, description="prints the topology description of {release} as one JSON document"

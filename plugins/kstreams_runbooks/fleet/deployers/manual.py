@@ -30,7 +30,7 @@ class ManualSettings(DeployerDeclaration):
     kind: Literal["manual"] = Field(description="which deployer: manual")
     releases: ArtifactByRelease = Field(min_length=1, description=ARTIFACTS)
     how: Words | None = Field(
-        default=None, description="one sentence for the person who is asked: where and how this application is deployed"
+        default=None, description="one sentence for the person who is asked, with the place and the way of deployment"
     )
     commands: LookingCommands = Field(
         default_factory=LookingCommands, description="instances and topology, which only read"

@@ -111,7 +111,8 @@ def _newest_run(run: Run) -> None:
     if other := run.ledger.changed_since(run.record, last):
         raise WriteRefused(
             f"{run.task_id}: run {other} has changed {run.record.application} since this run read it for its plan or "
-            "last changed it (expected: no change by another run); trigger a new run, which plans from what runs now"
+            "last changed it (expected: no change by another run); trigger a new run, which plans from the present "
+            "state"
         )
 
 

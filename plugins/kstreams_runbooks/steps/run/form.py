@@ -68,7 +68,7 @@ def new_deployment() -> dict[str, Param]:
             type=["null", "object"],
             title="Settings",
             description='As JSON, merged over those that runbooks have set before: {"num.stream.threads": 2}; null '
-            "unsets one. Only what the fleet entry declares as settable.",
+            "unsets one. Only settings that the fleet entry declares as settable.",
         ),
     }
 

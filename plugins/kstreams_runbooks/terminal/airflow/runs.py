@@ -23,7 +23,7 @@ _MINUTE_S = 60
 
 
 @click.command()
-@click.option("--open", "open_only", is_flag=True, help="Only what is queued, running or waiting.")
+@click.option("--open", "open_only", is_flag=True, help="Only queued, running and waiting runs.")
 @click.option("--format", "form", type=click.Choice(["json", "text"]), default="text", show_default=True)
 @airflow_options
 def runs(open_only: bool, form: str, airflow_url: str, airflow_user: str) -> None:

@@ -31,7 +31,7 @@ def test_what_would_be_refused_anyway_is_not_offered() -> None:
         "its release"
     )
     (why,) = choices(plan("rolling_bounce"), BEFORE, BEFORE).left_out
-    assert why == "rolling_bounce has nothing to do: release 3.4.1 is what runs"
+    assert why == "rolling_bounce has nothing to do: release 3.4.1 runs already"
 
 
 def test_the_started_run_has_its_parameters_and_leads_back() -> None:

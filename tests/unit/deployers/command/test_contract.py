@@ -81,7 +81,7 @@ def test_null_is_missing_with_the_scripts_own_reason() -> None:
         (document(settings=None), "instances.0.settings: Input should be an object"),
         (document(replicas=2), "instances.0.replicas: Extra inputs are not permitted"),
         (document(process="stopped"), "applied is true although the process is stopped"),
-        (json.dumps({"schema_version": 1, "instances": [ONE, ONE]}), "instance o1 is in it twice"),
+        (json.dumps({"schema_version": 1, "instances": [ONE, ONE]}), "instance o1 is listed twice"),
         (json.dumps({"schema_version": 1, "instances": [{"instance": "o1"}]}), "instances.0.process: Field required"),
     ],
 )
