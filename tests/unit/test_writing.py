@@ -1,4 +1,4 @@
-"""Pages, help, fields and forms keep the rules of docs/writing.md, as far as a test can see: phrases, length, headings."""
+"""Pages, help, fields and forms keep docs/writing.md, as far as a test can see: phrases, length, headings."""
 
 import ast
 import importlib
