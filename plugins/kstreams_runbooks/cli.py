@@ -53,10 +53,10 @@ def cli() -> None:
 @click.argument("application")
 @click.option("--format", "form", type=click.Choice(["json"]), default="json", show_default=True)
 @click.option(
-    "--quiesced", is_flag=True, help="Include committed offsets: only with traffic stopped do they stand still."
+    "--quiesced", is_flag=True, help="Include committed offsets: they are constant only with traffic stopped."
 )
 def snapshot(application: str, form: str, quiesced: bool) -> None:  # noqa: ARG001 - one format so far
-    """Everything of APPLICATION that a dry run must not change; inconclusive where a part of it cannot be read."""
+    """Show everything of APPLICATION that a dry run must not change; inconclusive if a part of it cannot be read."""
     from kstreams_runbooks.connections import kafka_config
     from kstreams_runbooks.deployers import make_deployer
     from kstreams_runbooks.fleet import load_fleet
@@ -75,7 +75,7 @@ def snapshot(application: str, form: str, quiesced: bool) -> None:  # noqa: ARG0
     if missing := tuple(missing_in(document)):
         raise Inconclusive(
             f"snapshot of {application}: {len(missing)} readings missing (limit 0), so an equal one proves nothing; "
-            "mend them and take it again:",
+            "correct them and take it again:",
             *missing,
         )
 
@@ -83,7 +83,7 @@ def snapshot(application: str, form: str, quiesced: bool) -> None:  # noqa: ARG0
 @cli.command()
 @click.option("--format", "form", type=click.Choice(["json", "text"]), default="text", show_default=True)
 def fleet(form: str) -> None:
-    """Declared applications and clusters, and every problem of their files (exit 2 if there is one)."""
+    """List declared applications and clusters, and every problem of their files (exit 2 if there is one)."""
     from kstreams_runbooks.fleet import load_fleet
     from kstreams_runbooks.fleet.topology_declaration import declaration_problems
 

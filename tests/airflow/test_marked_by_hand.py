@@ -20,7 +20,7 @@ def test_mark_success_on_a_gate_opens_nothing(short: Stack) -> None:
         approve(short, trial.run_id, "approve_bounce_2")
         document = ended(trial, state="failed", outcome=STOPPED, restarted=(_FIRST, _SECOND))
     refusal = (
-        "orders-2 has not passed its gate of bounce 1 since it was started (marked successful by hand does not count)"
+        "orders-2 has not passed its gate of bounce 1 since it was started (marked successful manually does not count)"
     )
     assert refusal in log_of(short, trial.run_id, "bounce_2_first")
     assert refusal in document["run"]["outcome_sentence"]

@@ -89,7 +89,7 @@ def test_who_holds_the_application_for_too_long_is_told(fresh: Stack) -> None:
     assert kinds(fresh, run_id) == ["needs_you", "held_too_long", "concluded"]
     message = told(fresh, run_id)[1]
     assert "(limit held_too_long_h 0.0001)" in message["body"]
-    assert "Stands at: approve_plan" in message["body"]
+    assert "Step: approve_plan" in message["body"]
 
 
 @contextmanager

@@ -49,7 +49,7 @@ def test_the_chosen_runbook_is_started_once_as_a_dry_run(fresh: Stack) -> None:
     trial = begun_other(fresh, DAG, release=TO_RELEASE, reason="OPS-7")
     asked = question(fresh, trial.run_id)
     assert asked["options"] == ["library_bump", "none"]
-    assert f"choose how {TO_RELEASE} is brought" in asked["subject"]
+    assert f"choose the runbook for {TO_RELEASE}" in asked["subject"]
     fresh.api(REQUESTER).answer(DAG, trial.run_id, "choose_runbook", "library_bump")
     until(lambda: "asked again" in log_of(fresh, trial.run_id, "choose_runbook"), 60, "the answer is judged")
     question(fresh, trial.run_id)
@@ -108,8 +108,8 @@ def test_a_runbook_that_is_no_dag_is_a_procedure_for_a_person(fresh: Stack) -> N
     document = ended(trial, state="success", outcome=COMPLETED)
     (runbook,) = plan_of(document)["runbooks"]
     sentence = document["run"]["outcome_sentence"]
-    assert f"PROCEED with {runbook}; {runbook} is not a DAG yet: a person does it by hand" in sentence
-    assert f"{runbook} is not a DAG yet, by hand" in log_of(fresh, trial.run_id, "plan")
+    assert f"PROCEED with {runbook}; {runbook} is not a DAG yet: it is a manual procedure" in sentence
+    assert f"{runbook} is not a DAG yet, manual procedure" in log_of(fresh, trial.run_id, "plan")
     assert document["approvals"] == document["writes"] == []
 
 

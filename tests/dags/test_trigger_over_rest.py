@@ -185,7 +185,7 @@ def test_every_runbook_is_triggered_the_same_way(runbook: str, param: str, conf:
         ),
         ((DAG, *TARGET, "--param", "bake_s=-1"), 2, "Invalid input for param bake_s: -1 is less than the minimum of 0"),
         ((DAG, *TARGET, "--run-id", "a b"), 2, "The run_id provided 'a b' does not match"),
-        ((DAG, *TARGET, "--timeout", "5"), 2, "--timeout: says how long to --wait; give both, or none"),
+        ((DAG, *TARGET, "--timeout", "5"), 2, "--timeout: is the limit of --wait; give both, or none"),
     ],
 )
 def test_bad_input_triggers_nothing(arguments: tuple[str, ...], code: int, sentence: str) -> None:
@@ -203,7 +203,7 @@ def test_the_same_id_is_triggered_once() -> None:
     assert command(*arguments).exit_code == 0
     again = command(*arguments)
     assert again.exit_code == 2
-    assert again.error == "run ci-7 of library_bump: is there already; give another id, or none"
+    assert again.error == "run ci-7 of library_bump: exists already; give another id, or none"
     assert len(api().open_runs([DAG])) == 1
 
 
@@ -239,12 +239,12 @@ def pause(*, yes: bool) -> None:
         (ends("failed", outcome="stopped, changed", sentence="lag", exit_code=1), 1, "stopped, changed: lag"),
         (ends("failed", outcome="inconclusive", sentence="no metrics", exit_code=3), 3, "inconclusive: no metrics"),
         (ends("failed", "error", sentence="application x is disabled", exit_code=2), 2, "failed: application x is dis"),
-        (ends("failed"), 3, "failed: Airflow says failed, but `conclude` left no outcome"),
-        (ends("success"), 3, "success: Airflow says success, but `conclude` left no outcome"),
+        (ends("failed"), 3, "failed: Airflow shows failed, but `conclude` left no outcome"),
+        (ends("success"), 3, "success: Airflow shows success, but `conclude` left no outcome"),
         (
             ends("success", outcome="stopped, changed", sentence="lag", exit_code=1),
             3,
-            "success: Airflow says success, the run itself stopped, changed: it was marked by hand",
+            "success: Airflow shows success, the run itself stopped, changed: it was marked manually",
         ),
     ],
     ids=["completed", "stopped", "inconclusive", "never began", "marked failed", "marked success", "disagree"],
@@ -276,7 +276,7 @@ def test_a_wait_that_is_over_before_the_run_is() -> None:
     """A person is needed, or nobody can say yet: two exit codes; the run goes on either way."""
     command("trigger", DAG, *TARGET, "--run-id", "r")
     late = wait(api(), DAG, "r", say=lambda _: None, timeout_s=0, poll_s=0)
-    assert (late.exit_code, late.sentence) == (3, "not ended within 0 s (--timeout); it goes on")
+    assert (late.exit_code, late.sentence) == (3, "not ended within 0 s (--timeout); the run goes on")
     in_airflow(asks)
     late = wait(api(), DAG, "r", say=lambda _: None, timeout_s=0, poll_s=0)
     assert late.exit_code == 1
@@ -320,7 +320,7 @@ def test_open_runs_are_listed_with_what_they_wait_for() -> None:
     assert text[2] == f"  {URL}/dags/library_bump/runs/orders.library_bump.r"
     in_airflow(ends("success"))
     nothing = command("runs", "--open")
-    assert (nothing.exit_code, nothing.stdout, nothing.stderr) == (0, "", "nothing is running and nothing waits\n")
+    assert (nothing.exit_code, nothing.stdout, nothing.stderr) == (0, "", "no run is queued, running or waiting\n")
     assert json.loads(command("runs", "--format", "json").stdout)["runs"][0]["state"] == "success"
 
 

@@ -379,7 +379,7 @@ def pieces(file: Path) -> Callable[[], int]:
 def test_a_head_without_verify_is_bad_input(file: Path) -> None:
     """It would be compared with nothing."""
     assert file.is_file()
-    assert str(show("--head", "abc").exception) == "--head is compared by --verify: give both"
+    assert str(show("--head", "abc").exception) == "--head: only --verify compares it; give both"
 
 
 @pytest.mark.parametrize("head", ["", "abc", "g" * 64, "0" * 63])

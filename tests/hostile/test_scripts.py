@@ -185,7 +185,7 @@ def test_what_acts_is_ended_alone(tmp_path: Path) -> None:
         "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
         f"open({str(pids)!r}, 'w').write(str(child.pid)); time.sleep(60)"
     )
-    with pytest.raises(Unreachable, match="what it did is not known"):
+    with pytest.raises(Unreachable, match="its effect is unknown"):
         run_script("o1", "start", python(text, 1.0), {}, NONE)
     pid = int(pids.read_text())
     assert psutil.Process(pid).status() != psutil.STATUS_ZOMBIE

@@ -74,7 +74,7 @@ def test_state_is_cleared(lab: Lab) -> None:
 def test_what_is_wrong_is_its_exit_code(lab: Lab) -> None:
     """An instance that is not there, a supervisord that is not there."""
     (lab.instances / "orders-2" / "deployment.properties").unlink()
-    with pytest.raises(BadInput, match=r"orders-2: stop \(\S+\): it was given something wrong \(exit 2: deploy: ther"):
+    with pytest.raises(BadInput, match=r"orders-2: stop \(\S+\): its input was wrong \(exit 2: deploy: ther"):
         deployer(lab)._done("orders-2", "stop", deployer(lab)._settings.commands.stop)
     elsewhere = Lab(lab.run_dir, Ports(23_950), CHECKOUT)
     with pytest.raises(Unreachable, match=r"exit 4: deploy: supervisord does not answer \(ConnectionRefusedError\)"):

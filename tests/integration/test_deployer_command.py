@@ -246,7 +246,7 @@ def test_dry_run_calls_nothing_but_describe(team: Path, declare: Declare) -> Non
     ]
     with pytest.raises(BadInput):
         dry.apply("o1", "9.9", {})
-    with pytest.raises(WriteRefused, match="o1: stop is refused, this deployer only reads"):
+    with pytest.raises(WriteRefused, match="o1: stop is refused: this deployer only reads"):
         dry._done("o1", "stop", declare().commands.stop)
     assert [call[0] for call in called(team)] == ["start"]
 
@@ -329,10 +329,10 @@ def says(text: str = "", *words: str, code: int = 0, stderr: str = "") -> dict[s
     ("code", "error", "sentence"),
     [
         (1, Refused, r"orders: instances \(\S+\): it refused \(exit 1: the last\)"),
-        (2, BadInput, r"it was given something wrong \(exit 2: the last\); correct the fleet entry"),
-        (3, Inconclusive, r"it cannot say \(exit 3: the last\)"),
-        (4, Unreachable, r"it could not reach what it needs \(exit 4: the last\)"),
-        (7, Inconclusive, r"exit 7 \(expected 0 to 4: the last\); what it did is not known"),
+        (2, BadInput, r"its input was wrong \(exit 2: the last\); correct the fleet entry"),
+        (3, Inconclusive, r"the answer is unknown \(exit 3: the last\)"),
+        (4, Unreachable, r"a system that it needs is unreachable \(exit 4: the last\)"),
+        (7, Inconclusive, r"exit 7 \(expected 0 to 4: the last\); its effect is unknown"),
     ],
 )
 def test_exit_codes_are_the_errors_of_the_tree(
@@ -364,7 +364,7 @@ def test_exit_code_zero_is_not_taken_for_it(team: Path, declare: Declare) -> Non
     with pytest.raises(Refused, match="o2: start ended with 0, but prints the process stopped"):
         deployer(declare(start={"run": nothing["run"][:-2]})).start("o2")
     empty = says('{"schema_version": 1, "instances": []}', "{instance}")
-    with pytest.raises(Inconclusive, match="ended with 0, but does not print o1; what it did is not known"):
+    with pytest.raises(Inconclusive, match="ended with 0, but does not print o1; its effect is unknown"):
         deployer(declare(stop=empty)).stop("o1")
 
 

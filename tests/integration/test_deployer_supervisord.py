@@ -178,7 +178,7 @@ def test_stubborn_process(settings: SupervisordSettings) -> None:
     control = deployer(settings)
     control.start("o1")
     time.sleep(0.5)
-    with pytest.raises(Refused, match=r"o1: still there 0\.5 s after .* supervisord says STOPPING"):
+    with pytest.raises(Refused, match=r"o1: still there 0\.5 s after .* supervisord reports STOPPING"):
         control.stop("o1")
     pid = described(settings).pid
     assert pid is not None
@@ -194,7 +194,7 @@ def test_stubborn_process(settings: SupervisordSettings) -> None:
 def test_program_that_does_not_come_up(settings: SupervisordSettings) -> None:
     """A release whose launcher fails at once: supervisord gives up, the sentence says so."""
     (settings.instances[0].directory / "broken").touch()
-    with pytest.raises(Refused, match="o1: supervisord says FATAL"):
+    with pytest.raises(Refused, match="o1: supervisord reports FATAL"):
         deployer(settings).start("o1")
     assert described(settings).process == "failed"
 

@@ -159,7 +159,9 @@ class Supervisor:
         except xmlrpc.client.Error as error:
             raise Unreachable(f"supervisord at {self._lab.supervisor_url}: {method} failed: {error}") from None
         except (OSError, http.client.HTTPException) as error:
-            raise Unreachable(f"supervisord at {self._lab.supervisor_url}: {error}; is it up?") from None
+            raise Unreachable(
+                f"supervisord at {self._lab.supervisor_url}: {error}; start it, or correct the deployer's url"
+            ) from None
 
 
 def until(done: Callable[[], bool], limit_s: float, what: str, poll_s: float = _POLL_S) -> float:

@@ -57,14 +57,14 @@ def test_the_form_asks_for_application_and_target_and_starts_with_dry_run(stack:
     """Safe by default, with help texts, limits folded away."""
     page.goto(f"{stack.lab.airflow_url}/dags/{DAG}")
     page.get_by_role("button", name="Trigger").click()
-    expect(page.get_by_text("There is no default on purpose.").first).to_be_visible()
+    expect(page.get_by_text("It has no default, on purpose.").first).to_be_visible()
     text = page.locator("body").inner_text()
     for words in (
         "Application",
-        "Which application of the fleet. There is no default on purpose.",
+        "Application of the fleet. It has no default, on purpose.",
         "Target release",
         "Dry run",
-        "Nothing is changed, nobody is asked.",
+        "It changes nothing and asks for no approval.",
         "Reason or ticket",
         "Limits",
     ):

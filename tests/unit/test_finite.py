@@ -27,5 +27,5 @@ def test_what_never_ends_or_is_no_number_is_refused(words: tuple[str, ...], valu
 
 def test_a_ceiling_belongs_to_a_watch() -> None:
     """Without one as many readings are taken as would prove it, however long that is."""
-    with pytest.raises(BadInput, match="--ceiling: says when --watch ends"):
+    with pytest.raises(BadInput, match="--ceiling: is the limit of --watch"):
         CliRunner().invoke(cli, ["drain", "orders", "--ceiling", "5"], catch_exceptions=False)

@@ -1,11 +1,19 @@
-"""Every page keeps the rules of docs/writing.md, as far as a test can see: phrases, length, headings."""
+"""Pages, help, fields and forms keep docs/writing.md, as far as a test can see: phrases, length, headings."""
 
 import ast
+import importlib
+import pkgutil
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import click
 import pytest
+from airflow.sdk.definitions.param import ParamsDict
+from kstreams_runbooks import fleet
+from kstreams_runbooks.cli import cli
+from kstreams_runbooks.steps.run import form
+from pydantic import BaseModel
 
 ROOT = Path(__file__).resolve().parents[2]
 # Pages that a command or a test series prints: their words are in the program.
@@ -53,15 +61,20 @@ def breaches(name: str, text: str, first: int = 1) -> Iterator[str]:
         if line.startswith("#") and (found := _QUESTION.search(line.lstrip("# "))):
             yield f"{name}:{at}: heading {found.group()!r} (rule 9 of docs/writing.md)"
     for starts, paragraph in _paragraphs(text, first):
-        for pattern, rule in BANNED:
-            for found in re.finditer(pattern, paragraph, re.IGNORECASE):
-                at = _line_of(starts, found.end() - 1)
-                yield f"{name}:{at}: {found.group().strip(' .:;')!r} (rule {rule} of docs/writing.md)"
+        for found, rule in _banned(paragraph):
+            at = _line_of(starts, found.end() - 1)
+            yield f"{name}:{at}: {found.group().strip(' .:;')!r} (rule {rule} of docs/writing.md)"
         if not paragraph.startswith("|"):
             for found in re.finditer(r"[^.!?;:]+(?:[.!?;:](?!\s|$)[^.!?;:]*)*", paragraph):
                 if (length := len(found.group().split())) > WORDS:
                     at = _line_of(starts, found.start() + 1)
                     yield f"{name}:{at}: a sentence of {length} words (rule 8 of docs/writing.md)"
+
+
+def _banned(text: str) -> Iterator[tuple[re.Match[str], int]]:
+    """Each banned phrase of a text, with its rule."""
+    for pattern, rule in BANNED:
+        yield from ((found, rule) for found in re.finditer(pattern, text, re.IGNORECASE))
 
 
 def _prose(text: str, first: int) -> Iterator[tuple[int, str]]:
@@ -176,3 +189,59 @@ def test_a_breach_is_named_with_its_line(text: str, expected: str) -> None:
     found = "\n".join(breaches("page", text))
     assert found.startswith(expected.replace("\\n", " "))
     assert bool(found) == bool(expected)
+
+
+def helps(command: click.Command, name: str) -> Iterator[tuple[str, str]]:
+    """Name and help of a command, of its options and of its commands."""
+    yield name, f"{command.help or ''}\n\n{command.epilog or ''}"
+    for option in command.params:
+        if isinstance(option, click.Option):
+            yield f"{name} {option.opts[0]}", option.help or ""
+    if isinstance(command, click.Group):
+        for each in command.commands.values():
+            yield from helps(each, f"{name} {each.name}")
+
+
+def descriptions() -> Iterator[tuple[str, str]]:
+    """Name and description of each field of the models that read a fleet's files."""
+    for module in pkgutil.walk_packages(fleet.__path__, f"{fleet.__name__}."):
+        for model in vars(importlib.import_module(module.name)).values():
+            if isinstance(model, type) and issubclass(model, BaseModel) and model.__module__ == module.name:
+                for field, info in model.model_fields.items():
+                    yield f"{model.__name__}.{field}", info.description or ""
+
+
+def fields_of_forms() -> Iterator[tuple[str, str]]:
+    """Name, title and description of each field that a runbook's form may have."""
+    for fields in (
+        form.runbook("any", doc="", params={}, tags=(), limits=[*form.ROLLING, *form.DRAIN]).params,
+        {"target": form.target_release(), "run": form.run_to_undo()},
+        form.new_deployment(),
+        form.compared_release(),
+        form.paused_inputs(),
+    ):
+        for name in fields:
+            param = fields.get_param(name) if isinstance(fields, ParamsDict) else fields[name]
+            yield f"form {name}", f"{param.schema['title']}. {param.description}"
+
+
+@pytest.mark.parametrize(
+    ("texts", "least"),
+    [
+        pytest.param(lambda: helps(cli, "kstreams-runbooks"), 100, id="help"),
+        pytest.param(descriptions, 100, id="fleet"),
+        pytest.param(fields_of_forms, 15, id="forms"),
+    ],
+)
+def test_what_the_program_prints_of_itself_keeps_the_rules(
+    texts: Callable[[], Iterator[tuple[str, str]]], least: int
+) -> None:
+    """Phrases only: help has commands and line breaks of its own, a description is half a sentence."""
+    read = list(texts())
+    assert len(read) >= least
+    found = [
+        f"{name}: {phrase.group().strip(' .:;')!r} (rule {rule} of docs/writing.md)"
+        for name, text in read
+        for phrase, rule in _banned(_without_code(" ".join(text.split())))
+    ]
+    assert not found, "\n".join(["", *found])

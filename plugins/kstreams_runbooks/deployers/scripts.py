@@ -51,12 +51,12 @@ def run_script(
         raise BadInput(f"{who} cannot be run ({why_not_run(error)}); correct the command in the fleet entry") from None
     except NotDone as late:
         raise Unreachable(
-            f"{who}: not done after {command.timeout_s:g} s (limit timeout_s{_said(late.err)}); it was ended, and what "
-            "it did is not known"
+            f"{who}: not done after {command.timeout_s:g} s (limit timeout_s{_said(late.err)}); it was ended, and its "
+            "effect is unknown"
         ) from None
     except TooMuch:
         raise Inconclusive(
-            f"{who}: more than {MOST_OUTPUT:,} bytes on stdout; it was ended there, and what it did is not known; "
+            f"{who}: more than {MOST_OUTPUT:,} bytes on stdout; it was ended there, and its effect is unknown; "
             "print one JSON document alone"
         ) from None
     if done.code:
@@ -64,7 +64,7 @@ def run_script(
     try:
         return done.out.decode("utf-8")
     except UnicodeDecodeError:
-        raise Inconclusive(f"{who}: what it printed is not UTF-8; print one JSON document in UTF-8") from None
+        raise Inconclusive(f"{who}: its output is not UTF-8; print one JSON document in UTF-8") from None
 
 
 def why_not_run(error: OSError | ValueError) -> str:
@@ -85,13 +85,13 @@ def _error(who: str, code: int, said: str) -> RunbookError:
         case 1:
             return Refused(f"{who}: it refused (exit 1{said})")
         case 2:
-            return BadInput(f"{who}: it was given something wrong (exit 2{said}); correct the fleet entry")
+            return BadInput(f"{who}: its input was wrong (exit 2{said}); correct the fleet entry")
         case 3:
-            return Inconclusive(f"{who}: it cannot say (exit 3{said})")
+            return Inconclusive(f"{who}: the answer is unknown (exit 3{said})")
         case 4:
-            return Unreachable(f"{who}: it could not reach what it needs (exit 4{said})")
+            return Unreachable(f"{who}: a system that it needs is unreachable (exit 4{said})")
     how = f"was killed by signal {-code}" if code < 0 else f"exit {code}"
-    return Inconclusive(f"{who}: {how} (expected 0 to 4{said}); what it did is not known")
+    return Inconclusive(f"{who}: {how} (expected 0 to 4{said}); its effect is unknown")
 
 
 def _said(err: bytes) -> str:

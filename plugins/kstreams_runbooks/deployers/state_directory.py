@@ -47,7 +47,7 @@ def clear(state_dir: Path, application_id: str) -> tuple[str, ...]:
     """
     if not _SAFE:
         raise WriteRefused(
-            f"{state_dir / application_id}: this system cannot delete without following links; clear it by hand"
+            f"{state_dir / application_id}: this system cannot delete without following links; clear it manually"
         )
     with _opened(state_dir, application_id) as target, _lock(target, state_dir / application_id):
         names = sorted(entry.name for entry in os.scandir(target))
@@ -91,7 +91,7 @@ def _refuse_homes(state_dir: Path) -> None:
 
 def _descend(state_dir: Path) -> int:
     """A descriptor of the state.dir, reached without a link."""
-    gone = BadInput(f"state.dir {state_dir} does not exist; is it the one that the instance uses?")
+    gone = BadInput(f"state.dir {state_dir} does not exist; check that the instance uses it")
     descriptor = os.open("/", _DIRECTORY)
     reached = Path("/")
     for name in state_dir.parts[1:]:
@@ -116,7 +116,7 @@ def _open_in(directory: int, name: str, path: Path, gone: RunbookError) -> int:
                 "without a link in its path, if that is the right place"
             ) from None
         if error.errno == errno.ENOTDIR:
-            raise BadInput(f"{path} is not a directory; is it the one that the instance uses?") from None
+            raise BadInput(f"{path} is not a directory; check that the instance uses it") from None
         raise WriteRefused(
             f"{path} cannot be opened ({error.strerror}): not cleared; correct its permissions"
         ) from None
@@ -128,7 +128,7 @@ def _is_link(name: str, directory: int) -> bool:
 
 def _no_application(state_dir: Path, application_id: str) -> BadInput:
     return BadInput(
-        f"state.dir {state_dir} has no directory {application_id}; is it the one that the instance uses? "
+        f"state.dir {state_dir} has no directory {application_id}; check that the instance uses it "
         "(an instance that never ran has none either)"
     )
 
@@ -139,7 +139,7 @@ def _refuse_mounts(path: Path, base: int, target: int) -> None:
     if mounted or os.fstat(base).st_dev != os.fstat(target).st_dev:
         raise WriteRefused(
             f"{path}: another file system is mounted at {outside(mounted[0] if mounted else path, 300)}: not cleared; "
-            "unmount it, or clear the state by hand"
+            "unmount it, or clear the state manually"
         )
 
 
@@ -152,7 +152,7 @@ def _mount_points() -> list[Path]:
     except OSError as error:
         raise WriteRefused(
             f"{_MOUNTS} cannot be read ({error.strerror}), so whether another file system is mounted in the state is "
-            "not known: not cleared; clear it again, or by hand"
+            "not known: not cleared; clear it again, or manually"
         ) from None
     # proc(5): the fifth field, with blanks and the like as three octal digits.
     points = [line.split(b" ")[4] for line in lines if line.count(b" ") > 4]  # noqa: PLR2004 - the fifth field

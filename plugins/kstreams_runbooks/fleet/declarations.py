@@ -47,7 +47,7 @@ class Application(FleetModel):
         description="application.id: the consumer group and the prefix of internal topics"
     )
     cluster: Words = Field(description="name of a cluster's file, without .yaml")
-    inputs: Topics = Field(min_length=1, description="topics that it reads and somebody else writes")
+    inputs: Topics = Field(min_length=1, description="topics that it reads and other programs write")
     outputs: Topics = Field(default=(), description="topics that it writes for others")
     control: Topics = Field(
         default=(),
@@ -85,7 +85,7 @@ class Application(FleetModel):
     )
     processing_guarantee: ProcessingGuarantee = Field(
         default="unknown",
-        description="its processing.guarantee; where it would change the way to a release, unknown stops a run",
+        description="its processing.guarantee; unknown stops a run if the upgrade path depends on it",
     )
     limits: Limits = Field(default_factory=Limits, description="limits that differ from the defaults")
 
@@ -94,19 +94,19 @@ class Application(FleetModel):
     def _of_releases(cls, value: dict[str, str], info: ValidationInfo) -> dict[str, str]:
         releases = info.data["deployer"].releases if "deployer" in info.data else value
         if strange := sorted(set(value) - set(releases)):
-            raise ValueError(f"names {strange[0]}, which is none of the deployer's releases; remove it or declare it")
+            raise ValueError(
+                f"names {strange[0]}, which is not one of the deployer's releases; remove it or declare it"
+            )
         for release, library in value.items():
             if not Release.known(library):
-                raise ValueError(
-                    f"says {library!r} for {release}, which is not a Kafka release; give one such as 4.3.1"
-                )
+                raise ValueError(f"has {library!r} for {release}, which is not a Kafka release; give one such as 4.3.1")
         return value
 
     @field_validator("automatic_approval")
     @classmethod
     def _not_in_production(cls, value: bool, info: ValidationInfo) -> bool:
         if value and info.data.get("production", True):
-            raise ValueError("is only allowed where production is false; remove it, or declare production: false")
+            raise ValueError("is only allowed if production is false; remove it, or declare production: false")
         return value
 
     @field_validator("four_eyes")

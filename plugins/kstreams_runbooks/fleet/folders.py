@@ -17,7 +17,7 @@ def declarations_in(folder: Path) -> tuple[list[Path], tuple[Problem, ...]]:
     except OSError as error:
         if is_absent(folder):
             return [], ()
-        reason = f"cannot be listed ({error.strerror}), so what it declares is not known; make it a folder to read"
+        reason = f"cannot be listed ({error.strerror}), so its declarations are unknown; make it a readable folder"
         return [], (Problem(folder, "", "", reason),)
 
 

@@ -52,27 +52,27 @@ class Limits(FleetModel):
         default=300.0,
         ge=0,
         le=_SECONDS,
-        description="seconds that the first instance has to stay good before the second is touched; what fails late "
-        "fails on one instance only",
+        description="seconds that the first instance has to stay good before the second is touched; a late failure "
+        "then affects one instance only",
     )
     drain_ceiling_s: Amount = Field(
         default=3600.0,
         gt=0,
         le=_SECONDS,
-        description="seconds of wall clock after which the wait for a drain gives up; what is not read within an hour "
-        "needs a person to look",
+        description="seconds of wall clock after which the wait for a drain gives up; records that are unread after "
+        "an hour need a person",
     )
     max_reading_age_s: Amount = Field(
         default=30.0,
         gt=0,
         le=_SECONDS,
-        description="seconds; an older reading is never decided on, because the application may have changed since",
+        description="seconds; a decision never uses an older reading, because the application may have changed since",
     )
     deploy_wait_h: Amount = Field(
         default=8.0,
         gt=0,
         le=_HOURS,
-        description="hours that a step of an application with the manual deployer waits until what it asked for is "
+        description="hours that a step of an application with the manual deployer waits until the requested state is "
         "observed; one working day",
     )
     approval_timeout_h: Amount = Field(
@@ -85,7 +85,7 @@ class Limits(FleetModel):
         default=8.0,
         gt=0,
         le=_HOURS,
-        description="hours that an approval holds after it was given, so that a run cleared weeks later asks again",
+        description="hours that an approval holds after it was given; a run cleared weeks later asks again",
     )
 
     @field_validator("gate_ceiling_s")

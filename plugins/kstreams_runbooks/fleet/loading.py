@@ -46,7 +46,7 @@ class Fleet:
         return (
             *(str(problem) for problem in self._not_listed),
             *(
-                f"{outside(name)} is not looked at: its declaration is bad: {problems[0]}"
+                f"{outside(name)} is not checked: its declaration is bad: {problems[0]}"
                 for name, problems in self.disabled.items()
             ),
         )

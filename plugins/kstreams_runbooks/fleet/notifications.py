@@ -38,7 +38,9 @@ class Channel(FleetModel):
         default_factory=dict,
         description="its arguments; those that it templates may use {{ notification.subject }} and the like",
     )
-    kinds: tuple[Kind, ...] = Field(default=tuple(Kind), min_length=1, description="what it is told; all by default")
+    kinds: tuple[Kind, ...] = Field(
+        default=tuple(Kind), min_length=1, description="kinds of messages that it gets; all by default"
+    )
 
 
 class NotificationSettings(FleetModel):
@@ -49,10 +51,10 @@ class NotificationSettings(FleetModel):
         default=HELD_TOO_LONG_H,
         gt=0,
         le=87_600,
-        description="hours after which a run that still holds its application is told",
+        description="hours after which a run that still holds its application is reported",
     )
     notifiers: Annotated[dict[str, Channel], AfterValidator(_short)] = Field(
-        default_factory=dict, description="notifiers by a name of your own"
+        default_factory=dict, description="notifiers, each by a name of your choice"
     )
 
     def told(self, kind: Kind) -> list[str]:

@@ -24,7 +24,7 @@ _REASONS = {
     "model_attributes_type": "must be a mapping (`key: value` lines)",
     "dict_type": "must be a mapping (`key: value` lines)",
     "tuple_type": "must be a list",
-    "string_type": "must be text; quote it if it is meant so",
+    "string_type": "must be text; quote the value",
     "too_short": "is empty; at least one is needed",
     "string_too_short": "is empty",
     "path_type": "must be text: a path",
@@ -130,7 +130,7 @@ def _reason(each: Mapping[str, Any], model: type[BaseModel], written: Any) -> st
     if kind == "value_error":
         return str(context["error"])
     if kind == "union_tag_invalid":
-        return f"has the kind {context['tag']!r}, which is none of {context['expected_tags']}"
+        return f"has the kind {context['tag']!r}, which is not one of {context['expected_tags']}"
     if kind == "union_tag_not_found":
         return f"has no `kind`; it names the deployer: {kinds.listed_kinds()}"
     if kind in _REASONS:

@@ -33,15 +33,15 @@ def is_secret(name: str) -> bool:
 def _may_be_set(key: str) -> str:
     name = key.lower()
     if is_secret(name):
-        raise ValueError("is a secret by its name: what a runbook sets stands in plans and evidence; leave it out")
+        raise ValueError("is a secret by its name: plans and evidence show what a runbook sets; leave it out")
     # Streams passes main.consumer.client.id and its like on to its clients.
     if any(name == known or name.endswith(f".{known}") for known in _IDENTITY):
         raise ValueError(
-            "says which application or instance it is: another value is another application, no change of this one; "
+            "identifies the application or instance: another value is another application, not a change of this one; "
             "leave it out"
         )
     if name == _RELEASE:
-        raise ValueError("is what a deployer keeps the release under; leave it out, a runbook sets it anyway")
+        raise ValueError("is the key of the release in a deployer; leave it out, a runbook sets it")
     return key
 
 

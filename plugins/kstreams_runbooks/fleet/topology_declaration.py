@@ -44,19 +44,19 @@ class WindowEntry(FleetModel):
     size_ms: Milliseconds = Field(
         description="length; the gap of a session, the difference of a join or sliding window"
     )
-    grace_ms: Milliseconds = Field(description="how long late records are taken")
+    grace_ms: Milliseconds = Field(description="how long late records are accepted")
     advance_ms: Positive | None = Field(default=None, description="how often a hopping window begins")
-    grace_given: bool = Field(default=True, description="false where the program leaves the grace to the default")
-    emit: model.Emit = Field(default="on_window_update", description="EmitStrategy, where the program gives one")
+    grace_given: bool = Field(default=True, description="false if the program leaves the grace to the default")
+    emit: model.Emit = Field(default="on_window_update", description="EmitStrategy, if the program sets one")
 
     @model_validator(mode="after")
     def _as_the_library_builds_it(self) -> Self:
         if self.kind in {"tumbling", "hopping", "session"} and self.size_ms == 0:
             raise ValueError(f"has size_ms 0 (expected at least 1 for a {self.kind} window); correct it")
         if self.kind == "hopping" and self.advance_ms is None:
-            raise ValueError("is hopping and has no advance_ms; give it, or say tumbling")
+            raise ValueError("is hopping and has no advance_ms; give it, or set kind: tumbling")
         if self.kind != "hopping" and self.advance_ms not in {None, self.size_ms}:
-            raise ValueError(f"has an advance_ms, which contradicts kind: {self.kind}; remove it, or say hopping")
+            raise ValueError(f"has an advance_ms, which contradicts kind: {self.kind}; remove it, or set kind: hopping")
         if self.advance_ms is not None and self.advance_ms > self.size_ms:
             raise ValueError("has an advance_ms longer than its size_ms; windows would leave gaps, which is refused")
         return self
@@ -67,7 +67,7 @@ class SerdeEntry(FleetModel):
 
     name: Words = Field(description="any name, such as string, long, json or a class")
     schema_version: Positive | None = Field(
-        default=None, description="version of the schema that stands in the bytes; null: none does"
+        default=None, description="version of the schema in the bytes; null: not in them"
     )
 
 
@@ -77,11 +77,11 @@ class StoreEntry(FleetModel):
     kind: model.StoreKind | None = Field(default=None, description="key_value, window, session, join or versioned")
     window: WindowEntry | None = Field(default=None, description="window of the operator that keeps it")
     retention_ms: Milliseconds | None = Field(default=None, description="retention of a window or session store")
-    key: Words | None = Field(default=None, description="in words, what its records are kept by")
+    key: Words | None = Field(default=None, description="key of its records, in words")
     key_serde: SerdeEntry | None = Field(default=None, description="serde of its keys")
     value_serde: SerdeEntry | None = Field(default=None, description="serde of its values")
-    ttl_ms: Positive | None = Field(default=None, description="after how long a key is forgotten, where it is")
-    loss_acceptable: bool = Field(default=False, description="whether it may begin without what it holds")
+    ttl_ms: Positive | None = Field(default=None, description="time after which a key is forgotten, if ever")
+    loss_acceptable: bool = Field(default=False, description="whether it may start empty")
     source_table: bool | None = Field(default=None, description="whether it is a table read straight from a topic")
 
     @field_validator("window")
@@ -119,7 +119,7 @@ class SuppressionEntry(FleetModel):
     max_records: Positive | None = Field(default=None, description="maxRecords of its buffer; null: no limit")
     max_bytes: Positive | None = Field(default=None, description="maxBytes of its buffer; null: no limit")
     when_full: Literal["shut_down", "emit_early"] | None = Field(default=None, description="what a full buffer does")
-    value_serde: SerdeEntry | None = Field(default=None, description="serde of what it holds back")
+    value_serde: SerdeEntry | None = Field(default=None, description="serde of the results that it holds back")
     keys: Positive | None = Field(default=None, description="different keys an instance sees while results are held")
     key_bytes: Positive | None = Field(default=None, description="average size of a key, serialized")
     value_bytes: Positive | None = Field(default=None, description="average size of a value, serialized")
@@ -143,7 +143,7 @@ class TopicEntry(FleetModel):
     """One topic, by the name that the description has (internal topics without application.id)."""
 
     partitions: Positive | None = Field(default=None, description="number of partitions")
-    key: Words | None = Field(default=None, description="in words, what its records are keyed by")
+    key: Words | None = Field(default=None, description="key of its records, in words")
     key_serde: SerdeEntry | None = Field(default=None, description="serde of its keys")
     value_serde: SerdeEntry | None = Field(default=None, description="serde of its values")
     joined_with: tuple[KafkaName, ...] | None = Field(

@@ -65,7 +65,7 @@ def _absolute(path: Path) -> Path:
     if not path.is_absolute():
         raise ValueError("must be an absolute path: it is used by another process, in another folder")
     if ".." in path.parts:
-        raise ValueError("must not contain '..': what is deleted under it has to be plain to see")
+        raise ValueError("must not contain '..': the path of a deletion must be explicit")
     return path
 
 
@@ -94,7 +94,7 @@ def distinct(values: tuple[str, ...]) -> tuple[str, ...]:
     twice = sorted(value for value, times in Counter(values).items() if times > 1)
     if twice:
         more = f" and {len(twice) - _NAMED} more" if len(twice) > _NAMED else ""
-        raise ValueError(f"names {', '.join(twice[:_NAMED])}{more} twice; leave one")
+        raise ValueError(f"names {', '.join(twice[:_NAMED])}{more} twice; remove one")
     return values
 
 

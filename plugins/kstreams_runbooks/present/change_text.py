@@ -41,13 +41,13 @@ def headline(plan: Mapping[str, Any]) -> str:
     if plan["verdict"] == "proceed":
         return f"PROCEED with {', then '.join(plan['runbooks'])}"
     if plan["verdict"] == "inconclusive":
-        return "INCONCLUSIVE: the runbook hangs on what is not declared"
+        return "INCONCLUSIVE: the runbook depends on facts that are not declared"
     return "REFUSE: no runbook makes this safe"
 
 
 def notes(plan: Mapping[str, Any]) -> list[str]:
     """Why it is so, and what nobody looked at because neither version gives it."""
-    lacking = [f"not compared, neither version gives it: {', '.join(plan['not_compared'])}"]
+    lacking = [f"not compared, missing in both versions: {', '.join(plan['not_compared'])}"]
     return [*map(sentence, plan["reasons"]), *(lacking if plan["not_compared"] else [])]
 
 
@@ -59,14 +59,14 @@ def told(plan: Mapping[str, Any]) -> list[dict[str, Any]]:
 def sections(plan: Mapping[str, Any]) -> Iterator[Section]:
     """What happens first; then, behind the findings, what is open, why nothing else is run, and how it is done."""
     # Names are from a topology's text, a broker or a declaration.
-    yield Section("what happens", list(map(sentence, _happens(plan))))
-    yield Section(f"what {' and '.join(plan['runbooks'])} changes", list(map(sentence, _changes(plan))))
+    yield Section("consequences", list(map(sentence, _happens(plan))))
+    yield Section(f"changes by {' and '.join(plan['runbooks'])}", list(map(sentence, _changes(plan))))
     if plan["verdict"] == "proceed":
-        yield Section("not declared, and without weight for this plan", list(map(sentence, _light(plan))))
+        yield Section("not declared, and not relevant to this plan", list(map(sentence, _light(plan))))
     yield Section("why not", [f"{one['runbook']}: {one['why_not']}" for one in plan["alternatives"]])
     for procedure in plan["procedures"]:
         steps = [f"{number}. {step}" for number, step in enumerate(procedure["steps"], 1)]
-        title = f"{procedure['runbook']} is not a DAG yet, by hand: {procedure['what']}"
+        title = f"{procedure['runbook']} is not a DAG yet, manual procedure: {procedure['what']}"
         yield Section(title, [*steps, f"source: {procedure['source']}"])
     yield Section(_RUN_IT, list(_commands(plan)))
 
@@ -107,7 +107,7 @@ def _happens(plan: Mapping[str, Any]) -> Iterator[str]:
         size = "" if store["bytes"] is None else f", {store['bytes']:,} bytes"
         yield f"store {store['store']} restores in full from {store['changelog']}: {store['why']}{size}"
     for directory in plan["stale_task_directories"]:
-        yield f"task directories {directory}* are used by nothing any more"
+        yield f"task directories {directory}* are no longer used"
 
 
 def _changes(plan: Mapping[str, Any]) -> Iterator[str]:
@@ -139,7 +139,7 @@ def _markdown(plan: Mapping[str, Any]) -> Iterator[str]:
     yield from (f"- {_whole(reason)}" for reason in notes(plan))
     happening, *rest = sections(plan)
     if happening.lines:
-        yield from ("", "### What happens", "", *(f"- {_whole(line)}" for line in happening.lines))
+        yield from ("", "### Consequences", "", *(f"- {_whole(line)}" for line in happening.lines))
     yield from ("", "### Findings", "", "| severity | rule | object | what | source |", "|---|---|---|---|---|")
     for one in told(plan):
         what = (cell(one["message"], LONGEST_SENTENCE), cell(one["source"]))

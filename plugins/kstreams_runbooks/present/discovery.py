@@ -16,14 +16,14 @@ _HEAD = """\
 # {group} on {cluster}, as `kstreams-runbooks discover` found it ({at}).
 #
 # Look at every field before you rely on it. observed: read from the cluster or from an instance. guessed: likely, to be
-# checked. unknown: nobody can see it from outside, and the value is a careful one. given: on the command line.
-# What else may stand here: this project's own config/applications/orders.yaml has every field with its meaning.
+# checked. unknown: not observable from outside, and the value is a conservative one. given: on the command line.
+# Other fields: this project's own config/applications/orders.yaml has every field with its meaning.
 """
 _CLUSTER = """\
 # One Kafka cluster, written by `kstreams-runbooks discover`. The file's name is the cluster's name.
 
-# guessed: create an Airflow connection of type kafka with this id; bootstrap.servers in its extra field, and what is
-# needed to log in, were given to discover by hand
+# guessed: create an Airflow connection of type kafka with this id; put bootstrap.servers and
+# the login that discover got on the command line into its extra field
 connection: {connection}
 """
 
@@ -130,7 +130,7 @@ def as_text(report: Report) -> Iterator[str]:
     """One paragraph for each application."""
     if not report.applications:
         whole = not report.not_seen and all(one.kind != "unknown" for one in report.others)
-        among = "" if whole else " among what this login may see: whether there is one is not known"
+        among = "" if whole else " among the groups that this login may see; others are unknown"
         yield f"no Kafka Streams application found on {report.cluster}{among}"
     for one in report.applications:
         signs = one.found.signs

@@ -150,9 +150,9 @@ def _remarks(rows: Sequence[PartitionLag], problems: Sequence[str]) -> Iterator[
     """What is remarkable, the partitions of one topic together; what stands against all of them is told once."""
     topic = rows[0].topic
     if rows[0].role == "orphaned":
-        yield f"{topic}: nothing of the application reads it any more; what is left in it is in no total"
+        yield f"{topic}: the application no longer reads it; no total counts its records"
     if numbers := [one.partition for one in rows if one.open_transaction]:
-        yield f"{topic} {_numbers(numbers)}: a transaction is open; what is behind it is not known"
+        yield f"{topic} {_numbers(numbers)}: a transaction is open; the records behind it are unknown"
     every = [(one, why) for one in rows for why in (one.why, one.age_why) if why and why not in problems]
     for why in dict.fromkeys(why for _, why in every):
         numbers = [one.partition for one, said in every if said == why]

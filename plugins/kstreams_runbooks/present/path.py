@@ -27,7 +27,7 @@ def _lines(question: VersionQuestion, path: VersionPath) -> Iterator[str]:
             )
     if assumed := tuple(_assumed(question)):
         yield ""
-        yield from _wrapped(f"counted as used because nobody said otherwise: {', '.join(assumed)}", "")
+        yield from _wrapped(f"counted as used unless declared otherwise: {', '.join(assumed)}", "")
     for severity in _SEVERITIES:
         found = tuple(finding for finding in path.findings if finding.severity == severity)
         if found:

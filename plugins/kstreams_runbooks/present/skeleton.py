@@ -13,12 +13,12 @@ from kstreams_runbooks.wording import sentence
 
 _PLAIN = re.compile(r"[A-Za-z][\w.-]*", re.ASCII)
 _HEAD = """\
-# What the description of this release leaves out. A value that stays null is not known, and where it matters a plan is
-# inconclusive: fill in what you know and delete the rest (docs/declaration.md).
+# What the description of this release leaves out. A value that stays null is unknown, and a plan that needs it is
+# inconclusive: fill in the known values and delete the rest (docs/declaration.md).
 library: null              # Kafka Streams release, such as 4.3.1
 config: null               # every setting that is set, such as {application.id: orders, topology.optimization: all}
 default_key_serde: null    # {name: string}, of stores and topics that give none
-default_value_serde: null  # {name: json, schema_version: 1}; without schema_version nothing in the bytes tells it"""
+default_value_serde: null  # {name: json, schema_version: 1}; without schema_version the bytes do not contain one"""
 
 
 def skeleton(topology: Topology) -> str:
@@ -36,13 +36,13 @@ def _lines(version: Version) -> Iterator[str]:
         yield "stores:"
         for store in stores:
             yield from (f"  {_key(store)}:", "    kind: null             # key_value, window, session or join")
-            yield "    key: null              # in words, what its records are kept by"
+            yield "    key: null              # the key of its records, in words"
             yield "    # window: {kind: tumbling, size_ms: 3600000, grace_ms: 300000}   retention_ms: 86400000"
             if store in first:
-                yield "    source_table: null     # true where it is a table that is read straight from a topic"
+                yield "    source_table: null     # true if it is a table that is read straight from a topic"
             if store.removesuffix("-store") in version.nodes:
                 yield sentence(
-                    f"    # is {store.removesuffix('-store')} a suppression? then declare it below, and not here"
+                    f"    # is {store.removesuffix('-store')} a suppression? Then declare it below, not here"
                 )
     if suppressions:
         yield "suppressions:"

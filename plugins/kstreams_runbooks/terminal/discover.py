@@ -31,7 +31,7 @@ _LONGEST = 250
     "--command-config",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Properties of a Java client: how to log in, as Kafka's own tools take it.",
+    help="Properties of a Java client with the login, as for Kafka's own tools.",
 )
 @click.option(
     "--out",
@@ -53,9 +53,9 @@ _LONGEST = 250
     multiple=True,
     default=(8778,),
     show_default=True,
-    help="Where Jolokia is tried on the hosts of a group's members; repeatable.",
+    help="Port of Jolokia on the hosts of a group's members; repeatable.",
 )
-@click.option("--owner", help="Team that answers for what is found.")
+@click.option("--owner", help="Team that owns the applications.")
 @click.option("--operator", "operators", multiple=True, help="Login that may trigger runs; repeatable.")
 @click.option("--approver", "approvers", multiple=True, help="Login that may approve; repeatable.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
@@ -70,13 +70,13 @@ def discover_command(
     approvers: tuple[str, ...],
     form: str,
 ) -> None:
-    """Write a declaration of every Kafka Streams application that a cluster has, as far as it can be seen.
+    """Write a declaration of every Kafka Streams application of a cluster, as far as it can be observed.
 
     Reads groups, topics, offsets and Jolokia and changes nothing on the cluster; no file is ever overwritten. Each
-    field of a declaration is marked observed, guessed or unknown; docs/discover.md says how each is found.
+    field of a declaration is marked observed, guessed or unknown; docs/discover.md explains how each is found.
 
-    Exit codes: 0 every application found has a declaration that loads; 1 a person has to look (a group that is perhaps
-    an application, a file that was left alone or lacks something); 2 bad input; 3 a group could not be read, or this
+    Exit codes: 0 every application found has a declaration that loads; 1 a person must check (a group that may be an
+    application, a file that was kept or is incomplete); 2 bad input; 3 a group could not be read, or this
     login may not see every group; 4 the broker does not answer, and nothing was written.
     """
     from kstreams_runbooks.fleet import fleet_dir

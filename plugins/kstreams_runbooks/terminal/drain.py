@@ -14,17 +14,19 @@ from kstreams_runbooks.wording import why_no_reason
 
 @click.command("drain", epilog='Example: kstreams-runbooks drain orders --watch --inputs-paused "copier stopped"')
 @click.argument("application")
-@click.option("--watch", is_flag=True, help="Go on until it is drained, with a live display.")
+@click.option("--watch", is_flag=True, help="Continue until it is drained, with a live display.")
 @click.option(
     "--inputs-paused",
     "reason",
     metavar="REASON",
-    help="Who or what keeps new records away; without it nothing is drained.",
+    help="Who or what keeps new records away; without it the answer is never drained.",
 )
 @click.option(
     "--readings", type=click.IntRange(1, MOST_READINGS), help="Readings in a row that prove it [default: the fleet's]."
 )
-@click.option("--interval", "interval_s", type=FiniteRange(min=0.1), help="Seconds between two [default: the fleet's].")
+@click.option(
+    "--interval", "interval_s", type=FiniteRange(min=0.1), help="Seconds between two readings [default: the fleet's]."
+)
 @click.option(
     "--ceiling", "ceiling_s", type=FiniteRange(min=1), help="Seconds after which --watch ends [default: as above]."
 )
@@ -39,16 +41,16 @@ def drain_command(
     *,
     watch: bool,
 ) -> None:
-    """Whether APPLICATION still has a record to process, what is left, and for how long.
+    """Show whether APPLICATION still has records to process, which, and for how long.
 
-    Without --watch as many readings are taken as would prove it. Nothing is changed.
+    Without --watch it takes as many readings as would prove it. It changes nothing.
 
     Exit codes: 0 drained, 1 not yet, 2 bad input, 3 inconclusive, 4 unreachable.
     """
     if reason is not None and (why := why_no_reason(reason)):
         raise BadInput(f"--inputs-paused: {why} (expected who or what keeps new records away)")
     if ceiling_s is not None and not watch:
-        raise BadInput("--ceiling: says when --watch ends; give both, or none")
+        raise BadInput("--ceiling: is the limit of --watch; give both, or none")
     from kstreams_runbooks.connections import kafka_config
     from kstreams_runbooks.deployers import make_deployer
     from kstreams_runbooks.fleet import load_fleet

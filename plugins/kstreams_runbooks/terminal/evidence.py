@@ -30,7 +30,7 @@ _NUMBERED = re.compile(r"#\d+$")
     "--recheck", is_flag=True, help="Decide again from the raw readings; exit 0 only if every answer is equal."
 )
 @click.option(
-    "--verify", is_flag=True, help="Show whether every entry is what was written: exit 0 yes, 1 no, 3 unknown."
+    "--verify", is_flag=True, help="Show whether every entry is as it was written: exit 0 yes, 1 no, 3 unknown."
 )
 @click.option("--head", help="With --verify: the head from conclude's log or the notification.")
 def evidence_command(run: str, form: str, recheck: bool, verify: bool, head: str | None) -> None:
@@ -39,7 +39,7 @@ def evidence_command(run: str, form: str, recheck: bool, verify: bool, head: str
     from kstreams_runbooks.watch.evidence import as_markdown
 
     if head is not None and not verify:
-        raise BadInput("--head is compared by --verify: give both")
+        raise BadInput("--head: only --verify compares it; give both")
     head = None if head is None else _head(head)
     ledger = Ledger.open()
     record = ledger.find_run(run)
@@ -104,7 +104,7 @@ def _end(record: "RunRecord", document: dict[str, Any]) -> None:
         (wrong if broken else unknown).append(f"run {record.run_key}: {verify['sentence']}{then}")
     if recheck := document.get("recheck"):
         if recheck["different"]:
-            wrong.append(f"{len(recheck['different'])} decisions come out differently today")
+            wrong.append(f"{len(recheck['different'])} decisions have another result today")
         elif not recheck["equal"]:
             unknown.append(f"run {record.run_key} holds no decision: nothing was decided again")
     for sentence in (*wrong, *unknown):
@@ -115,12 +115,12 @@ def _end(record: "RunRecord", document: dict[str, Any]) -> None:
 
 @click.command("prune-ledger")
 @click.option("--older-than", "days", type=click.IntRange(min=1, max=36_500), required=True, help="Days.")
-@click.option("--execute", is_flag=True, help="Delete; without it only what would be deleted is shown.")
+@click.option("--execute", is_flag=True, help="Delete; without it the command only shows what it would delete.")
 @click.option("--format", "form", type=click.Choice(["json", "text"]), default="text", show_default=True)
 def prune_ledger_command(days: int, execute: bool, form: str) -> None:
-    """Delete raw readings of concluded runs; a gap entry in each run's journal says what was there.
+    """Delete raw readings of concluded runs; a gap entry in each run's journal records what was deleted.
 
-    Only of runs that hold nothing; of one whose chain is broken nothing is deleted, and the exit code is 1.
+    Only runs that hold nothing are pruned. A run with a broken chain is not pruned, and the exit code is 1.
     """
     from kstreams_runbooks.ledger import Ledger
     from kstreams_runbooks.model.verdicts import Outcome

@@ -74,11 +74,13 @@ def _merged(declared: Mapping[str, str], path: Path) -> dict[str, str]:
     except BadInput as error:
         raise BadInput(f"{path}: {error} (expected a Java properties file)") from None
     if strange := [key for key in given if not _KEY.fullmatch(key)]:
-        raise BadInput(f"{path}: {strange[0][:40]!r} is no setting (expected lines such as name=value); give that file")
+        raise BadInput(
+            f"{path}: {strange[0][:40]!r} is not a setting (expected lines such as name=value); give such a file"
+        )
     for key in sorted(declared.keys() & given.keys()):
         if declared[key] != given[key]:
             raise BadInput(
-                f"{path}: {key} is {given[key]}, and the declaration says {declared[key]}; correct one of them"
+                f"{path}: {key} is {given[key]}, and {declared[key]} in the declaration; correct one of them"
             )
     return {**declared, **given}
 
@@ -86,5 +88,5 @@ def _merged(declared: Mapping[str, str], path: Path) -> dict[str, str]:
 def _library(declared: Release | None, given: str) -> Release:
     release = Release.parse(given)
     if declared is not None and declared != release:
-        raise BadInput(f"version {given}: the declaration says library {declared}; give the declaration of {given}")
+        raise BadInput(f"version {given}: the declaration has library {declared}; give the declaration of {given}")
     return release

@@ -18,25 +18,25 @@ Examples:
 
 @click.command("lag", epilog=_EPILOG)
 @click.argument("applications", nargs=-1, metavar="[APPLICATION]...")
-@click.option("--group", metavar="G", help="A group that no fleet declares, with --cluster.")
+@click.option("--group", metavar="G", help="A group that is not in the fleet; needs --cluster.")
 @click.option("--cluster", metavar="C", help="Cluster of --group, by its name in the fleet.")
 @click.option(
     "--exact",
     is_flag=True,
-    help="Count the records that can be read: offsets count markers and aborted records too. More than 10,000 offsets "
-    "of an application are counted by Spark where SPARK_REMOTE names a Spark Connect server.",
+    help="Count the records that can be read: offsets count markers and aborted records too. Spark counts more than "
+    "10,000 offsets of an application if SPARK_REMOTE names a Spark Connect server.",
 )
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def lag_command(
     applications: tuple[str, ...], group: str | None, cluster: str | None, form: str, *, exact: bool
 ) -> None:
-    """What APPLICATIONS (default: the whole fleet) still have to read, per partition.
+    """Show the unread records of APPLICATIONS (default: the whole fleet), per partition.
 
-    Nothing is changed, and no group is joined. An application that is down is read by the topology that its deployer
-    describes. How each of them stands is judged by this reading and those that fleet_check has kept before it.
+    It changes nothing and joins no group. For an application that is down it uses the topology from its deployer. The
+    status of each application follows from this reading and from those that fleet_check has kept before it.
 
-    Exit codes: 0 everything is read, 1 unread records, 2 bad input, 3 something is not known (or a transaction is open
-    where all else is read), 4 unreachable. What could be read is printed all the same.
+    Exit codes: 0 everything is read, 1 unread records, 2 bad input, 3 something is unknown (or all is read except
+    behind an open transaction), 4 unreachable. Everything that could be read is printed in any case.
     """
     from kstreams_runbooks.present.lag import as_text, document, exit_code
     from kstreams_runbooks.terminal.lag_answers import of_fleet, of_undeclared

@@ -16,13 +16,13 @@ _ANSWERS = click.Choice(["yes", "no", "unknown"])
 
 
 @click.command("version-path")
-@click.option("--from", "running", required=True, metavar="V", help="Kafka Streams release that runs, such as 3.4.1.")
-@click.option("--to", "target", required=True, metavar="V", help="Release to go to, newer or older.")
+@click.option("--from", "running", required=True, metavar="V", help="Running Kafka Streams release, such as 3.4.1.")
+@click.option("--to", "target", required=True, metavar="V", help="Target release, newer or older.")
 @click.option("--broker", metavar="V", help="Release of the brokers, such as 4.3.")
-@click.option("--foreign-key-joins", type=_ANSWERS, default="unknown", help="Left out counts as yes (KIP-213).")
-@click.option("--table-aggregations", type=_ANSWERS, default="unknown", help="Left out counts as yes (KIP-904).")
-@click.option("--processing-guarantee", "guarantee", metavar="G", help="processing.guarantee as it is now.")
-@click.option("--group-protocol", "protocol", metavar="P", help="group.protocol as it is now: classic or streams.")
+@click.option("--foreign-key-joins", type=_ANSWERS, default="unknown", help="Unknown counts as yes (KIP-213).")
+@click.option("--table-aggregations", type=_ANSWERS, default="unknown", help="Unknown counts as yes (KIP-904).")
+@click.option("--processing-guarantee", "guarantee", metavar="G", help="Present processing.guarantee.")
+@click.option("--group-protocol", "protocol", metavar="P", help="Present group.protocol: classic or streams.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def version_path_command(
     running: str,

@@ -24,7 +24,7 @@ def _sides(command: _F) -> _F:
         for name, kind, meta, text in (
             ("version", str, "RELEASE", f"Kafka Streams release of the {words} version, such as 4.3.1."),
             ("config", _FILE, "FILE", f"Settings of the {words} version: a Java properties file."),
-            ("declaration", _FILE, "FILE", f"What the {words} version declares beside its description: YAML."),
+            ("declaration", _FILE, "FILE", f"Declaration of the {words} version, next to its description: YAML."),
         ):
             command = click.option(f"--{side}-{name}", type=kind, metavar=meta, help=text)(command)
     return command
@@ -52,13 +52,13 @@ _format = click.option(
 )
 @_format
 def plan_command(form: str, application: str | None, **given: Any) -> None:
-    """What follows from a change, and which runbook brings it: from two descriptions and what is declared beside them.
+    """Show what follows from a change, and its runbook, from two descriptions and their declarations.
 
-    With --application the cluster is read, and stderr says whether a topic is missing or does not fit: exit code 1, or
-    3 where that is not known.
+    With --application it reads the cluster as well, and stderr reports each topic that is missing or does not fit: exit
+    code 1, or 3 if that is unknown.
 
-    Exit codes: 0 a rolling bounce is enough, 1 a runbook or a person is needed, 2 bad input, 3 inconclusive: something
-    is not declared, and it is named.
+    Exit codes: 0 a rolling bounce is enough, 1 a runbook or a person is needed, 2 bad input, 3 inconclusive: a
+    declaration is missing, and the output names it.
     """
     topics = None if application is None else _on_cluster(application, given)
     code = _answer(given, form, **({} if topics is None else {"topics": asdict(topics)}))
@@ -87,7 +87,7 @@ def _on_cluster(application: str, given: dict[str, Any]) -> Verdict:
 
     path = given["to_topology"]
     if str(path) == "-":
-        raise BadInput("stdin: is read once; with --application give --to-topology as a file")
+        raise BadInput("stdin: can be read only once; with --application give --to-topology as a file")
     version = read_version(SideFiles(path, given["to_declaration"], given["to_config"], given["to_version"]))
     log_to_stderr()
     return judged_on_cluster(application, Described("", "", str(path), read_text(path), version.declared))
@@ -102,9 +102,9 @@ def _on_cluster(application: str, given: dict[str, Any]) -> Verdict:
 @_sides
 @_format
 def verify_command(expected: Path, actual: Path, form: str, **given: Any) -> None:
-    """Whether the present topology is the one that is kept, for the CI of an application; if not, the plan for it.
+    """Compare the present topology with the kept one, for the CI of an application; print the plan if they differ.
 
-    The order of lines and the class of a lambda are no change. Exit codes: 0 the same, 1 a change, 2 bad input.
+    The order of lines and the class of a lambda are not a change. Exit codes: 0 the same, 1 a change, 2 bad input.
     """
     from difflib import unified_diff
 

@@ -23,13 +23,13 @@ _THREADS = 8
 @click.argument("applications", nargs=-1, metavar="[APPLICATION]...")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def readiness_command(applications: tuple[str, ...], form: str) -> None:
-    """Which runbooks APPLICATIONs (default: the whole fleet) are ready for, and what is missing for the others.
+    """Show which runbooks APPLICATIONs (default: the whole fleet) are ready for, and what the others lack.
 
-    Reads the cluster, the instances and the deployer, and changes nothing. What a runbook works without, at a cost, is
-    said and does not count as missing.
+    Reads the cluster, the instances and the deployer, and changes nothing. What a runbook can do
+    without, at a cost, is shown but does not count as missing.
 
-    Exit codes: 0 everything is ready, 1 something is missing, 2 bad input, 3 something is not known, 4 a cluster does
-    not answer. What could be read is printed all the same, and of several codes the largest counts.
+    Exit codes: 0 everything is ready, 1 something is missing, 2 bad input, 3 something is unknown, 4 a cluster does not
+    answer. Everything that could be read is printed in any case, and of several codes the largest counts.
     """
     from kstreams_runbooks.fleet import load_fleet
     from kstreams_runbooks.present.readiness import as_text, document, exit_code

@@ -19,12 +19,12 @@ _FILE = click.Path(dir_okay=False, path_type=Path, allow_dash=True)
 
 @click.command("lint", epilog="Example: kstreams-runbooks lint topology.txt --optimization all")
 @click.argument("topology", type=_FILE)
-@click.option("--optimization", metavar="VALUE", help="topology.optimization as it is set, such as all.")
+@click.option("--optimization", metavar="VALUE", help="Value of topology.optimization, such as all.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def lint_command(topology: Path, optimization: str | None, form: str) -> None:
-    """Names in TOPOLOGY (the text of Topology#describe, - for stdin) that will not last.
+    """List the names in TOPOLOGY (the text of Topology#describe, - for stdin) that a change can shift.
 
-    Exit codes: 0 everything persistent has a name that somebody chose, 1 something has not, 2 bad input.
+    Exit codes: 0 everything persistent has a chosen name, 1 something has a generated one, 2 bad input.
     """
     from kstreams_runbooks.decide.topology.lint import GENERATED, lint
     from kstreams_runbooks.terminal.inputs import read_topology
@@ -43,18 +43,18 @@ def lint_command(topology: Path, optimization: str | None, form: str) -> None:
             text = sentence(f"{finding.severity:8} {finding.id}: {finding.message} [{finding.source}]")
             click.echo(textwrap.fill(text, _WIDTH, subsequent_indent=" " * 9))
         if not generated:
-            click.echo("ok       everything persistent has a name that somebody chose")
+            click.echo("ok       everything persistent has a chosen name")
     sys.exit(1 if generated else 0)
 
 
 @click.command("diagram", epilog="Example: kstreams-runbooks diagram old.txt --compare new.txt > change.mmd")
 @click.argument("topology", type=_FILE)
-@click.option("--compare", "other", type=_FILE, metavar="NEW", help="Another description: what changes is marked.")
+@click.option("--compare", "other", type=_FILE, metavar="NEW", help="Another description; changes are marked.")
 def diagram_command(topology: Path, other: Path | None) -> None:
-    """TOPOLOGY (the text of Topology#describe, - for stdin) as Mermaid text.
+    """Print TOPOLOGY (the text of Topology#describe, - for stdin) as Mermaid text.
 
     Subtopologies are groups; stores, internal topics and topics of others look different. With --compare additions are
-    green, what goes away is red, and what only gets another name carries both.
+    green, removals are red, and a part that is only renamed has both colours.
     """
     from kstreams_runbooks.present.diagram import mermaid
     from kstreams_runbooks.terminal.inputs import read_topology
@@ -69,7 +69,7 @@ def diagram_command(topology: Path, other: Path | None) -> None:
 )
 @click.argument("topology", type=_FILE)
 def declare_command(topology: Path) -> None:
-    """What TOPOLOGY (the text of Topology#describe, - for stdin) leaves out, as a YAML file to fill in.
+    """Print what TOPOLOGY (the text of Topology#describe, - for stdin) leaves out, as a YAML file to fill in.
 
     `plan` takes it with --from-declaration and --to-declaration.
     """

@@ -22,7 +22,7 @@ def fleet_of(out: Path) -> Fleet:
     try:
         is_file = out.exists() and not out.is_dir()
     except OSError as error:
-        raise BadInput(f"--out {out}: cannot be looked at ({error.strerror}); give another folder") from None
+        raise BadInput(f"--out {out}: cannot be read ({error.strerror}); give another folder") from None
     if is_file:
         raise BadInput(f"--out {out}: is a file (expected a folder of declarations); give a folder, it may be new")
     return load_fleet(out.parent if out.name == _FOLDER else out)

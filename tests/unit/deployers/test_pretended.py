@@ -107,7 +107,7 @@ def test_a_mistake_in_its_file_is_worded_by_its_fields(config: Path) -> None:
     declare(config, namespac="here")
     assert problem(config).endswith("deployer.namespac is not a known key; did you mean namespace?")
     declare(config, namespace=1)
-    assert problem(config).endswith("deployer.namespace: 1 must be text; quote it if it is meant so")
+    assert problem(config).endswith("deployer.namespace: 1 must be text; quote the value")
 
 
 @pytest.mark.usefixtures("_pretended")
@@ -115,7 +115,7 @@ def test_what_lists_the_kinds_lists_it(config: Path) -> None:
     """A kind that there is none of, and none at all."""
     declare(config, kind="person")
     assert problem(config).endswith(
-        "deployer has the kind 'person', which is none of 'supervisord', 'command', 'manual', 'pretended'"
+        "deployer has the kind 'person', which is not one of 'supervisord', 'command', 'manual', 'pretended'"
     )
     file = config / "applications" / "orders.yaml"
     file.write_text(file.read_text(encoding="utf-8").replace("  kind: person\n", ""), encoding="utf-8")

@@ -51,7 +51,7 @@ def test_the_shipped_fleet_is_right() -> None:
         (("zone: UTC", "zone: Mars/Base"), 'zone: "Mars/Base" is not an IANA time zone; give one such as Eu'),
         (("zone: UTC", "zone: Europe"), 'zone: "Europe" is not an IANA time zone'),
         (("cluster: demo", "cluster: dmo"), 'cluster: "dmo" is not declared in'),
-        (("kind: supervisord", "kind: systemd"), "deployer has the kind 'systemd', which is none of 'supervisord'"),
+        (("kind: supervisord", "kind: systemd"), "deployer has the kind 'systemd', which is not one of 'supervisord'"),
         (("  kind: supervisord\n", ""), "deployer has no `kind`"),
         (("program: orders-2", "progam: x"), "deployer.instances[1].program is missing"),
         (("name: orders-2", "name: orders-1"), "deployer.instances has name orders-1 twice"),
@@ -123,7 +123,7 @@ def test_automatic_approval_is_for_non_production(config: Path, write: Write) ->
     write("other", ID, automatic, ("approvers: [approver, admin]", "approvers: []"))
     assert not load_fleet(config).application("other").four_eyes
     write("bad", ID, automatic, ("production: false", "production: true"))
-    assert problem(config, "bad").startswith("automatic_approval: true is only allowed where production is false")
+    assert problem(config, "bad").startswith("automatic_approval: true is only allowed if production is false")
 
 
 def test_state_dir_defaults_to_the_instances_folder(config: Path, write: Write) -> None:

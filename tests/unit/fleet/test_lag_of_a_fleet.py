@@ -57,7 +57,7 @@ def test_a_declaration_that_is_bad_is_not_left_out(config: Path, write: Write) -
     write("orders", ("cluster: demo", "cluster: nowhere"))
     error, document = lag()
     assert (type(error), document["applications"]) == (Inconclusive, [])
-    assert str(error).startswith("orders is not looked at: its declaration is bad: ")
+    assert str(error).startswith("orders is not checked: its declaration is bad: ")
 
 
 def test_nothing_to_read_is_bad_input(config: Path) -> None:

@@ -73,7 +73,7 @@ def test_each_application_with_its_marks() -> None:
 def test_nothing_is_found_only_where_all_is_seen(report: Report) -> None:
     """What was not to be seen is said, and is in the document."""
     assert list(as_text(report)) == [
-        "no Kafka Streams application found on demo among what this login may see: whether there is one is not known"
+        "no Kafka Streams application found on demo among the groups that this login may see; others are unknown"
     ]
     assert document(report)["not_seen"] == list(report.not_seen)
     assert list(told(report))[: len(report.not_seen)] == list(report.not_seen)

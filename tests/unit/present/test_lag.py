@@ -57,9 +57,9 @@ orders @ demo: 12,350 unread offsets; BEHIND
   orders-by-customer-repartition  repartition       0  offsets  2
   old                             orphaned          7  offsets  1 of 1
 
-  ! orders partition 2: a transaction is open; what is behind it is not known
+  ! orders partition 2: a transaction is open; the records behind it are unknown
   ! orders-by-customer-repartition partitions 0–1: never committed
-  ! old: nothing of the application reads it any more; what is left in it is in no total"""
+  ! old: the application no longer reads it; no total counts its records"""
     )
 
 

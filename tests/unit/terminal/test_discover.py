@@ -24,7 +24,7 @@ def run(*arguments: str | Path) -> Result:
     [
         ((), "no bootstrap.servers; give --bootstrap"),
         (("--bootstrap", "b:9", "--out", __file__), f"{Path(__file__).name}: is a file (expected a folder"),
-        (("--bootstrap", "b:9", "--out", f"{'x' * 300}/applications"), "cannot be looked at (File name too long)"),
+        (("--bootstrap", "b:9", "--out", f"{'x' * 300}/applications"), "cannot be read (File name too long)"),
         (("--bootstrap", "foo:bar"), "--bootstrap: 'foo:bar' is no bootstrap server"),
         (("--bootstrap", "[::1"), "--bootstrap: '[::1' is no bootstrap server"),
         (("--bootstrap", " "), "--bootstrap: names no bootstrap server"),

@@ -80,7 +80,7 @@ run 2 of 2: library_bump
    2. wait until the repartition topics are read to their end, then every instance, one after another, to
       3.4.1, its local state cleared before it starts
 
-counted as used because nobody said otherwise: foreign-key joins, table aggregations
+counted as used unless declared otherwise: foreign-key joins, table aggregations
 
 warning
   table-aggregations-drain: 4.3.1 to 3.4.1 [rolling_bounce]

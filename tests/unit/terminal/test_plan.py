@@ -83,7 +83,7 @@ def test_what_a_person_reads_begins_with_the_verdict_and_ends_with_what_to_do() 
     lines = plan(CLICKS, form="text").stdout.splitlines()
     assert lines[0] == "PROCEED with store_migration"
     assert any("because KSTREAM-FILTER-0000000001 has come" in line for line in lines)
-    assert any(line.startswith("store_migration is not a DAG yet, by hand") for line in lines)
+    assert any(line.startswith("store_migration is not a DAG yet, manual procedure") for line in lines)
     roll = plan(SAFE, form="text").stdout
     assert "kstreams-runbooks trigger rolling_bounce" in roll
     assert "by hand" not in roll
@@ -108,7 +108,7 @@ def test_settings_and_releases_are_part_of_a_version(tmp_path: Path) -> None:
     settings.write_text("application.id=other\n", encoding="utf-8")
     wrong = plan(SAFE, "--to-config", settings)
     assert isinstance(wrong.exception, BadInput)
-    assert "application.id is other, and the declaration says app" in str(wrong.exception)
+    assert "application.id is other, and app in the declaration" in str(wrong.exception)
 
 
 def test_what_neither_version_gives_is_said_to_be_left_out() -> None:
@@ -133,7 +133,7 @@ def test_what_is_no_properties_file_is_named(tmp_path: Path) -> None:
     for text in ("<settings/>", '{"application.id": "app"}'):
         file.write_text(text, encoding="utf-8")
         sides = ("--from-topology", PAIRS / SAFE / "before.txt", "--to-topology", PAIRS / SAFE / "after.txt")
-        assert "is no setting (expected lines such as name=value)" in bad("plan", *sides, "--to-config", file)
+        assert "is not a setting (expected lines such as name=value)" in bad("plan", *sides, "--to-config", file)
 
 
 def test_two_applications_mixed_up_are_refused() -> None:

@@ -44,7 +44,7 @@ def test_where_everything_is_named_all_is_well() -> None:
     """Operators without state may keep their numbers; a setting that is given is not asked for."""
     text = (PAIRS / "daily-orders-grouped-by-cleaned-key" / "after.txt").read_text(encoding="utf-8")
     result = run("lint", "-", "--optimization", "all", text=text)
-    assert (result.exit_code, result.stdout) == (0, "ok       everything persistent has a name that somebody chose\n")
+    assert (result.exit_code, result.stdout) == (0, "ok       everything persistent has a chosen name\n")
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def test_a_verdict_that_does_not_follow_from_its_readings_is_told(ledger: Ledger
     assert result.exit_code == 1
     [different] = json.loads(result.stdout)["recheck"]["different"]
     assert (different["then"]["outcome"], different["today"]["outcome"]) == ("proceed", "wait")
-    assert "1 decisions come out differently today" in result.stderr
+    assert "1 decisions have another result today" in result.stderr
 
 
 @pytest.mark.parametrize("broken", [{"decision": "gone"}, {"inputs": {}}, {"inputs": {"samples": 7, "expected": {}}}])

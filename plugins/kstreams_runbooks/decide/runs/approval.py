@@ -186,7 +186,7 @@ def _other_limits(plan: Plan, fleet_limits: tuple[tuple[str, float], ...]) -> st
     """Every limit of the plan that the form changed, with what the fleet entry says."""
     fleet = dict(fleet_limits)
     return ", ".join(
-        f"{name} {_number(value)} (the fleet entry says {_number(fleet[name])})"
+        f"{name} {_number(value)} (the fleet entry has {_number(fleet[name])})"
         for name, value in plan.limits
         if name in fleet and fleet[name] != value
     )
@@ -199,7 +199,7 @@ def _number(value: float) -> str:
 def who_may_approve(declared: DeclaredApplication, requested_by: str) -> str:
     """Who may answer; the requester alone only where nobody else is left."""
     others = [name for name in declared.approvers if not (declared.four_eyes and name == requested_by)]
-    return ", ".join(others) or f"nobody but {requested_by}, who asked: only with an emergency reason"
+    return ", ".join(others) or f"only {requested_by}, who asked, and only with an emergency reason"
 
 
 def _rejected(cards: tuple[Card, ...], *, second: bool) -> str:
@@ -210,7 +210,7 @@ def _rejected(cards: tuple[Card, ...], *, second: bool) -> str:
     if not last:
         return "nothing is changed"
     steps = {step: [name for name, of in last.items() if of == step] for step in sorted(set(last.values()))}
-    return "nothing more is changed, what has begun stays: " + "; ".join(
+    return "nothing more is changed, the changes so far stay: " + "; ".join(
         f"{step} on {', '.join(names)}" for step, names in steps.items()
     )
 

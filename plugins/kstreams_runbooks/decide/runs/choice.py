@@ -36,16 +36,19 @@ def choices(plan: ChangePlan, before: Described, after: Described) -> Choices:
 def _why_not(name: str, before: Described, after: Described) -> str:
     row = runbook(name)
     if not row.is_dag:
-        return f"{name} is not a DAG yet: a person does it by hand"
+        return f"{name} is not a DAG yet: it is a manual procedure"
     if not after.release:
-        return f"{name} cannot be started: {after.source} is of no release that could be deployed; give its release"
+        return (
+            f"{name} cannot be started: {after.source} does not belong to a release that can be deployed; give its "
+            "release"
+        )
     if row.keeps_library and before.library != after.library:
         return (
-            f"{name} cannot be started: it takes no other library ({before.library} to {after.library}); bring the "
-            f"change of the topology on {before.library} first, or the library first"
+            f"{name} cannot be started: it does not change the library ({before.library} to {after.library}); make "
+            f"the change of the topology on {before.library} first, or the library first"
         )
     if before.release == after.release and parsed(before) == parsed(after):
-        return f"{name} has nothing to do: release {after.release} is what runs"
+        return f"{name} has nothing to do: release {after.release} runs already"
     return ""
 
 
@@ -103,10 +106,10 @@ def question(
     lines = [
         labelled("Change", f"{before.release} to {after.release} ({after.source})"),
         labelled("Plan", headline),
-        labelled("Findings", " / ".join(findings) or "none that anybody has to weigh"),
+        labelled("Findings", " / ".join(findings) or "none to weigh"),
         labelled("Not offered", " / ".join(left_out)) if left_out else "",
         labelled(Label.WILL_DO, f"start {' or '.join(option for option in options if option != NONE)} {how}")
-        + "; all of the plan is in the log of `plan`",
+        + "; the log of `plan` has the whole plan",
         f"**{NONE} means:** nothing is started, the run ends",
         expires(asking),
         asked_by(asking),

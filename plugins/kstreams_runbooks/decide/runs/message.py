@@ -98,8 +98,8 @@ def held_too_long(
         (
             f"Held: {', '.join(held)} since {when(since_ms, about.zone)}, {hours:.1f} h (limit held_too_long_h "
             f"{limit_h:g}); no other run can change it meanwhile",
-            f"Stands at: {step}" if step else "",
-            "To free it, answer what it asks, or mark the run as failed in Airflow.",
+            f"Step: {step}" if step else "",
+            "To free it, answer its question, or mark the run as failed in Airflow.",
         ),
         command="kstreams-runbooks runs --open",
         at_ms=at_ms,

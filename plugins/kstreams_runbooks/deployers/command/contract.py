@@ -72,7 +72,7 @@ class InstancesDocument(_Document):
     def _each_once(self) -> Self:
         names = [one.instance for one in self.instances]
         if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"instance {twice[0]} is in it twice")
+            raise ValueError(f"instance {twice[0]} is listed twice")
         return self
 
 
@@ -95,7 +95,7 @@ def parsed(text: str, model: type[_M], who: str) -> _M:
     except ValueError as error:
         where, why = "the document", str(error)
     raise Inconclusive(
-        f"{who} printed something else than the contract has (docs/deployers.md): {where}: {why}; correct it"
+        f"{who} printed output that does not match the contract (docs/deployers.md): {where}: {why}; correct it"
     )
 
 

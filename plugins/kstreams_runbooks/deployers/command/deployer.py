@@ -154,7 +154,7 @@ class CommandDeployer:
         if command is None:
             raise BadInput(
                 "local state cannot be cleared: no clear_state command is declared; declare "
-                "deployer.commands.clear_state, or clear it by hand"
+                "deployer.commands.clear_state, or clear it manually"
             )
         return command
 
@@ -195,7 +195,7 @@ class CommandDeployer:
     ) -> Deployment:
         """Run a command that changes something; returns the instance as it prints it."""
         if self._dry_run:
-            raise WriteRefused(f"{instance}: {verb} is refused, this deployer only reads")
+            raise WriteRefused(f"{instance}: {verb} is refused: this deployer only reads")
         text = run_script(
             instance, verb, command, self._values(instance, release, settings or {}), self._settings.environment
         )
@@ -203,7 +203,7 @@ class CommandDeployer:
         for one in parsed(text, InstancesDocument, who).instances:
             if one.instance == instance:
                 return deployment_of(one, _taken("command", command), self._settable)
-        raise Inconclusive(f"{who} ended with 0, but does not print {instance}; what it did is not known")
+        raise Inconclusive(f"{who} ended with 0, but does not print {instance}; its effect is unknown")
 
     def _values(self, instance: str, release: str, settings: Mapping[str, str]) -> dict[str, str]:
         return {

@@ -113,8 +113,8 @@ class SupervisordDeployer:
                 return
             if time.monotonic() >= deadline:
                 raise Refused(
-                    f"{instance}: still there {limit_s:g} s after it was told to stop (limit stop_timeout_s; "
-                    f"supervisord says {info.statename}, processes {left or [info.pid]}); read its log"
+                    f"{instance}: still there {limit_s:g} s after the stop request (limit stop_timeout_s; "
+                    f"supervisord reports {info.statename}, processes {left or [info.pid]}); read its log"
                 )
             time.sleep(_POLL_S)
 
@@ -139,7 +139,8 @@ class SupervisordDeployer:
         while (info := self._info(one)).state != _RUNNING:
             if info.state in _GONE:
                 raise Refused(
-                    f"{instance}: supervisord says {info.statename} ({info.spawnerr or info.description}); read its log"
+                    f"{instance}: supervisord reports {info.statename} ({info.spawnerr or info.description}); read "
+                    "its log"
                 )
             if info.pid != up_pid:
                 up_since, up_pid = time.monotonic(), info.pid
@@ -153,7 +154,9 @@ class SupervisordDeployer:
         info = self._info(one)
         # In a dry run the stop before it was only recorded.
         if info.state not in _GONE and not self._dry_run:
-            raise WriteRefused(f"{instance}: supervisord says {info.statename}; its state is not cleared while it runs")
+            raise WriteRefused(
+                f"{instance}: supervisord reports {info.statename}; its state is not cleared while it runs"
+            )
         state_dir = _state_dir(one)
         target = state_directory.application_directory(state_dir, self._application_id)
         if self._recorded(f"delete everything in {target}"):
@@ -229,7 +232,7 @@ class SupervisordDeployer:
         if time.monotonic() >= deadline:
             raise Refused(
                 f"{instance}: not up after {self._settings.start_timeout_s:g} s (limit start_timeout_s; supervisord "
-                f"says {info.statename}); read its log"
+                f"reports {info.statename}); read its log"
             )
         time.sleep(_POLL_S)
 
@@ -284,7 +287,7 @@ class SupervisordDeployer:
                 return Missing(f"the clock of {self._supervisord.host} differs by {skew} ms (limit {_REMOTE_SKEW_MS})")
         if abs(started - written) <= close:
             return Missing(
-                f"started {started - written} ms after {path} was written (told apart only above {close} ms); "
+                f"started {started - written} ms after {path} was written (distinguishable only above {close} ms); "
                 "restart the instance"
             )
         return started > written

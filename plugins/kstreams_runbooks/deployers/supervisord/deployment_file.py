@@ -55,8 +55,8 @@ def _obstacles(
     if beneath:
         held = ", ".join(f"{key}={value}" for key, value in sorted(beneath.items()))
         yield (
-            f"{directory / BASE} holds {held}, where no runbook can unset it (allowed: in {FILE} alone); move it there "
-            "and restart the instance"
+            f"{directory / BASE} holds {held}, and no runbook can unset it there (allowed: in {FILE} alone); move it "
+            "there and restart the instance"
         )
     own = settable | {RELEASE}
     if strange := sorted(set(file) - own):

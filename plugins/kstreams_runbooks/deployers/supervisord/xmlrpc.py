@@ -56,13 +56,15 @@ class Supervisord:
         from kstreams_runbooks.wire.xmlrpc_answer import Faulty, answer_of
 
         if method not in _READS and not (self._writable and method in _WRITES):
-            raise WriteRefused(f"supervisord at {self.address}: {method} is refused, this client only reads")
+            raise WriteRefused(f"supervisord at {self.address}: {method} is refused: this client only reads")
         request = xmlrpc.client.dumps(arguments, f"supervisor.{method}").encode()
         path = self._at.path if self._at.path.strip("/") else "/RPC2"
         try:
             answer = post(self._at, path, request, "text/xml", self._limits)
         except NoAnswer as error:
-            raise Unreachable(f"supervisord at {self.address}: {error}; is it up?") from None
+            raise Unreachable(
+                f"supervisord at {self.address}: {error}; start it, or correct the deployer's url"
+            ) from None
         if answer.status != _OK:
             hint = "; the credentials in the deployer's url are wrong" if answer.status == _DENIED else ""
             raise Unreachable(f"supervisord at {self.address}: HTTP {answer.status} (expected 200){hint}")
@@ -84,13 +86,13 @@ class Supervisord:
         for info in infos:
             names = {f"{info.group}:{info.name}"} | ({info.name} if info.group == info.name else set())
             if twice := names & found.keys():
-                raise self._strange(ValueError(f"program {min(twice)} is in it twice"))
+                raise self._strange(ValueError(f"program {min(twice)} is listed twice"))
             found |= dict.fromkeys(names, info)
         return found
 
     def _strange(self, error: ValueError) -> Unreachable:
         return Unreachable(
-            f"supervisord at {self.address}: the answer is not supervisord's: {error}; is the url right?"
+            f"supervisord at {self.address}: the answer is not supervisord's: {error}; correct the deployer's url"
         )
 
 

@@ -18,7 +18,7 @@ def placeholders(word: str, known: Sequence[str]) -> set[str]:
     try:
         fields = [(name, form or how) for _, name, form, how in Formatter().parse(word) if name is not None]
     except ValueError as error:
-        raise ValueError(f"has a stray brace ({error}); write {{{{ for a brace that is meant") from None
+        raise ValueError(f"has a stray brace ({error}); write {{{{ for a literal brace") from None
     names = {name for name, _ in fields}
     if unknown := names - set(known):
         *most, last = (f"{{{name}}}" for name in known)
@@ -36,14 +36,14 @@ def require(words: Sequence[str], known: Sequence[str], needed: Collection[Colle
     for group in needed:
         if not found & set(group):
             raise ValueError(
-                f"has no {' or '.join(f'{{{name}}}' for name in group)}, so the command could not know it; add it"
+                f"has no {' or '.join(f'{{{name}}}' for name in group)}, so the command does not get it; add it"
             )
 
 
 _I = TypeVar("_I", bound="Instance")
 
 ArtifactByRelease = dict[ReleaseName, Words]
-ARTIFACTS = "release: what it is called where it is deployed (an image, a tag, a folder); no other can be deployed"
+ARTIFACTS = "release: its name in the deployment (an image, a tag, a folder); no other release can be deployed"
 INSTANCES = "every instance, in the order in which they are bounced; the first is the canary"
 
 
@@ -69,12 +69,13 @@ class DeployerDeclaration(FleetModel):
     releases: Mapping[ReleaseName, object] = Field(min_length=1, description=ARTIFACTS)
     settable: SettableKeys = Field(
         default=(),
-        description="settings that a runbook may set besides upgrade.from and processing.guarantee; their values stand "
-        "in plans and evidence, so none of them may be a secret",
+        description="settings that a runbook may set in addition to upgrade.from and processing.guarantee; plans and "
+        "evidence show their values, so none of them may be a secret",
     )
     environment: CommandEnvironment = Field(
         default_factory=CommandEnvironment,
-        description="variables that its commands get besides PATH, HOME and their like; nothing else of the worker's",
+        description="variables that its commands get in addition to PATH, HOME and their like; no other variable of "
+        "the worker",
     )
 
     @field_validator("releases", mode="before")

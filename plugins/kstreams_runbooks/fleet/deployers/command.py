@@ -23,7 +23,7 @@ class Command(FleetModel):
     """One command line, and how long it may take."""
 
     run: CommandLine = Field(min_length=1, description="program and arguments; no shell runs them")
-    timeout_s: Amount = Field(default=60.0, gt=0, description="seconds after which the command is given up")
+    timeout_s: Amount = Field(default=60.0, gt=0, description="seconds after which the command is ended")
 
 
 def _about(*names: str, needed: tuple[tuple[str, ...], ...] = ()) -> AfterValidator:
@@ -50,7 +50,7 @@ class LookingCommands(FleetModel):
 
     instances: Everything | None = Field(
         default=None,
-        description="prints what every instance is set to, as one JSON document; without it no run can go on",
+        description="prints every instance with its settings as one JSON document; no run can go on without it",
     )
     topology: OneRelease | None = Field(
         default=None, description="prints the topology description of {release} as one JSON document"

@@ -20,7 +20,7 @@ class Stated(FleetModel):
 
     release: ReleaseName = Field(description="one of releases")
     settings: dict[str, str] = Field(
-        default_factory=dict, description="what a runbook would have set, upgrade.from too"
+        default_factory=dict, description="what a runbook would have set, including upgrade.from"
     )
 
 
@@ -30,15 +30,15 @@ class ManualSettings(DeployerDeclaration):
     kind: Literal["manual"] = Field(description="which deployer: manual")
     releases: ArtifactByRelease = Field(min_length=1, description=ARTIFACTS)
     how: Words | None = Field(
-        default=None, description="one sentence for the person who is asked: where and how this application is deployed"
+        default=None, description="one sentence for the person who is asked, with the place and the way of deployment"
     )
     commands: LookingCommands = Field(
-        default_factory=LookingCommands, description="instances and topology, which only look"
+        default_factory=LookingCommands, description="instances and topology, which only read"
     )
     stated: Stated | None = Field(
         default=None,
-        description="what every instance is deployed as, by somebody's word: a dry run plans with it where there is no "
-        "instances command, a real run never does",
+        description="release and settings of every instance, stated by a person: a dry run plans with it if no "
+        "instances command is declared, a real run never does",
     )
 
     @field_validator("instances")
@@ -52,5 +52,7 @@ class ManualSettings(DeployerDeclaration):
     def _a_declared_one(cls, stated: Stated | None, info: ValidationInfo) -> Stated | None:
         releases = info.data.get("releases", {})
         if stated is not None and releases and stated.release not in releases:
-            raise ValueError(f"says {stated.release}, which is none of {', '.join(releases)}; declare that release")
+            raise ValueError(
+                f"has release {stated.release}, which is not one of {', '.join(releases)}; declare that release"
+            )
         return stated

@@ -36,7 +36,7 @@ class SupervisordSettings(DeployerDeclaration):
     )
     instances: tuple[SupervisordInstance, ...] = Field(min_length=1, description=INSTANCES)
     releases: dict[ReleaseName, AbsolutePath] = Field(
-        min_length=1, description="release: folder with its jars; what is not here cannot be deployed"
+        min_length=1, description="release: folder with its jars; no other release can be deployed"
     )
     topology: tuple[Annotated[Argument, AfterValidator(_known_placeholders)], ...] = Field(
         min_length=1,

@@ -30,7 +30,8 @@ def emergency_field() -> dict[str, Any]:
             None,
             type=["null", "string"],
             title="Emergency reason",
-            description="Only if nobody else can approve: why, in words. Lets the requester approve alone; it is kept.",
+            description="Only if no other approver can answer: the reason. It lets the requester approve alone and is "
+            "kept as evidence.",
         )
     }
 

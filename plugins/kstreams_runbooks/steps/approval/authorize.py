@@ -45,8 +45,8 @@ def authorize(run: Run, approval_task: str, after: tuple[str, ...], *, going_on:
         outcome = verdicts[-1].payload["result"]["outcome"] if verdicts else "never reached"
         if outcome != "proceed":
             raise WriteRefused(
-                f"{run.task_id}: {name} is {outcome} in the ledger (expected proceed); marked successful by hand does "
-                f"not count: clear {verdicts[-1].task_id if verdicts else 'the step before'} and what follows it"
+                f"{run.task_id}: {name} is {outcome} in the ledger (expected proceed); marked successful manually "
+                f"does not count: clear {verdicts[-1].task_id if verdicts else 'the step before'} and what follows it"
             )
         if last is not None and verdicts[-1].id < last.entry:
             raise WriteRefused(
@@ -69,13 +69,13 @@ def _answered(run: Run, approval_task: str, digest: str) -> Approval:
     approval = run.ledger.approval(run.key, approval_task)
     if approval is None:
         raise WriteRefused(
-            f"{run.task_id}: no approval of {approval_task} in the ledger (marked successful by hand does not count); "
+            f"{run.task_id}: no approval of {approval_task} in the ledger (marked successful manually does not count); "
             f"clear {approval_task} and what follows it"
         )
     voided = run.ledger.evidence(run.key, kind="note", name=VOIDED, task_id=approval_task)
     if voided and voided[-1].id > approval.entry:
         raise WriteRefused(
-            f"{run.task_id}: the approval by {approval.by} was taken back when {approval_task} asked anew or was "
+            f"{run.task_id}: the approval by {approval.by} was withdrawn when {approval_task} asked again or was "
             f"rejected; clear {approval_task} and what follows it"
         )
     if approval.digest != digest:
@@ -99,7 +99,7 @@ def _still_the_run(run: Run) -> None:
     """Refuse where Airflow's run was deleted and its id used again: what is left of the old one changes nothing."""
     if run.ledger.is_superseded(run.record):
         raise WriteRefused(
-            f"{run.task_id}: run {run.key} was deleted in Airflow and its id used again: it changes nothing any more; "
+            f"{run.task_id}: run {run.key} was deleted in Airflow and its id used again: it may not change anything; "
             "look at the newer run"
         )
 
@@ -111,7 +111,8 @@ def _newest_run(run: Run) -> None:
     if other := run.ledger.changed_since(run.record, last):
         raise WriteRefused(
             f"{run.task_id}: run {other} has changed {run.record.application} since this run read it for its plan or "
-            "last changed it (expected: no change by another run); trigger a new run, which plans from what runs now"
+            "last changed it (expected: no change by another run); trigger a new run, which plans from the present "
+            "state"
         )
 
 
@@ -156,5 +157,5 @@ def is_over(ledger: Ledger, run_key: str) -> bool:
     try:
         going = RuntimeTaskInstance.get_dr_count(dag_id=dag_id, run_ids=[run_id], states=["queued", "running"])
     except AirflowRuntimeError as error:
-        raise Unreachable(f"Airflow does not say whether run {run_id} of {dag_id} is over: {error}") from None
+        raise Unreachable(f"Airflow does not report whether run {run_id} of {dag_id} is over: {error}") from None
     return going == 0

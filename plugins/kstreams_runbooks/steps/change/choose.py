@@ -35,7 +35,7 @@ class ChooseRunbook(AskingOperator):
     def asks(self, run: Run) -> str:
         """The release that is brought."""
         _, after = sides_of(run)
-        return f"choose how {after.release} is brought"
+        return f"choose the runbook for {after.release}"
 
     def would_ask(self, run: Run) -> str:
         """Every option."""

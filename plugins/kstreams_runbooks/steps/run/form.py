@@ -67,8 +67,8 @@ def new_deployment() -> dict[str, Param]:
             None,
             type=["null", "object"],
             title="Settings",
-            description='As JSON, over those that runbooks have set before: {"num.stream.threads": 2}; null unsets '
-            "one. Only what the fleet entry declares as settable.",
+            description='As JSON, merged over those that runbooks have set before: {"num.stream.threads": 2}; null '
+            "unsets one. Only settings that the fleet entry declares as settable.",
         ),
     }
 
@@ -80,8 +80,8 @@ def compared_release() -> dict[str, Param]:
             None,
             type=["null", "string"],
             title="Release",
-            description="A release that the application's fleet entry declares: its topology command is asked, what "
-            "is declared of it is taken, and it is what the chosen runbook deploys.",
+            description="A release that the application's fleet entry declares. Its topology command and its "
+            "declaration describe it, and the chosen runbook deploys it.",
         ),
         "topology_file": Param(
             None,
@@ -113,13 +113,14 @@ def paused_inputs() -> dict[str, Param]:
             type=["null", "string"],
             title="Inputs paused",
             description="Who or what keeps new records away, such as: copier stopped, ticket 42. It is kept as "
-            "evidence; without it nothing can be certified: what is at its end now may not be in a second.",
+            "evidence. Without it nothing can be certified: an input at its end may get new records a second "
+            "later.",
         ),
         "dry_run": Param(
             False,
             type="boolean",
             title="Dry run",
-            description="One reading instead of a certificate. Nothing is ever changed by this runbook.",
+            description="One reading instead of a certificate. This runbook never changes anything.",
         ),
     }
 
@@ -130,7 +131,7 @@ def run_to_undo() -> Param:
         type="string",
         minLength=1,
         title="Run",
-        description="Run id of the run to take back, or dag_id/run_id where two runbooks have the same.",
+        description="Run id of the run to take back, or dag_id/run_id if two runbooks have the same id.",
     )
 
 
@@ -139,7 +140,7 @@ def _who() -> dict[str, Param]:
         "application": Param(
             type="string",
             title="Application",
-            description="Which application of the fleet. There is no default on purpose.",
+            description="Application of the fleet. It has no default, on purpose.",
             minLength=1,
             examples=list(application_names()),
         )
@@ -152,13 +153,14 @@ def _how(limits: Sequence[str]) -> dict[str, Any]:
             True,
             type="boolean",
             title="Dry run",
-            description="Reads, checks and plans, and says what it would do. Nothing is changed, nobody is asked.",
+            description="Reads, checks and plans, and reports what it would do. It changes nothing and asks for no "
+            "approval.",
         ),
         "reason": Param(
             None,
             type=["null", "string"],
             title="Reason or ticket",
-            description="Stands in the approval and in the evidence.",
+            description="Shown in the approval and in the evidence.",
         ),
         **{
             name: Param(
@@ -188,7 +190,7 @@ def _number(name: str, value: Any) -> float:
     try:
         number = float(value)
     except OverflowError:
-        raise BadInput(f"{name}: has more than 300 digits, which nothing can be counted to; correct it") from None
+        raise BadInput(f"{name}: has more than 300 digits (the limit); correct it") from None
     if not math.isfinite(number):
-        raise BadInput(f"{name}: {number} is not a number that anything can be counted to; correct it")
+        raise BadInput(f"{name}: {number} is not a finite number; correct it")
     return number

@@ -72,7 +72,7 @@ class AirflowApi:
                 raise
             return run_id
         if answer.status_code == httpx.codes.CONFLICT:
-            raise AlreadyThere(f"run {run_id} of {dag_id}: is there already; give another id, or none")
+            raise AlreadyThere(f"run {run_id} of {dag_id}: exists already; give another id, or none")
         return str(self._checked(answer)["dag_run_id"])
 
     def run(self, dag_id: str, run_id: str) -> dict[str, Any]:
@@ -141,7 +141,7 @@ class AirflowApi:
             found += more
             if not more or len(found) >= page["total_entries"]:
                 return found
-        raise Inconclusive(f"Airflow at {self.url}: lists more than {_MOST_PAGES} pages of {key}; is {URL} right?")
+        raise Inconclusive(f"Airflow at {self.url}: lists more than {_MOST_PAGES} pages of {key}; correct {URL}")
 
     def _listed(self, page: Mapping[str, Any], key: str, shape: Any) -> list[dict[str, Any]]:
         """One page of a list; BadInput where it is none."""
@@ -159,7 +159,7 @@ class AirflowApi:
             if answer.status_code not in _DENIED or not expired:
                 return answer
             if last or self.login.token:
-                raise BadInput(f"Airflow at {self.url}: the token is refused ({_detail(answer)}); set {TOKEN} anew")
+                raise BadInput(f"Airflow at {self.url}: the token is refused ({_detail(answer)}); set {TOKEN} again")
             self._token = ""
         raise AssertionError  # the loop returns or raises
 
@@ -200,7 +200,7 @@ class AirflowApi:
             return retrying(self._once, method, path, body, headers)
         except (httpx.TransportError, _Away) as error:
             raise Unreachable(
-                f"Airflow at {self.url}: no answer ({error or type(error).__name__}); is it up, and is {URL} right?"
+                f"Airflow at {self.url}: no answer ({error or type(error).__name__}); start it, or correct {URL}"
             ) from None
 
     def _once(
@@ -218,7 +218,7 @@ class AirflowApi:
         is_json = answer.headers.get("content-type", "").startswith("application/json")
         if not is_json or answer.is_redirect:
             raise BadInput(
-                f"Airflow at {self.url}: what answers there is not the API of Airflow 3 (HTTP {answer.status_code} for "
+                f"Airflow at {self.url}: the server is not the API of Airflow 3 (HTTP {answer.status_code} for "
                 f"{answer.request.url.path}); correct {URL}"
             )
         if answer.is_success:
@@ -234,7 +234,7 @@ class AirflowApi:
         if answer.status_code in _DENIED:
             path = f"{answer.request.method} {answer.request.url.path}"
             raise Refused(
-                f"Airflow at {self.url}: {self.login} has no right to {path}; use another login, or ask for it"
+                f"Airflow at {self.url}: {self.login} has no right to {path}; use another login, or ask for the right"
             )
         raise Refused(f"Airflow at {self.url}: HTTP {answer.status_code} {detail}")
 
@@ -257,7 +257,7 @@ class _Document(dict[str, Any]):
     """An object of an answer: a field that it lacks is one sentence, and never a KeyError."""
 
     def __missing__(self, key: str) -> Any:
-        raise BadInput(f"Airflow's answer has no {key}; is {URL} the address of an Airflow 3?")
+        raise BadInput(f"Airflow's answer has no {key}; correct {URL} if it is not the address of an Airflow 3")
 
 
 def _read(text: str | bytes, url: str) -> Any:

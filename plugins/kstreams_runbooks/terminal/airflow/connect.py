@@ -38,7 +38,7 @@ def airflow_at(url: str, user: str, environ: Mapping[str, str] = os.environ) -> 
         # What it may hold is not repeated: a login among it.
         raise BadInput(f"address of Airflow: {error}; correct {URL} or --airflow-url") from None
     if address.user is not None:
-        raise BadInput(f"address of Airflow at {address.host}: has a login in it; set {USER} and {PASSWORD} instead")
+        raise BadInput(f"address of Airflow at {address.host}: contains a login; set {USER} and {PASSWORD} instead")
     token, password = environ.get(TOKEN, ""), environ.get(PASSWORD, "")
     if token:
         return AirflowApi(url, Login(token=token))

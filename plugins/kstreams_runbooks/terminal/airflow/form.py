@@ -19,11 +19,11 @@ def pairs_of(texts: Sequence[str]) -> dict[str, str]:
     for text in texts:
         name, separator, value = text.partition("=")
         if not separator or not name:
-            raise BadInput(f"--param {text}: has to be NAME=VALUE")
+            raise BadInput(f"--param {text}: is not NAME=VALUE; correct it")
         if name in _OPTIONS:
             raise BadInput(f"--param {name}: has an option of its own; use {_OPTIONS[name]}")
         if name in pairs:
-            raise BadInput(f"--param {name}: is given twice; leave one")
+            raise BadInput(f"--param {name}: is given twice; remove one")
         pairs[name] = value
     return pairs
 
@@ -66,7 +66,7 @@ def filled(
 
 def _known(application: str, runbook: str, params: Mapping[str, Any]) -> str:
     if "application" not in params:
-        raise BadInput(f"--application {application}: {runbook} asks for none; leave it out")
+        raise BadInput(f"--application {application}: {runbook} does not take it; leave it out")
     known = [str(one) for one in params["application"]["schema"].get("examples") or []]
     if application not in known:
         raise BadInput(f"application {application}: unknown; {nearest(application, known)}")

@@ -23,11 +23,11 @@ _MINUTE_S = 60
 
 
 @click.command()
-@click.option("--open", "open_only", is_flag=True, help="Only what is queued, running or waiting.")
+@click.option("--open", "open_only", is_flag=True, help="Only queued, running and waiting runs.")
 @click.option("--format", "form", type=click.Choice(["json", "text"]), default="text", show_default=True)
 @airflow_options
 def runs(open_only: bool, form: str, airflow_url: str, airflow_user: str) -> None:
-    """The newest runs of every runbook (or all open ones), oldest first: where each stands, and whom it waits for."""
+    """List the newest runs of every runbook (or all open ones), oldest first, with current step and who may answer."""
     api = airflow_at(airflow_url, airflow_user)
     dag_ids = api.dag_ids(TAG)
     found = (api.open_runs(dag_ids) if open_only else api.newest_runs(dag_ids, _NEWEST)) if dag_ids else []
@@ -38,7 +38,7 @@ def runs(open_only: bool, form: str, airflow_url: str, airflow_user: str) -> Non
     for line in lines:
         click.echo(_text(line))
     if not lines:
-        click.echo("nothing is running and nothing waits" if open_only else "no runs", err=True)
+        click.echo("no run is queued, running or waiting" if open_only else "no runs", err=True)
 
 
 def _described(api: "AirflowApi", run: Mapping[str, Any]) -> dict[str, Any]:

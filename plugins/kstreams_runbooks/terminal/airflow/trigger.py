@@ -22,14 +22,14 @@ RUNBOOK_TAG = "runbook"
 
 @click.command()
 @click.argument("runbook")
-@click.option("--application", metavar="NAME", help="Which application of the fleet.")
-@click.option("--target", metavar="RELEASE", help="The same as --param target=RELEASE.")
+@click.option("--application", metavar="NAME", help="Application of the fleet.")
+@click.option("--target", metavar="RELEASE", help="Same as --param target=RELEASE.")
 @click.option("--param", "params", multiple=True, metavar="NAME=VALUE", help="A field of the form; repeatable.")
-@click.option("--execute", is_flag=True, help="Change something: without it the run is a dry run.")
-@click.option("--reason", metavar="TEXT", help="Reason or ticket: stands in approval, evidence and note.")
-@click.option("--run-id", metavar="ID", help="Default: APPLICATION.RUNBOOK.UTC; one that is there already is refused.")
+@click.option("--execute", is_flag=True, help="Change the application; without it the run is a dry run.")
+@click.option("--reason", metavar="TEXT", help="Reason or ticket, shown in approval, evidence and note.")
+@click.option("--run-id", metavar="ID", help="Default: APPLICATION.RUNBOOK.UTC; an existing id is refused.")
 @click.option("--wait/--no-wait", "waits", default=False, help="Wait for the end; the exit code is the outcome's.")
-@click.option("--timeout", type=FiniteRange(min=0), metavar="SECONDS", help="How long to wait at most.")
+@click.option("--timeout", type=FiniteRange(min=0), metavar="SECONDS", help="Limit of --wait.")
 @click.option("--format", "form", type=click.Choice(["json", "text"]), default="text", show_default=True)
 @airflow_options
 def trigger(
@@ -49,13 +49,13 @@ def trigger(
     """Trigger RUNBOOK over Airflow's API; a dry run unless --execute is given.
 
     With --wait: 0 completed (or dry run), 1 refused, rejected, stopped or a person is needed, 2 bad input, 3
-    inconclusive, 4 Airflow is unreachable. While an approval waits, stderr says who may give it and where.
+    inconclusive, 4 Airflow is unreachable. While an approval waits, stderr shows who may approve and the link.
     """
     from kstreams_runbooks.terminal.airflow.form import filled, pairs_of
     from kstreams_runbooks.terminal.airflow.wait import wait
 
     if timeout is not None and not waits:
-        raise BadInput("--timeout: says how long to --wait; give both, or none")
+        raise BadInput("--timeout: is the limit of --wait; give both, or none")
     given = pairs_of([*params, *([f"target={target}"] if target is not None else [])])
     api = airflow_at(airflow_url, airflow_user)
     fields = _form(api, runbook)

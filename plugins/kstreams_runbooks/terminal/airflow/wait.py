@@ -72,18 +72,18 @@ def _outcome(api: AirflowApi, dag_id: str, run_id: str, state: str) -> Ended:
         green = left["exit_code"] == 0
         if green == (state == "success"):
             return Ended(state, left["outcome"], left["sentence"], left["exit_code"])
-        sentence = f"Airflow says {state}, the run itself {left['outcome']}: it was marked by hand; look at the run"
+        sentence = f"Airflow shows {state}, the run itself {left['outcome']}: it was marked manually; look at the run"
         return Ended(state, None, sentence, Inconclusive.exit_code)
     failed = api.xcom(dag_id, run_id, "conclude", "error")
     if failed is not None:
         require(Left, failed, api.url)
         return Ended(state, None, failed["sentence"], failed["exit_code"])
-    sentence = f"Airflow says {state}, but `conclude` left no outcome (marked by hand, or killed); look at the run"
+    sentence = f"Airflow shows {state}, but `conclude` left no outcome (marked manually, or killed); look at the run"
     return Ended(state, None, sentence, Inconclusive.exit_code)
 
 
 def _too_late(timeout_s: float, waits_for: str) -> Ended:
     if waits_for:
         return Ended("running", None, f"not ended within {timeout_s:g} s: {waits_for}", 1)
-    sentence = f"not ended within {timeout_s:g} s (--timeout); it goes on"
+    sentence = f"not ended within {timeout_s:g} s (--timeout); the run goes on"
     return Ended("running", None, sentence, Inconclusive.exit_code)

@@ -106,7 +106,7 @@ def test_the_body_says_where_nobody_but_the_requester_may_approve() -> None:
     """Never an empty list of names; without four eyes the requester is one of them."""
     alone = declared(approvers=("admin",))
     assert line_of(body(entry=alone, requested_by="admin"), "Asked by").endswith(
-        "**may approve:** nobody but admin, who asked: only with an emergency reason"
+        "**may approve:** only admin, who asked, and only with an emergency reason"
     )
     trusted = declared(approvers=("admin",), four_eyes=False)
     assert line_of(body(entry=trusted, requested_by="admin"), "Asked by").endswith("**may approve:** admin")
@@ -117,8 +117,8 @@ def test_the_body_shows_every_limit_that_the_form_changed() -> None:
     changed = replace(PLAN, limits=(("max_lag", 5000.0), ("gate_interval_s", 0.5), ("bake_s", 0.0)))
     fleet = (("max_lag", 1000.0), ("gate_interval_s", 0.5), ("bake_s", 10.0))
     assert line_of(body(plan=changed), "Other limits") == (
-        "**Other limits than the fleet's:** max_lag 5,000 (the fleet entry says 1,000), "
-        "bake_s 0 (the fleet entry says 10)"
+        "**Other limits than the fleet's:** max_lag 5,000 (the fleet entry has 1,000), "
+        "bake_s 0 (the fleet entry has 10)"
     )
     assert not any(line.startswith("**Other limits") for line in body(plan=replace(PLAN, limits=fleet)))
 
@@ -130,7 +130,7 @@ def test_the_body_shows_every_limit_that_the_form_changed() -> None:
         (
             FIRST,
             (card("orders-1"), card("orders-1", seq=2)),
-            "nothing more is changed, what has begun stays: bounce 1 on orders-1; the run ends failed",
+            "nothing more is changed, the changes so far stay: bounce 1 on orders-1; the run ends failed",
         ),
         (
             SECOND,
@@ -144,7 +144,7 @@ def test_the_body_shows_every_limit_that_the_form_changed() -> None:
                 card("orders-2", seq=2),
                 card("orders-1", seq=3, step="bounce 2", point_of_no_return=True),
             ),
-            "nothing more is changed, what has begun stays: bounce 1 on orders-2; bounce 2 on orders-1; "
+            "nothing more is changed, the changes so far stay: bounce 1 on orders-2; bounce 2 on orders-1; "
             "the run ends failed",
         ),
     ],

@@ -17,20 +17,21 @@ def test_the_runbook_of_the_plan_comes_first_and_alternatives_after_it() -> None
     """As far as they are DAGs."""
     found = choices(plan("stop_and_restart", instead=("blue_green_cutover",)), BEFORE, described(AUDITED))
     assert found.runbooks == ("stop_and_restart",)
-    assert found.left_out == ("blue_green_cutover is not a DAG yet: a person does it by hand",)
+    assert found.left_out == ("blue_green_cutover is not a DAG yet: it is a manual procedure",)
     assert choices(plan("library_bump"), BEFORE, AFTER).runbooks == ("library_bump",)
 
 
 def test_what_would_be_refused_anyway_is_not_offered() -> None:
     """With the reason: another library, no release to deploy, nothing to do."""
     (why,) = choices(plan("stop_and_restart"), BEFORE, described(AUDITED, NEW)).left_out
-    assert why.startswith("stop_and_restart cannot be started: it takes no other library (3.4.1 to 4.3.1)")
+    assert why.startswith("stop_and_restart cannot be started: it does not change the library (3.4.1 to 4.3.1)")
     (why,) = choices(plan("stop_and_restart"), BEFORE, described(AUDITED, "")).left_out
     assert why == (
-        "stop_and_restart cannot be started: topology_text is of no release that could be deployed; give its release"
+        "stop_and_restart cannot be started: topology_text does not belong to a release that can be deployed; give "
+        "its release"
     )
     (why,) = choices(plan("rolling_bounce"), BEFORE, BEFORE).left_out
-    assert why == "rolling_bounce has nothing to do: release 3.4.1 is what runs"
+    assert why == "rolling_bounce has nothing to do: release 3.4.1 runs already"
 
 
 def test_the_started_run_has_its_parameters_and_leads_back() -> None:
@@ -68,7 +69,7 @@ def test_the_question_is_fifteen_lines_at_most() -> None:
         headline="PROCEED with library_bump",
         findings=("warning: something",),
         options=("library_bump", "none"),
-        left_out=("store_migration is not a DAG yet: a person does it by hand",),
+        left_out=("store_migration is not a DAG yet: it is a manual procedure",),
         dry_run=True,
         digest="abc",
     )

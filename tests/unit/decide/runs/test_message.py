@@ -93,7 +93,7 @@ def test_a_hold_is_told_with_its_age_and_its_limit() -> None:
     )
     assert told.subject == "[orders @ demo] held too long: library_bump since 5.0 h"
     assert "5.0 h (limit held_too_long_h 4); no other run" in told.body
-    assert "Stands at: approve_plan" in told.body
+    assert "Step: approve_plan" in told.body
     assert "Command: kstreams-runbooks runs --open" in told.body
     assert told.occasion == ""
 

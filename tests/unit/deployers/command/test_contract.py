@@ -81,7 +81,7 @@ def test_null_is_missing_with_the_scripts_own_reason() -> None:
         (document(settings=None), "instances.0.settings: Input should be an object"),
         (document(replicas=2), "instances.0.replicas: Extra inputs are not permitted"),
         (document(process="stopped"), "applied is true although the process is stopped"),
-        (json.dumps({"schema_version": 1, "instances": [ONE, ONE]}), "instance o1 is in it twice"),
+        (json.dumps({"schema_version": 1, "instances": [ONE, ONE]}), "instance o1 is listed twice"),
         (json.dumps({"schema_version": 1, "instances": [{"instance": "o1"}]}), "instances.0.process: Field required"),
     ],
 )
@@ -89,7 +89,7 @@ def test_anything_else_is_inconclusive(text: str, why: str) -> None:
     """Never taken for fine, whatever it looks like."""
     with pytest.raises(Inconclusive) as raised:
         parsed(text, InstancesDocument, "orders: instances (deploy)")
-    assert str(raised.value).startswith("orders: instances (deploy) printed something else than the contract has")
+    assert str(raised.value).startswith("orders: instances (deploy) printed output that does not match the contract")
     assert why in str(raised.value)
 
 

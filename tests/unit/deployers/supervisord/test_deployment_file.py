@@ -40,7 +40,7 @@ def test_setting_of_a_runbook_in_the_user_settings_is_an_obstacle(tmp_path: Path
     assert found.settings == (("upgrade.from", "3.4"),)
     [obstacle] = found.obstacles
     assert obstacle == (
-        f"{tmp_path}/base.properties holds upgrade.from=3.4, where no runbook can unset it (allowed: in "
+        f"{tmp_path}/base.properties holds upgrade.from=3.4, and no runbook can unset it there (allowed: in "
         "deployment.properties alone); move it there and restart the instance"
     )
 

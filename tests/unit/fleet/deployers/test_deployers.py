@@ -88,9 +88,9 @@ def test_a_person(config: Path, write: Write) -> None:
             ('  start: {run: [deploy, start, "{instance}"]}\n', ""),
             "deployer.commands.start is missing: starts",
         ),
-        (COMMAND, ('"{settings}"', "x"), "deployer.commands.apply has no {settings}, so the command could not know it"),
+        (COMMAND, ('"{settings}"', "x"), "deployer.commands.apply has no {settings}, so the command does not get it"),
         (COMMAND, ('"{artifact}", ', ""), "deployer.commands.apply has no {release} or {artifact}, so the command"),
-        (COMMAND, ('stop, "{instance}"', "stop"), "deployer.commands.stop has no {instance}, so the command could"),
+        (COMMAND, ('stop, "{instance}"', "stop"), "deployer.commands.stop has no {instance}, so the command does"),
         (
             COMMAND,
             ('deploy, instances, "{application_id}"', 'deploy, instances, "{instance}"'),
@@ -116,7 +116,7 @@ def test_a_person(config: Path, write: Write) -> None:
         (
             MANUAL,
             ("kind: manual", "kind: person"),
-            "has the kind 'person', which is none of 'supervisord', 'command', 'm",
+            "has the kind 'person', which is not one of 'supervisord', 'command', 'm",
         ),
     ],
 )
@@ -171,12 +171,12 @@ def test_the_old_word_of_a_supervisord_entry_gets_the_new_one(config: Path, writ
         ("main.consumer.sasl.oauthbearer.client.credentials.client.secret", "is a secret by its name"),
         ("basic.auth.user.info", "is a secret by its name"),
         ("my.API.KEY", "is a secret by its name"),
-        ("application.id", "says which application or instance it is"),
-        ("bootstrap.servers", "says which application or instance it is"),
-        ("state.dir", "says which application or instance it is"),
-        ("group.instance.id", "says which application or instance it is"),
-        ("main.consumer.client.id", "says which application or instance it is"),
-        ("release", "is what a deployer keeps the release under"),
+        ("application.id", "identifies the application or instance"),
+        ("bootstrap.servers", "identifies the application or instance"),
+        ("state.dir", "identifies the application or instance"),
+        ("group.instance.id", "identifies the application or instance"),
+        ("main.consumer.client.id", "identifies the application or instance"),
+        ("release", "is the key of the release in a deployer"),
         ("num stream threads", "must match pattern"),
     ],
 )
@@ -198,7 +198,7 @@ def test_settings_of_an_application_under_supervisord(config: Path, write: Write
     assert deployer.settable == ("num.stream.threads", "max.task.idle.ms")
     write("other", ID, (settable, "  settable: [num.stream.threads, num.stream.threads]\n"))
     (problem,) = (str(each) for each in load_fleet(config).disabled["other"])
-    assert "deployer.settable names num.stream.threads twice; leave one" in problem
+    assert "deployer.settable names num.stream.threads twice; remove one" in problem
 
 
 @pytest.mark.parametrize("kind", [CommandSettings, ManualSettings])

@@ -221,8 +221,8 @@ def test_command_prints_the_document_and_is_inconclusive_where_it_is_blind(
         assert isinstance(done.exception, Inconclusive)
         assert done.exception.exit_code == 3
         assert str(done.exception) == (
-            "snapshot of orders: 1 readings missing (limit 0), so an equal one proves nothing; mend them and take it "
-            "again:\ninstances/orders-1/streams: timed out"
+            "snapshot of orders: 1 readings missing (limit 0), so an equal one proves nothing; correct them and take "
+            "it again:\ninstances/orders-1/streams: timed out"
         )
     else:
         assert done.exception is None

@@ -91,7 +91,9 @@ def test_the_log_has_the_text_as_it_is_each_time_it_is_asked(
     question = approve("approve_plan", bounce=1)
     question.ask(run, {})
     assert "[orders @ demo] Reject means: nothing is changed; the run ends failed" in caplog.messages
-    assert "[orders @ demo] Other limits than the fleet's: max_lag 1,000 (the fleet entry says 500)" in caplog.messages
+    assert "[orders @ demo] Other limits than the fleet's: max_lag 1,000 (the fleet entry has 500)" in caplog.messages
     run.ledger.write_card(card(run_key=run.key))
     question.ask(run, {})
-    assert caplog.messages[-5].startswith("[orders @ demo] Reject means: nothing more is changed, what has begun stays")
+    assert caplog.messages[-5].startswith(
+        "[orders @ demo] Reject means: nothing more is changed, the changes so far stay"
+    )

@@ -67,7 +67,7 @@ def test_no_write_on_an_approval_that_was_taken_back(run: Run) -> None:
     """Asked anew or rejected: marking the task successful does not bring the old answer back."""
     approve(run)
     run.ledger.record(run.key, "approve_plan", 2, "note", VOIDED, {"by": "approver"}, now_ms() - 3_600_000)
-    with pytest.raises(WriteRefused, match="was taken back"):
+    with pytest.raises(WriteRefused, match="was withdrawn"):
         authorize(run, "approve_plan", ())
 
 

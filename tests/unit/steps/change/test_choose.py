@@ -19,7 +19,7 @@ from kstreams_runbooks.steps.run.run import Run, now_ms
 from world.samples import declared
 from world.sides import AFTER, BEFORE
 
-OFFERED = Choices(("library_bump",), ("store_migration is not a DAG yet: a person does it by hand",))
+OFFERED = Choices(("library_bump",), ("store_migration is not a DAG yet: it is a manual procedure",))
 NOTHING = Choices((), OFFERED.left_out)
 
 
@@ -78,7 +78,7 @@ def test_what_the_plan_offers_is_asked_of_whoever_may_approve(tmp_path: Path, mo
     choose_runbook().execute({})
     (question,) = asked
     assert question.options == ["library_bump", "none"]
-    assert question.subject == "[orders @ demo] choose how 4.3.1 is brought"
+    assert question.subject == "[orders @ demo] choose the runbook for 4.3.1"
     assert question.body is not None
     assert "**Findings:** warning: two bounces" in question.body
     assert "**may approve:** approver, admin" in question.body

@@ -203,7 +203,7 @@ def test_a_choice_counts_for_its_own_plan_alone(planned: Callable[..., tuple[Run
         answer_choice(run)
     choose(run, "library_bump")
     run.ledger.record(run.key, CHOOSE, 2, "note", VOIDED, {"by": "asked again"}, now_ms() + 1)
-    with pytest.raises(WriteRefused, match="was taken back when choose_runbook asked anew"):
+    with pytest.raises(WriteRefused, match="was withdrawn when choose_runbook asked again"):
         answer_choice(run)
     run.ledger.record(run.key, CHOOSE, 2, "note", VOIDED, {"by": "asked again"}, now_ms())
     assert started == []

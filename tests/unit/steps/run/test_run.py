@@ -165,7 +165,7 @@ def test_who_holds_for_too_long_is_told_once(run: Run, waiting: Run, told: Told)
     assert only["kind"] == "held_too_long"
     assert "Held: application demo orders since" in only["body"]
     assert "5.0 h (limit held_too_long_h 4)" in only["body"]
-    assert "Stands at: bounce_1_first" in only["body"]
+    assert "Step: bounce_1_first" in only["body"]
 
 
 def test_a_run_that_keeps_nobody_waiting_for_long_is_not_told(run: Run, waiting: Run, told: Told) -> None:

@@ -1,4 +1,4 @@
-"""Guards of applications that runs hold, swept on a real ledger: one that cannot be looked at costs no other."""
+"""Guards of applications that runs hold, swept on a real ledger: one that cannot be read costs no other."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -89,7 +89,7 @@ def test_an_airflow_that_stays_away_is_one_sentence(airflow: FakeAirflow) -> Non
     """With the address and the setting; the password is in no message."""
     airflow.answers = lambda *_: (502, "bad gateway")
     with pytest.raises(
-        Unreachable, match=rf"Airflow at {airflow.url}: no answer \(HTTP 502\); is it up, and is KSTR"
+        Unreachable, match=rf"Airflow at {airflow.url}: no answer \(HTTP 502\); start it, or correct KSTR"
     ) as caught:
         AirflowApi(airflow.url, LOGIN).run("library_bump", "r")
     assert str(caught.value).startswith(f"Airflow at {airflow.url}: ")
@@ -126,7 +126,7 @@ def test_a_password_that_is_not_utf_8_is_bad_input() -> None:
 def test_something_else_at_the_address_is_bad_input(airflow: FakeAirflow) -> None:
     """A web server that serves a page for everything."""
     airflow.answers = lambda *_: (200, "<html>welcome</html>")
-    with pytest.raises(BadInput, match=r"what answers there is not the API of Airflow 3 \(HTTP 200 for /api/v2/dags/x"):
+    with pytest.raises(BadInput, match=r"the server is not the API of Airflow 3 \(HTTP 200 for /api/v2/dags/x"):
         AirflowApi(airflow.url, LOGIN).run("x", "r")
 
 
@@ -185,7 +185,7 @@ def test_a_wait_outlives_a_restart_of_airflow(airflow: FakeAirflow) -> None:
     [
         ("", "oncall", {}, "no address of Airflow: set KSTREAMS_RUNBOOKS_AIRFLOW_URL, or give --airflow-url"),
         ("airflow:8080", "oncall", {}, "address of Airflow: must begin with http:// or https://"),
-        ("https://me:secret@host/", "", {}, "address of Airflow at host: has a login in it; set"),
+        ("https://me:secret@host/", "", {}, "address of Airflow at host: contains a login; set"),
         ("https://host", "", {}, "no login for Airflow at https://host: set KSTREAMS_RUNBOOKS_AIRFLOW_USER and"),
         ("https://host", "oncall", {}, "no login for Airflow at https://host"),
     ],

@@ -59,9 +59,9 @@ def test_values_are_of_the_fields_types() -> None:
 @pytest.mark.parametrize(
     ("pair", "sentence"),
     [
-        ("max_lag", "--param max_lag: has to be NAME=VALUE"),
-        ("=7", "--param =7: has to be NAME=VALUE"),
-        ("target=4.3.0", "--param target: is given twice; leave one"),
+        ("max_lag", "--param max_lag: is not NAME=VALUE; correct it"),
+        ("=7", "--param =7: is not NAME=VALUE; correct it"),
+        ("target=4.3.0", "--param target: is given twice; remove one"),
         ("application=orders", "--param application: has an option of its own; use --application"),
         ("dry_run=false", "--param dry_run: has an option of its own; use --execute"),
         ("max_lga=7", r"--param max_lga: library_bump has no such field; did you mean max_lag\?"),
@@ -96,5 +96,5 @@ def test_a_runbook_without_an_application_takes_none() -> None:
     """One that goes back from a run knows its application from there."""
     form = {"run": field()}
     assert filled("undo", form, {"run": "r"}, application=None, execute=False, reason=None) == {"run": "r"}
-    with pytest.raises(BadInput, match="--application orders: undo asks for none; leave it out"):
+    with pytest.raises(BadInput, match="--application orders: undo does not take it; leave it out"):
         filled("undo", form, {"run": "r"}, application="orders", execute=False, reason=None)
