@@ -12,6 +12,7 @@ from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.frames.job import REMOTE
 from kstreams_runbooks.frames.source import STARTED_WITH
 
+from lab.prerequisites import holder
 from lab.settings import CHECKOUT
 from lab.supervise import Program, Supervisor, until
 
@@ -81,6 +82,8 @@ def connect_command(port: int, master: str = "local[2]", memory: str = "1g", **s
 @contextmanager
 def connect_server(port: int, log: Path, memory: str = "1g", **settings: str) -> Iterator[str]:
     """One of its own that listens, as `sc://…`, until the body ends."""
+    # Another's would answer in its place, with other jars.
+    assert not listens(port), f"port {port} (Spark Connect) is taken by {holder(port)}; stop it"
     with log.open("wb") as out:
         server = subprocess.Popen(
             connect_command(port, memory=memory, **settings),
