@@ -176,7 +176,7 @@ def earlier_gates(run: Run, bounce: Bounce, reading: ApplicationReading) -> None
             step = f"bounce_{max(before)}_rest" if run.plan().runbook != "undo" else run.task_id
             raise WriteRefused(
                 f"{run.task_id}: {instance.instance} has not passed its gate of bounce {max(before)} since it was "
-                f"started (marked successful by hand does not count); clear {step} and what follows it"
+                f"started (marked successful manually does not count); clear {step} and what follows it"
             )
 
 
