@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kstreams_runbooks.decide.comparison.compared import Compared, Version
+from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.fleet.topology_declaration import read_topology_declaration
 from kstreams_runbooks.model.topology.topology import Topology
@@ -36,7 +36,7 @@ def described(pair: str) -> tuple[Topology, Topology]:
 def compared(case: str) -> Compared:
     """The two versions of a case with what they declare."""
     before, after = (
-        Version(topology, read_topology_declaration(DECLARED / case / f"{side}.yaml"))
+        Side(topology, read_topology_declaration(DECLARED / case / f"{side}.yaml"))
         for topology, side in zip(described(case.split("/", 1)[0]), ("before", "after"), strict=True)
     )
     return Compared(before, after)

@@ -81,16 +81,16 @@ def _on_cluster(application: str, given: dict[str, Any]) -> Verdict:
     """The new version against the cluster, its files read as the plan reads them."""
     from kstreams_runbooks.documents.text import read_text
     from kstreams_runbooks.model.topology.declaration import Described
-    from kstreams_runbooks.terminal.inputs import SideFiles, read_version
+    from kstreams_runbooks.terminal.inputs import SideFiles, read_side
     from kstreams_runbooks.terminal.logs import log_to_stderr
     from kstreams_runbooks.watch.planned_topics import judged_on_cluster
 
     path = given["to_topology"]
     if str(path) == "-":
         raise BadInput("stdin: can be read only once; with --application give --to-topology as a file")
-    version = read_version(SideFiles(path, given["to_declaration"], given["to_config"], given["to_version"]))
+    side = read_side(SideFiles(path, given["to_declaration"], given["to_config"], given["to_version"]))
     log_to_stderr()
-    return judged_on_cluster(application, Described("", "", str(path), read_text(path), version.declared))
+    return judged_on_cluster(application, Described("", "", str(path), read_text(path), side.declared))
 
 
 @click.command(
@@ -132,12 +132,12 @@ def _answer(given: dict[str, Any], form: str, **more: Any) -> int:
     from kstreams_runbooks.present.change import document, exit_code
     from kstreams_runbooks.present.change_text import as_markdown, as_text
     from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
-    from kstreams_runbooks.terminal.inputs import SideFiles, read_version
+    from kstreams_runbooks.terminal.inputs import SideFiles, read_side
 
     if str(given["from_topology"]) == str(given["to_topology"]) == "-":
         raise BadInput("stdin: cannot be both versions; give a file for one of them")
     before, after = (
-        read_version(
+        read_side(
             SideFiles(
                 given[f"{side}_topology"],
                 given[f"{side}_declaration"],

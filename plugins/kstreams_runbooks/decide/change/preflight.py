@@ -85,7 +85,7 @@ def _compared(
 
 
 def _alone(described: Described) -> Described:
-    """The version without its library: what two libraries do to each other has a planner of its own."""
+    """The side without its library: the upgrade path decides what two libraries do to each other."""
     declared = described.declared
     return replace(described, library="", declared=None if declared is None else replace(declared, library=None))
 
