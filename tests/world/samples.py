@@ -169,7 +169,17 @@ def card(name: str = "orders-1", **changes: Any) -> Card:
 
 def declaration_of(topology: Topology, **store: Any) -> Declaration:
     """Everything that a topology needs declared, alike for all stores and topics; keyword arguments change stores."""
-    plain = DeclaredStore("key_value", None, None, "page", Serde("string"), Serde("long", 1))
+    plain = DeclaredStore(
+        "key_value",
+        None,
+        None,
+        "page",
+        Serde("string"),
+        Serde("long", 1),
+        aggregate="count",
+        join="inner",
+        logging=True,
+    )
     nodes = [node for _, node in topology.nodes()]
     topics = {topic for node in nodes if isinstance(node, Source) for topic in node.topics or {node.pattern or ""}}
     topics |= {node.topic or node.extractor or "" for node in nodes if isinstance(node, Sink)}

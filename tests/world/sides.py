@@ -52,7 +52,16 @@ def declaration(store: str = "counts", *topics: str, **changes: object) -> Decla
     keyed = DeclaredTopic(key="customer", key_serde=_TEXT, value_serde=_TEXT)
     return Declaration(
         **{
-            "stores": {store: DeclaredStore(kind="key_value", key="customer", key_serde=_TEXT, value_serde=_LONG)},
+            "stores": {
+                store: DeclaredStore(
+                    kind="key_value",
+                    key="customer",
+                    key_serde=_TEXT,
+                    value_serde=_LONG,
+                    aggregate="count",
+                    logging=True,
+                )
+            },
             "topics": dict.fromkeys(("orders", "counted", "by-customer-repartition", *topics), keyed),
             "config": {},
             **changes,

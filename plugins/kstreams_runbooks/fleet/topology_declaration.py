@@ -83,6 +83,11 @@ class StoreEntry(FleetModel):
     ttl_ms: Positive | None = Field(default=None, description="time after which a key is forgotten, if ever")
     loss_acceptable: bool = Field(default=False, description="whether it may start empty")
     source_table: bool | None = Field(default=None, description="whether it is a table read straight from a topic")
+    aggregate: Words | None = Field(
+        default=None, description="how records become its values, in words, such as count; none: it keeps them"
+    )
+    join: model.Join | None = Field(default=None, description="of a table that a join fills: inner, left or outer")
+    logging: bool | None = Field(default=None, description="whether it has a changelog")
 
     @field_validator("window")
     @classmethod
@@ -123,6 +128,7 @@ class SuppressionEntry(FleetModel):
     keys: Positive | None = Field(default=None, description="different keys an instance sees while results are held")
     key_bytes: Positive | None = Field(default=None, description="average size of a key, serialized")
     value_bytes: Positive | None = Field(default=None, description="average size of a value, serialized")
+    logging: bool | None = Field(default=None, description="whether its buffer has a changelog")
 
     @field_validator("time_limit_ms")
     @classmethod
@@ -172,6 +178,9 @@ class TopologyDeclaration(FleetModel):
     default_key_serde: SerdeEntry | None = Field(default=None, description="of stores and topics that give none")
     default_value_serde: SerdeEntry | None = Field(default=None, description="of stores and topics that give none")
     memory: MemoryEntry | None = Field(default=None, description="of an instance, for suppress buffers")
+    unchanged: list[model.Unchanged] = Field(
+        default_factory=list, description="fields that no store changes against the release before"
+    )
 
     @field_validator("library")
     @classmethod
@@ -190,6 +199,7 @@ class TopologyDeclaration(FleetModel):
             library=None if self.library is None else Release.parse(self.library),
             auto_create_topics=self.auto_create_topics,
             memory=None if self.memory is None else model.Memory(**self.memory.model_dump()),
+            unchanged=frozenset(self.unchanged),
         )
 
     def _store(self, entry: StoreEntry) -> model.DeclaredStore:

@@ -5,10 +5,14 @@ from functools import partial
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, source_tables, target_of
 from kstreams_runbooks.decide.comparison.facts import Told, topic_facts
+from kstreams_runbooks.decide.comparison.feeding import merged_unevenly
 from kstreams_runbooks.decide.comparison.settings import REUSE, optimized
 from kstreams_runbooks.decide.topology.graph import store_roles
 from kstreams_runbooks.model.topology.change import Fact, Subject, Undeclared
 from kstreams_runbooks.model.topology.declaration import DeclaredTopic
+
+# A topic that fills no store together with another.
+_ALONE: tuple[bool | None, tuple[str, ...]] = (False, ())
 
 
 def sources(compared: Compared) -> Iterator[Subject]:
@@ -20,6 +24,7 @@ def sources(compared: Compared) -> Iterator[Subject]:
         for topic in role.inputs
     }
     before, after = compared.before.global_stores, compared.after.global_stores
+    merged = merged_unevenly(compared)
     for is_global in (False, True):
         old, new = (side.read(is_global=is_global) for side in (compared.before, compared.after))
         for topic in sorted(old | new):
@@ -37,6 +42,7 @@ def sources(compared: Compared) -> Iterator[Subject]:
                 "stateful": topic in stateful,
                 "is_changelog": _is_changelog(compared.before, topic) if topic not in new else False,
                 "uneven": False if is_global else _uneven(compared, topic),
+                "merged_unevenly": merged.get(topic, _ALONE)[0],
                 **declared,
             }
             what = Undeclared("config", "topology.optimization", "old")
@@ -47,8 +53,16 @@ def sources(compared: Compared) -> Iterator[Subject]:
                 "source_topic",
                 topic,
                 facts,
-                _said(compared, topic, topic),
-                {**asked, "is_changelog": (what,), "uneven": uneven},
+                {
+                    **_said(compared, topic, topic),
+                    "merged_with": ", ".join(merged[topic][1] if topic in merged else ()),
+                },
+                {
+                    **asked,
+                    "is_changelog": (what,),
+                    "uneven": uneven,
+                    "merged_unevenly": (Undeclared(f"topics.{topic}", "partitions", "new"),),
+                },
             )
 
 

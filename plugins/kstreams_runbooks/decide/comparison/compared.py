@@ -41,6 +41,26 @@ class Side:
         return {node.name: node for _, node in self.topology.nodes()}
 
     @cached_property
+    def predecessors(self) -> dict[str, list[str]]:
+        """The operators right before each, by name, within its subtopology."""
+        found: dict[str, list[str]] = {}
+        for node in self.nodes.values():
+            for name in () if isinstance(node, Sink) else node.successors:
+                found.setdefault(name, []).append(node.name)
+        return found
+
+    @cached_property
+    def keepers(self) -> dict[str, list[Processor]]:
+        """The operators of each store; global ones apart."""
+        found: dict[str, list[Processor]] = {}
+        for sub in self.topology.subtopologies:
+            for node in () if sub.is_global else sub.nodes:
+                if isinstance(node, Processor):
+                    for store in node.stores:
+                        found.setdefault(store, []).append(node)
+        return found
+
+    @cached_property
     def around(self) -> set[str]:
         """Operators that the library put around internal topics."""
         return plumbing(self.nodes, self.internal)

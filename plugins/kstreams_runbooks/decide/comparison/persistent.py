@@ -8,6 +8,8 @@ import networkx as nx
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.counterparts import Counterparts
 from kstreams_runbooks.decide.comparison.facts import of_serdes, store_facts, topic_facts, until
+from kstreams_runbooks.decide.comparison.feeding import exchanged_tables
+from kstreams_runbooks.decide.comparison.kinds import carries, hidden_facts, hidden_words
 from kstreams_runbooks.decide.topology.graph import chosen_names, feeds, graph, neighbours
 from kstreams_runbooks.decide.topology.names import index_of, is_generated, is_suppress_buffer, repartition_base
 from kstreams_runbooks.model.topology.change import Fact, Subject, SubjectKind, Undeclared
@@ -25,20 +27,27 @@ def stores(compared: Compared) -> Iterator[Subject]:
     """Stores, with what the declarations say has changed in those that stay."""
     old, new = compared.before.declared, compared.after.declared
     buffers = {f"{name}-store" for side in (old, new) for name in side.suppressions}
-    crossed = _crossed(compared)
+    crossed, exchanged = _crossed(compared), exchanged_tables(compared)
     for store in _each("store", compared.stores, compared.before.store_places, compared.after.store_places):
         was, now = old.stores.get(store.said["before"]), new.stores.get(store.name)
         facts, asked = store_facts(store.name, was, now)
+        hidden, undeclared = hidden_facts(compared, store.name, store.said["before"], was, now)
+        facts, asked = {**facts, **hidden}, {**asked, **undeclared}
         facts["key_changed"] = _key_changed(compared, store, facts["key_changed"])
         facts["serde_changed"], asked["serde_changed"] = of_serdes(facts, asked)
         if not store.facts["stays"] or _is_buffer(store.name, buffers):
             # What comes or goes has nothing to compare with; a suppress buffer is declared as a suppression.
             facts = dict.fromkeys(facts, False)
         facts |= {"swapped": True} if (partner := crossed.get(store.name)) else {}
-        facts["fed_by_other"] = store.facts["stays"] is True and partner is None and _fed_by_other(compared, store)
+        facts["fed_by_other"] = (
+            store.facts["stays"] is True
+            and partner is None
+            and (_fed_by_other(compared, store) or store.name in exchanged)
+        )
         said = {
             **store.said,
             "before": partner or store.said["before"],
+            **hidden_words(compared, store.name, store.said["before"], was, now),
             "until": until(was, now),
             "shifted_by": _shifted_by(compared, store),
         }
@@ -55,7 +64,10 @@ def internal_topics(compared: Compared) -> Iterator[Subject]:
         if topic.facts["stays"] is not True:
             facts = dict.fromkeys(facts, False)
         facts["fed_by_other"] = topic.facts["stays"] is True and _fed_by_other(compared, topic)
+        carried = carries(before, topic.said["before"]), carries(after, topic.name)
+        facts["carried_changed"] = topic.facts["stays"] is True and len(set(carried)) > 1
         said = {**topic.said, "shifted_by": _shifted_by(compared, topic)}
+        said |= dict(zip(("carried_before", "carried_after"), carried, strict=True))
         yield replace(topic, facts={**topic.facts, **facts}, said=said, asked={**asked, **topic.asked})
 
 

@@ -129,6 +129,8 @@ def _one_side(compared: Compared, name: str, *, sure: bool, removed: bool) -> Su
         "mode_changed": False,
         "buffer_changed": False,
         "serde_changed": False,
+        "logging_changed": False,
+        "logged": None,
         "disabled": removed and _disabled(one),
         **_of_the_new(compared, name, None if removed else one, sure=sure and not removed),
     }
@@ -147,12 +149,16 @@ def _stays(compared: Compared, was: str, name: str, *, sure: bool) -> Subject:
         "serde_changed": _serde_changed(compared, was, name, old, new),
         "mode_changed": changed(old and (old.mode, old.time_limit_ms), new and (new.mode, new.time_limit_ms)),
         "buffer_changed": changed(old and _buffer(old), new and _buffer(new)),
+        "logging_changed": _logging_changed(compared, old, new),
+        "logged": None if new is None else new.logging,
         **_of_the_new(compared, name, new, sure=sure),
     }
     other = "" if sure else f", or stores.{name}-store.kind where it is none"
     what = (Undeclared(f"suppressions.{name}{other}", "", sides(old, new)),)
     serde = (Undeclared(f"suppressions.{name}", "value_serde", "old, new"),)
+    logging = (Undeclared(f"suppressions.{name}", "logging", sides(old and old.logging, new and new.logging)),)
     asked = {"mode_changed": what, "buffer_changed": what, "serde_changed": serde}
+    asked |= {"logging_changed": logging, "logged": logging}
     return Subject("suppression", name, facts, _said(compared, name, new), asked)
 
 
@@ -165,6 +171,13 @@ def _serde_changed(
         return told
     before = between_store_and(compared.before.topology, was)
     return False if before == between_store_and(compared.after.topology, name) else None
+
+
+def _logging_changed(
+    compared: Compared, old: DeclaredSuppression | None, new: DeclaredSuppression | None
+) -> bool | None:
+    found = changed(old and old.logging, new and new.logging)
+    return False if found is None and "logging" in compared.after.declared.unchanged else found
 
 
 def _disabled(one: DeclaredSuppression | None) -> bool:

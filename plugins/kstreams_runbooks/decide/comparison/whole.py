@@ -1,13 +1,17 @@
 """What becomes of the subtopologies, and of the application as a whole."""
 
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import get_args
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, topics_of
 from kstreams_runbooks.decide.comparison.facts import either, sides
+from kstreams_runbooks.decide.comparison.kinds import hidden_facts
 from kstreams_runbooks.decide.comparison.prediction import predicted
 from kstreams_runbooks.decide.comparison.settings import uses_streams_group
 from kstreams_runbooks.decide.topology.graph import Role, topic_roles
 from kstreams_runbooks.model.topology.change import Fact, Subject, Undeclared
+from kstreams_runbooks.model.topology.declaration import Declaration, Unchanged
 from kstreams_runbooks.model.topology.topology import Processor, Topology
 
 # The object of a finding about the application as a whole; it covers those about its parts.
@@ -49,20 +53,34 @@ def application(compared: Compared) -> Subject:
     same = before.topology == after.topology
     facts: dict[str, Fact] = {
         "same": same,
-        "declared_same": before.declared == after.declared if not undeclared else None,
+        "declared_same": _without_unchanged(before) == _without_unchanged(after) if not undeclared else None,
         # The members that cling to an old assignment are those of before.
         "static": either(*(None if config is None else bool(config.get("group.instance.id")) for config in configs)),
         "topics_changed": _topics(before.topology) != _topics(after.topology),
         # The leader makes changelogs for the stores that it knows; a member with one more waits for its topic in vain.
         "shape_changed": _shape(before.topology) != _shape(after.topology) or _other_stores(compared),
+        "kinds_known": _kinds_known(compared),
         "streams_group": uses_streams_group(before) and uses_streams_group(after),
         "auto_create": bool(after.declared.auto_create_topics) and not before.declared.auto_create_topics,
     }
     asked = {
         "declared_same": tuple(Undeclared(f"stores.{name}", "", "new") for name in undeclared),
+        "kinds_known": (Undeclared("stores", ", ".join(get_args(Unchanged)), "new"),),
         "static": (Undeclared("config", "group.instance.id", sides(*configs)),),
     }
     return Subject("application", WHOLE, facts, {"name": WHOLE}, asked)
+
+
+def _kinds_known(compared: Compared) -> bool | None:
+    """True where it is known of each store that the same kind of operator keeps it; else nobody knows."""
+    before, after = compared.before.declared.stores, compared.after.declared.stores
+    found = (hidden_facts(compared, new, old, before.get(old), after.get(new))[0] for old, new in compared.stores.pairs)
+    return all(facts["kinds_known"] for facts in found) or None
+
+
+def _without_unchanged(side: Side) -> Declaration:
+    """What it declares of itself, and not of the version before."""
+    return replace(side.declared, unchanged=frozenset())
 
 
 def _other_stores(compared: Compared) -> bool:

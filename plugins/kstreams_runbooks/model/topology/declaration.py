@@ -14,6 +14,9 @@ StoreKind = Literal["key_value", "window", "session", "join", "versioned"]
 WindowKind = Literal["tumbling", "hopping", "sliding", "session", "join"]
 Emit = Literal["on_window_update", "on_window_close"]
 SuppressMode = Literal["until_window_closes", "until_time_limit"]
+Join = Literal["inner", "left", "outer"]
+# What no description shows of a store, and what a declaration may state to be as it was before.
+Unchanged = Literal["aggregate", "join", "logging"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,9 @@ class DeclaredStore:
     """One store. `key` says in words what its records are kept by.
 
     `ttl_ms` is after how long a key is forgotten, `loss_acceptable` whether the owners can bear to begin without what
-    it holds; `source_table` whether it is a table read straight from a topic.
+    it holds; `source_table` whether it is a table read straight from a topic. `aggregate` says in words how records
+    become its values (`count`, `sum of the amounts`; `none` where it keeps them as they come), `join` which join keeps
+    it, `logging` whether it has a changelog.
     """
 
     kind: StoreKind | None = None
@@ -57,6 +62,9 @@ class DeclaredStore:
     ttl_ms: int | None = None
     loss_acceptable: bool = False
     source_table: bool | None = None
+    aggregate: str | None = None
+    join: Join | None = None
+    logging: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +85,7 @@ class DeclaredSuppression:
     keys: int | None = None
     key_bytes: int | None = None
     value_bytes: int | None = None
+    logging: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +116,7 @@ class Declaration:
     """Everything that an application declares of one version of itself, by the names that its topology has.
 
     `config` are its settings (None: not given), `library` its Kafka Streams release, `auto_create_topics` the broker's
-    auto.create.topics.enable.
+    auto.create.topics.enable. `unchanged` are fields that no store changes from the version before to this one.
     """
 
     stores: Mapping[str, DeclaredStore] = field(default_factory=dict)
@@ -117,6 +126,7 @@ class Declaration:
     library: Release | None = None
     auto_create_topics: bool | None = None
     memory: Memory | None = None
+    unchanged: frozenset[Unchanged] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,115 @@
+"""Which topics fill a store: those that a merge brings together, and the tables of a foreign-key join."""
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from kstreams_runbooks.decide.comparison.compared import Compared, Side
+from kstreams_runbooks.decide.topology.partitions import partition_counts
+from kstreams_runbooks.model.topology.topology import Processor, Sink, Source
+
+Pair = frozenset[str]
+
+# What the left table of a foreign-key join asks the right one goes through a topic of such a name.
+_ASKED = "subscription-registration"
+
+
+def exchanged_tables(compared: Compared) -> frozenset[str]:
+    """Stores of foreign-key joins whose tables have changed places under names that stay.
+
+    A join keeps its names, and the left table is the one that writes the topic it asks through: what is kept behind
+    that topic is of the other table from then on.
+    """
+    asked = [
+        name
+        for was, name in compared.topics.pairs
+        if was == name and _ASKED in name.lower() and _askers(compared.before, name) != _askers(compared.after, name)
+    ]
+    after = compared.after
+    found: set[str] = set()
+    for topic in asked:
+        behind = _behind(after, topic)
+        for store, keepers in after.keepers.items():
+            if all(keeper.name in behind for keeper in keepers):
+                found.add(store)
+        readers = [node for node in after.nodes.values() if isinstance(node, Source) and topic in node.topics]
+        first = (after.nodes[name] for reader in readers for name in reader.successors)
+        found |= {store for node in first if isinstance(node, Processor) for store in node.stores}
+    return frozenset(found)
+
+
+def merged_unevenly(compared: Compared) -> dict[str, tuple[bool | None, tuple[str, ...]]]:
+    """Topics that fill one store with another since this change: whether their partitions differ, and the others.
+
+    The library joins them in no co-partition group, so nothing is refused: a key is in a task of each topic's own
+    number, and each task keeps a part of what belongs together. None where a number is not known.
+    """
+    before, after = compared.before, compared.after
+    was, counts = dict(_uneven(before)), _counts(after)
+    found: dict[str, tuple[bool | None, tuple[str, ...]]] = {}
+    for pair, uneven in _uneven(after):
+        if uneven is False or (pair in was and (uneven is None or was[pair] is not False)):
+            continue
+        for topic in pair:
+            known, others = found.get(topic, (None, ()))
+            if uneven or known is None:
+                worse = uneven or known
+                # A topic whose own number is known waits for that of the other.
+                if uneven or topic not in counts:
+                    found[topic] = (worse, tuple(sorted({*others, *(pair - {topic})})))
+    return found
+
+
+def _uneven(side: Side) -> Iterator[tuple[Pair, bool | None]]:
+    """Pairs of topics that fill one store without a join between them, and whether their partitions differ."""
+    counts = _counts(side)
+    seen: set[Pair] = set()
+    for keepers in side.keepers.values():
+        for keeper in keepers:
+            for one, other in combinations(sorted(_read_before(side, keeper.name, through_stores=False)), 2):
+                pair = frozenset({one, other})
+                if pair not in seen:
+                    seen.add(pair)
+                    yield pair, counts[one] != counts[other] if {one, other} <= counts.keys() else None
+
+
+def _counts(side: Side) -> dict[str, int]:
+    declared = {name: topic.partitions for name, topic in side.declared.topics.items() if topic.partitions is not None}
+    return partition_counts(side.topology, declared)
+
+
+def _read_before(side: Side, name: str, *, through_stores: bool) -> set[str]:
+    """Topics read before an operator in its own subtopology, with or without another operator's store in between."""
+    found: set[str] = set()
+    waiting, seen = list(side.predecessors.get(name, ())), {name}
+    while waiting:
+        node = side.nodes[waiting.pop()]
+        if node.name in seen:
+            continue
+        seen.add(node.name)
+        if isinstance(node, Source):
+            found |= node.topics
+        elif through_stores or not (isinstance(node, Processor) and node.stores):
+            waiting += side.predecessors.get(node.name, ())
+    return found
+
+
+def _askers(side: Side, topic: str) -> frozenset[str]:
+    """Topics that are read before the sink of a topic, in its own subtopology."""
+    sinks = (name for name, node in side.nodes.items() if isinstance(node, Sink) and node.topic == topic)
+    return frozenset(read for sink in sinks for read in _read_before(side, sink, through_stores=True))
+
+
+def _behind(side: Side, topic: str) -> set[str]:
+    """Operators that a topic leads to, through other internal topics as well."""
+    readers: dict[str, list[str]] = {}
+    for node in side.nodes.values():
+        for read in node.topics if isinstance(node, Source) else ():
+            readers.setdefault(read, []).append(node.name)
+    found: set[str] = set()
+    waiting = list(readers.get(topic, ()))
+    while waiting:
+        node = side.nodes[waiting.pop()]
+        if node.name not in found:
+            found.add(node.name)
+            waiting += readers.get(node.topic or "", ()) if isinstance(node, Sink) else node.successors
+    return found

@@ -1,0 +1,138 @@
+"""What kind of operator keeps a store, and what no description shows of it: the aggregate, the join, the changelog.
+
+A store is found by its name. Where another kind of operator takes it over, nothing fails: the new one goes on from the
+values that the old one left.
+"""
+
+from typing import Literal
+
+from kstreams_runbooks.decide.comparison.compared import Compared, Side
+from kstreams_runbooks.decide.comparison.facts import Asked, changed, sides
+from kstreams_runbooks.decide.topology.names import is_generated, is_repartition, stem
+from kstreams_runbooks.model.topology.change import Fact, Undeclared
+from kstreams_runbooks.model.topology.declaration import DeclaredStore, Unchanged
+from kstreams_runbooks.model.topology.topology import Sink, Source
+
+Shown = Literal["aggregate", "reduce", "other", "unknown"]
+
+# What a generated name shows of the operator. A count is an aggregate; a sum may be either.
+_KINDS: tuple[tuple[str, Shown], ...] = (
+    ("KSTREAM-AGGREGATE-", "aggregate"),
+    ("KTABLE-AGGREGATE-", "aggregate"),
+    ("COGROUPKSTREAM-AGGREGATE-", "aggregate"),
+    ("KSTREAM-REDUCE-", "reduce"),
+    ("KTABLE-REDUCE-", "reduce"),
+)
+# A foreign-key join keeps what its left table asks for in a store of this name.
+_SUBSCRIPTIONS = ("KTABLE-FK-JOIN-SUBSCRIPTION-STATE-STORE-", "-subscription-store")
+_JOINED = ("KTABLE-MERGE-", "KTABLE-FK-JOIN-OUTPUT-")
+# The filter that the library puts before a repartition topic of a stream, with a name and without.
+_FILTER = ("-repartition-filter", "KSTREAM-FILTER-")
+# What `aggregate` is where an operator keeps records as they come.
+_NONE = "none"
+
+
+def hidden_facts(
+    compared: Compared, name: str, was: str, before: DeclaredStore | None, after: DeclaredStore | None
+) -> tuple[dict[str, Fact], Asked]:
+    """Facts of a store that stays, called `was` before and `name` now; what to declare where one is not known."""
+    old, new = before or DeclaredStore(), after or DeclaredStore()
+    where = f"stores.{name}"
+    facts: dict[str, Fact] = {
+        "aggregate_changed": _aggregate_changed(compared, name, was, old, new),
+        "join_changed": _join_changed(compared, name, was, old, new),
+        "logging_changed": _declared(compared, "logging", old.logging, new.logging),
+        "logged": new.logging,
+        "fed_changed": fed_by(compared.before, was) != fed_by(compared.after, name),
+    }
+    facts["kinds_known"] = all(facts[fact] is not None for fact in ("aggregate_changed", "join_changed"))
+    asked = {
+        f"{field}_changed": (Undeclared(where, field, sides(getattr(old, field), getattr(new, field))),)
+        for field in ("aggregate", "join", "logging")
+    }
+    return facts, {**asked, "logged": asked["logging_changed"]}
+
+
+def hidden_words(
+    compared: Compared, name: str, was: str, before: DeclaredStore | None, after: DeclaredStore | None
+) -> dict[str, str]:
+    """What a sentence calls the two operators: as declared, else as their names show."""
+    old, new = before or DeclaredStore(), after or DeclaredStore()
+    return {
+        "aggregate_before": old.aggregate or _shown(compared.before, was),
+        "aggregate_after": new.aggregate or _shown(compared.after, name),
+        "join_before": old.join or "not declared",
+        "join_after": new.join or "not declared",
+        "fed_before": fed_by(compared.before, was),
+        "fed_after": fed_by(compared.after, name),
+    }
+
+
+def carries(side: Side, topic: str) -> str:
+    """What is in a repartition topic: a grouped stream is filtered before it is written, a grouped table is not.
+
+    Source: tests/apps/topologies, stream-count-becomes-table-count.
+    """
+    sinks = [node.name for node in side.nodes.values() if isinstance(node, Sink) and node.topic == topic]
+    before = [one for sink in sinks for one in side.predecessors.get(sink, ())]
+    filtered = any(name.endswith(_FILTER[0]) or name.startswith(_FILTER[1]) for name in before) or not before
+    return "records of a stream" if filtered or not is_repartition(topic) else "changes of a table"
+
+
+def fed_by(side: Side, store: str) -> str:
+    """What the operator of a store aggregates."""
+    first = {name for keeper in side.keepers.get(store, []) for name in side.predecessors.get(keeper.name, ())}
+    read = {topic for name in first if isinstance(node := side.nodes[name], Source) for topic in node.topics}
+    return min((carries(side, topic) for topic in read & side.internal), default="records of a stream")
+
+
+def _aggregate_changed(compared: Compared, name: str, was: str, old: DeclaredStore, new: DeclaredStore) -> bool | None:
+    """By what is declared, else by names that the library generated; a chosen name hides the operator."""
+    if (told := changed(old.aggregate, new.aggregate)) is not None:
+        return told
+    shown = {_shown(compared.before, was), _shown(compared.after, name)}
+    if shown == {"aggregate", "reduce"}:
+        return True
+    if "other" in shown or any(one.source_table or one.kind == "join" for one in (old, new)):
+        return False
+    return _declared(compared, "aggregate", None, None)
+
+
+def _join_changed(compared: Compared, name: str, was: str, old: DeclaredStore, new: DeclaredStore) -> bool | None:
+    """Only of a store that a join of tables fills; a join of streams shows what it is in the names of its stores."""
+    if not (_is_joined(compared.before, was, old) and _is_joined(compared.after, name, new)):
+        return False
+    return _declared(compared, "join", old.join, new.join)
+
+
+def _declared(compared: Compared, field: Unchanged, old: object, new: object) -> bool | None:
+    found = changed(old, new)
+    return False if found is None and field in compared.after.declared.unchanged else found
+
+
+def _shown(side: Side, store: str) -> Shown:
+    """What the names of the operators of a store show."""
+    keepers = side.keepers.get(store, [])
+    for keeper in keepers:
+        for begins, kind in _KINDS:
+            if stem(keeper.name).startswith(begins):
+                return kind
+    generated = bool(keepers) and all(is_generated(one.name) for one in keepers)
+    return "other" if generated or _asks(store) else "unknown"
+
+
+def _is_joined(side: Side, store: str, declared: DeclaredStore) -> bool:
+    """Whether a join of tables fills a store: by its name or its operator's, or because two operators lead there."""
+    if declared.join is not None or _asks(store):
+        return True
+    if declared.source_table or declared.kind == "join" or declared.aggregate not in {None, _NONE}:
+        return False
+    return any(
+        stem(keeper.name).startswith(_JOINED)
+        or (not is_generated(keeper.name) and len(side.predecessors.get(keeper.name, ())) > 1)
+        for keeper in side.keepers.get(store, [])
+    )
+
+
+def _asks(store: str) -> bool:
+    return store.startswith(_SUBSCRIPTIONS[0]) or store.endswith(_SUBSCRIPTIONS[1])
