@@ -10,6 +10,7 @@ from kstreams_runbooks.decide.comparison.settings import REUSE, optimized
 from kstreams_runbooks.decide.topology.graph import store_roles
 from kstreams_runbooks.model.topology.change import Fact, Subject, Undeclared
 from kstreams_runbooks.model.topology.declaration import DeclaredTopic
+from kstreams_runbooks.model.topology.topology import Sink
 
 # A topic that fills no store together with another.
 _ALONE: tuple[bool | None, tuple[str, ...]] = (False, ())
@@ -82,13 +83,27 @@ def sinks(compared: Compared) -> Iterator[Subject]:
     come = sorted(compared.after.written() - compared.before.written() - paired)
     for number, one in enumerate(gone if come else ()):
         yield _sink(compared, one, come[min(number, len(come) - 1)])
+    for name in come if not gone else come[len(gone) :]:
+        yield _sink(compared, name, name, added=True)
 
 
-def _sink(compared: Compared, one: str, other: str) -> Subject:
-    """What becomes of what is written to a topic."""
+def _sink(compared: Compared, one: str, other: str, *, added: bool = False) -> Subject:
+    """What becomes of what is written to a topic; one that is `added` has nothing to compare with."""
     declared, asked = _declared(compared, one, other)
-    facts: dict[str, Fact] = {"topic_changed": one != other, "stateful": compared.stateful, **declared}
+    if added:
+        declared = dict.fromkeys(declared, False)
+    facts: dict[str, Fact] = {
+        "added": added,
+        "topic_changed": one != other,
+        "stateful": compared.stateful,
+        "extracted": other not in _topics_written(compared.after),
+        **declared,
+    }
     return Subject("sink", other, facts, _said(compared, one, other), asked)
+
+
+def _topics_written(side: Side) -> set[str]:
+    return {node.topic for node in side.nodes.values() if isinstance(node, Sink) and node.topic is not None}
 
 
 def _declared(compared: Compared, old: str, new: str) -> Told:

@@ -72,9 +72,9 @@ class Side:
 
     @cached_property
     def global_stores(self) -> dict[str, tuple[str, ...]]:
-        """The stores of each topic that a global store reads, and the number of its subtopology before them."""
+        """The stores of each topic that a global store reads: its number among the subtopologies names no directory."""
         return {
-            topic: (sub.id, *sorted(sub.stores))
+            topic: tuple(sorted(sub.stores))
             for sub in self.topology.subtopologies
             if sub.is_global
             for source in sub.sources

@@ -36,6 +36,7 @@ def store_facts(name: str, before: DeclaredStore | None, after: DeclaredStore | 
     for fact, (field, of) in compared.items():
         facts[fact], asked[fact] = _compared(where, field, of(old), of(new))
     asked["is_join"] = asked["kind_changed"]
+    facts["becomes_versioned"] = (old.kind, new.kind) == ("key_value", "versioned")
     facts["retention_changed"], asked["retention_changed"] = _compared(where, "retention_ms", *_kept_in(old, new))
     facts["kept_longer"] = (_kept(new) or 0) > (_kept(old) or 0)
     facts["unversioned"] = any(

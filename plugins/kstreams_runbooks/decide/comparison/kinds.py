@@ -45,6 +45,9 @@ def hidden_facts(
         "logged": new.logging,
         "fed_changed": fed_by(compared.before, was) != fed_by(compared.after, name),
     }
+    if len(compared.after.keepers.get(name, ())) == 1:
+        # An operator fills a join's store, and another looks things up in it.
+        facts["is_join"] = False
     facts["kinds_known"] = all(facts[fact] is not None for fact in ("aggregate_changed", "join_changed"))
     asked = {
         f"{field}_changed": (Undeclared(where, field, sides(getattr(old, field), getattr(new, field))),)

@@ -38,6 +38,9 @@ def stores(compared: Compared) -> Iterator[Subject]:
         if not store.facts["stays"] or _is_buffer(store.name, buffers):
             # What comes or goes has nothing to compare with; a suppress buffer is declared as a suppression.
             facts = dict.fromkeys(facts, False)
+        if _is_buffer(store.name, buffers):
+            # What becomes of the buffer is what becomes of the suppression, but for a number that shifts.
+            facts |= {"removed": False} if store.facts["shifted"] else {"removed": False, "renamed": False}
         facts |= {"swapped": True} if (partner := crossed.get(store.name)) else {}
         facts["fed_by_other"] = (
             store.facts["stays"] is True

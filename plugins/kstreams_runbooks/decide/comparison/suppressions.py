@@ -88,11 +88,9 @@ _FINAL = "until_window_closes"
 
 
 def suppressions(compared: Compared) -> Iterator[Subject]:
-    """Each suppress operator; one that gets another name is one that goes and one that comes."""
+    """Each suppress operator; one that gets another name stays, and its buffer does not."""
     old, new = _candidates(compared.before), _candidates(compared.after)
-    kept = {
-        was: now for was, now in compared.operators.pairs if was == now or (is_generated(was) and is_generated(now))
-    }
+    kept = dict(compared.operators.pairs)
     for was, sure in old.items():
         now = kept.get(was)
         if now is None or now not in new:
@@ -122,6 +120,7 @@ def _one_side(compared: Compared, name: str, *, sure: bool, removed: bool) -> Su
     name_of_side = "old" if removed else "new"
     one = side.declared.suppressions.get(name)
     facts: dict[str, Fact] = {
+        "renamed": False,
         "added": not removed if sure or removed else None,
         "removed": removed if sure or not removed else None,
         "stays": False,
@@ -141,6 +140,7 @@ def _one_side(compared: Compared, name: str, *, sure: bool, removed: bool) -> Su
 def _stays(compared: Compared, was: str, name: str, *, sure: bool) -> Subject:
     old, new = compared.before.declared.suppressions.get(was), compared.after.declared.suppressions.get(name)
     facts: dict[str, Fact] = {
+        "renamed": was != name and not (is_generated(was) and is_generated(name)) if sure else False,
         "added": False,
         "removed": False,
         "stays": True,
@@ -159,7 +159,7 @@ def _stays(compared: Compared, was: str, name: str, *, sure: bool) -> Subject:
     logging = (Undeclared(f"suppressions.{name}", "logging", sides(old and old.logging, new and new.logging)),)
     asked = {"mode_changed": what, "buffer_changed": what, "serde_changed": serde}
     asked |= {"logging_changed": logging, "logged": logging}
-    return Subject("suppression", name, facts, _said(compared, name, new), asked)
+    return Subject("suppression", name, facts, {**_said(compared, name, new), "before": was}, asked)
 
 
 def _serde_changed(
@@ -211,6 +211,7 @@ def _said(compared: Compared, name: str, one: DeclaredSuppression | None) -> dic
     window = _window_before(compared.after, name)
     return {
         "name": name,
+        "before": name,
         "estimate": estimate(after, compared.after.topology),
         "factor": factor(after),
         "grace": "not known" if window is None else duration(window.grace_ms),

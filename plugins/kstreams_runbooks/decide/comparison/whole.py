@@ -1,5 +1,6 @@
 """What becomes of the subtopologies, and of the application as a whole."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import get_args
@@ -37,10 +38,12 @@ def subtopologies(compared: Compared) -> Iterator[Subject]:
     numbers = {sub.id for sub in after.subtopologies if not sub.is_global}
     tasks = {sub.id for sub in before.subtopologies if not sub.is_global}
     for read, number in sorted(_places(before).items(), key=lambda place: place[1]):
+        if number not in tasks:
+            continue
         found = now.get(read, "")
         facts: dict[str, Fact] = {
             "renumbered": found not in {"", number},
-            "number_gone": number in tasks and number not in numbers,
+            "number_gone": number not in numbers,
         }
         yield Subject("subtopology", number, facts, {"name": number, "now": found})
 
@@ -60,6 +63,7 @@ def application(compared: Compared) -> Subject:
         # The leader makes changelogs for the stores that it knows; a member with one more waits for its topic in vain.
         "shape_changed": _shape(before.topology) != _shape(after.topology) or _other_stores(compared),
         "kinds_known": _kinds_known(compared),
+        "shared_store": bool(_shared(after)),
         "streams_group": uses_streams_group(before) and uses_streams_group(after),
         "auto_create": bool(after.declared.auto_create_topics) and not before.declared.auto_create_topics,
     }
@@ -68,7 +72,14 @@ def application(compared: Compared) -> Subject:
         "kinds_known": (Undeclared("stores", ", ".join(get_args(Unchanged)), "new"),),
         "static": (Undeclared("config", "group.instance.id", sides(*configs)),),
     }
-    return Subject("application", WHOLE, facts, {"name": WHOLE}, asked)
+    said = {"name": WHOLE, "shared": ", ".join(_shared(after))}
+    return Subject("application", WHOLE, facts, said, asked)
+
+
+def _shared(side: Side) -> list[str]:
+    """Stores that more than one subtopology has tasks for."""
+    found = Counter(store for sub in side.topology.subtopologies if not sub.is_global for store in set(sub.stores))
+    return sorted(store for store, subs in found.items() if subs > 1)
 
 
 def _kinds_known(compared: Compared) -> bool | None:
@@ -84,9 +95,12 @@ def _without_unchanged(side: Side) -> Declaration:
 
 
 def _other_stores(compared: Compared) -> bool:
-    """Whether stores come or go; what becomes of one that gets another name, rows about the store say."""
+    """Whether stores come, which need a topic; rows about the store judge one that gets another name.
+
+    A store that goes leaves a topic that is there: members of both releases can run beside each other.
+    """
     found = compared.stores
-    return bool(found.added or found.removed) or any(len(tie.before) != len(tie.after) for tie in found.ties)
+    return bool(found.added) or any(len(tie.before) < len(tie.after) for tie in found.ties)
 
 
 def _buffers(side: Side) -> set[str]:

@@ -153,6 +153,45 @@ public final class Kinds {
                         .count(Named.as("count"), kept("totals"))));
     }
 
+    /** One of two counts of a stream is taken out. */
+    public Pair oneOfTwoNamedCountsRemoved() {
+        return Pair.of(builder -> counts(builder, true), builder -> counts(builder, false));
+    }
+
+    /** A second count of a stream is added. */
+    public Pair secondNamedCountAdded() {
+        return Pair.of(builder -> counts(builder, false), builder -> counts(builder, true));
+    }
+
+    /** Two global tables are built in the other order. */
+    public Pair globalTablesExchanged() {
+        return Pair.of(
+                builder -> {
+                    out(amounts(builder).groupByKey().count(Named.as("count"), kept("totals")));
+                    global(builder, "rates");
+                    global(builder, "limits");
+                },
+                builder -> {
+                    out(amounts(builder).groupByKey().count(Named.as("count"), kept("totals")));
+                    global(builder, "limits");
+                    global(builder, "rates");
+                });
+    }
+
+    private static void counts(StreamsBuilder builder, boolean both) {
+        KStream<String, Long> amounts = amounts(builder);
+        out(amounts.groupByKey().count(Named.as("count"), kept("totals")));
+        if (both) {
+            amounts.filter((account, amount) -> amount > 100, Named.as("large"))
+                    .groupByKey()
+                    .count(Named.as("count-large"), kept("large-totals"));
+        }
+    }
+
+    private static void global(StreamsBuilder builder, String topic) {
+        builder.globalTable(topic, Consumed.<String, String>as(topic + "-source"), Materialized.as(topic + "-table"));
+    }
+
     private static Pair countBecomes(Aggregator<String, Long, Long> after) {
         Consumer<StreamsBuilder> count = builder -> out(amounts(builder)
                 .groupByKey()
