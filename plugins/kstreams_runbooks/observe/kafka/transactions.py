@@ -2,7 +2,7 @@
 
 The partition's leader knows the producer, the transaction's coordinator its name and its timeout (KIP-664). If no
 coordinator names a transaction, two facts remain: no broker allows a timeout above its transaction.max.timeout.ms,
-and how long this process has seen it. The time of its first record is no evidence: a record may have any time.
+and how long this process has seen it. The time of its first record proves nothing: a record may have any time.
 """
 
 import time

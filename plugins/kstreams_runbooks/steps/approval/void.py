@@ -17,7 +17,7 @@ def void_plan(run: Run, plan: Plan, reasons: tuple[str, ...]) -> None:
 
 
 def voided(run: Run, digest: str | None = None) -> Evidence | None:
-    """The note that made a run's plan void (its present plan, or that of a digest); None while the plan is valid."""
+    """The entry that made a run's plan void (its present plan, or that of a digest); None while the plan is valid."""
     digest = digest or run.ledger.run(run.key).plan_digest
     kept = run.ledger.evidence(run.key, kind="note", name=_VOID)
     return next((note for note in kept if note.payload["digest"] == digest), None)
