@@ -85,8 +85,8 @@ def environment(lab: Lab) -> dict[str, str]:
         # How long a task that could start waits for the scheduler's next pass.
         "scheduler__scheduler_idle_sleep_time": "0.2",
         "usage_data_collection__enabled": "False",
-        # How late Airflow may notice that a task's process has ended. A task that parks itself (a question, a gate)
-        # and goes on before that is failed by the scheduler: "finished with state success, but the task instance's
+        # How late Airflow may notice that a task's process has ended. If a task defers itself (a question, a gate)
+        # and resumes before that, the scheduler fails it: "finished with state success, but the task instance's
         # state attribute is running".
         "workers__min_heartbeat_interval": "1",
         # More processes run here than two cores can serve at once: a late answer is not a lost one.

@@ -22,7 +22,7 @@ _RUNNING_S = 240
 
 @dataclass(frozen=True)
 class Deployed:
-    """How the application is set up. Without static membership its members come and go under new names.
+    """The setup of the application. Without static membership its members come and go under new names.
 
     `settings` override the defaults in every instance's base.properties.
     """

@@ -19,7 +19,7 @@ _CLASSES = (
     "classDef renamed stroke:#c77700,stroke-width:3px",
 )
 _SHAPES = {"operator": ("[", "]"), "store": ("[(", ")]"), "topic": (">", "]"), "extractor": ("{{", "}}")}
-# The first two come first: the later ones override them.
+# Replaced in this order: the later replacements contain the first characters.
 _ENTITIES = {
     "&": "&amp;",
     "#": "&num;",

@@ -75,6 +75,6 @@ def _input_doubts(collected: Collected, output: TopicRole, given: Mapping[TopicR
     doubts = [sentence for source in SOURCES[output] for sentence in given.get(source, ())]
     doubts += collected.unreadable(SOURCES[output])
     if output in {TopicRole.ENRICHED, TopicRole.PER_CUSTOMER}:
-        # a repartition topic corrects the others; a table is read in place
+        # a repartition topic corrects misplaced keys of the other outputs; a table keeps them
         doubts += collected.misplaced(SOURCES[output])
     return tuple(doubts)

@@ -26,7 +26,7 @@ class Statistics:
         return {"statistics.interval.ms": _EVERY_MS, "stats_cb": self._take}
 
     def sent(self, poll: Callable[[float], int]) -> int:
-        """Requests so far; a `poll` of a client brings its statistics since the previous call."""
+        """Requests so far; `poll` of a client delivers the statistics since its previous call."""
         until = time.monotonic() + _PATIENCE_S
         # Statistics from before this call are out of date.
         while poll(0):

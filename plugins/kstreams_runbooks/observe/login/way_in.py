@@ -15,7 +15,7 @@ from kstreams_runbooks.errors import Unreachable
 from kstreams_runbooks.observe.login.attempt import NO_ANSWER, NOTHING_LISTENS, Refusal, Server, attempt
 from kstreams_runbooks.observe.login.kafka_python import import_kafka_python
 
-# A restarting broker listens again within this time; every other cause is reported within 3 s.
+# A restarting broker listens again within this time; if it does not, the sentence comes within 3 s.
 _AGAIN_S: Final = 1.5
 _PAUSE_S: Final = 0.2
 # How long one address has before the next one is tried in parallel.
