@@ -67,7 +67,7 @@ def _changed(text: str, kind: str) -> str:
 def agents() -> Iterator[str]:
     """Base address."""
     with ThreadingHTTPServer(("127.0.0.1", 0), _Agent) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield f"http://127.0.0.1:{server.server_address[1]}"
         server.shutdown()
 
