@@ -9,10 +9,9 @@ from kstreams_runbooks.decide.status.status import Status, status
 from kstreams_runbooks.fleet import Application
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.readings.status import KeptStatus
+from kstreams_runbooks.model.times import DAY_MS
 from kstreams_runbooks.watch.settings import CheckSettings
 from kstreams_runbooks.watch.window import earlier_readings, limits_of, sample_of, window
-
-_DAY_MS = 86_400_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,5 +71,5 @@ def judge_fleet(
     ledger.keep_lag_statuses(statuses)
     # Of the clocks that took part the earliest: one that is weeks ahead must not delete what recreated topics show by.
     earliest_ms = min([now_ms, *read_at_ms.values()])
-    forgotten = ledger.forget_lag(earliest_ms - int(settings.keep_days * _DAY_MS))
+    forgotten = ledger.forget_lag(earliest_ms - int(settings.keep_days * DAY_MS))
     return Judgement(tuple(statuses), to_tell(statuses), forgotten, tuple(too_late))

@@ -18,6 +18,7 @@ from kstreams_runbooks.fleet import Application
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.readings.lag import LagSnapshot, with_others
 from kstreams_runbooks.model.readings.status import KeptReading, KnownTopology
+from kstreams_runbooks.model.times import HOUR_MS
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.application.topics_read import Told, ask_instances, question, question_again
 from kstreams_runbooks.observe.kafka.topic_names import TopicNames
@@ -26,7 +27,6 @@ from kstreams_runbooks.observe.lag.lag import LagAsked, read_lag
 from kstreams_runbooks.watch.settings import CheckSettings
 from kstreams_runbooks.watch.window import earlier_readings, limits_of, window
 
-_HOUR_MS = 3_600_000
 _HELD = "application"
 _READS_MORE = "reads what its topology does not name"
 
@@ -184,7 +184,7 @@ def _whom_to_ask(
             changed=changes.get(entry.name, 0),
             new_topics=tuple(sorted({*internal.get(entry.application_id, ())} - known)) if topology else (),
         )
-        if why := why_ask(acquaintance, now_ms, int(settings.topology_hours * _HOUR_MS)):
+        if why := why_ask(acquaintance, now_ms, int(settings.topology_hours * HOUR_MS)):
             found[entry.name] = why
     return found
 

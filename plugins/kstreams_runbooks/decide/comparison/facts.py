@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import TypeVar
 
+from kstreams_runbooks.model.times import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from kstreams_runbooks.model.topology.change import Fact, Undeclared
 from kstreams_runbooks.model.topology.declaration import DeclaredStore, DeclaredTopic, Window
 
@@ -82,7 +83,7 @@ def until(before: DeclaredStore | None, after: DeclaredStore | None) -> str:
 def duration(milliseconds: int) -> str:
     """`1 d 2 h`, in the units that are not 0; `0 ms` for none."""
     parts = []
-    for unit, size in (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1_000), ("ms", 1)):
+    for unit, size in (("d", DAY_MS), ("h", HOUR_MS), ("min", MINUTE_MS), ("s", SECOND_MS), ("ms", 1)):
         count, milliseconds = divmod(milliseconds, size)
         if count:
             parts.append(f"{count} {unit}")

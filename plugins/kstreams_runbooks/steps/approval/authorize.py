@@ -9,6 +9,7 @@ from kstreams_runbooks.errors import Refused, Unreachable, WriteRefused
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.runs.ledger import Approval
 from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.times import HOUR_MS
 from kstreams_runbooks.steps.approval.code import code_digest
 from kstreams_runbooks.steps.approval.holds import tell_who_holds_too_long
 from kstreams_runbooks.steps.approval.void import refuse_void
@@ -17,7 +18,6 @@ from kstreams_runbooks.steps.run.run import Run, now_ms
 
 # Asking anew, or a reject, takes an earlier approval back: it must not be used because somebody marked the task.
 VOIDED = "earlier approval void"
-_HOUR_MS = 3_600_000
 # The steps whose reading a plan is made from.
 _LOOKS = ("observe", "read_cards")
 
@@ -88,7 +88,7 @@ def _answered(run: Run, approval_task: str, digest: str) -> Approval:
 
 def _not_expired(run: Run, approval_task: str, approval: Approval) -> None:
     """WriteRefused where an approval has expired by this worker's clock or any that the journal has seen."""
-    lifetime_ms = int(run.limit("approval_expiry_h") * _HOUR_MS)
+    lifetime_ms = int(run.limit("approval_expiry_h") * HOUR_MS)
     earliest = run.ledger.earliest_clock(run.record, approval.entry)
     latest = run.ledger.latest_clock(run.record, approval.entry)
     if why := not_valid(approval, now_ms(), lifetime_ms, earliest, latest):

@@ -3,7 +3,6 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from kstreams_runbooks.decide.change.described import described_change, parsed
@@ -14,6 +13,7 @@ from kstreams_runbooks.decide.topology.graph import internal_topics
 from kstreams_runbooks.decide.topology.names import changelog_of
 from kstreams_runbooks.errors import Inconclusive, Refused, RunbookError, WriteRefused
 from kstreams_runbooks.ledger.codec import decode, encode
+from kstreams_runbooks.model.times import utc_minute
 from kstreams_runbooks.model.topology.change import ChangeFigures
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.topology.topology import Source
@@ -100,7 +100,7 @@ def _store(run: Run, change: ChangeReading, figures: ChangeFigures, before: Desc
     for line in as_text(made).splitlines():
         run.say(line)
     if (reach := made["costs"]["inputs_reach_back_to_ms"]) is not None:
-        run.say(f"inputs reach back to {datetime.fromtimestamp(reach / 1000, UTC):%Y-%m-%d %H:%M} UTC")
+        run.say(f"inputs reach back to {utc_minute(reach)}")
     for left in offered.left_out:
         run.say(left)
     run.say(f"plan {digest}")
