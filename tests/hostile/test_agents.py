@@ -23,8 +23,8 @@ from kstreams_runbooks.fleet.deployers.base import Instance
 from kstreams_runbooks.model.readings.readings import Missing, NoClient, StreamsReading, Taken
 from kstreams_runbooks.observe.application.jolokia import parts_of
 from kstreams_runbooks.observe.application.metrics import read_streams, streams_from
-from kstreams_runbooks.observe.application.polling import ask_all
-from kstreams_runbooks.observe.application.topics_read import ask_instances, question
+from kstreams_runbooks.observe.application.polling import poll_all
+from kstreams_runbooks.observe.application.topics_read import poll_instances, topics_to_read
 from kstreams_runbooks.observe.kafka.topic_names import TopicNames
 from kstreams_runbooks.observe.lag.topology_topics import readable_topics
 from kstreams_runbooks.terminal.airflow.connect import airflow_at
@@ -189,7 +189,7 @@ def test_an_answer_that_is_not_jolokias_is_missing_and_names_the_instance(case: 
     with FakeAgent(answer(NOT_JOLOKIA[case])) as agent:
         began = time.monotonic()
         reading = read_streams(agent.url, application_id="orders")
-        told = ask_instances([entry("odd", agent.url), entry("well", healthy.url)], NAMES)
+        told = poll_instances([entry("odd", agent.url), entry("well", healthy.url)], NAMES)
         assert time.monotonic() - began < 2 * _OVER_S
     assert isinstance(reading, Missing), reading
     assert not isinstance(reading, NoClient), "a JVM without a client is a finding; this is none"
@@ -198,7 +198,7 @@ def test_an_answer_that_is_not_jolokias_is_missing_and_names_the_instance(case: 
     assert "\n" not in reading.missing
     assert "\x1b" not in reading.missing
     assert (told["odd"].reads, told["odd"].failed, told["odd"].silent) == (None, (), ("odd-1",))
-    assert f"odd-1: jolokia {agent.url}: " in question(entry("odd"), told["odd"]).lacking
+    assert f"odd-1: jolokia {agent.url}: " in topics_to_read(entry("odd"), told["odd"]).lacking
     assert told["well"].reads is not None
 
 
@@ -304,12 +304,12 @@ def test_fifty_hanging_instances_leave_their_neighbours_their_turn(healthy: Fake
 
     with FakeAgent(falls_silent()) as dead, FakeAgent(timed) as other:
         began = time.monotonic()
-        told = ask_instances([entry("dead", *[dead.url] * 50), entry("well", other.url)], NAMES, QUICK)
+        told = poll_instances([entry("dead", *[dead.url] * 50), entry("well", other.url)], NAMES, QUICK)
         took = time.monotonic() - began
     assert told["well"].reads is not None
     assert answered["well"] - began < took / 2
     assert told["dead"].silent == tuple(f"dead-{number}" for number in range(1, 51))
-    assert "more instances" in question(entry("dead"), told["dead"]).lacking
+    assert "more instances" in topics_to_read(entry("dead"), told["dead"]).lacking
 
 
 BAD_URLS = [
@@ -439,7 +439,7 @@ def test_an_application_that_used_up_its_time_is_not_asked_on() -> None:
         return "answered"
 
     calls = {"slow": [slowly] * 6, "quick": [lambda: "answered"] * 6}
-    found = ask_all(calls, lambda why: why, of_one=1, seconds=0.3)
+    found = poll_all(calls, lambda why: why, of_one=1, seconds=0.3)
     assert found["quick"] == ["answered"] * 6
     assert found["slow"][:2] == ["answered"] * 2
     assert found["slow"][-1] == "not asked: the other instances of the application took 0.3 s in all"
@@ -458,7 +458,7 @@ def test_of_one_application_a_few_are_asked_at_once() -> None:
             running[0] -= 1
         return "answered"
 
-    assert ask_all({"one": [slowly] * 50, "two": [str] * 50}, str)["one"] == ["answered"] * 50
+    assert poll_all({"one": [slowly] * 50, "two": [str] * 50}, str)["one"] == ["answered"] * 50
     assert 1 < most[0] <= 8
 
 
@@ -469,7 +469,7 @@ def test_an_error_in_a_call_is_raised_and_holds_up_no_thread() -> None:
         raise LookupError("ours")
 
     with pytest.raises(LookupError, match="ours"):
-        ask_all({"one": [broken] * 3, "two": [lambda: "answered"] * 3}, str)
+        poll_all({"one": [broken] * 3, "two": [lambda: "answered"] * 3}, str)
 
 
 HEAD = "Topologies:\n Sub-topology: 0\n"

@@ -140,14 +140,14 @@ def prune_ledger_command(days: int, execute: bool, form: str) -> None:
     if form == "json":
         _print({"executed": execute, "older_than_days": days, "runs": pruned, "broken": broken})
     else:
-        _told(pruned, execute=execute, days=days)
+        _print_pruned(pruned, execute=execute, days=days)
     for one in broken:
         click.echo(outside(f"run {one['run']} is not pruned, its chain is {one['why']}", LONGEST_SENTENCE), err=True)
     if broken:
         sys.exit(1)
 
 
-def _told(pruned: list[dict[str, Any]], *, execute: bool, days: int) -> None:
+def _print_pruned(pruned: list[dict[str, Any]], *, execute: bool, days: int) -> None:
     for one in pruned:
         run = outside(one["run"], LONGEST_SENTENCE)
         click.echo(f"{run}: {one['readings']:,} readings, {one['bytes'] / _MB:,.1f} MB")

@@ -71,10 +71,10 @@ def _compared(
         finding = Finding("nothing-declared", "info", known.application.name, message, _DECLARATION)
         return Verdict(Outcome.PROCEED, (), (finding,))
     change = described_change(_alone(before), _alone(after), known, rules, versions)
-    findings = tuple(_finding(one, at_once=at_once) for one in change.told if one.severity != "info")
+    findings = tuple(_finding(one, at_once=at_once) for one in change.uncovered if one.severity != "info")
     if change.mixed_up:
         return Verdict(Outcome.REFUSE, change.plan.reasons, findings)
-    demanding = [one for one in change.told if one.refuse or (one.runbooks and one.runbooks[0] not in _ROLLED)]
+    demanding = [one for one in change.uncovered if one.refuse or (one.runbooks and one.runbooks[0] not in _ROLLED)]
     if at_once:
         return Verdict(Outcome.PROCEED, (), (*findings, *_not_declared(change, known)))
     if demanding:

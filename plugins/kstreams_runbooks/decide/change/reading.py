@@ -35,14 +35,14 @@ class ChangeReading:
     mixed_up: bool = False
 
     @property
-    def told(self) -> tuple[ChangeFinding, ...]:
+    def uncovered(self) -> tuple[ChangeFinding, ...]:
         """Findings that a person reads: those that no stronger one covers."""
         return tuple(finding for finding in self.findings if finding.covered_by is None)
 
     @property
     def rolls(self) -> bool:
         """Whether a rolling bounce is enough and nobody has to weigh anything before it."""
-        return self.plan.runbooks == ("rolling_bounce",) and all(one.severity == "info" for one in self.told)
+        return self.plan.runbooks == ("rolling_bounce",) and all(one.severity == "info" for one in self.uncovered)
 
 
 def read_change(

@@ -13,7 +13,7 @@ from kstreams_runbooks.model.releases.release import Release, within
 from kstreams_runbooks.model.releases.rules import VersionRules
 from kstreams_runbooks.model.verdicts import Outcome
 
-Answers = list[tuple[VersionQuestion, VersionPath]]
+PathAnswers = list[tuple[VersionQuestion, VersionPath]]
 
 # input of the question: its name for a person, and the option that gives it
 _INPUTS = {
@@ -39,7 +39,7 @@ def possible_questions(question: VersionQuestion, rules: VersionRules) -> list[V
     return [full for full in every if _can_run(full, rules)] or every
 
 
-def one_answer(question: VersionQuestion, answers: Answers, rules: VersionRules) -> VersionPath:
+def one_answer(question: VersionQuestion, answers: PathAnswers, rules: VersionRules) -> VersionPath:
     """The answer that all have in common, or inconclusive: which input would change it, and what each value gives."""
     if len({_key(path) for _, path in answers}) == 1:
         paths = [path for _, path in answers]
@@ -82,7 +82,7 @@ def _key(path: VersionPath) -> tuple[Any, ...]:
     return path.verdict, path.legs, path.bridge
 
 
-def _matters(name: str, answers: Answers) -> bool:
+def _matters(name: str, answers: PathAnswers) -> bool:
     """Whether two questions that differ in this input alone have different answers."""
     by_rest: dict[tuple[Any, ...], set[Any]] = defaultdict(set)
     for question, path in answers:
@@ -90,7 +90,7 @@ def _matters(name: str, answers: Answers) -> bool:
     return any(len(keys) > 1 for keys in by_rest.values())
 
 
-def _missing_finding(name: str, answers: Answers, rules: VersionRules) -> PathFinding:
+def _missing_finding(name: str, answers: PathAnswers, rules: VersionRules) -> PathFinding:
     """What each value of one input would give, values with the same answers together."""
     outcomes: dict[Any, dict[str, None]] = defaultdict(dict)
     for question, path in answers:

@@ -9,7 +9,7 @@ from kstreams_runbooks.model.verdicts import Outcome, Severity
 
 YesNoUnknown = Literal["yes", "no", "unknown"]
 Before = Literal["drain", "clear_state"]
-Runbook = Literal["library_bump", "rolling_bounce"]
+LegRunbook = Literal["library_bump", "rolling_bounce"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class PathBounce:
 class Leg:
     """One or two bounces that one run of one runbook drives: to another release, or to a setting on the running one."""
 
-    runbook: Runbook
+    runbook: LegRunbook
     target: str
     bounces: tuple[PathBounce, ...]
 

@@ -11,7 +11,7 @@ from kstreams_runbooks.model.runs.ledger import Approval
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.times import HOUR_MS
 from kstreams_runbooks.steps.approval.code import code_digest
-from kstreams_runbooks.steps.approval.holds import tell_who_holds_too_long
+from kstreams_runbooks.steps.approval.holds import notify_of_long_holds
 from kstreams_runbooks.steps.approval.void import refuse_void
 from kstreams_runbooks.steps.run.ending import BEGUN
 from kstreams_runbooks.steps.run.run import Run, now_ms
@@ -144,7 +144,7 @@ def take_hold(run: Run) -> None:
             is_finished=lambda run_key: is_over(run.ledger, run_key),
         )
     except Refused:
-        tell_who_holds_too_long(run)
+        notify_of_long_holds(run)
         raise
 
 

@@ -14,7 +14,7 @@ from kstreams_runbooks.steps.run.notify import notify
 from kstreams_runbooks.steps.run.run import Run, now_ms
 
 
-def tell_who_holds_too_long(run: Run) -> None:
+def notify_of_long_holds(run: Run) -> None:
     """Tell, once each, about the runs that have held something in the cluster of `run` for too long."""
     try:
         limit_h = notification_settings().held_too_long_h

@@ -22,10 +22,10 @@ def running(run: Run, version: RunningVersion) -> Described:
     """A version that runs, as its instances describe it; while none of them does, as its release would."""
     if version.text is None:
         return deployable(run, version.release)
-    return told_by(run, version.release, ", ".join(version.instances), version.text)
+    return described_by(run, version.release, ", ".join(version.instances), version.text)
 
 
-def told_by(run: Run, release: str, instances: str, text: str) -> Described:
+def described_by(run: Run, release: str, instances: str, text: str) -> Described:
     """A release with the description that `instances` give of themselves."""
     library, declared = _known_of(run, release)
     return Described(release, library, instances, text, declared)
