@@ -8,7 +8,7 @@ from kstreams_runbooks.decide.change.described import Known, described_change, p
 from kstreams_runbooks.decide.change.reading import ChangeReading
 from kstreams_runbooks.decide.change.rules import Fired
 from kstreams_runbooks.model.readings.readings import Missing
-from kstreams_runbooks.model.releases.rules import VersionRules
+from kstreams_runbooks.model.releases.rules import UpgradePathRules
 from kstreams_runbooks.model.topology.change import ChangeFinding, ChangeRule
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
@@ -27,7 +27,7 @@ def may_be_rolled(
     after: Described | Missing,
     known: Known,
     rules: tuple[ChangeRule, ...],
-    versions: VersionRules,
+    versions: UpgradePathRules,
     *,
     at_once: bool,
 ) -> Verdict:
@@ -59,7 +59,7 @@ def _compared(
     after: Described,
     known: Known,
     rules: tuple[ChangeRule, ...],
-    versions: VersionRules,
+    versions: UpgradePathRules,
     *,
     at_once: bool,
 ) -> Verdict:

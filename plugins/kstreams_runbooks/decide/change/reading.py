@@ -11,7 +11,7 @@ from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.prediction import Prediction, predicted
 from kstreams_runbooks.decide.comparison.subjects import subjects
 from kstreams_runbooks.model.releases.release import Release
-from kstreams_runbooks.model.releases.rules import VersionRules
+from kstreams_runbooks.model.releases.rules import UpgradePathRules
 from kstreams_runbooks.model.topology.change import ChangeFinding, ChangeRule, Undecided
 from kstreams_runbooks.model.verdicts import Outcome
 
@@ -49,7 +49,7 @@ def read_change(
     before: Side,
     after: Side,
     rules: tuple[ChangeRule, ...],
-    versions: VersionRules,
+    versions: UpgradePathRules,
     broker: Release | None = None,
 ) -> ChangeReading:
     """Every consequence of going from one side to the other, with its source, and the runbooks for it.

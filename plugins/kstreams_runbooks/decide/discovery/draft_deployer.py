@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 
-from kstreams_runbooks.decide.discovery.instances import versions_of
+from kstreams_runbooks.decide.discovery.instances import releases_of
 from kstreams_runbooks.model.address import metrics_url
 from kstreams_runbooks.model.discovery.discovery import DiscoverOptions, Field, Found, FoundInstance
 from kstreams_runbooks.model.releases.release import Release
@@ -19,9 +19,9 @@ def name_of(group_id: str) -> str:
 
 def draft_deployer(found: Found, given: DiscoverOptions) -> Mapping[str, Field]:
     """Its fields; `stated` only where one known release runs."""
-    versions = versions_of(found.instances)
-    runs = [one for one in versions if Release.known(one)]
-    strange = sorted(set(versions) - set(runs))
+    releases = releases_of(found.instances)
+    runs = [one for one in releases if Release.known(one)]
+    strange = sorted(set(releases) - set(runs))
     fields = {
         "kind": Field(
             "manual",

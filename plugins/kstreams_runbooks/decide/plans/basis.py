@@ -34,8 +34,8 @@ def deployed_instance(instance: InstanceReading, declared: DeclaredApplication) 
         raise Inconclusive(f"{instance.instance}: {deployment.missing}")
     if isinstance(deployment.release, Missing):
         raise Inconclusive(f"{instance.instance}: {deployment.release.missing}")
-    version = declared.library(deployment.release)
-    return DeployedInstance(instance.instance, deployment.release, tuple(sorted(deployment.settings)), version)
+    library = declared.library(deployment.release)
+    return DeployedInstance(instance.instance, deployment.release, tuple(sorted(deployment.settings)), library)
 
 
 def require_declared(declared: DeclaredApplication, release: str) -> None:
@@ -47,9 +47,9 @@ def require_declared(declared: DeclaredApplication, release: str) -> None:
         )
 
 
-def other_library(release: str, version: str) -> str:
+def other_library(release: str, library: str) -> str:
     """`library` of a bounce: empty where the release is named after its Kafka Streams release."""
-    return "" if release == version else version
+    return "" if release == library else library
 
 
 def facts(reading: ApplicationReading, declared: DeclaredApplication, code: str) -> PlanFacts:

@@ -27,7 +27,7 @@ from kstreams_runbooks.model.readings.readings import (
 )
 from kstreams_runbooks.model.readings.states import is_dead, is_up
 from kstreams_runbooks.model.releases.release import Release
-from kstreams_runbooks.model.releases.rules import VersionRules
+from kstreams_runbooks.model.releases.rules import UpgradePathRules
 from kstreams_runbooks.model.runs.plan import Bounce, DeployedInstance, Plan
 from kstreams_runbooks.model.verdicts import Finding
 
@@ -38,7 +38,7 @@ def undo_plan(
     reading: ApplicationReading,
     declared: DeclaredApplication,
     undone: Undone,
-    rules: VersionRules,
+    rules: UpgradePathRules,
     changelog_bytes: int | Missing,
     limits: tuple[tuple[str, float], ...],
     code: str,
@@ -190,9 +190,9 @@ def _at_once(undone: Undone, todo: dict[str, tuple[Move, ...]]) -> Iterator[Boun
             f"run {undone.run_key} found its instances as {named}: they cannot be started together as one; bring them "
             "back by hand (`kstreams-runbooks evidence` has the commands)"
         )
-    release, settings, version = before[0]
+    release, settings, library = before[0]
     clear = any(move.clears_state for move in undone.moves)
-    yield Bounce(1, release, settings, other_library(release, version), clear_state=clear)
+    yield Bounce(1, release, settings, other_library(release, library), clear_state=clear)
 
 
 def _stages(todo: Mapping[str, tuple[Move, ...]], guards: Mapping[str, DeployedInstance]) -> Iterator[Bounce]:

@@ -9,7 +9,7 @@ from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.readings.readings import ApplicationReading
 from kstreams_runbooks.model.releases.release import Release
-from kstreams_runbooks.model.releases.rules import VersionRules
+from kstreams_runbooks.model.releases.rules import UpgradePathRules
 from kstreams_runbooks.model.runs.plan import DeployedInstance
 
 
@@ -45,7 +45,7 @@ class Undone:
 
 
 def guard_of(
-    move: Move, undone: Undone, reading: ApplicationReading, declared: DeclaredApplication, rules: VersionRules
+    move: Move, undone: Undone, reading: ApplicationReading, declared: DeclaredApplication, rules: UpgradePathRules
 ) -> DeployedInstance | None:
     """What every instance runs as while the repartition topics are drained, before the old release of `move` starts.
 

@@ -13,7 +13,7 @@ LegRunbook = Literal["library_bump", "rolling_bounce"]
 
 
 @dataclass(frozen=True, slots=True)
-class VersionQuestion:
+class PathQuestion:
     """What an application runs and where it shall go. None is not known; unknown joins and aggregations count as yes.
 
     `upgrade_from` is what every instance has set already: a downgrade that is half way needs it to go on.
@@ -86,7 +86,7 @@ class PathFinding:
 
 
 @dataclass(frozen=True, slots=True)
-class VersionPath:
+class UpgradePath:
     """The answer: `reason` is the verdict in one sentence, `bridge` the release that stands between, if one does."""
 
     verdict: Outcome

@@ -160,7 +160,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class VersionRules:
+class UpgradePathRules:
     """All rows, and every release of Kafka Streams that they know, oldest first."""
 
     releases: tuple[Release, ...]

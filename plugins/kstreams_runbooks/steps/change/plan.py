@@ -7,7 +7,7 @@ from typing import Any
 
 from kstreams_runbooks.decide.change.described import described_change, parsed
 from kstreams_runbooks.decide.change.reading import ChangeReading
-from kstreams_runbooks.decide.instances.running import one_version
+from kstreams_runbooks.decide.instances.running import one_release
 from kstreams_runbooks.decide.runs.choice import NONE, Choices, choices, commands, started_id, started_with
 from kstreams_runbooks.decide.topology.graph import internal_topics
 from kstreams_runbooks.decide.topology.names import changelog_of
@@ -44,7 +44,7 @@ _MOST = 3
 @step("reads what runs and what the release says of itself; changes nothing")
 def describe_release(run: Run) -> None:
     """Read the description of what runs and of what is wanted, and what is declared of both."""
-    before = running(run, one_version(run.observed()))
+    before = running(run, one_release(run.observed()))
     after = wanted(run)
     for side, one in ((_BEFORE, before), (_AFTER, after)):
         topology = parsed(one)

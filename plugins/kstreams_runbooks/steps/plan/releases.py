@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from kstreams_runbooks.decide.change.described import Known
-from kstreams_runbooks.decide.instances.running import RunningVersion, running_versions
+from kstreams_runbooks.decide.instances.running import RunningRelease, running_releases
 from kstreams_runbooks.decide.plans.basis import require_declared
 from kstreams_runbooks.documents.text import Absent, read_text
 from kstreams_runbooks.errors import BadInput, RunbookError
@@ -18,11 +18,11 @@ from kstreams_runbooks.steps.run.run import Run
 _FILE, _TEXT, _RELEASE = "topology_file", "topology_text", "release"
 
 
-def running(run: Run, version: RunningVersion) -> Described:
-    """A version that runs, as its instances describe it; while none of them does, as its release would."""
-    if version.text is None:
-        return deployable(run, version.release)
-    return described_by(run, version.release, ", ".join(version.instances), version.text)
+def running(run: Run, found: RunningRelease) -> Described:
+    """A release that runs, as its instances describe it; while none of them does, as its topology command does."""
+    if found.text is None:
+        return deployable(run, found.release)
+    return described_by(run, found.release, ", ".join(found.instances), found.text)
 
 
 def described_by(run: Run, release: str, instances: str, text: str) -> Described:
@@ -47,7 +47,7 @@ def before_a_roll(
     run: Run, reading: ApplicationReading, release: str
 ) -> tuple[tuple[Described, ...], Described | Missing]:
     """Every version that runs, and the release that is wanted; Missing where one of them cannot be described."""
-    versions = running_versions(reading)
+    versions = running_releases(reading)
     silent = {release, *(version.release for version in versions if version.text is None)}
     try:
         printed = {name: run.deployer.topology(name) for name in sorted(silent)}
