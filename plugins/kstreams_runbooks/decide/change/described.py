@@ -12,7 +12,7 @@ from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.releases.release import Release
-from kstreams_runbooks.model.releases.rules import VersionRules
+from kstreams_runbooks.model.releases.rules import UpgradePathRules
 from kstreams_runbooks.model.topology.change import ChangeRule
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredTopic, Described
 from kstreams_runbooks.model.topology.topology import Topology
@@ -40,7 +40,7 @@ def described_change(
     after: Described,
     known: Known,
     rules: tuple[ChangeRule, ...],
-    versions: VersionRules,
+    versions: UpgradePathRules,
 ) -> ChangeReading:
     """What follows from going from one side to the other, internal topics by their full names.
 

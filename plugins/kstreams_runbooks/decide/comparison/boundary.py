@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, source_tables, target_of
-from kstreams_runbooks.decide.comparison.facts import Told, topic_facts
+from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, topic_facts
 from kstreams_runbooks.decide.comparison.settings import REUSE, optimized
 from kstreams_runbooks.decide.topology.graph import store_roles
 from kstreams_runbooks.model.topology.change import Fact, Subject, Undeclared
@@ -77,7 +77,7 @@ def _sink(compared: Compared, one: str, other: str) -> Subject:
     return Subject("sink", other, facts, _said(compared, one, other), asked)
 
 
-def _declared(compared: Compared, old: str, new: str) -> Told:
+def _declared(compared: Compared, old: str, new: str) -> DeclaredFacts:
     before, after = compared.before.declared.topics, compared.after.declared.topics
     return topic_facts(new, before.get(old), after.get(new))
 
