@@ -89,7 +89,7 @@ def require_length(text: str, *, limit: int = LARGEST_BYTES) -> str:
 
 
 def _read(file: IO[bytes], limit: int) -> bytes:
-    # A file of /proc says that it has no bytes, and another may grow meanwhile.
+    # A file in /proc reports a size of 0 bytes, and another may grow meanwhile.
     data = file.read(limit + 1) or b""
     if len(data) > limit:
         raise BadInput(f"has more than {limit:,} bytes (the limit); give a smaller file")

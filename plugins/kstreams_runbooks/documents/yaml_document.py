@@ -58,9 +58,9 @@ class _Open:
 def yaml_document(text: str) -> Any:
     """The values of a YAML text: dicts, lists, text, numbers, booleans, dates and None.
 
-    BadInput with the line for invalid YAML, for a second document, for more than `DEEPEST` levels, `MOST_NODES` nodes
-    or `LARGEST_BYTES` characters with every alias written out, for an alias inside its own anchor, a key given twice, a
-    key that is a list or a mapping, any tag but those of plain values, and a number of absurd length.
+    BadInput with the line for invalid YAML and for a second document; for more than `DEEPEST` levels, `MOST_NODES`
+    nodes or `LARGEST_BYTES` characters with every alias written out; for an alias inside its own anchor, a key given
+    twice, a key that is a list or a mapping, any tag but those of plain values, and a number of absurd length.
     """
     _refuse_directives(text)
     loader = _LOADER(text)
@@ -148,7 +148,7 @@ class _Reader:
     def _alias(self, event: Any) -> _Value:
         name = event.anchor
         if name in self._pending:
-            self._refuse(event, f"has the alias *{beginning(name)} inside of what it stands for; write the value")
+            self._refuse(event, f"has the alias *{beginning(name)} inside its own anchor; write the value")
         if name not in self._anchors:
             alias = beginning(name)
             self._refuse(event, f"has the alias *{alias}, and nothing before it is &{alias}; define it")

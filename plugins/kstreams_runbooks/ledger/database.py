@@ -116,7 +116,7 @@ class Database:
             raise BadInput(f"ledger {self.name}: a value cannot be stored ({cause}); correct it") from error
         except (ValueError, RecursionError) as error:
             raise Inconclusive(
-                f"ledger {self.name}: a row is damaged ({error}), so what it says is not known; find the row with "
+                f"ledger {self.name}: a row is damaged ({error}), and its content is unknown; find the row with "
                 "`kstreams-runbooks evidence RUN --verify`, and restore the ledger from a backup"
             ) from error
 

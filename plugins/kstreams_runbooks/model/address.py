@@ -28,8 +28,8 @@ def kafka_servers(given: object, what: str) -> tuple[str, ...]:
     for server in servers:
         if not _is_server(server):
             raise BadInput(
-                f"{what}: {server.rpartition('@')[2]!r} is no bootstrap server (expected HOST:PORT with a port from 1 "
-                f"to {_LAST_PORT}, an IPv6 address as in [::1]:9092); correct it"
+                f"{what}: {server.rpartition('@')[2]!r} is not a bootstrap server (expected HOST:PORT with a port from "
+                f"1 to {_LAST_PORT}, an IPv6 address as in [::1]:9092); correct it"
             )
     return servers
 

@@ -75,8 +75,8 @@ class Owed:
 def owed(question: VersionQuestion, rules: VersionRules) -> Owed:
     """Steps for undoing a bump in which `upgrade.from` did not hold the new formats back all the time.
 
-    Only formats count. Objections to the old release itself (one to avoid, its brokers, a guarantee) are no reason to
-    stay on the new one: it ran until then, with the settings that come back with it.
+    Only formats count. Objections to the old release itself (one to avoid, its brokers, a guarantee) do not block it:
+    it ran until then, with the settings that come back with it.
     """
     if refused := protocol_refused(question, rules):
         return Owed(refused.reason)

@@ -52,7 +52,7 @@ def _again(before: KeptStatus, now: KeptStatus) -> bool:
 
 
 def to_tell(statuses: Iterable[KeptStatus]) -> tuple[KeptStatus, ...]:
-    """Statuses with a word of which the owner has not been notified."""
+    """Statuses with a word that is not the one in the owner's last notification."""
     return tuple(one for one in statuses if one.word != one.told)
 
 

@@ -12,8 +12,8 @@ class ChangeFigures:
     """Readings by full topic name; a topic that is not there was not read.
 
     `bytes_on_disk` are those of one replica, `records` the offsets in an input (transaction markers included),
-    `oldest_ms` the timestamp of the oldest record that an input still has (ms since 1970), `partitions` counts as they
-    are on the cluster, `inputs` the names that were requested as inputs.
+    `oldest_ms` the timestamp of the oldest record that an input still has (ms since 1970). `partitions` are counts as
+    they are on the cluster, `inputs` the names that were requested as inputs.
     """
 
     bytes_on_disk: Mapping[str, int] = field(default_factory=dict)
