@@ -54,6 +54,7 @@ BANNED = (
     (r"(?<!there )\b(?:is|are|was|were|be) no (?!longer\b|more than\b|less than\b)\w+", 2),
     (r"\b(?:tells?|told|telling|says?|said|saying)\b", 3),
     (r"\b(?:stands?|stood|standing)\b", 4),
+    (r"\b(?:lies|lay|lying)\b", 4),
     (r"\bbesides?\b", 4),
     (r"(?:^|[.:;] )where\b(?! to\b)", 5),
     (r"\b(?:only|except|unless|even|also) where\b", 5),
