@@ -12,7 +12,7 @@ from kstreams_runbooks.model.topology.declaration import DeclaredTopic
 
 
 def sources(compared: Compared) -> Iterator[Subject]:
-    """Topics of others that are read, a pattern as one; those of global stores apart."""
+    """External topics that are read, a pattern as one; those of global stores apart."""
     stateful = {
         topic
         for version in (compared.before, compared.after)
@@ -53,7 +53,7 @@ def sources(compared: Compared) -> Iterator[Subject]:
 
 
 def sinks(compared: Compared) -> Iterator[Subject]:
-    """Topics of others that are written: by a sink that stays, to the same topic or to another."""
+    """External topics that are written: by a sink that stays, to the same topic or to another."""
     internal = compared.before.internal | compared.after.internal
     seen: set[tuple[str, str]] = set()
     for was, name in compared.operators.pairs:

@@ -73,7 +73,7 @@ class Version:
         }
 
     def read(self, *, is_global: bool | None = None) -> set[str]:
-        """Topics of others that it reads, a pattern as one; None for both kinds."""
+        """External topics that it reads, a pattern as one; None for both kinds."""
         return {
             topic
             for sub in self.topology.subtopologies
@@ -84,7 +84,7 @@ class Version:
         }
 
     def written(self) -> set[str]:
-        """Topics of others that it writes, an extractor as one."""
+        """External topics that it writes, an extractor as one."""
         targets = (target_of(node) for _, node in self.topology.nodes())
         return {target for target in targets if target and target not in self.internal}
 

@@ -34,7 +34,7 @@ def oldest(releases: Iterable[tuple[str, str]]) -> Release:
 def running_releases(reading: ApplicationReading) -> tuple[tuple[str, str], ...]:
     """(instance, release) as observed; an instance that runs with `upgrade.from` counts as that older minor.
 
-    With `upgrade.from` set it still writes the old format, so the second bounce is still to come.
+    With `upgrade.from` set it still writes the old format: the second bounce is still to come.
     """
     releases = []
     for instance in reading.instances:

@@ -23,7 +23,7 @@ class Role:
     """The role of a store or an internal topic, apart from its name.
 
     `owners` are the operators that keep or write it, as labels with their number; `before` and `behind` all operators
-    upstream and downstream; `inputs` and `outputs` the topics of others at either end.
+    upstream and downstream; `inputs` and `outputs` the external topics at either end.
     """
 
     owners: Labels
@@ -80,7 +80,7 @@ def store_roles(topology: Topology) -> dict[str, Role]:
 
 @lru_cache(maxsize=4)
 def chosen_names(topology: Topology) -> frozenset[str]:
-    """Operators with chosen names, and topics of others."""
+    """Operators with chosen names, and external topics."""
     internal = internal_topics(topology)
     nodes = [node for _, node in topology.nodes()]
     operators = {node.name for node in nodes if not is_generated(node.name)}

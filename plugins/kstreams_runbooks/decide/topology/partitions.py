@@ -16,7 +16,7 @@ def repartition_topics(topology: Topology) -> frozenset[str]:
 def partition_counts(topology: Topology, declared: Mapping[str, int]) -> dict[str, int]:
     """Partitions by name as printed: of internal topics, and of each store's changelog under `<store>-changelog`.
 
-    `declared` has those of topics of others and of repartition topics that the program gives a number. An absent
+    `declared` has those of external topics and of repartition topics that the program gives a number. An absent
     count is unknown. A repartition topic gets the largest count among the inputs where it is written, and then,
     if it is joined, the count of the topics it is joined with; topics behind it keep to the first number.
 
@@ -87,7 +87,7 @@ def _as_written(tasks: list[Subtopology], internal: frozenset[str], counts: Mapp
 
 
 def _unknown(tasks: list[Subtopology], internal: frozenset[str], counts: Mapping[str, int]) -> set[str]:
-    """Internal topics behind a topic of others that is not declared, or behind a pattern."""
+    """Internal topics behind an external topic that is not declared, or behind a pattern."""
     unknown = {name for sub in tasks for name in _read(sub) if name not in internal and name not in counts}
     for _ in internal:
         unknown |= {topic for topic in internal - counts.keys() if unknown & _upstream(topic, tasks)}
@@ -97,7 +97,7 @@ def _unknown(tasks: list[Subtopology], internal: frozenset[str], counts: Mapping
 def _decided(
     group: set[str], internal: frozenset[str], declared: Mapping[str, int], counts: Mapping[str, int]
 ) -> int | None:
-    """Partitions of the topics that are joined: those of others, else a number that the program gives, else the most.
+    """Partitions of joined topics: those of external ones, else a number that the program gives, else the most.
 
     None if one is unknown, and if those that decide differ: the application does not start.
     """
