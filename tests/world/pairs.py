@@ -16,11 +16,13 @@ from kstreams_runbooks.model.topology.topology import Topology
 FIXTURES = Path(__file__).parents[1] / "apps" / "topologies"
 PAIRS = FIXTURES / "pairs"
 DECLARED = FIXTURES / "declared"
+# Topologies that no release builds.
+HAND_WRITTEN = "hand-written"
 
 
 @cache
 def expected() -> dict[str, dict[str, Any]]:
-    """What follows from each case: the exact rules, the verdict, the runbooks, and what it is nearly."""
+    """The expected result of each case: the exact rules, the verdict, the runbooks, and the case that it resembles."""
     found: dict[str, dict[str, Any]] = json.loads((FIXTURES / "expected.json").read_text("utf-8"))
     return found
 
@@ -28,13 +30,14 @@ def expected() -> dict[str, dict[str, Any]]:
 @cache
 def described(pair: str) -> tuple[Topology, Topology]:
     """The old and the new topology of a pair."""
-    before, after = (parse_topology((PAIRS / pair / f"{side}.txt").read_text("utf-8")) for side in ("before", "after"))
+    folder = FIXTURES / pair if pair == HAND_WRITTEN else PAIRS / pair
+    before, after = (parse_topology((folder / f"{side}.txt").read_text("utf-8")) for side in ("before", "after"))
     return before, after
 
 
 @cache
 def compared(case: str) -> Compared:
-    """The two versions of a case with what they declare."""
+    """The two versions of a case with their declarations."""
     before, after = (
         Side(topology, read_topology_declaration(DECLARED / case / f"{side}.yaml"))
         for topology, side in zip(described(case.split("/", 1)[0]), ("before", "after"), strict=True)

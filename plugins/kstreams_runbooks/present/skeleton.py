@@ -1,4 +1,4 @@
-"""What an application has to declare beside a topology, as a file to fill in."""
+"""The declaration that an application needs next to a topology, as a file to fill in."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from kstreams_runbooks.wording import sentence
 
 _PLAIN = re.compile(r"[A-Za-z][\w.-]*", re.ASCII)
 _HEAD = """\
-# What the description of this release leaves out. A value that stays null is unknown, and a plan that needs it is
+# The facts that the description of this release leaves out. A null value is unknown, and a plan that needs it is
 # inconclusive: fill in the known values and delete the rest (docs/declaration.md).
 library: null              # Kafka Streams release, such as 4.3.1
 config: null               # every setting that is set, such as {application.id: orders, topology.optimization: all}
@@ -22,7 +22,7 @@ default_value_serde: null  # {name: json, schema_version: 1}; without schema_ver
 
 
 def skeleton(topology: Topology) -> str:
-    """YAML with every store, suppression and topic of a topology, and what is asked of each."""
+    """YAML with every store, suppression and topic of a topology, and the fields to fill in."""
     return "\n".join(_lines(Side(topology))) + "\n"
 
 
@@ -54,12 +54,12 @@ def _lines(side: Side) -> Iterator[str]:
 
 
 def _key(name: str) -> str:
-    """A name as YAML reads it back: quoted where it would be something else."""
+    """A name that YAML reads back unchanged: quoted if it would be another value."""
     return name if _PLAIN.fullmatch(name) and yaml.safe_load(name) == name else json.dumps(name)
 
 
 def _first_stores(side: Side) -> set[str]:
-    """Stores that may be tables: nothing in the text tells it."""
+    """Stores that may be tables: the text does not show it."""
     asked = {topic for topic, is_table in source_tables(side).items() if is_table is None}
     readers = {
         name

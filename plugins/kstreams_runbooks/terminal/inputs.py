@@ -1,4 +1,4 @@
-"""Files and options of one side of a change, read; BadInput begins with the name of the file."""
+"""Reads the files and options of one side of a change; BadInput begins with the name of the file."""
 
 import re
 import sys
@@ -15,13 +15,13 @@ from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.topology.declaration import Declaration
 from kstreams_runbooks.model.topology.topology import Topology
 
-# Kafka's settings, those of clients with their prefixes among them, and what an application adds.
+# Kafka's settings, also those of clients with their prefixes, and settings that an application adds.
 _KEY = re.compile(r"[A-Za-z0-9._-]+")
 
 
 @dataclass(frozen=True, slots=True)
 class SideFiles:
-    """What the options of one side name; None for what was not given."""
+    """The options of one side; None for an option that was not given."""
 
     topology: Path
     declaration: Path | None = None
@@ -43,7 +43,7 @@ def read_topology(path: Path) -> Topology:
 
 
 def read_side(given: SideFiles) -> Side:
-    """One side with everything that was given of it; BadInput where two of its files contradict each other."""
+    """One side with everything that was given for it; BadInput if two of its files contradict each other."""
     topology = read_topology(given.topology)
     declared = _declaration(given.declaration)
     if given.config is not None:

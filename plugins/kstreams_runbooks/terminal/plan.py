@@ -19,7 +19,7 @@ _TEXT = click.Path(dir_okay=False, path_type=Path, allow_dash=True)
 
 
 def _sides(command: _F) -> _F:
-    """Options that both versions have."""
+    """Add the options that both versions have."""
     for side, words in (("to", "new"), ("from", "old")):
         for name, kind, meta, text in (
             ("version", str, "RELEASE", f"Kafka Streams release of the {words} version, such as 4.3.1."),
@@ -71,14 +71,14 @@ def plan_command(form: str, application: str | None, **given: Any) -> None:
 
 
 def _worse(code: int, topics: Verdict) -> int:
-    """The plan's exit code, or that of the topics: what is certain goes over what is missing, bad input over both."""
+    """The plan's exit code, or that of the topics: a certain result outranks a missing one, bad input outranks both."""
     if code == BadInput.exit_code or topics.outcome is Outcome.PROCEED:
         return max(code, 1) if topics.findings else code
     return Refused.exit_code if topics.outcome is Outcome.REFUSE else Inconclusive.exit_code
 
 
 def _on_cluster(application: str, given: dict[str, Any]) -> Verdict:
-    """The new version against the cluster, its files read as the plan reads them."""
+    """Judge the new version against the cluster; its files are read as the plan reads them."""
     from kstreams_runbooks.documents.text import read_text
     from kstreams_runbooks.model.topology.declaration import Described
     from kstreams_runbooks.terminal.inputs import SideFiles, read_side

@@ -1,13 +1,13 @@
 """What kind of operator keeps a store, and what no description shows of it: the aggregate, the join, the changelog.
 
-A store is found by its name. Where another kind of operator takes it over, nothing fails: the new one goes on from the
+A store is found by its name. If another kind of operator takes it over, nothing fails: the new one goes on from the
 values that the old one left.
 """
 
 from typing import Literal
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
-from kstreams_runbooks.decide.comparison.facts import Asked, changed, sides
+from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, changed, sides
 from kstreams_runbooks.decide.topology.names import is_generated, is_repartition, stem
 from kstreams_runbooks.model.topology.change import Fact, Undeclared
 from kstreams_runbooks.model.topology.declaration import DeclaredStore, Unchanged
@@ -34,8 +34,8 @@ _NONE = "none"
 
 def hidden_facts(
     compared: Compared, name: str, was: str, before: DeclaredStore | None, after: DeclaredStore | None
-) -> tuple[dict[str, Fact], Asked]:
-    """Facts of a store that stays, called `was` before and `name` now; what to declare where one is not known."""
+) -> DeclaredFacts:
+    """Facts of a store that stays, called `was` before and `name` now; what to declare if one is unknown."""
     old, new = before or DeclaredStore(), after or DeclaredStore()
     where = f"stores.{name}"
     facts: dict[str, Fact] = {

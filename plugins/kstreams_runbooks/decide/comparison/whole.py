@@ -1,4 +1,4 @@
-"""What becomes of the subtopologies, and of the application as a whole."""
+"""The fate of the subtopologies, and of the application as a whole."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ WHOLE = "application"
 
 
 def kept_topics(compared: Compared) -> Iterator[Subject]:
-    """Each of them; none where the inputs get another number, which is a change of its own."""
+    """Each of them; empty if the inputs' partition counts change, which is a change of its own."""
     before, after = compared.before.declared.topics, compared.after.declared.topics
     if any(before[name].partitions != after[name].partitions for name in before.keys() & after.keys()):
         return
@@ -32,7 +32,7 @@ def kept_topics(compared: Compared) -> Iterator[Subject]:
 
 
 def subtopologies(compared: Compared) -> Iterator[Subject]:
-    """Subtopologies of the old topology by what they read; one whose number is gone leaves task directories behind."""
+    """Subtopologies of the old topology by their inputs; one whose number is gone leaves task directories behind."""
     before, after = compared.before.topology, compared.after.topology
     now = _places(after)
     numbers = {sub.id for sub in after.subtopologies if not sub.is_global}
@@ -49,7 +49,7 @@ def subtopologies(compared: Compared) -> Iterator[Subject]:
 
 
 def application(compared: Compared) -> Subject:
-    """The whole: whether anything at all has changed, and whether old and new can stand beside each other."""
+    """The whole: whether anything at all has changed, and whether old and new can run next to each other."""
     before, after = compared.before, compared.after
     configs = (before.declared.config, after.declared.config)
     undeclared = sorted(after.store_places.keys() - after.declared.stores.keys() - _buffers(after))
@@ -57,7 +57,7 @@ def application(compared: Compared) -> Subject:
     facts: dict[str, Fact] = {
         "same": same,
         "declared_same": _without_unchanged(before) == _without_unchanged(after) if not undeclared else None,
-        # The members that cling to an old assignment are those of before.
+        # The members that keep an old assignment are the old ones.
         "static": either(*(None if config is None else bool(config.get("group.instance.id")) for config in configs)),
         "topics_changed": _topics(before.topology) != _topics(after.topology),
         # The leader makes changelogs for the stores that it knows; a member with one more waits for its topic in vain.
@@ -83,7 +83,7 @@ def _shared(side: Side) -> list[str]:
 
 
 def _kinds_known(compared: Compared) -> bool | None:
-    """True where it is known of each store that the same kind of operator keeps it; else nobody knows."""
+    """True if the same kind of operator is known to keep each store, None if that is unknown for one."""
     before, after = compared.before.declared.stores, compared.after.declared.stores
     found = (hidden_facts(compared, new, old, before.get(old), after.get(new))[0] for old, new in compared.stores.pairs)
     return all(facts["kinds_known"] for facts in found) or None
@@ -95,10 +95,7 @@ def _without_unchanged(side: Side) -> Declaration:
 
 
 def _other_stores(compared: Compared) -> bool:
-    """Whether stores come, which need a topic; rows about the store judge one that gets another name.
-
-    A store that goes leaves a topic that is there: members of both releases can run beside each other.
-    """
+    """Whether stores are added or removed; rows about a store cover one that is renamed."""
     found = compared.stores
     return bool(found.added) or any(len(tie.before) < len(tie.after) for tie in found.ties)
 
@@ -109,7 +106,7 @@ def _buffers(side: Side) -> set[str]:
 
 
 def _places(topology: Topology) -> dict[frozenset[str], str]:
-    """Numbers of subtopologies by the roles of what they read."""
+    """Numbers of subtopologies by the roles of their inputs."""
     roles: dict[str, Role] = topic_roles(topology)
     return {
         frozenset(str(roles.get(topic, topic)) for source in sub.sources for topic in topics_of(source)): sub.id
@@ -122,7 +119,7 @@ def _topics(topology: Topology) -> set[str]:
 
 
 def _shape(topology: Topology) -> frozenset[tuple[str, frozenset[str]]]:
-    """What the members of a group have to agree on: the sources of every subtopology that has tasks."""
+    """The facts that the members of a group have to agree on: the sources of every subtopology that has tasks."""
     return frozenset(
         (sub.id, frozenset(topic for source in sub.sources for topic in topics_of(source)))
         for sub in topology.subtopologies
