@@ -33,7 +33,7 @@ _FILES: Mapping[str, Mapping[str, Any]] = {
     "guarantees.yaml": {"guarantee_changes": GuaranteeRule, "protocol_changes": ProtocolRule},
     "brokers.yaml": {"brokers": BrokerRule},
     "avoid.yaml": {"avoid": AvoidRule},
-    "changes.yaml": {"changes": Change},
+    "release_changes.yaml": {"changes": Change},
 }
 _RANGES = ("running", "target", "releases", "brokers", "bridges", "throws")
 
