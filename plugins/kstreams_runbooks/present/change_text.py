@@ -9,6 +9,7 @@ from kstreams_runbooks.wording import LONGEST_SENTENCE, cell, code, first_of, ma
 
 _WIDTH = 110
 _SHOWN = 3
+_ASKED = 2
 _RUN_IT = "run it"
 _STARTS_OVER = {"reset_and_cleanup", "blue_green_cutover"}
 _PLURAL = {"topic": "topics", "directory": "directories", "group": "groups"}
@@ -37,12 +38,24 @@ def as_markdown(plan: Mapping[str, Any]) -> str:
 
 
 def headline(plan: Mapping[str, Any]) -> str:
-    """The verdict in one sentence."""
-    if plan["verdict"] == "proceed":
-        return f"PROCEED with {', then '.join(plan['runbooks'])}"
+    """The verdict in one sentence; SAFE only if a rolling bounce is enough and every finding is an info."""
+    runbooks = ", then ".join(plan["runbooks"])
     if plan["verdict"] == "inconclusive":
-        return "INCONCLUSIVE: the runbook depends on facts that are not declared"
-    return "REFUSE: no runbook makes this safe"
+        asked = dict.fromkeys(field for one in plan["undecided"] if one["matters"] for field in one["declare"])
+        return f"NOT KNOWN: declare {first_of([*asked], _ASKED)}"
+    if plan["verdict"] != "proceed":
+        return f"CANNOT: no runbook makes this safe{_worst(plan)}"
+    if plan["runbooks"] == ["rolling_bounce"] and not _worst(plan):
+        return f"SAFE: {runbooks}"
+    return f"RUNBOOK NEEDED: {runbooks}{_worst(plan)}"
+
+
+def _worst(plan: Mapping[str, Any]) -> str:
+    """The rules of the worst findings, such as ` (danger: store-renamed)`; empty if every finding is an info."""
+    for severity in ("danger", "warning"):
+        if ids := [*dict.fromkeys(one["id"] for one in uncovered(plan) if one["severity"] == severity)]:
+            return f" ({severity}: {first_of(ids, _SHOWN)})"
+    return ""
 
 
 def notes(plan: Mapping[str, Any]) -> list[str]:

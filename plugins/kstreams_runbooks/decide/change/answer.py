@@ -50,7 +50,7 @@ def change_plan(fired: Fired) -> ChangePlan:
         return ChangePlan(Outcome.REFUSE, refused, ())
     asked = [finding.runbooks for finding in findings if finding.runbooks]
     plan = _answering(asked)
-    open_ = [one for one in fired.undecided if _matters(one, plan)]
+    open_ = open_questions(fired)
     if open_ and not set(plan) & set(MILD):
         careful = _answering([*asked, *(one.runbooks for one in fired.undecided if one.runbooks)])
         if not any(_matters(one, careful) for one in fired.undecided):
@@ -59,6 +59,12 @@ def change_plan(fired: Fired) -> ChangePlan:
     if open_:
         return ChangePlan(Outcome.INCONCLUSIVE, tuple(_missing(open_)), ())
     return ChangePlan(Outcome.PROCEED, (), plan, _alternatives(plan, findings))
+
+
+def open_questions(fired: Fired) -> tuple[Undecided, ...]:
+    """The rules that may fire and on which the runbook depends: the facts to declare."""
+    plan = _answering([one.runbooks for one in fired.findings if one.covered_by is None and one.runbooks])
+    return tuple(one for one in fired.undecided if _matters(one, plan))
 
 
 def _answering(asked: list[tuple[ChangeRunbook, ...]]) -> tuple[ChangeRunbook, ...]:

@@ -10,6 +10,7 @@ from kstreams_runbooks.decide.comparison.counterparts import Counterparts
 from kstreams_runbooks.decide.comparison.facts import of_serdes, store_facts, topic_facts, until
 from kstreams_runbooks.decide.comparison.feeding import exchanged_tables
 from kstreams_runbooks.decide.comparison.kinds import carries, hidden_facts, hidden_words
+from kstreams_runbooks.decide.comparison.words import store_words, topic_words
 from kstreams_runbooks.decide.topology.graph import chosen_names, feeds, graph, neighbours
 from kstreams_runbooks.decide.topology.names import index_of, is_generated, is_suppress_buffer, repartition_base
 from kstreams_runbooks.model.topology.change import Fact, Subject, SubjectKind, Undeclared
@@ -51,6 +52,7 @@ def stores(compared: Compared) -> Iterator[Subject]:
             **store.said,
             "before": partner or store.said["before"],
             **hidden_words(compared, store.name, store.said["before"], was, now),
+            **store_words(was, now),
             "until": until(was, now),
             "shifted_by": _shifted_by(compared, store),
         }
@@ -61,15 +63,14 @@ def internal_topics(compared: Compared) -> Iterator[Subject]:
     """Repartition topics and those of foreign-key joins, with their declared partitions."""
     before, after = compared.before, compared.after
     for topic in _each("internal_topic", compared.topics, before.topic_places, after.topic_places):
-        facts, asked = topic_facts(
-            topic.name, before.declared.topics.get(topic.said["before"]), after.declared.topics.get(topic.name)
-        )
+        was, now = before.declared.topics.get(topic.said["before"]), after.declared.topics.get(topic.name)
+        facts, asked = topic_facts(topic.name, was, now)
         if topic.facts["stays"] is not True:
             facts = dict.fromkeys(facts, False)
         facts["fed_by_other"] = topic.facts["stays"] is True and _fed_by_other(compared, topic)
         carried = carries(before, topic.said["before"]), carries(after, topic.name)
         facts["carried_changed"] = topic.facts["stays"] is True and len(set(carried)) > 1
-        said = {**topic.said, "shifted_by": _shifted_by(compared, topic)}
+        said = {**topic.said, **topic_words(was, now), "shifted_by": _shifted_by(compared, topic)}
         said |= dict(zip(("carried_before", "carried_after"), carried, strict=True))
         yield replace(topic, facts={**topic.facts, **facts}, said=said, asked={**asked, **topic.asked})
 
@@ -104,9 +105,9 @@ def _fed_by_other(compared: Compared, subject: Subject) -> bool:
 def _shifted_by(compared: Compared, subject: Subject) -> str:
     """The operators that were added or removed before a thing whose number changed, in words."""
     found = compared.program
-    come = [f"{name} has come" for name in found.added if _before(name, subject.name)]
-    gone = [f"{name} has gone" for name in found.removed if _before(name, subject.said["before"])]
-    return _some((*come, *gone), " and ") or "something before it has come, gone or got a name"
+    come = [f"{name} was added" for name in found.added if _before(name, subject.name)]
+    gone = [f"{name} was removed" for name in found.removed if _before(name, subject.said["before"])]
+    return _some((*come, *gone), " and ") or "an operator before it was added, removed or named"
 
 
 def _some(names: Sequence[str], between: str) -> str:
@@ -188,7 +189,7 @@ def _each(
             facts = {**subject.facts, **unknown, "added": False}
             said = {**subject.said, "before": candidates, "candidates": candidates}
             which = (
-                Undeclared(f"nobody can tell which one {name} was; give each of them a name before anything else"),
+                Undeclared(f"the text does not show which of the old ones {name} was; give each of them a name first"),
             )
             asked = dict.fromkeys(unknown, which)
             yield Subject(kind, name, facts, said, asked)

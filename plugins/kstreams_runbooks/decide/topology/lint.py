@@ -56,7 +56,7 @@ def _settings(topology: Topology, optimization: str | None) -> Iterator[Finding]
             "naming-can-be-enforced",
             "info",
             "ensure.explicit.internal.resource.naming",
-            "from 4.1.0 on Kafka Streams itself refuses such names where this is set to true",
+            "with this setting at true, Kafka Streams 4.1.0 and later does not start with generated names",
             _ENFORCED,
         )
     if optimization is None:
