@@ -67,6 +67,7 @@ def _finding(one: ChangeFinding) -> dict[str, Any]:
         "severity": one.severity,
         "object": one.object,
         "message": one.message,
+        "data": one.data or None,
         "source": one.source,
         "runbook": one.runbooks[0] if one.runbooks else None,
         "covered_by": one.covered_by,

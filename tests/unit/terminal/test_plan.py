@@ -55,7 +55,7 @@ def test_the_document_has_everything_about_a_change() -> None:
     ]
     assert found["stale_task_directories"] == []
     [repartition] = [one for one in found["findings"] if one["id"] == "repartition-added"]
-    assert {"id", "severity", "object", "message", "source", "runbook", "covered_by"} == set(repartition)
+    assert {"id", "severity", "object", "message", "data", "source", "runbook", "covered_by"} == set(repartition)
     assert (repartition["runbook"], repartition["covered_by"]) == ("stop_and_restart", None)
     assert found["alternatives"][0]["runbook"] == "blue_green_cutover"
     assert [one["runbook"] for one in found["procedures"]] == ["reset_and_cleanup"]
