@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, source_tables, target_of
-from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, topic_facts
+from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, partitions_said, topic_facts
 from kstreams_runbooks.decide.comparison.feeding import merged_unevenly
 from kstreams_runbooks.decide.comparison.settings import REUSE, optimized
 from kstreams_runbooks.decide.topology.graph import store_roles
@@ -41,6 +41,7 @@ def sources(compared: Compared) -> Iterator[Subject]:
                 "global": is_global,
                 "global_changed": is_global and before.get(topic) != after.get(topic),
                 "stateful": topic in stateful,
+                "loss_acceptable": _loss_acceptable(compared.after, topic),
                 "is_changelog": _is_changelog(compared.before, topic) if topic not in new else False,
                 "uneven": False if is_global else _uneven(compared, topic),
                 "merged_unevenly": merged.get(topic, _ALONE)[0],
@@ -65,6 +66,12 @@ def sources(compared: Compared) -> Iterator[Subject]:
                     "merged_unevenly": (Undeclared(f"topics.{topic}", "partitions", "new"),),
                 },
             )
+
+
+def _loss_acceptable(side: Side, topic: str) -> bool:
+    """Whether every store that is made of a topic may be lost."""
+    made = {store for store, role in store_roles(side.topology).items() if topic in role.inputs}
+    return all(one is not None and one.loss_acceptable for one in map(side.declared.stores.get, made))
 
 
 def sinks(compared: Compared) -> Iterator[Subject]:
@@ -162,4 +169,5 @@ def _said(compared: Compared, old: str, new: str) -> dict[str, str]:
         for reader in declared.readers
     ]
     known = ", ".join(dict.fromkeys(readers)) or "nobody declares them (topics.*.readers)"
-    return {"name": new, "before": old, "readers": known}
+    counts = partitions_said(compared.before.declared.topics.get(old), compared.after.declared.topics.get(new))
+    return {"name": new, "before": old, "readers": known, **counts}

@@ -7,7 +7,7 @@ import networkx as nx
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.counterparts import Counterparts
-from kstreams_runbooks.decide.comparison.facts import of_serdes, store_facts, topic_facts, until
+from kstreams_runbooks.decide.comparison.facts import of_serdes, partitions_said, store_facts, topic_facts, until
 from kstreams_runbooks.decide.comparison.feeding import exchanged_tables
 from kstreams_runbooks.decide.comparison.kinds import carries, hidden_facts, hidden_words
 from kstreams_runbooks.decide.topology.graph import chosen_names, feeds, graph, neighbours
@@ -68,10 +68,18 @@ def internal_topics(compared: Compared) -> Iterator[Subject]:
             facts = dict.fromkeys(facts, False)
         facts["fed_by_other"] = topic.facts["stays"] is True and _fed_by_other(compared, topic)
         carried = carries(before, topic.said["before"]), carries(after, topic.name)
+        facts["loss_acceptable"] = _loss_acceptable(after, topic.name)
         facts["carried_changed"] = topic.facts["stays"] is True and len(set(carried)) > 1
         said = {**topic.said, "shifted_by": _shifted_by(compared, topic)}
+        said |= partitions_said(before.declared.topics.get(topic.said["before"]), after.declared.topics.get(topic.name))
         said |= dict(zip(("carried_before", "carried_after"), carried, strict=True))
         yield replace(topic, facts={**topic.facts, **facts}, said=said, asked={**asked, **topic.asked})
+
+
+def _loss_acceptable(side: Side, topic: str) -> bool:
+    """Whether every store of the subtopology that reads an internal topic may be lost."""
+    kept = [store for store, sub in side.store_places.items() if sub == side.topic_places.get(topic)]
+    return bool(kept) and all(one is not None and one.loss_acceptable for one in map(side.declared.stores.get, kept))
 
 
 def _crossed(compared: Compared) -> dict[str, str]:
