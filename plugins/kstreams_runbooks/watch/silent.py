@@ -7,6 +7,7 @@ from kstreams_runbooks.deployers import Deployer
 from kstreams_runbooks.errors import Inconclusive, RunbookError
 from kstreams_runbooks.model.readings.lag import LagRole
 from kstreams_runbooks.model.readings.readings import Deployment, Missing
+from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.observe.kafka.topic_names import TopicNames
 from kstreams_runbooks.observe.lag.lag import LagAsked
 from kstreams_runbooks.observe.lag.topology_topics import readable_topics
@@ -23,8 +24,8 @@ def with_silent(
         deployer = deployer_of()
         deployments = {one.instance: one for one in deployer.instances()}
         reads = dict(asked.reads or {})
-        for release in sorted(releases_of(silent, deployments)):
-            topics, why = readable_topics(deployer.topology(release), asked.application_id, names)
+        for target in sorted(targets_of(silent, deployments)):
+            topics, why = readable_topics(deployer.topology(target), asked.application_id, names)
             found, unproven = topics.read_on(names)
             # What only that release reads may never have been made; one that is hidden may have been.
             there = (found & names.visible) | names.unseen(found).keys()
@@ -40,23 +41,23 @@ def _lacking(asked: LagAsked, why: str) -> LagAsked:
     return replace(asked, lacking="; ".join(filter(None, (asked.lacking, why))))
 
 
-def releases_of(silent: Collection[str], deployments: Mapping[str, Deployment]) -> set[str]:
-    """Releases of silent instances that no other instance has told; RunbookError where one has none that is known."""
-    # What is set and was not started yet, nobody tells.
+def targets_of(silent: Collection[str], deployments: Mapping[str, Deployment]) -> set[Target]:
+    """What silent instances are set to, of releases that no other instance reports; RunbookError for one not known."""
+    # A release that is set and was not started yet is in no report.
     told = {one.release for name, one in deployments.items() if name not in silent and one.applied is True}
     found = set()
     for name in silent:
         one = deployments.get(name)
-        release = Missing("its deployer does not know it") if one is None else one.release
-        if one is not None and one.stated and release not in told:
-            release = Missing("its release is only stated in its declaration")
-        if isinstance(release, Missing):
+        target = Missing("its deployer does not know it") if one is None else one.target
+        if one is not None and one.stated and one.release not in told:
+            target = Missing("its release is only stated in its declaration")
+        if isinstance(target, Missing):
             raise Inconclusive(
-                f"{name} does not answer, and what it reads is not known ({release.missing}); start it, or make its "
+                f"{name} does not answer, and what it reads is not known ({target.missing}); start it, or make its "
                 "deployer tell its release"
             )
-        found.add(release)
-    return found - told
+        found.add(target)
+    return {target for target in found if target.release not in told}
 
 
 def _roles(sources: Collection[str], internal: Collection[str]) -> dict[str, LagRole]:

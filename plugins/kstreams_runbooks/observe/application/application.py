@@ -20,6 +20,7 @@ from kstreams_runbooks.model.readings.readings import (
     Taken,
     TopicReading,
 )
+from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.observe.application.metrics import read_streams
 from kstreams_runbooks.observe.application.polling import ask_all
 from kstreams_runbooks.observe.kafka.cluster import ClusterReader
@@ -199,11 +200,11 @@ def _deployment(found: dict[str, Deployment] | Missing, name: str) -> Deployment
 
 def read_topology(
     instances: Iterable[InstanceReading],
-    topology_of: Callable[[str], str],
+    topology_of: Callable[[Target], str],
     application_id: str,
     names: TopicNames,
 ) -> TopologyTopics | Missing:
-    """Topics of every topology that runs; where none runs, of every release that is set.
+    """Topics of every topology that runs; where none runs, of every target that is set.
 
     In the middle of a roll two releases may run: the union of both is what the group has to commit.
     """
@@ -227,20 +228,22 @@ def topics_of(texts: Iterable[str], application_id: str, names: TopicNames) -> T
     )
 
 
-def topology_texts(instances: Iterable[InstanceReading], topology_of: Callable[[str], str]) -> frozenset[str] | Missing:
-    """The descriptions of every topology that runs; where none runs, of every release that is set.
+def topology_texts(
+    instances: Iterable[InstanceReading], topology_of: Callable[[Target], str]
+) -> frozenset[str] | Missing:
+    """The descriptions of every topology that runs; where none runs, of every target that is set.
 
     Instances that were stopped in the middle of a roll have two, and either may have run last. `topology_of` is the
-    deployer's: it takes a release, and raises RunbookError.
+    deployer's: it raises RunbookError.
     """
     seen = tuple(instances)
     readings = [instance.streams for instance in seen if isinstance(instance.streams, StreamsReading)]
     if texts := frozenset(reading.topology for reading in readings if isinstance(reading.topology, str)):
         return texts
     deployments = [instance.deployment for instance in seen if isinstance(instance.deployment, Deployment)]
-    releases = {one.release for one in deployments if isinstance(one.release, str)}
+    targets = {one.target for one in deployments if isinstance(one.target, Target)}
     try:
-        described = frozenset(map(topology_of, sorted(releases)))
+        described = frozenset(map(topology_of, sorted(targets)))
     except RunbookError as error:
         return Missing(f"no running instance reports its topology, and describing it failed: {error}")
     return described or Missing("no running instance reports its topology, and no instance has a release set")

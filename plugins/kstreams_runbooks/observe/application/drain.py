@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
-from functools import lru_cache, partial
+from functools import cache, partial
 
 from kstreams_runbooks.decide.drain.held_back import held_back
 from kstreams_runbooks.decide.drain.workers import running_instances, strange_members
@@ -63,7 +63,7 @@ class DrainReader:
         self._declared = declared
         self._sightings = Sightings()
         self._changelogs: set[str] = set()
-        self._describe = lru_cache(maxsize=4)(deployer.topology)
+        self._describe = cache(deployer.topology)
 
     def read(self, reader: ClusterReader) -> DrainReading:
         """One reading; what could not be read is among its problems.

@@ -210,8 +210,7 @@ def _rehearse_one(run: Run, bounce: Bounce, name: str) -> None:
         restart(
             run.deployer,
             name,
-            bounce.release,
-            dict(bounce.settings),
+            bounce.target,
             remove_members=None,
             clear_state=bounce.clear_state,
             log=lambda _: None,
@@ -220,4 +219,4 @@ def _rehearse_one(run: Run, bounce: Bounce, name: str) -> None:
     if bounce.clear_state:
         run.deployer.stop(name)
         run.deployer.clear_state(name)
-    run.deployer.apply(name, bounce.release, dict(bounce.settings))
+    run.deployer.apply(name, bounce.target)

@@ -75,7 +75,7 @@ def plan_undo() -> Any:
         for name in made.facts.instances:
             for bounce in made.bounces:
                 if bounce.takes(name):
-                    run.deployer.check_apply(name, bounce.release, dict(bounce.settings))
+                    run.deployer.check_apply(name, bounce.target)
                     if bounce.clear_state:
                         run.deployer.check_clear_state(name)
         findings = require_topics(run, reading, made.bounces)

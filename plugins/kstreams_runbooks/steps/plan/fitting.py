@@ -82,7 +82,7 @@ def _described(run: Run, reading: ApplicationReading, bounce: Bounce) -> Describ
     same = [one for one in telling if _settings(dict(bounce.settings)) == _settings(_deployed(one))]
     if not same:
         try:
-            return deployable(run, bounce.release)
+            return deployable(run, bounce.target)
         except RunbookError as error:
             if not telling:
                 return Missing(f"release {bounce.release}: {error}")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.observe.application.application import read_topology
 from kstreams_runbooks.observe.kafka.topic_names import TopicNames
 from kstreams_runbooks.observe.lag.topology_topics import TopologyTopics, read_by, readable_topics, topology_topics
@@ -128,18 +129,18 @@ def test_a_description_that_cannot_be_read_is_missing() -> None:
 def test_stopped_in_the_middle_of_a_roll_every_release_that_is_set_counts() -> None:
     """Whichever ran last, its topics are among them; a release that nobody can describe leaves nothing known."""
     stopped = (down("one", release="v2"), down("two", release="v1"), down("three", release="v2"))
-    asked: list[str] = []
+    asked: list[Target] = []
 
-    def describe(release: str) -> str:
-        asked.append(release)
-        if release == "v3":
+    def describe(target: Target) -> str:
+        asked.append(target)
+        if target.release == "v3":
             raise BadInput("release v3: not declared")
-        return f"Topologies:\n  Sub-topology: 0\n    Source: s (topics: [in, only-{release}])\n      --> none\n"
+        return f"Topologies:\n  Sub-topology: 0\n    Source: s (topics: [in, only-{target.release}])\n      --> none\n"
 
     found = read_topology(stopped, describe, "app", TopicNames.of(()))
     assert isinstance(found, TopologyTopics)
     assert found.sources() == {"in", "only-v1", "only-v2"}
-    assert asked == ["v1", "v2"]
+    assert asked == [Target("v1"), Target("v2")]
     assert isinstance(
         read_topology((*stopped, down("four", release="v3")), describe, "app", TopicNames.of(())),
         Missing,
