@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.deployers import make_deployer
 from kstreams_runbooks.model.readings.readings import (
     ApplicationReading,
@@ -122,4 +123,6 @@ def test_described_topology_is_the_running_one(orders: Orders, reader: ClusterRe
     assert isinstance(streams, StreamsReading)
     assert isinstance(streams.topology, str)
     described = deployer.topology(Target(streams.version))
-    assert topology_topics(described, "orders") == topology_topics(streams.topology, "orders")
+    assert topology_topics(parse_topology(described), "orders") == topology_topics(
+        parse_topology(streams.topology), "orders"
+    )

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
+from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.deployers import Deployer
 from kstreams_runbooks.errors import Inconclusive, RunbookError
 from kstreams_runbooks.model.readings.lag import LagRole
@@ -25,7 +26,8 @@ def with_silent(
         deployments = {one.instance: one for one in deployer.instances()}
         reads = dict(asked.reads or {})
         for target in sorted(targets_of(silent, deployments)):
-            topics, why = readable_topics(deployer.topology(target), asked.application_id, names)
+            topology = parse_topology(deployer.topology(target))
+            topics, why = readable_topics(topology, asked.application_id, names)
             found, unproven = topics.read_on(names)
             # What only that release reads may never have been made; one that is hidden may have been.
             there = (found & names.visible) | names.unseen(found).keys()
