@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 from kstreams_runbooks.cli import cli
-from kstreams_runbooks.decide.fitting.needed import topics_needed
+from kstreams_runbooks.decide.fitting.needed import parsed_or_missing, topics_needed
 from kstreams_runbooks.decide.fitting.topics import topics_fit
 from kstreams_runbooks.deployers import make_deployer
 from kstreams_runbooks.model.target import Target
@@ -54,7 +54,7 @@ def judged(kafka: Kafka, prefix: str, text: str = COUNTS) -> Verdict:
     wanted = (Described(NEW, NEW, "test", own),)
     entry = declared(application_id=prefix.rstrip("-"))
     with ClusterReader({"bootstrap.servers": kafka.bootstrap}) as reader:
-        seen = read_topics_seen(reader, topics_needed(wanted, entry))
+        seen = read_topics_seen(reader, topics_needed(parsed_or_missing(wanted), entry))
     return topics_fit(wanted, seen, reading(), entry)
 
 

@@ -8,14 +8,13 @@ from kstreams_runbooks.decide.change.reading import ChangeReading, read_change
 from kstreams_runbooks.decide.comparison.compared import Compared, Version, target_of, topics_of
 from kstreams_runbooks.decide.comparison.contradictions import check_declaration
 from kstreams_runbooks.decide.comparison.prediction import predicted
-from kstreams_runbooks.decide.topology.text import parse_topology
+from kstreams_runbooks.decide.topology.described import ParsedDescription, parsed
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.rules import VersionRules
 from kstreams_runbooks.model.topology.change import ChangeRule
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredTopic, Described
-from kstreams_runbooks.model.topology.topology import Topology
 
 _APPLICATION_ID = "application.id"
 _GUARANTEE = "processing.guarantee"
@@ -46,11 +45,22 @@ def described_change(
 
     BadInput where a text is no description, or contradicts what is declared of it or in the fleet entry.
     """
+    return parsed_change(parsed(before), parsed(after), known, rules, versions)
+
+
+def parsed_change(
+    before: ParsedDescription,
+    after: ParsedDescription,
+    known: Known,
+    rules: tuple[ChangeRule, ...],
+    versions: VersionRules,
+) -> ChangeReading:
+    """The same of descriptions that are parsed already."""
     old, new = version_of(before, known), version_of(after, known)
     runs = (old.declared.config or {}).get(_APPLICATION_ID, known.application.application_id)
     if runs != known.application.application_id:
         raise BadInput(
-            f"declaration of {before.release}: {_APPLICATION_ID} is {runs}, and the fleet entry of "
+            f"declaration of {before.described.release}: {_APPLICATION_ID} is {runs}, and the fleet entry of "
             f"{known.application.name}, which runs it, has {known.application.application_id}; correct one of them"
         )
     broker = Release.parse(known.broker) if known.broker else None
@@ -60,9 +70,9 @@ def described_change(
     return replace(change, prediction=prediction, effects=effects(change.plan.runbooks, named, prediction))
 
 
-def version_of(described: Described, known: Known) -> Version:
+def version_of(side: ParsedDescription, known: Known) -> Version:
     """The version with everything that is known of it; what a declaration leaves out is filled in, never replaced."""
-    topology = parsed(described)
+    described, topology = side.described, side.topology
     declared = described.declared or Declaration()
     version = Version(
         topology,
@@ -80,14 +90,6 @@ def version_of(described: Described, known: Known) -> Version:
     except BadInput as error:
         raise BadInput(f"declaration of {described.release}: {error}") from None
     return Version(topology, replace(version.declared, topics=_counted(version, known)))
-
-
-def parsed(described: Described) -> Topology:
-    """The topology of a description; BadInput begins with where it came from."""
-    try:
-        return parse_topology(described.text)
-    except BadInput as error:
-        raise BadInput(f"{described.source}: {error}") from None
 
 
 def _config(config: Mapping[str, str] | None, application: DeclaredApplication) -> Mapping[str, str] | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from kstreams_runbooks.decide.fitting.needed import topics_needed
+from kstreams_runbooks.decide.fitting.needed import parsed_or_missing, topics_needed
 from kstreams_runbooks.decide.fitting.topics import topics_fit
 from kstreams_runbooks.decide.plans.basis import UPGRADE_FROM
 from kstreams_runbooks.errors import Drifted, Inconclusive, RunbookError
@@ -64,7 +64,7 @@ def require_topics_still(run: Run, now: ApplicationReading, untouched: str, *, d
 
 
 def _judged(run: Run, reading: ApplicationReading, wanted: _Wanted) -> Verdict:
-    seen = run.topics_seen(topics_needed(wanted, run.declared))
+    seen = run.topics_seen(topics_needed(parsed_or_missing(wanted), run.declared))
     return run.decide(topics_fit, wanted=wanted, seen=seen, reading=reading, application=run.declared)
 
 
