@@ -305,7 +305,7 @@ def _kill_at_stop(control: CommandDeployer) -> None:
     os.kill(os.getpid(), 15)
 
 
-def test_by_hand_commands_do_the_same(team: Path, declare: Declare) -> None:
+def test_manual_commands_do_the_same(team: Path, declare: Declare) -> None:
     """The team's own commands, quoted for a shell; without one for the state the person is told in words."""
     control = deployer(declare())
     lines = control.manual_commands("o1", Target.of("4.3.1", {"upgrade.from": "3.4"}), clear_state=True)

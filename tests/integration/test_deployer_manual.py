@@ -47,7 +47,7 @@ print(json.dumps({"schema_version": 1, "instances": [one]}))
 
 
 class Person:
-    """Does by hand what a deployer would do."""
+    """Does manually what a deployer would do."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -219,7 +219,7 @@ def test_an_instances_command_that_breaks_is_inconclusive(person: Person, tmp_pa
         deployer(tmp_path).instances()
 
 
-def test_by_hand_is_a_request(person: Person, tmp_path: Path) -> None:
+def test_manual_commands_are_requests(person: Person, tmp_path: Path) -> None:
     """As comments, so that pasting them into a shell does nothing."""
     lines = deployer(tmp_path).manual_commands("o1", Target("3.4.1"), clear_state=True)
     assert [line.split(" (")[0] for line in lines] == [

@@ -331,7 +331,7 @@ def test_restart_is_told_to_go_in_the_middle(settings: SupervisordSettings) -> N
     assert times.stopped_ms - times.stop_requested_ms >= 300
 
 
-def test_by_hand_commands_do_the_same(settings: SupervisordSettings) -> None:
+def test_manual_commands_do_the_same(settings: SupervisordSettings) -> None:
     """The way back that a run prints can be pasted (its login is asked for or given by the person)."""
     control = deployer(settings)
     stop, write, start = control.manual_commands("o1", Target.of("3.4.1", {"upgrade.from": "3.4"}))

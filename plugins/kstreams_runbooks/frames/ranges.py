@@ -9,7 +9,7 @@ from kstreams_runbooks.documents.json_document import json_document
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.wording import outside
 
-# About 20 s of reading on two cores, and far more than anybody waits for by hand.
+# About 20 s of reading on two cores, and far more than a person at a terminal waits for.
 MAX_SCAN_RECORDS = 20_000_000
 
 # A hundred thousand partitions, each with the longest name that a topic may have.

@@ -12,7 +12,7 @@ from kstreams_runbooks.ledger.tables import LagReadingRow, LagStatusRow
 from kstreams_runbooks.model.readings.status import KeptReading, KeptStatus, apart
 
 _STATUS = tuple(KeptStatus.__dataclass_fields__)
-# Times that are looked at for readings that are far enough from each other: checks by hand may stand between them.
+# Times that are looked at for readings that are far enough from each other: manual checks may be between them.
 _LOOK = 100
 
 

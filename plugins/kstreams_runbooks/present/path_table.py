@@ -1,4 +1,4 @@
-"""The whole table of version paths as Markdown, printed from the rows: nothing in it is written by hand."""
+"""The whole table of version paths as Markdown, printed from the rows and never edited manually."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final

@@ -1,4 +1,4 @@
-"""The page of all change rules as Markdown, printed from the rows: nothing in it is written by hand."""
+"""The page of all change rules as Markdown, printed from the rows and never edited manually."""
 
 from collections.abc import Iterator
 

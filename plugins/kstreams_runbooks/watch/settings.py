@@ -17,7 +17,9 @@ class CheckSettings(FleetModel):
     """The file; every value has a default, and a most that clocks and databases can still count to."""
 
     name: str = "fleet_check"
-    every_minutes: Count = Field(default=5, ge=0, le=525_600, description="minutes between two checks; 0: only by hand")
+    every_minutes: Count = Field(
+        default=5, ge=0, le=525_600, description="minutes between two checks; 0: only manually"
+    )
     keep_days: Amount = Field(default=7, gt=0, le=36_500, description="days for which readings are kept")
     samples: Count = Field(
         default=3,

@@ -29,7 +29,7 @@ def authorize(run: Run, approval_task: str, after: tuple[str, ...], *, going_on:
     run has to say proceed, and to be newer than everything that was changed before the point of no return. `going_on`
     where this run has stopped what it is about to start: an approval that has expired meanwhile keeps nothing down.
     Newer is what comes later in the journal, whatever the clocks say; they can only make an approval expire. Takes or
-    renews the run's holds. Marking a task successful by hand changes none of it.
+    renews the run's holds. Marking a task successful manually changes none of it.
     """
     _still_the_run(run)
     plan = run.plan()

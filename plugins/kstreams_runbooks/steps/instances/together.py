@@ -139,8 +139,8 @@ def _require_down(instances: Iterable[InstanceReading]) -> None:
             raise Inconclusive(f"{instance.instance} is not touched: {instance.deployment.missing}")
         if not _is_down(instance):
             raise Refused(
-                f"{instance.instance} is up, but not well on what this run starts it with (expected down): stop it by "
-                "hand, then clear this step and what follows it"
+                f"{instance.instance} is up, but not well on what this run starts it with (expected down): stop it "
+                "manually, then clear this step and what follows it"
             )
 
 

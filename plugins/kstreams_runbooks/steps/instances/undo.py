@@ -249,7 +249,7 @@ def _move(card: Card) -> Move:
     if facts.before is None or facts.after is None:
         raise BadInput(
             f"run {card.run_key}: undo card {card.seq} ({card.what}) lacks the release before or after it (expected "
-            f"both); go back by hand: {card.undo}"
+            f"both); go back manually: {card.undo}"
         )
     clears = clears_state(facts.before.version, facts.after.version, upgrade_path_rules())
     return Move(card.object, facts.bounce, facts.before, facts.after, clears)

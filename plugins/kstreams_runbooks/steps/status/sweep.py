@@ -87,7 +87,7 @@ def _plan(stored: object, digest: str) -> Plan:
         plan: Plan = decode(Plan, stored)
     except ValueError:
         raise Inconclusive(
-            f"plan {digest} in the ledger is not of the form that this release writes; look after the run by hand"
+            f"plan {digest} in the ledger is not of the form that this release writes; look after the run manually"
         ) from None
     return plan
 

@@ -222,7 +222,7 @@ def test_what_is_not_offered_is_not_started(planned: Callable[..., tuple[Run, St
 
 
 def test_a_plan_is_made_from_what_was_described(asked: Callable[..., Run]) -> None:
-    """`describe_release` marked successful by hand has described nothing."""
+    """`describe_release` marked successful manually has described nothing."""
     run = asked()
     with pytest.raises(Refused, match="`describe_release` has not run"):
         sides_of(run)
