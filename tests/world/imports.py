@@ -1,4 +1,4 @@
-"""What the package imports, read from its sources: for the test of its floors and for the drawing of them."""
+"""The imports of the package, read from its sources: for the test of its floors and for their diagram."""
 
 import ast
 import re
@@ -25,7 +25,7 @@ def imports(path: Path) -> set[str]:
 
 
 def inside(path: Path) -> list[list[str]]:
-    """What a file imports of the package: floor, room and module, as far as the name goes."""
+    """The parts of the package that a file imports: floor, room and module, as far as the name goes."""
     names = (name.split(".")[1:] for name in imports(path) if name.startswith("kstreams_runbooks."))
     return [parts for parts in names if not parts[0].isupper()]
 
@@ -36,7 +36,7 @@ def floor_of(path: Path) -> str:
 
 
 def drawing() -> str:
-    """The floors as Mermaid: an arrow to each floor that one imports, unless another arrow leads there already.
+    """The floors as Mermaid: an arrow to each imported floor, unless another arrow leads there already.
 
     Files of the package itself are left out, because nearly every floor imports them.
     """

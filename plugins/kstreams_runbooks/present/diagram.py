@@ -8,7 +8,7 @@ from kstreams_runbooks.decide.topology.graph import internal_topics, operator_ro
 from kstreams_runbooks.model.topology.topology import Node, Processor, Sink, Source, Topology
 from kstreams_runbooks.wording import outside
 
-# What a thing is (operator, store, topic or extractor), and its name.
+# The kind of a thing (operator, store, topic or extractor), and its name.
 Key = tuple[str, str]
 
 _CLASSES = (
@@ -19,7 +19,7 @@ _CLASSES = (
     "classDef renamed stroke:#c77700,stroke-width:3px",
 )
 _SHAPES = {"operator": ("[", "]"), "store": ("[(", ")]"), "topic": (">", "]"), "extractor": ("{{", "}}")}
-# The first two first: what follows writes them.
+# Replaced in this order: the later replacements contain the first characters.
 _ENTITIES = {
     "&": "&amp;",
     "#": "&num;",
@@ -31,13 +31,13 @@ _ENTITIES = {
     "\\": "&bsol;",
 }
 _FLOWS, _KEEPS = "-->", "-.-"
-# Of an edge that comes or goes, by what it is otherwise.
+# The arrow of an added or removed edge, by its plain arrow.
 _COMES, _GOES = {_FLOWS: "==>", _KEEPS: "==="}, {_FLOWS: "-. gone .->", _KEEPS: "-. gone .-"}
 
 
 @dataclass(slots=True)
 class _Sketch:
-    """Things with the group that each is in (empty for none), edges, and which things are internal topics."""
+    """Things with their group (empty for none), edges, and the internal topics among the things."""
 
     groups: dict[Key, str] = field(default_factory=dict)
     edges: dict[tuple[Key, str, Key], None] = field(default_factory=dict)
@@ -45,7 +45,7 @@ class _Sketch:
 
 
 def mermaid(before: Topology, after: Topology | None = None) -> str:
-    """Mermaid text; with `after` everything of both topologies, marked with what becomes of it."""
+    """Mermaid text; with `after` everything of both topologies, with marks for added, removed and renamed."""
     if after is None:
         sketch = _sketch(before, {})
         lines = _lines(sketch, {key: key[1] for key in sketch.groups}, {})
@@ -65,7 +65,7 @@ def mermaid(before: Topology, after: Topology | None = None) -> str:
 
 
 def _new_names(before: Topology, after: Topology) -> dict[Key, Key]:
-    """What each operator, store and internal topic of the old topology is called in the new one."""
+    """The new name of each operator, store and internal topic of the old topology."""
     return {
         (kind, old): (kind, new)
         for kind, roles in (("operator", operator_roles), ("store", store_roles), ("topic", topic_roles))
@@ -78,14 +78,14 @@ def _label(old: str, key: Key, new: _Sketch) -> str:
 
 
 def _marked(edge: tuple[Key, str, Key], old: _Sketch, new: _Sketch) -> tuple[Key, str, Key]:
-    """An edge as it is drawn where two topologies are compared."""
+    """An edge as drawn in a comparison of two topologies."""
     start, arrow, end = edge
     look = _COMES if edge not in old.edges else _GOES if edge not in new.edges else None
     return start, look[arrow] if look else arrow, end
 
 
 def _sketch(topology: Topology, names: Mapping[Key, Key]) -> _Sketch:
-    """What there is to draw, each thing under its name of `names` where it has one there."""
+    """Everything to draw, each thing under its name in `names` if it has one there."""
     made = _Sketch()
     internal = internal_topics(topology)
 
@@ -123,7 +123,7 @@ def _read(node: Node) -> tuple[str, ...]:
 
 
 def _lines(sketch: _Sketch, labels: Mapping[Key, str], marks: Mapping[Key, str]) -> Iterator[str]:
-    """Groups with what is in them, what is in none, edges, and how everything is to look."""
+    """Groups with their things, things without a group, edges, and the classes."""
     ids = {key: f"{key[0][0]}{number}" for number, key in enumerate(sketch.groups)}
     for number, group in enumerate(sorted(set(sketch.groups.values()) - {""})):
         yield f'subgraph group{number}["sub-topology {_escaped(group)}"]'
@@ -138,7 +138,7 @@ def _lines(sketch: _Sketch, labels: Mapping[Key, str], marks: Mapping[Key, str])
 
 
 def _classes(sketch: _Sketch, marks: Mapping[Key, str]) -> dict[str, list[Key]]:
-    """Things by the class that they are drawn with."""
+    """Things by the class of their style."""
     found: dict[str, list[Key]] = {}
     for key in sketch.groups:
         if key[0] == "store":
@@ -156,7 +156,7 @@ def _shape(name: str, key: Key, labels: Mapping[Key, str]) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Text within quotes, as Mermaid wants it: no quote that ends it, tag, directive, entity or Markdown of its own."""
+    """Text for Mermaid's quotes: escapes closing quotes, tags, directives, entities and Markdown."""
     line = outside(text)
     for one, written in _ENTITIES.items():
         line = line.replace(one, written)

@@ -1,4 +1,4 @@
-"""A version path as a person reads it at night: the verdict, what to do in order, then what to weigh."""
+"""An upgrade path as text: the verdict, the steps in order, then the findings."""
 
 import textwrap
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ _SEVERITIES = ("danger", "warning", "info")
 
 
 def as_text(question: VersionQuestion, path: VersionPath) -> str:
-    """Verdict first, then the runs with their bounces, then what was assumed, then findings, worst first."""
+    """Verdict first, then the runs with their bounces, then assumptions, then findings, worst first."""
     return "\n".join(_lines(question, path))
 
 
@@ -38,7 +38,7 @@ def _lines(question: VersionQuestion, path: VersionPath) -> Iterator[str]:
 
 
 def sentence(bounce: PathBounce, *, unset: bool) -> str:
-    """What one bounce does."""
+    """The sentence of one bounce."""
     parts = [f"every instance, one after another, to {bounce.target}"]
     if bounce.upgrade_from:
         parts.append(f"with upgrade.from={bounce.upgrade_from}")
@@ -55,7 +55,7 @@ def sentence(bounce: PathBounce, *, unset: bool) -> str:
 
 
 def _unset(bounce: PathBounce, bounces: tuple[PathBounce, ...]) -> bool:
-    """Whether an earlier bounce of the leg set what this one takes away."""
+    """Whether an earlier bounce of the leg set the value that this one removes."""
     return bounce.upgrade_from is None and any(one.upgrade_from for one in bounces)
 
 

@@ -1,4 +1,4 @@
-"""The whole table of version paths as Markdown, printed from the rows and never edited manually."""
+"""The whole table of upgrade paths as Markdown, generated from the rows."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -10,7 +10,7 @@ from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.rules import VersionRules
 from kstreams_runbooks.model.verdicts import Outcome
 
-# Brokers of this release talk to every release of Kafka Streams, so that the matrix shows nothing but the paths.
+# Brokers of this release serve every release of Kafka Streams: no path in the matrix depends on the broker.
 _ANY_CLIENT = Release("3.9")
 
 _USES: Final[tuple[tuple[YesNoUnknown, str], ...]] = (
@@ -19,14 +19,14 @@ _USES: Final[tuple[tuple[YesNoUnknown, str], ...]] = (
 )
 
 _HEAD = """\
-# Version paths
+# Upgrade paths
 
-Every row by which `kstreams-runbooks version-path` and the DAG `library_bump` find their way from one Kafka Streams
-release to another, with its source. This page is printed from the rows in `plugins/kstreams_runbooks/rules` by
-`make docs`; a test says when it is out of date.
+Every row from which `kstreams-runbooks version-path` and the DAG `library_bump` derive the upgrade path between two
+Kafka Streams releases, with its source. This page is printed from the rows in `plugins/kstreams_runbooks/rules`
+by `make docs`; a test fails if it is out of date.
 
 A range is written with two dots, both ends included: `2.4..3.2`, `..2.3` (and older), `4.0..` (and newer); `3.5` is all
-its patches. A row that *needs* a feature binds only who uses it, and whoever does not know counts as using it.
+its patches. A row that *needs* a feature applies if the feature is used or its use is unknown.
 """
 
 _LEGEND = """\
@@ -46,7 +46,7 @@ and brokers of 3.9.
 
 
 def whole_table(rules: VersionRules) -> str:
-    """The page; the same rows make the same page."""
+    """The page; the same rows give the same page."""
     return "\n".join((*_page(rules), ""))
 
 
@@ -124,7 +124,7 @@ def _page(rules: VersionRules) -> Iterator[str]:
         (
             (
                 _ranges(row.releases),
-                ", ".join((_needs(row.needs), *row.guarantees)).strip(", ") or "everybody",
+                ", ".join((_needs(row.needs), *row.guarantees)).strip(", ") or "all",
                 row.effect,
                 ", ".join(row.fixed_in),
                 row.reason,
@@ -133,7 +133,7 @@ def _page(rules: VersionRules) -> Iterator[str]:
             for row in rules.avoid
         ),
     )
-    yield from ("", "## What each release brought", "", "Told on every path across it.", "")
+    yield from ("", "## What each release brought", "", "Every path across the release shows it.", "")
     yield from _table(
         ("since", "kind", "severity", "what", "source"),
         ((change.since, change.kind, change.severity, change.message, change.source) for change in rules.changes),

@@ -13,7 +13,7 @@ SCHEMA_VERSION: Final = 1
 
 @dataclass(frozen=True)
 class ApplicationReadiness:
-    """One application; `error` says why nothing of it could be read, None where something was."""
+    """One application; `error` is why nothing of it could be read, None if something could."""
 
     application: str
     cluster: str
@@ -49,13 +49,13 @@ def document(found: Sequence[ApplicationReadiness]) -> dict[str, Any]:
 
 
 def as_text(found: Sequence[ApplicationReadiness]) -> Iterator[str]:
-    """One line for each runbook, and what it lacks."""
+    """One line for each runbook with what it lacks."""
     for one in found:
         yield f"{one.application} @ {one.cluster}"
         if one.error:
             yield f"  {one.error}"
             continue
-        # What is not known of several runbooks is one reading that failed: it is said once.
+        # Several runbooks may lack the same failed reading: it is printed once.
         said: dict[str, int] = {}
         for each in one.runbooks:
             name = each.runbook if runbook(each.runbook).is_dag else f"{each.runbook}*"
@@ -66,7 +66,7 @@ def as_text(found: Sequence[ApplicationReadiness]) -> Iterator[str]:
 
 
 def exit_code(found: Sequence[ApplicationReadiness]) -> int:
-    """0 everything is ready, 1 something is missing, 3 something is not known, or what an error says; the largest."""
+    """0 everything is ready, 1 something is missing, 3 something is unknown, or an error's code; the largest counts."""
     return max(map(_code, found), default=0)
 
 

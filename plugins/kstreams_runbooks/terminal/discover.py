@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kstreams_runbooks.model.discovery.discovery import Found, Given
     from kstreams_runbooks.present.discovery import DraftedEntry, Report
 
-# Of a file's name without `.yaml`; an application.id may be nearly as long.
+# Longest file name without `.yaml`; an application.id may be nearly as long.
 _LONGEST = 250
 
 
@@ -117,7 +117,7 @@ def _config(bootstrap: str | None, command_config: Path | None) -> dict[str, Any
 
 
 def _discovered(config: dict[str, Any], fleet: "Fleet", given: "Given") -> "Report":
-    """Read all of it, and only then write."""
+    """Read everything, then write."""
     from kstreams_runbooks.decide.discovery.sighting import sighted
     from kstreams_runbooks.observe import ClusterReader
     from kstreams_runbooks.observe.application.discovered import read_found, read_not_seen, read_signs
@@ -136,7 +136,7 @@ def _discovered(config: dict[str, Any], fleet: "Fleet", given: "Given") -> "Repo
 
 
 def declared_in(found: "Found", fleet: "Fleet", given: "Given") -> "DraftedEntry":
-    """What became of one application: declared already, written, or left alone with the reason."""
+    """The outcome for one application: declared already, written, or kept with the reason."""
     from kstreams_runbooks.decide.discovery.draft import draft
     from kstreams_runbooks.present.discovery import DraftedEntry, declaration_text
     from kstreams_runbooks.terminal.new_file import create
@@ -154,13 +154,13 @@ def declared_in(found: "Found", fleet: "Fleet", given: "Given") -> "DraftedEntry
         if create(file, text):
             return DraftedEntry(found, made, file, "written")
         if name in fleet.disabled:
-            # Perhaps it is this application's, and only lacks something: a second one would be one too many.
+            # The file may be this application's and only incomplete: a second one would be a duplicate.
             return DraftedEntry(found, made, file, "left alone", "the fleet cannot load it")
     return DraftedEntry(found, made, file, "left alone", f"{' and '.join(names)} declare other applications")
 
 
 def _checked(declared: tuple["DraftedEntry", ...], fleet: "Fleet") -> tuple["DraftedEntry", ...]:
-    """The same with what is wrong with each file, as the fleet says it."""
+    """The same with the problems of each file, as the fleet reports them."""
     from dataclasses import replace
 
     from kstreams_runbooks.fleet import load_fleet

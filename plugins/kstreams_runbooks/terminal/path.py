@@ -70,7 +70,7 @@ def version_paths_command() -> None:
 
 
 def document(path: VersionPath) -> dict[str, Any]:
-    """The answer for a machine."""
+    """The answer as a JSON document."""
     return {
         "schema_version": SCHEMA_VERSION,
         "verdict": path.verdict.value,

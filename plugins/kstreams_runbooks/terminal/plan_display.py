@@ -1,4 +1,4 @@
-"""A plan on a terminal: the same words as in `plan_text`, with a table of findings and colours."""
+"""Prints a plan on a terminal: the text of `present/change_text.py`, with a table of findings and colours."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ _SEVERITY = {"danger": "red", "warning": "yellow", "info": "dim"}
 
 
 def show(plan: Mapping[str, Any], console: Console) -> None:
-    """Print it; everything is text, never markup: names come from files."""
+    """Print a plan; everything is text, never markup: names come from files."""
     console.print(Text(headline(plan), style=_VERDICT[plan["verdict"]]))
     for reason in notes(plan):
         console.print(Padding(Text(reason), (0, 0, 0, 2), expand=False))

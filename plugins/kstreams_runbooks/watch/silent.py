@@ -1,4 +1,4 @@
-"""What instances may read that do not answer, beside others that do: in a roll theirs may be another topology."""
+"""Topics that silent instances may read while others answer: during a roll their topology may differ."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
@@ -19,7 +19,7 @@ def with_silent(
 ) -> LagAsked:
     """The question with the topics of every release that only silent instances are set to.
 
-    `lacking` says of which nobody knows what it reads: a topic that no other reads any more may be its own.
+    `lacking` names an instance whose topics are unknown: it may read a topic that the others no longer read.
     """
     try:
         deployer = deployer_of()
@@ -29,7 +29,7 @@ def with_silent(
             topology = parse_topology(deployer.topology(target))
             topics, why = readable_topics(topology, asked.application_id, names)
             found, unproven = topics.read_on(names)
-            # What only that release reads may never have been made; one that is hidden may have been.
+            # A topic of that release alone may not exist yet; a hidden one may exist.
             there = (found & names.visible) | names.unseen(found).keys()
             reads = _roles(there, topics.internal) | reads
             if said := "; ".join(filter(None, (why, unproven))):
@@ -45,7 +45,7 @@ def _lacking(asked: LagAsked, why: str) -> LagAsked:
 
 def targets_of(silent: Collection[str], deployments: Mapping[str, Deployment]) -> set[Target]:
     """What silent instances are set to, of releases that no other instance reports; RunbookError for one not known."""
-    # A release that is set and was not started yet is in no report.
+    # No instance reports a release that is configured and not started yet.
     told = {one.release for name, one in deployments.items() if name not in silent and one.applied is True}
     found = set()
     for name in silent:
@@ -56,7 +56,7 @@ def targets_of(silent: Collection[str], deployments: Mapping[str, Deployment]) -
         if isinstance(target, Missing):
             raise Inconclusive(
                 f"{name} does not answer, and what it reads is not known ({target.missing}); start it, or make its "
-                "deployer tell its release"
+                "deployer report its release"
             )
         found.add(target)
     return {target for target in found if target.release not in told}

@@ -1,6 +1,6 @@
-"""One cluster read by the scheduled check: few batched calls to the brokers, and only some instances are asked.
+"""Reads one cluster for the scheduled check: few batched calls to the brokers, and only some instances are polled.
 
-No task of Airflow's: the tasks call it (steps/status/tasks.py), and so does the benchmark.
+It knows no Airflow: the tasks call it (steps/status/tasks.py), and so does the benchmark.
 """
 
 import hashlib
@@ -33,9 +33,9 @@ _READS_MORE = "reads what its topology does not name"
 
 @dataclass(frozen=True, slots=True)
 class ClusterRead:
-    """What reading one cluster came to; `asked` says of how many applications the instances were asked, and why.
+    """The result of reading one cluster; `asked` counts the applications whose instances were polled, by reason.
 
-    `later` are readings that the ledger has of a time after this one.
+    `later` counts readings in the ledger with a time after this one.
     """
 
     cluster: str
@@ -49,7 +49,7 @@ class ClusterRead:
 
     @property
     def sentence(self) -> str:
-        """One line."""
+        """The result in one line, for the log."""
         back = f"; {self.later:,} readings of a later time are left out: the clock went back" if self.later else ""
         asked = ", ".join(f"{count} {why}" for why, count in self.asked.items()) or "none"
         return (
@@ -67,16 +67,16 @@ def read_cluster(
     settings: CheckSettings,
     acknowledged: Collection[str] = (),
 ) -> ClusterRead:
-    """Read every application of one cluster and keep one reading of each; Unreachable where no broker answers.
+    """Read every application of one cluster and keep one reading of each; Unreachable if no broker answers.
 
-    Of applications that are `acknowledged` the present topics are the right ones from now on.
+    For `acknowledged` applications the present topics are the expected ones from now on.
     """
     began = time.monotonic()
     ids = {entry.name: entry.application_id for entry in entries}
     earlier = earlier_readings(ledger, cluster, ids, time.time_ns() // 1_000_000, settings)
     last = {name: readings[-1] for name, readings in earlier.items() if readings}
     limits = limits_of(settings)
-    # Before anything is asked: what is changed while this reads is asked again by the next check.
+    # Read before the instances are polled: the next check polls an application again that changes meanwhile.
     changes = ledger.last_changes(cluster)
     with ClusterReader(config, counted=True) as reader:
         names = reader.names()
@@ -113,7 +113,7 @@ def read_cluster(
 
 @dataclass
 class _Poll:
-    """Whose instances one check asks and why, what they told, and the topologies that come of it."""
+    """The applications whose instances one check polls, with the reason, the answers, and the resulting topologies."""
 
     names: TopicNames
     earlier: Mapping[str, tuple[KeptReading, ...]]
@@ -123,26 +123,26 @@ class _Poll:
     topologies: dict[str, KnownTopology | None] = field(default_factory=dict)
 
     def ask(self, entries: Sequence[Application]) -> list[Application]:
-        """Ask the instances of those that have not been asked yet; returns them."""
+        """Poll the instances of applications that have not been polled yet; returns those applications."""
         new = [entry for entry in entries if entry.name not in self.told]
         self.told |= ask_instances(new, self.names)
         return new
 
     def learn(self, entries: Sequence[Application], at_ms: int, *, remembering: bool = True) -> None:
-        """Take the topologies from what was told now or, `remembering`, before."""
+        """Take the topologies from the present answers or, if `remembering`, from earlier ones."""
         for entry in entries:
             readings = self.earlier[entry.name] if remembering else ()
             self.topologies[entry.name] = _topology(entry, self.told.get(entry.name), readings, at_ms, self.changes)
 
     def questions(self, entries: Sequence[Application]) -> list[LagAsked]:
-        """What is read of each, by its topology."""
+        """What to read of each application, by its topology."""
         return [
             _question(entry, self.told.get(entry.name), self.topologies[entry.name], self.names) for entry in entries
         ]
 
 
 def _read(reader: ClusterReader, cluster: str, entries: Sequence[Application], poll: _Poll) -> LagSnapshot:
-    """The lag of every application; once more of each that reads what its topology does not name."""
+    """The lag of every application; reads again each one with topics that its topology does not name."""
     poll.ask([entry for entry in entries if entry.name in poll.why])
     at_ms = reader.taken().at_ms
     poll.learn(entries, at_ms)
@@ -153,7 +153,7 @@ def _read(reader: ClusterReader, cluster: str, entries: Sequence[Application], p
     again = [entry for entry in entries if entry.name in unheard]
     poll.why |= dict.fromkeys(unheard, _READS_MORE)
     poll.ask(again)
-    # What they told before is no answer any more, whether or not they tell now.
+    # Their earlier answers are no longer valid, whether or not they answer now.
     poll.learn(again, at_ms, remembering=False)
     return with_others(snapshot, read_lag(reader, cluster, poll.questions(again)))
 
@@ -167,7 +167,7 @@ def _whom_to_ask(
     settings: CheckSettings,
     changes: Mapping[str, int],
 ) -> dict[str, str]:
-    """Applications whose instances are asked, each with the reason."""
+    """Applications whose instances are polled, each with the reason."""
     words = {one.application: one.word for one in ledger.lag_statuses() if one.cluster == cluster}
     held = {name for of, name in held_applications(ledger) if of == cluster}
     internal = internal_by_id(names, {entry.application_id for entry in entries})
@@ -200,7 +200,7 @@ def held_applications(ledger: Ledger) -> dict[tuple[str, str], str]:
 
 
 def declared_digest(entry: Application) -> str:
-    """Digest of what a fleet entry says that a topology may hang on."""
+    """Digest of the fields of a fleet entry that a topology may depend on."""
     said = [entry.application_id, entry.inputs, entry.outputs, entry.rule_topics, sorted(entry.deployer.releases)]
     return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]
 
@@ -212,7 +212,7 @@ def _remembered(readings: Sequence[KeptReading]) -> KnownTopology | None:
 def _topology(
     entry: Application, told: Told | None, readings: Sequence[KeptReading], at_ms: int, changes: Mapping[str, int]
 ) -> KnownTopology | None:
-    """What its instances tell now, else what they told before, as long as it is declared as it was then."""
+    """The topology that its instances report now, else the earlier one while its declaration is the same."""
     declared = declared_digest(entry)
     if told is not None and told.reads:
         return KnownTopology(told.reads, told.keeps, at_ms, declared, changes.get(entry.name, 0), told.patterns)
@@ -223,14 +223,14 @@ def _topology(
 
 
 def _question(entry: Application, told: Told | None, known: KnownTopology | None, names: TopicNames) -> LagAsked:
-    """By a topology that holds, told now or before, else by what its instances tell."""
+    """What to read, by a valid topology from now or before, else by the answers of its instances."""
     return question(entry, told) if known is None else question_again(entry, known, names)
 
 
 def _unheard_of(
     snapshot: LagSnapshot, earlier: Mapping[str, tuple[KeptReading, ...]], told: Mapping[str, Told]
 ) -> tuple[str, ...]:
-    """Applications that read what their topology does not name, unless they have just told it."""
+    """Applications that read topics outside their topology, unless their instances have just reported it."""
     return tuple(
         lag.application
         for lag in snapshot.applications
@@ -241,7 +241,7 @@ def _unheard_of(
 
 
 def _counted(why: Mapping[str, str]) -> dict[str, int]:
-    """How many applications there are of each reason."""
+    """Number of applications for each reason."""
     found: dict[str, int] = {}
     for reason in why.values():
         found[reason] = found.get(reason, 0) + 1

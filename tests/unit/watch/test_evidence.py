@@ -67,7 +67,7 @@ def test_a_decision_that_cannot_be_made_again_is_different(ledger: Ledger, broke
     result = recheck()
     assert result.exit_code == 1
     [different] = json.loads(result.stdout)["recheck"]["different"]
-    assert different["today"].startswith(("cannot be made again: ", "no decision is called gone any more"))
+    assert different["today"].startswith(("cannot be made again: ", "no decision has the name gone any more"))
 
 
 def test_who_was_told_and_who_was_not_stands_in_the_evidence(ledger: Ledger) -> None:
@@ -81,7 +81,7 @@ def test_who_was_told_and_who_was_not_stands_in_the_evidence(ledger: Ledger) -> 
     ledger.notification_sent(mail, 2_000)
     ledger.notification_failed(chat, "ConnectionError: refused", 2_000)
     result = CliRunner().invoke(cli, ["evidence", "r"])
-    assert f"- chat was not told: {markdown(subject)} (ConnectionError: refused)" in result.stdout
-    assert "mail was not told" not in result.stdout
+    assert f"- chat was not notified: {markdown(subject)} (ConnectionError: refused)" in result.stdout
+    assert "mail was not notified" not in result.stdout
     kept = json.loads(CliRunner().invoke(cli, ["evidence", "r", "--format", "json"]).stdout)["notifications"]
     assert {one["channel"]: one["sent_at_ms"] for one in kept} == {"chat": None, "mail": 2_000}

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import cast
 
 from kstreams_runbooks.decide.change.rules import Fired
-from kstreams_runbooks.decide.comparison.compared import Compared, Version
+from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.facts import sides
 from kstreams_runbooks.decide.releases.path import version_path
 from kstreams_runbooks.decide.topology.names import stem
@@ -60,15 +60,15 @@ def library_findings(compared: Compared, rules: VersionRules, broker: Release | 
     return Fired((whole, *(_finding(one) for one in path.findings)), ())
 
 
-def _question(version: Version, running: Release, target: Release) -> VersionQuestion:
-    # Its values were checked when the version was read (contradictions.py).
-    config = version.declared.config
+def _question(side: Side, running: Release, target: Release) -> VersionQuestion:
+    # Its values were checked when the side was read (contradictions.py).
+    config = side.declared.config
     return VersionQuestion(
         running=running,
         target=target,
         guarantee=None if config is None else cast(Guarantee, config.get("processing.guarantee", "at_least_once")),
-        foreign_key_joins=joins_by_foreign_key(version),
-        table_aggregations=aggregates_tables(version),
+        foreign_key_joins=joins_by_foreign_key(side),
+        table_aggregations=aggregates_tables(side),
         group_protocol=None if config is None else cast(GroupProtocol, config.get("group.protocol", "classic").lower()),
     )
 
@@ -77,18 +77,18 @@ def _finding(one: PathFinding) -> ChangeFinding:
     return ChangeFinding(one.id, one.severity, one.object, one.message, one.source, ())
 
 
-def joins_by_foreign_key(version: Version) -> YesNoUnknown:
+def joins_by_foreign_key(side: Side) -> YesNoUnknown:
     """Whether tables are joined by foreign key: the two topics of such a join always have names of their kind."""
-    return "yes" if _has(version, _FOREIGN_KEY_JOIN) else "no"
+    return "yes" if _has(side, _FOREIGN_KEY_JOIN) else "no"
 
 
-def aggregates_tables(version: Version) -> YesNoUnknown:
+def aggregates_tables(side: Side) -> YesNoUnknown:
     """Whether a table is grouped anew: it always writes a repartition topic; a name hides what kind of grouping."""
-    if _has(version, _TABLE_AGGREGATION):
+    if _has(side, _TABLE_AGGREGATION):
         return "yes"
-    return "unknown" if version.internal else "no"
+    return "unknown" if side.internal else "no"
 
 
-def _has(version: Version, parts: tuple[str, ...]) -> bool:
-    names = (*version.nodes, *version.topology.stores, *version.internal)
+def _has(side: Side, parts: tuple[str, ...]) -> bool:
+    names = (*side.nodes, *side.topology.stores, *side.internal)
     return any(part in stem(name) for name in names for part in parts)

@@ -87,11 +87,11 @@ def _compared(
     return Verdict(Outcome.PROCEED, (), findings)
 
 
-def _alone(side: ParsedDescription) -> ParsedDescription:
-    """The version without its library: what two libraries do to each other has a planner of its own."""
-    declared = side.described.declared
+def _alone(one: ParsedDescription) -> ParsedDescription:
+    """The side without its library: the upgrade path decides what two libraries do to each other."""
+    declared = one.described.declared
     without = None if declared is None else replace(declared, library=None)
-    return replace(side, described=replace(side.described, library="", declared=without))
+    return replace(one, described=replace(one.described, library="", declared=without))
 
 
 def _named(described: Described) -> str:

@@ -7,7 +7,7 @@ from kstreams_runbooks.decide.change.answer import ChangePlan, change_plan
 from kstreams_runbooks.decide.change.effects import Effect, effects
 from kstreams_runbooks.decide.change.library import library_findings
 from kstreams_runbooks.decide.change.rules import Fired, fired
-from kstreams_runbooks.decide.comparison.compared import Compared, Version
+from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.prediction import Prediction, predicted
 from kstreams_runbooks.decide.comparison.subjects import subjects
 from kstreams_runbooks.model.releases.release import Release
@@ -46,13 +46,13 @@ class ChangeReading:
 
 
 def read_change(
-    before: Version,
-    after: Version,
+    before: Side,
+    after: Side,
     rules: tuple[ChangeRule, ...],
     versions: VersionRules,
     broker: Release | None = None,
 ) -> ChangeReading:
-    """Every consequence of going from one version to the other, with its source, and the runbooks for it.
+    """Every consequence of going from one side to the other, with its source, and the runbooks for it.
 
     Two versions that share nothing are refused: they are not of one application. `broker` is the lowest release among
     the brokers, None where no cluster was asked.

@@ -31,19 +31,19 @@ class CountsFit:
 
 
 def counts_fit(
-    side: ParsedDescription,
+    brought: ParsedDescription,
     external: External,
     existing: Mapping[str, int],
     proven: tuple[Proven, ...],
     application: DeclaredApplication,
 ) -> CountsFit:
-    """Compare what the topology of `side` demands with the `existing` topics (partitions by full name).
+    """Compare what the topology of `brought` demands with the `existing` topics (partitions by full name).
 
     The description has no partition counts: a repartition topic gets as many as what is read in front of it, unless the
     program gives it a number. Such a number is known where it is declared, or where a `proven` topology works with
     it; otherwise a repartition topic that differs is unknown, not wrong.
     """
-    one, topology = side.described, side.topology
+    one, topology = brought.described, brought.topology
     prefix = f"{application.application_id}-"
     own = repartition_topics(topology)
     declared = one.declared.topics if one.declared is not None else {}
@@ -64,7 +64,7 @@ def counts_fit(
         if existing.get(f"{prefix}{name}", demanded[name]) != demanded[name]
         and not any(_works(name, demanded[name], f"{prefix}{name}", existing, version) for version in proven)
     ]
-    joins = list(_joins(side, external, given, proven))
+    joins = list(_joins(brought, external, given, proven))
     return CountsFit(
         (
             *(_wrong(one, f"{prefix}{name}", existing[f"{prefix}{name}"], demanded[name]) for name in wrong),
@@ -117,13 +117,13 @@ def _works(name: str, demanded: int, full: str, existing: Mapping[str, int], ver
 
 
 def _joins(
-    side: ParsedDescription,
+    brought: ParsedDescription,
     external: External,
     given: Mapping[str, int],
     proven: tuple[Proven, ...],
 ) -> Iterator[tuple[str, bool]]:
     """Joined topics whose partition counts differ, as a sentence, and whether it is certain that they are joined."""
-    one, topology = side.described, side.topology
+    one, topology = brought.described, brought.topology
     for group in joined_topics(topology):
         topics = {topic: count for name in group for topic, count in external.get(name, ())}
         numbers = topics | {name: given[name] for name in group & given.keys()}

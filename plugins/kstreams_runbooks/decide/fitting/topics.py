@@ -35,8 +35,8 @@ def topics_fit(
     refused: list[str] = []
     unknown: list[str] = []
     findings: list[Finding] = []
-    sides = parsed_or_missing(wanted)
-    needed = topics_needed(sides, application)
+    brought = parsed_or_missing(wanted)
+    needed = topics_needed(brought, application)
     for name, why in sorted(needed.external.items()):
         if name in seen.hidden:
             unknown.append(f"{seen.hidden[name]} ({why})")
@@ -45,7 +45,7 @@ def topics_fit(
     unknown += [seen.hidden[name] for name in sorted(needed.internal & seen.hidden.keys())]
     proven = proven_counts(reading, application.application_id)
     compared: list[str] = []
-    for one in sides:
+    for one in brought:
         if isinstance(one, Missing):
             findings.append(_not_compared(application, one.missing))
             continue
@@ -74,9 +74,9 @@ def _not_compared(application: DeclaredApplication, why: str) -> Finding:
     return Finding("topics-not-compared", "warning", application.name, message, _SOURCE)
 
 
-def _patterns(side: ParsedDescription, seen: TopicsSeen) -> Iterator[tuple[Outcome, str]]:
+def _patterns(brought: ParsedDescription, seen: TopicsSeen) -> Iterator[tuple[Outcome, str]]:
     """Source patterns without a topic, and those that cannot be matched here."""
-    one, topology = side.described, side.topology
+    one, topology = brought.described, brought.topology
     patterns = {source.pattern for sub in topology.subtopologies for source in sub.sources if source.pattern}
     declared = one.declared.topics if one.declared is not None else {}
     counted = {name for sub in topology.subtopologies for source in sub.sources for name in source.topics}

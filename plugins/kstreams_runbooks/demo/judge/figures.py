@@ -1,4 +1,4 @@
-"""What the judge answers about one output: figures, the records behind them, a verdict with its reasons."""
+"""The judge's answer about one output: figures, the records behind them, a verdict with its reasons."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ OFFENCE_BOUND: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Offence:
-    """One record that is not as it should be.
+    """One wrong record.
 
     `partition` and `offset` are those of the output; a missing record has no offset, and its `detail` names the
     input that it should have come from.
@@ -70,7 +70,7 @@ class OutputVerdict:
     offences: tuple[Offence, ...]
 
     def document(self, topic: str) -> dict[str, Any]:
-        """Return the verdict as JSON values; `offences_left_out` says how many did not fit the bound."""
+        """Return the verdict as JSON values; `offences_left_out` counts those above the bound."""
         faults = self.missing + self.extra + self.duplicate + self.out_of_order
         document = {"output": str(self.output), "topic": topic, **asdict(self)}
         document["output"] = str(self.output)
@@ -88,7 +88,7 @@ def conclude(
     doubts: Iterable[str] = (),
     definite: Iterable[Kind] = (),
 ) -> OutputVerdict:
-    """Weigh figures against doubts: what is certainly wrong beats every doubt, a doubt beats the rest.
+    """Weigh figures against doubts: a certain fault outranks every doubt, a doubt outranks the rest.
 
     `doubts` are reasons why the topics could not be read as they are; under a doubt only the kinds in `definite`
     still prove a fault. `undecided` has one sentence per window that cannot be judged.

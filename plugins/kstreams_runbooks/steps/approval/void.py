@@ -1,4 +1,4 @@
-"""A plan that the world has left: said once in the ledger, and every later write of its run refuses."""
+"""A plan that no longer matches the cluster: the ledger has it once, and every later write of its run refuses."""
 
 from datetime import UTC, datetime
 
@@ -12,19 +12,19 @@ _VOID = "plan void"
 
 
 def void_plan(run: Run, plan: Plan, reasons: tuple[str, ...]) -> None:
-    """Keep that the plan of a run no longer holds, and why."""
+    """Keep that the plan of a run is void, and why."""
     run.keep("note", _VOID, {"digest": plan.digest, "reasons": list(reasons)})
 
 
 def voided(run: Run, digest: str | None = None) -> Evidence | None:
-    """What was kept when the plan of a run (its present one, or that of a digest) became void; None while it holds."""
+    """The entry that made a run's plan void (its present plan, or that of a digest); None while the plan is valid."""
     digest = digest or run.ledger.run(run.key).plan_digest
     kept = run.ledger.evidence(run.key, kind="note", name=_VOID)
     return next((note for note in kept if note.payload["digest"] == digest), None)
 
 
 def refuse_void(run: Run, plan: Plan) -> None:
-    """Drifted where the plan of a run has become void."""
+    """Drifted if the plan of a run is void."""
     if (note := voided(run, plan.digest)) is None:
         return
     since = f"{datetime.fromtimestamp(note.at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"

@@ -200,16 +200,16 @@ def _unreadable(directory: Path) -> Path:
         ({"ssl.ca.location": "/nowhere/ca.pem"}, "ssl.ca.location: /nowhere/ca.pem does not exist"),
         ({"ssl.ca.location": "{dir}"}, "is not a file"),
         ({"ssl.ca.location": "{socket}"}, "socket is not a file"),
-        ({"ssl.ca.location": "{client_key}"}, "holds no certificate in PEM"),
+        ({"ssl.ca.location": "{client_key}"}, "has no certificate in PEM"),
         ({"ssl.crl.location": "{client_key}"}, "ssl.crl.location: "),
-        ({"ssl.certificate.location": "{client_key}"}, "client-key.pem holds no certificate in PEM"),
+        ({"ssl.certificate.location": "{client_key}"}, "client-key.pem has no certificate in PEM"),
         (
             {"ssl.certificate.location": "{client}", "ssl.key.location": "{client_key}"},
             "cannot be read as a key in PEM (ssl.key.password is not set)",
         ),
         (
             {"ssl.certificate.location": "{client}", "ssl.key.location": "{client_key}", "ssl.key.password": "hunter2"},
-            "ssl.key.password is not its password, or the file holds no key",
+            "ssl.key.password is not its password, or the file has no key",
         ),
         (
             {"ssl.certificate.location": "{ca}", "ssl.key.location": "{server}"},
