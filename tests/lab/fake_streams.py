@@ -86,7 +86,7 @@ class FakeStreams:
                 """Print nothing."""
 
         with ThreadingHTTPServer(("127.0.0.1", 0), FakeAgent) as server:
-            threading.Thread(target=server.serve_forever, daemon=True).start()
+            threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
             self.declare(f"http://127.0.0.1:{server.server_address[1]}/jolokia")
             self._describe("running", started_ms)
             try:

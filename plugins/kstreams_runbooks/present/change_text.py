@@ -51,7 +51,7 @@ def notes(plan: Mapping[str, Any]) -> list[str]:
     return [*map(sentence, plan["reasons"]), *(lacking if plan["not_compared"] else [])]
 
 
-def told(plan: Mapping[str, Any]) -> list[dict[str, Any]]:
+def uncovered(plan: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Findings that no stronger finding covers, from the worst."""
     return [one for one in plan["findings"] if one["covered_by"] is None]
 
@@ -74,17 +74,17 @@ def sections(plan: Mapping[str, Any]) -> Iterator[Section]:
 def infos(plan: Mapping[str, Any]) -> Iterator[str]:
     """Findings that need no action, by id: a reader can look them up."""
     objects: dict[str, list[str]] = {}
-    for finding in told(plan):
+    for finding in uncovered(plan):
         if finding["severity"] == "info":
             objects.setdefault(finding["id"], []).append(finding["object"])
     for rule, names in objects.items():
         yield sentence(f"info    {rule}: {first_of(names, _SHOWN)}")
-    if covered := len(plan["findings"]) - len(told(plan)):
+    if covered := len(plan["findings"]) - len(uncovered(plan)):
         yield f"({_count(covered, 'finding')} more that a stronger one covers: --format json)"
 
 
 def _findings(plan: Mapping[str, Any]) -> Iterator[str]:
-    for finding in told(plan):
+    for finding in uncovered(plan):
         if finding["severity"] != "info":
             yield sentence(f"{finding['severity']:8}{finding['id']}: {finding['message']} [{finding['source']}]")
     yield from infos(plan)
@@ -141,7 +141,7 @@ def _markdown(plan: Mapping[str, Any]) -> Iterator[str]:
     if happening.lines:
         yield from ("", "### Consequences", "", *(f"- {_whole(line)}" for line in happening.lines))
     yield from ("", "### Findings", "", "| severity | rule | object | what | source |", "|---|---|---|---|---|")
-    for one in told(plan):
+    for one in uncovered(plan):
         what = (cell(one["message"], LONGEST_SENTENCE), cell(one["source"]))
         yield f"| {' | '.join((one['severity'], code(one['id']), code(one['object']), *what))} |"
     for title, lines in rest:

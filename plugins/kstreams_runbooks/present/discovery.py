@@ -140,7 +140,7 @@ def as_text(report: Report) -> Iterator[str]:
             yield from (f"  {mark:9}{', '.join(names)}" for mark in _MARKS if (names := _marked(one.draft, mark)))
 
 
-def told(report: Report) -> Iterator[str]:
+def notices(report: Report) -> Iterator[str]:
     """Notes outside the answer: groups that were left out, and problems of files."""
     yield from report.not_seen
     words = {"perhaps": "perhaps an application, not declared", "other": "left out", "unknown": "not readable"}

@@ -1,12 +1,12 @@
 """A lag reading as JSON, as text and as an exit code."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any, Final
 
 from kstreams_runbooks.decide.status.status import LagAnswer
 from kstreams_runbooks.model.readings.lag import ApplicationLag, PartitionLag
+from kstreams_runbooks.model.times import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, utc_second
 from kstreams_runbooks.wording import sentence
 
 SCHEMA_VERSION: Final = 1
@@ -70,7 +70,7 @@ def _partition(one: PartitionLag) -> dict[str, Any]:
     }
 
 
-_SECONDS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
+_UNITS = ((DAY_MS, "d"), (HOUR_MS, "h"), (MINUTE_MS, "min"), (SECOND_MS, "s"))
 # The statuses whose sentence adds to the lines below.
 _TOLD = frozenset({"expiring", "failed", "recreated", "rewound", "stalled", "stopped"})
 _HEADS = ("topic", "role", "unread", "", "partitions", "oldest unread", "not committed for")
@@ -85,7 +85,7 @@ def _application(answer: LagAnswer) -> Iterator[str]:
     lag, at_ms, found = answer.lag, answer.at_ms, answer.status
     yield f"{lag.application_id} @ {answer.cluster}: {_total(lag)}; {found.word.upper()}"
     group = f"{lag.group_type} group, {lag.group_state}" if lag.group_type else "its group was not seen"
-    yield f"  {group}; {_clock(at_ms)}"
+    yield f"  {group}; {utc_second(at_ms)}"
     topics = [list(rows) for _, rows in groupby(lag.partitions, lambda one: one.topic)]
     topics.sort(key=lambda rows: (rows[0].role == "orphaned", -(_unread(rows) or 0), rows[0].topic))
     if topics:
@@ -179,10 +179,5 @@ def _ago(ms: int) -> str:
 
 def _span(ms: int) -> str:
     """`14 min`: in the largest unit that is at least 1."""
-    seconds = max(0, ms // 1000)
-    size, unit = next((row for row in _SECONDS if seconds >= row[0]), _SECONDS[-1])
-    return f"{seconds // size} {unit}"
-
-
-def _clock(at_ms: int) -> str:
-    return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    size, unit = next((row for row in _UNITS if ms >= row[0]), _UNITS[-1])
+    return f"{max(0, ms) // size} {unit}"

@@ -4,18 +4,18 @@ import textwrap
 from collections.abc import Iterator
 from itertools import count
 
-from kstreams_runbooks.model.releases.path import PathBounce, PathFinding, VersionPath, VersionQuestion
+from kstreams_runbooks.model.releases.path import PathBounce, PathFinding, PathQuestion, UpgradePath
 
 _WIDTH = 110
 _SEVERITIES = ("danger", "warning", "info")
 
 
-def as_text(question: VersionQuestion, path: VersionPath) -> str:
+def as_text(question: PathQuestion, path: UpgradePath) -> str:
     """Verdict first, then the runs with their bounces, then assumptions, then findings, worst first."""
     return "\n".join(_lines(question, path))
 
 
-def _lines(question: VersionQuestion, path: VersionPath) -> Iterator[str]:
+def _lines(question: PathQuestion, path: UpgradePath) -> Iterator[str]:
     yield from _wrapped(f"{path.verdict.upper()}  {path.reason}", "")
     number = count(1)
     for index, leg in enumerate(path.legs, 1):
@@ -59,7 +59,7 @@ def _unset(bounce: PathBounce, bounces: tuple[PathBounce, ...]) -> bool:
     return bounce.upgrade_from is None and any(one.upgrade_from for one in bounces)
 
 
-def _assumed(question: VersionQuestion) -> Iterator[str]:
+def _assumed(question: PathQuestion) -> Iterator[str]:
     if question.foreign_key_joins == "unknown":
         yield "foreign-key joins"
     if question.table_aggregations == "unknown":

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from kstreams_runbooks.decide.releases.path import version_path
+from kstreams_runbooks.decide.releases.path import upgrade_path
 from kstreams_runbooks.decide.releases.rules import newest_of
-from kstreams_runbooks.model.releases.path import VersionQuestion, YesNoUnknown
+from kstreams_runbooks.model.releases.path import PathQuestion, YesNoUnknown
 from kstreams_runbooks.model.releases.release import Release
-from kstreams_runbooks.model.releases.rules import VersionRules
+from kstreams_runbooks.model.releases.rules import UpgradePathRules
 from kstreams_runbooks.model.verdicts import Outcome
 
 # Brokers of this release serve every release of Kafka Streams: no path in the matrix depends on the broker.
@@ -45,12 +45,12 @@ and brokers of 3.9.
 """
 
 
-def whole_table(rules: VersionRules) -> str:
+def whole_table(rules: UpgradePathRules) -> str:
     """The page; the same rows give the same page."""
     return "\n".join((*_page(rules), ""))
 
 
-def _page(rules: VersionRules) -> Iterator[str]:
+def _page(rules: UpgradePathRules) -> Iterator[str]:
     yield _HEAD
     yield f"Known are {len(rules.releases)} releases, {rules.releases[0]} to {rules.releases[-1]}."
     yield from ("", "## Each minor to each", "", _LEGEND)
@@ -140,7 +140,7 @@ def _page(rules: VersionRules) -> Iterator[str]:
     )
 
 
-def _settings(rules: VersionRules) -> Iterator[str]:
+def _settings(rules: UpgradePathRules) -> Iterator[str]:
     yield from ("", "## Processing guarantee", "")
     yield from _table(
         ("value", "releases", "source"), ((row.value, _ranges(row.releases), row.source) for row in rules.guarantees)
@@ -181,7 +181,7 @@ def _settings(rules: VersionRules) -> Iterator[str]:
     )
 
 
-def _matrix(used: YesNoUnknown, rules: VersionRules) -> Iterator[str]:
+def _matrix(used: YesNoUnknown, rules: UpgradePathRules) -> Iterator[str]:
     minors = tuple(dict.fromkeys(release.minor for release in rules.releases))
     yield from _table(
         ("", *minors),
@@ -189,11 +189,11 @@ def _matrix(used: YesNoUnknown, rules: VersionRules) -> Iterator[str]:
     )
 
 
-def _sign(running: str, target: str, used: YesNoUnknown, rules: VersionRules) -> str:
+def _sign(running: str, target: str, used: YesNoUnknown, rules: UpgradePathRules) -> str:
     if running == target:
         return "·"
-    path = version_path(
-        VersionQuestion(
+    path = upgrade_path(
+        PathQuestion(
             newest_of(Release(running), rules),
             newest_of(Release(target), rules),
             _ANY_CLIENT,

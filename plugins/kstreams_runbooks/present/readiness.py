@@ -35,7 +35,7 @@ def document(found: Sequence[ApplicationReadiness]) -> dict[str, Any]:
                     {
                         "runbook": each.runbook,
                         "kind": "dag" if runbook(each.runbook).is_dag else "procedure",
-                        "standing": each.standing,
+                        "standing": each.status,
                         "missing": list(each.missing),
                         "not_known": list(each.unknown),
                         "better_with": list(each.better),
@@ -59,7 +59,7 @@ def as_text(found: Sequence[ApplicationReadiness]) -> Iterator[str]:
         said: dict[str, int] = {}
         for each in one.runbooks:
             name = each.runbook if runbook(each.runbook).is_dag else f"{each.runbook}*"
-            yield f"  {name:21} {each.standing:11} {_lacks(each, said)}".rstrip()
+            yield f"  {name:21} {each.status:11} {_lacks(each, said)}".rstrip()
         yield from (f"  [{number}] {why}" for why, number in said.items())
     if any(not runbook(each.runbook).is_dag for one in found for each in one.runbooks):
         yield "* a procedure for a person: kstreams-runbooks plan prints its steps"
@@ -75,17 +75,17 @@ def _code(one: ApplicationReadiness) -> int:
         return one.error.exit_code
     if any(each.unknown for each in one.runbooks):
         return 3
-    return int(any(each.standing == "missing" for each in one.runbooks))
+    return int(any(each.status == "missing" for each in one.runbooks))
 
 
 def _lacks(each: Readiness, said: dict[str, int]) -> str:
-    if each.standing == "not needed":
+    if each.status == "not needed":
         return "; ".join(each.better)
     parts = ["; ".join(each.missing)] if each.missing else []
     if each.unknown:
         parts.append(f"not known: {', '.join(_number(why, said) for why in each.unknown)}")
     if each.better:
-        parts.append(f"works, but: {'; '.join(each.better)}" if each.standing == "ready" else "")
+        parts.append(f"works, but: {'; '.join(each.better)}" if each.status == "ready" else "")
     return " | ".join(part for part in parts if part)
 
 

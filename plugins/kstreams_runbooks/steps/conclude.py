@@ -36,7 +36,7 @@ def conclude() -> None:
         outcome = run.decide(conclusion, facts=facts)
         run.ledger.conclude(run.key, str(outcome.outcome), outcome.sentence, now_ms())
         run.ledger.release_holds(run.key)
-        head = _told_of_the_chain(run)
+        head = _report_chain(run)
         run.say(f"{outcome.outcome.upper()}: {outcome.sentence}")
         code, back = exit_code(outcome.outcome), way_back(run)
         leave(
@@ -60,7 +60,7 @@ def conclude() -> None:
         _onward(run, outcome.outcome)
 
 
-def _told_of_the_chain(run: Run) -> str:
+def _report_chain(run: Run) -> str:
     """Log where clocks went back in this run, and the head of its journal, to keep a copy of it in this log."""
     entries = run.ledger.timeline(run.key)
     if steps := clock_steps(entries):

@@ -14,7 +14,7 @@ from kstreams_runbooks.wording import sentence
 
 if TYPE_CHECKING:
     from kstreams_runbooks.fleet import Fleet
-    from kstreams_runbooks.model.discovery.discovery import Found, Given
+    from kstreams_runbooks.model.discovery.discovery import DiscoverOptions, Found
     from kstreams_runbooks.present.discovery import DraftedEntry, Report
 
 # Longest file name without `.yaml`; an application.id may be nearly as long.
@@ -80,8 +80,8 @@ def discover_command(
     login may not see every group; 4 the broker does not answer, and nothing was written.
     """
     from kstreams_runbooks.fleet import fleet_dir
-    from kstreams_runbooks.model.discovery.discovery import Given
-    from kstreams_runbooks.present.discovery import as_text, document, told
+    from kstreams_runbooks.model.discovery.discovery import DiscoverOptions
+    from kstreams_runbooks.present.discovery import as_text, document, notices
     from kstreams_runbooks.rules import upgrade_path_rules
     from kstreams_runbooks.terminal.where import cluster_of, fleet_of, unread_by
 
@@ -93,8 +93,8 @@ def discover_command(
     name, mark = cluster_of(fleet, config["bootstrap.servers"], cluster)
     if mark == "guessed":
         click.echo(f"cluster: named {name} after its first bootstrap server; --cluster gives it another name", err=True)
-    report = _discovered(config, fleet, Given(name, newest, ports, owner, operators, approvers, mark))
-    for line in told(report):
+    report = _discovered(config, fleet, DiscoverOptions(name, newest, ports, owner, operators, approvers, mark))
+    for line in notices(report):
         click.echo(sentence(line), err=True)
     if report.applications and (what_to_do := unread_by(fleet, folder)):
         click.echo(sentence(what_to_do), err=True)
@@ -116,7 +116,7 @@ def _config(bootstrap: str | None, command_config: Path | None) -> dict[str, Any
     return config
 
 
-def _discovered(config: dict[str, Any], fleet: "Fleet", given: "Given") -> "Report":
+def _discovered(config: dict[str, Any], fleet: "Fleet", given: "DiscoverOptions") -> "Report":
     """Read everything, then write."""
     from kstreams_runbooks.decide.discovery.sighting import sighted
     from kstreams_runbooks.observe import ClusterReader
@@ -135,7 +135,7 @@ def _discovered(config: dict[str, Any], fleet: "Fleet", given: "Given") -> "Repo
     return Report(given.cluster, _checked(declared, fleet), others, not_seen)
 
 
-def declared_in(found: "Found", fleet: "Fleet", given: "Given") -> "DraftedEntry":
+def declared_in(found: "Found", fleet: "Fleet", given: "DiscoverOptions") -> "DraftedEntry":
     """The outcome for one application: declared already, written, or kept with the reason."""
     from kstreams_runbooks.decide.discovery.draft import draft
     from kstreams_runbooks.present.discovery import DraftedEntry, declaration_text

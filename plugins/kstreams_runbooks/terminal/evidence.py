@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kstreams_runbooks.errors import BadInput, Inconclusive
+from kstreams_runbooks.model.times import DAY_MS
 from kstreams_runbooks.wording import LONGEST_SENTENCE, outside
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from kstreams_runbooks.model.runs.ledger import RunRecord
 
 SCHEMA_VERSION = 1
-_DAY_MS = 24 * 3_600_000
 _MB = 1_000_000
 _HEAD = re.compile("[0-9a-f]{64}")
 _NUMBERED = re.compile(r"#\d+$")
@@ -126,7 +126,7 @@ def prune_ledger_command(days: int, execute: bool, form: str) -> None:
     from kstreams_runbooks.model.verdicts import Outcome
     from kstreams_runbooks.watch.evidence import verified
 
-    ledger, before_ms, by = Ledger.open(), time.time_ns() // 1_000_000 - days * _DAY_MS, getpass.getuser()
+    ledger, before_ms, by = Ledger.open(), time.time_ns() // 1_000_000 - days * DAY_MS, getpass.getuser()
     holding, pruned, broken = {hold.run_key for hold in ledger.holds()}, [], []
     for record in ledger.runs():
         if record.outcome is None or record.run_key in holding or record.started_at_ms >= before_ms:
@@ -140,14 +140,14 @@ def prune_ledger_command(days: int, execute: bool, form: str) -> None:
     if form == "json":
         _print({"executed": execute, "older_than_days": days, "runs": pruned, "broken": broken})
     else:
-        _told(pruned, execute=execute, days=days)
+        _print_pruned(pruned, execute=execute, days=days)
     for one in broken:
         click.echo(outside(f"run {one['run']} is not pruned, its chain is {one['why']}", LONGEST_SENTENCE), err=True)
     if broken:
         sys.exit(1)
 
 
-def _told(pruned: list[dict[str, Any]], *, execute: bool, days: int) -> None:
+def _print_pruned(pruned: list[dict[str, Any]], *, execute: bool, days: int) -> None:
     for one in pruned:
         run = outside(one["run"], LONGEST_SENTENCE)
         click.echo(f"{run}: {one['readings']:,} readings, {one['bytes'] / _MB:,.1f} MB")

@@ -8,7 +8,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from kstreams_runbooks.present.change_text import headline, infos, notes, sections, told
+from kstreams_runbooks.present.change_text import headline, infos, notes, sections, uncovered
 from kstreams_runbooks.wording import sentence
 
 _VERDICT = {"proceed": "bold green", "refuse": "bold red", "inconclusive": "bold yellow"}
@@ -22,7 +22,7 @@ def show(plan: Mapping[str, Any], console: Console) -> None:
         console.print(Padding(Text(reason), (0, 0, 0, 2), expand=False))
     happening, *rest = sections(plan)
     _section(console, happening.title, happening.lines)
-    if worse := [one for one in told(plan) if one["severity"] != "info"]:
+    if worse := [one for one in uncovered(plan) if one["severity"] != "info"]:
         table = Table("", "rule", "object", "what follows", "runbook", show_lines=True, expand=False)
         for one in worse:
             severity = Text(one["severity"], style=_SEVERITY[one["severity"]])

@@ -4,15 +4,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from kstreams_runbooks.decide.status.news import Judged, standing, to_tell
+from kstreams_runbooks.decide.status.news import Judged, kept_status, to_notify
 from kstreams_runbooks.decide.status.status import Status, status
 from kstreams_runbooks.fleet import Application
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.readings.status import KeptStatus
+from kstreams_runbooks.model.times import DAY_MS
 from kstreams_runbooks.watch.settings import CheckSettings
 from kstreams_runbooks.watch.window import earlier_readings, limits_of, sample_of, window
-
-_DAY_MS = 86_400_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +67,9 @@ def judge_fleet(
             else:
                 too_late.append(f"{name} @ {cluster}")
                 continue
-            statuses.append(standing(before.get((cluster, name)), judged))
+            statuses.append(kept_status(before.get((cluster, name)), judged))
     ledger.keep_lag_statuses(statuses)
     # The earliest of all clocks: one that is weeks ahead must not delete the readings that reveal recreated topics.
     earliest_ms = min([now_ms, *read_at_ms.values()])
-    forgotten = ledger.forget_lag(earliest_ms - int(settings.keep_days * _DAY_MS))
-    return Judgement(tuple(statuses), to_tell(statuses), forgotten, tuple(too_late))
+    forgotten = ledger.forget_lag(earliest_ms - int(settings.keep_days * DAY_MS))
+    return Judgement(tuple(statuses), to_notify(statuses), forgotten, tuple(too_late))

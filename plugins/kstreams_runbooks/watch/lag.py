@@ -20,7 +20,7 @@ from kstreams_runbooks.model.readings.lag import (
 from kstreams_runbooks.model.readings.readings import InstanceReading, Missing, Taken
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.application.application import read_topology
-from kstreams_runbooks.observe.application.topics_read import ask_instances, question
+from kstreams_runbooks.observe.application.topics_read import poll_instances, topics_to_read
 from kstreams_runbooks.observe.kafka.offsets import Place
 from kstreams_runbooks.observe.kafka.topic_names import TopicNames
 from kstreams_runbooks.observe.lag.ages import with_ages
@@ -61,10 +61,10 @@ def of_cluster(
     """
     with ClusterReader(config) as reader:
         names = reader.names()
-        told = ask_instances(entries, names)
-        asked = [question(one, told[one.name]) for one in entries]
+        polled = poll_instances(entries, names)
+        asked = [topics_to_read(one, polled[one.name]) for one in entries]
         with ThreadPoolExecutor(_THREADS, thread_name_prefix="instances") as pool:
-            silent = [told[one.name].silent for one in entries]
+            silent = [polled[one.name].silent for one in entries]
             asked = list(
                 pool.map(
                     lambda one, entry, quiet: described(one, entry, quiet, deployer_of, names), asked, entries, silent
@@ -73,7 +73,7 @@ def of_cluster(
         # Changelogs that an instance reported while it ran are checked while none runs.
         asked = [replace(one, keeps=one.keeps or _kept(before.get(one.application))) for one in asked]
         snapshot = with_ages(read_lag(reader, cluster, asked), reader, config, expiring_ms, before)
-    return ClusterLag(snapshot, {name: one.failed for name, one in told.items()})
+    return ClusterLag(snapshot, {name: one.failed for name, one in polled.items()})
 
 
 def _kept(lag: ApplicationLag | None) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from kstreams_runbooks.documents.text import is_absent
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet import fleet_dir
 from kstreams_runbooks.fleet.reading import read_settings
-from kstreams_runbooks.fleet.values import Amount, Count, FleetModel
+from kstreams_runbooks.fleet.values import Amount, FleetModel, WholeNumber
 
 _FILE, _OLD_FILE = "fleet_check.yaml", "drain_check.yaml"
 
@@ -17,11 +17,11 @@ class CheckSettings(FleetModel):
     """The file; every value has a default, and a maximum that clocks and databases can still represent."""
 
     name: str = "fleet_check"
-    every_minutes: Count = Field(
-        default=5, ge=0, le=525_600, description="minutes between two checks; 0: only when triggered"
+    every_minutes: WholeNumber = Field(
+        default=5, ge=0, le=525_600, description="minutes between two checks; 0: only by hand"
     )
     keep_days: Amount = Field(default=7, gt=0, le=36_500, description="days for which readings are kept")
-    samples: Count = Field(
+    samples: WholeNumber = Field(
         default=3,
         ge=2,
         le=1_000,
@@ -30,8 +30,8 @@ class CheckSettings(FleetModel):
     apart_seconds: Amount = Field(
         default=15, ge=0, le=31_536_000, description="minimum seconds between two readings that decide a status"
     )
-    behind_records: Count = Field(
-        default=10_000, ge=0, le=2**53 - 1, description="an application with more unread records is behind"
+    behind_records: WholeNumber = Field(
+        default=10_000, ge=0, le=2**53 - 1, description="records to read above which it is behind"
     )
     expiring_hours: Amount = Field(
         default=6,

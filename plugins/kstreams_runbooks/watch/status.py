@@ -12,21 +12,26 @@ from typing import Any
 
 from kstreams_runbooks.decide.status.expected_topics import expected_ids
 from kstreams_runbooks.decide.status.status import LagSample, status
-from kstreams_runbooks.decide.status.whom_to_poll import Acquaintance, unheard_of, why_ask
+from kstreams_runbooks.decide.status.whom_to_poll import Acquaintance, unheard_of, why_poll
 from kstreams_runbooks.decide.topology.names import internal_by_id
 from kstreams_runbooks.fleet import Application
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.readings.lag import LagSnapshot, with_others
 from kstreams_runbooks.model.readings.status import KeptReading, KnownTopology
+from kstreams_runbooks.model.times import HOUR_MS
 from kstreams_runbooks.observe import ClusterReader
-from kstreams_runbooks.observe.application.topics_read import Told, ask_instances, question, question_again
+from kstreams_runbooks.observe.application.topics_read import (
+    PolledTopics,
+    poll_instances,
+    topics_to_read,
+    topics_to_read_again,
+)
 from kstreams_runbooks.observe.kafka.topic_names import TopicNames
 from kstreams_runbooks.observe.lag.ages import with_ages
 from kstreams_runbooks.observe.lag.lag import LagAsked, read_lag
 from kstreams_runbooks.watch.settings import CheckSettings
 from kstreams_runbooks.watch.window import earlier_readings, limits_of, window
 
-_HOUR_MS = 3_600_000
 _HELD = "application"
 _READS_MORE = "reads what its topology does not name"
 
@@ -80,7 +85,7 @@ def read_cluster(
     changes = ledger.last_changes(cluster)
     with ClusterReader(config, counted=True) as reader:
         names = reader.names()
-        why = _whom_to_ask(ledger, cluster, entries, earlier, names.visible, settings, changes)
+        why = _whom_to_poll(ledger, cluster, entries, earlier, names.visible, settings, changes)
         poll = _Poll(names, earlier, changes, why)
         snapshot = _read(reader, cluster, entries, poll)
         before = {name: reading.lag for name, reading in last.items()}
@@ -97,12 +102,14 @@ def read_cluster(
         samples = window(earlier[entry.name], present)
         if entry.name not in why and (word := status(samples, limits).word) != "healthy":
             why[entry.name] = f"is {word} now"
-    poll.learn(poll.ask([entry for entry in entries if entry.name in why]), at_ms)
-    told, topologies = poll.told, poll.topologies
+    poll.learn(poll.poll_new([entry for entry in entries if entry.name in why]), at_ms)
+    polled, topologies = poll.polled, poll.topologies
     ledger.keep_lag(
         cluster,
         {
-            name: KeptReading(at_ms, lag, told[name].failed if name in told else None, topologies[name], expected[name])
+            name: KeptReading(
+                at_ms, lag, polled[name].failed if name in polled else None, topologies[name], expected[name]
+            )
             for name, lag in lags.items()
         },
     )
@@ -119,46 +126,47 @@ class _Poll:
     earlier: Mapping[str, tuple[KeptReading, ...]]
     changes: Mapping[str, int]
     why: dict[str, str]
-    told: dict[str, Told] = field(default_factory=dict)
+    polled: dict[str, PolledTopics] = field(default_factory=dict)
     topologies: dict[str, KnownTopology | None] = field(default_factory=dict)
 
-    def ask(self, entries: Sequence[Application]) -> list[Application]:
+    def poll_new(self, entries: Sequence[Application]) -> list[Application]:
         """Poll the instances of applications that have not been polled yet; returns those applications."""
-        new = [entry for entry in entries if entry.name not in self.told]
-        self.told |= ask_instances(new, self.names)
+        new = [entry for entry in entries if entry.name not in self.polled]
+        self.polled |= poll_instances(new, self.names)
         return new
 
     def learn(self, entries: Sequence[Application], at_ms: int, *, remembering: bool = True) -> None:
         """Take the topologies from the present answers or, if `remembering`, from earlier ones."""
         for entry in entries:
             readings = self.earlier[entry.name] if remembering else ()
-            self.topologies[entry.name] = _topology(entry, self.told.get(entry.name), readings, at_ms, self.changes)
+            self.topologies[entry.name] = _topology(entry, self.polled.get(entry.name), readings, at_ms, self.changes)
 
-    def questions(self, entries: Sequence[Application]) -> list[LagAsked]:
+    def topics_to_read(self, entries: Sequence[Application]) -> list[LagAsked]:
         """What to read of each application, by its topology."""
         return [
-            _question(entry, self.told.get(entry.name), self.topologies[entry.name], self.names) for entry in entries
+            _topics_to_read(entry, self.polled.get(entry.name), self.topologies[entry.name], self.names)
+            for entry in entries
         ]
 
 
 def _read(reader: ClusterReader, cluster: str, entries: Sequence[Application], poll: _Poll) -> LagSnapshot:
     """The lag of every application; reads again each one with topics that its topology does not name."""
-    poll.ask([entry for entry in entries if entry.name in poll.why])
+    poll.poll_new([entry for entry in entries if entry.name in poll.why])
     at_ms = reader.taken().at_ms
     poll.learn(entries, at_ms)
-    snapshot = read_lag(reader, cluster, poll.questions(entries))
-    unheard = _unheard_of(snapshot, poll.earlier, poll.told)
+    snapshot = read_lag(reader, cluster, poll.topics_to_read(entries))
+    unheard = _unheard_of(snapshot, poll.earlier, poll.polled)
     if not unheard:
         return snapshot
     again = [entry for entry in entries if entry.name in unheard]
     poll.why |= dict.fromkeys(unheard, _READS_MORE)
-    poll.ask(again)
+    poll.poll_new(again)
     # Their earlier answers are no longer valid, whether or not they answer now.
     poll.learn(again, at_ms, remembering=False)
-    return with_others(snapshot, read_lag(reader, cluster, poll.questions(again)))
+    return with_others(snapshot, read_lag(reader, cluster, poll.topics_to_read(again)))
 
 
-def _whom_to_ask(
+def _whom_to_poll(
     ledger: Ledger,
     cluster: str,
     entries: Sequence[Application],
@@ -184,7 +192,7 @@ def _whom_to_ask(
             changed=changes.get(entry.name, 0),
             new_topics=tuple(sorted({*internal.get(entry.application_id, ())} - known)) if topology else (),
         )
-        if why := why_ask(acquaintance, now_ms, int(settings.topology_hours * _HOUR_MS)):
+        if why := why_poll(acquaintance, now_ms, int(settings.topology_hours * HOUR_MS)):
             found[entry.name] = why
     return found
 
@@ -210,31 +218,37 @@ def _remembered(readings: Sequence[KeptReading]) -> KnownTopology | None:
 
 
 def _topology(
-    entry: Application, told: Told | None, readings: Sequence[KeptReading], at_ms: int, changes: Mapping[str, int]
+    entry: Application,
+    polled: PolledTopics | None,
+    readings: Sequence[KeptReading],
+    at_ms: int,
+    changes: Mapping[str, int],
 ) -> KnownTopology | None:
     """The topology that its instances report now, else the earlier one while its declaration is the same."""
     declared = declared_digest(entry)
-    if told is not None and told.reads:
-        return KnownTopology(told.reads, told.keeps, at_ms, declared, changes.get(entry.name, 0), told.patterns)
-    if told is not None and told.heard:
+    if polled is not None and polled.reads:
+        return KnownTopology(polled.reads, polled.keeps, at_ms, declared, changes.get(entry.name, 0), polled.patterns)
+    if polled is not None and polled.heard:
         return None
     remembered = _remembered(readings)
     return remembered if remembered is not None and remembered.declared == declared else None
 
 
-def _question(entry: Application, told: Told | None, known: KnownTopology | None, names: TopicNames) -> LagAsked:
+def _topics_to_read(
+    entry: Application, polled: PolledTopics | None, known: KnownTopology | None, names: TopicNames
+) -> LagAsked:
     """What to read, by a valid topology from now or before, else by the answers of its instances."""
-    return question(entry, told) if known is None else question_again(entry, known, names)
+    return topics_to_read(entry, polled) if known is None else topics_to_read_again(entry, known, names)
 
 
 def _unheard_of(
-    snapshot: LagSnapshot, earlier: Mapping[str, tuple[KeptReading, ...]], told: Mapping[str, Told]
+    snapshot: LagSnapshot, earlier: Mapping[str, tuple[KeptReading, ...]], polled: Mapping[str, PolledTopics]
 ) -> tuple[str, ...]:
     """Applications that read topics outside their topology, unless their instances have just reported it."""
     return tuple(
         lag.application
         for lag in snapshot.applications
-        if not (lag.application in told and told[lag.application].reads)
+        if not (lag.application in polled and polled[lag.application].reads)
         and (before := earlier[lag.application])
         and unheard_of(lag, before[-1].lag)
     )

@@ -6,9 +6,8 @@ from dataclasses import replace
 from kstreams_runbooks.decide.status.status import LagSample, StatusLimits
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.readings.status import KeptReading
+from kstreams_runbooks.model.times import HOUR_MS, SECOND_MS
 from kstreams_runbooks.watch.settings import CheckSettings
-
-_HOUR_MS, _SECOND_MS = 3_600_000, 1_000
 
 
 def limits_of(settings: CheckSettings) -> StatusLimits:
@@ -16,8 +15,8 @@ def limits_of(settings: CheckSettings) -> StatusLimits:
     return StatusLimits(
         settings.samples,
         settings.behind_records,
-        int(settings.expiring_hours * _HOUR_MS),
-        int(settings.apart_seconds * _SECOND_MS),
+        int(settings.expiring_hours * HOUR_MS),
+        int(settings.apart_seconds * SECOND_MS),
     )
 
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from kstreams_runbooks.model.readings.readings import Deployment, Missing
-from kstreams_runbooks.model.runs.plan import Bounce, Standing
+from kstreams_runbooks.model.runs.plan import Bounce, DeployedInstance
 from kstreams_runbooks.model.target import Target
 from world.samples import instance
 
@@ -21,7 +21,9 @@ def test_the_order_of_settings_makes_no_other_target() -> None:
 def test_what_is_declared_planned_and_left_is_a_target() -> None:
     """Missing for an instance whose release cannot be read."""
     target = Target("4.3.1", SETTINGS)
-    assert Bounce(1, "4.3.1", SETTINGS).target == Standing("orders-1", "4.3.1", SETTINGS, "4.3.1").target == target
+    assert (
+        Bounce(1, "4.3.1", SETTINGS).target == DeployedInstance("orders-1", "4.3.1", SETTINGS, "4.3.1").target == target
+    )
     deployment = instance("orders-1", release="4.3.1", settings=SETTINGS).deployment
     assert isinstance(deployment, Deployment)
     assert deployment.target == target

@@ -13,6 +13,7 @@ from kstreams_runbooks.ledger.codec import encode_call
 from kstreams_runbooks.model.runs.ledger import RunRecord
 from kstreams_runbooks.model.runs.message import Kind, Notification
 from kstreams_runbooks.wording import markdown
+from world.new_ledger import new_ledger
 from world.samples import expectation, reading
 
 KEY = "library_bump/r"
@@ -21,10 +22,10 @@ KEY = "library_bump/r"
 @pytest.fixture
 def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ledger:
     """A ledger with one run."""
-    url = f"sqlite:///{tmp_path / 'ledger.db'}"
-    monkeypatch.setenv("KSTREAMS_RUNBOOKS_LEDGER", url)
+    file = tmp_path / "ledger.db"
+    monkeypatch.setenv("KSTREAMS_RUNBOOKS_LEDGER", f"sqlite:///{file}")
     monkeypatch.setenv("KSTREAMS_RUNBOOKS_CONFIG", str(tmp_path))
-    opened = Ledger.open(url)
+    opened = new_ledger(file)
     opened.start_run(RunRecord(KEY, "library_bump", "r", "orders", "demo", "oncall", False, "", {}, 1_000))
     return opened
 

@@ -7,10 +7,10 @@ from typing import Any, Final, Literal
 
 from kstreams_runbooks.demo.traffic.topics import TopicRole
 
-Kind = Literal["missing", "extra", "duplicate", "out_of_order"]
-Verdict = Literal["ok", "wrong", "inconclusive"]
+FaultKind = Literal["missing", "extra", "duplicate", "out_of_order"]
+TrafficVerdict = Literal["ok", "wrong", "inconclusive"]
 
-KINDS: Final[tuple[Kind, ...]] = ("missing", "extra", "duplicate", "out_of_order")
+KINDS: Final[tuple[FaultKind, ...]] = ("missing", "extra", "duplicate", "out_of_order")
 OFFENCE_BOUND: Final = 1_000
 """Offences listed per output in a document: enough to see a pattern; the figures count all of them."""
 
@@ -23,7 +23,7 @@ class Offence:
     input that it should have come from.
     """
 
-    kind: Kind
+    kind: FaultKind
     key: str
     partition: int | None
     offset: int | None
@@ -34,10 +34,10 @@ class Tally:
     """Counts offences, and keeps the first `OFFENCE_BOUND` of them."""
 
     def __init__(self) -> None:
-        self.counts: Counter[Kind] = Counter()
+        self.counts: Counter[FaultKind] = Counter()
         self.offences: list[Offence] = []
 
-    def add(self, kind: Kind, key: str, partition: int | None, offset: int | None, detail: str) -> None:
+    def add(self, kind: FaultKind, key: str, partition: int | None, offset: int | None, detail: str) -> None:
         """Count one offence."""
         self.counts[kind] += 1
         if len(self.offences) < OFFENCE_BOUND:
@@ -57,7 +57,7 @@ class OutputVerdict:
     """
 
     output: TopicRole
-    verdict: Verdict
+    verdict: TrafficVerdict
     reasons: tuple[str, ...]
     inputs_seen: int
     expected: int
@@ -86,7 +86,7 @@ def conclude(
     seen: int,
     undecided: Iterable[str] = (),
     doubts: Iterable[str] = (),
-    definite: Iterable[Kind] = (),
+    definite: Iterable[FaultKind] = (),
 ) -> OutputVerdict:
     """Weigh figures against doubts: a certain fault outranks every doubt, a doubt outranks the rest.
 
@@ -96,7 +96,7 @@ def conclude(
     doubts, undecided = tuple(doubts), tuple(undecided)
     proving = tuple(definite) if doubts else KINDS
     faults = ", ".join(f"{tally.counts[kind]} {kind.replace('_', ' ')}" for kind in proving if tally.counts[kind])
-    verdict: Verdict = "wrong" if faults else "inconclusive" if doubts or undecided else "ok"
+    verdict: TrafficVerdict = "wrong" if faults else "inconclusive" if doubts or undecided else "ok"
     more = (f"and {len(undecided) - 3} more undecided windows",) if len(undecided) > 3 else ()  # noqa: PLR2004 - examples
     return OutputVerdict(
         output=output,

@@ -21,7 +21,7 @@ from typing import Final
 
 from kstreams_runbooks.demo.judge.collected import Collected
 from kstreams_runbooks.demo.judge.compact import NONE
-from kstreams_runbooks.demo.judge.figures import Kind, Tally
+from kstreams_runbooks.demo.judge.figures import FaultKind, Tally
 from kstreams_runbooks.demo.judge.ordering import displaced
 from kstreams_runbooks.demo.traffic.topics import TopicRole
 
@@ -213,7 +213,7 @@ class FlawedKey:
             for place in displaced([collected.offset[source] for source in sources]):
                 self._note("out_of_order", own[place], f"{self._source_name(sources[place])} was counted out of turn")
 
-    def _note(self, kind: Kind, row: int, detail: str) -> None:
+    def _note(self, kind: FaultKind, row: int, detail: str) -> None:
         collected = self.collected
         partition, offset = collected.running_partition[row], collected.running_offset[row]
         self.tally.add(kind, self.key, partition, offset, detail)

@@ -12,6 +12,7 @@ from kstreams_runbooks.decide.runs.approval import Asking, may_approve
 from kstreams_runbooks.decide.runs.message import approved_alone, needs_you
 from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.model.runs.ledger import Approval
+from kstreams_runbooks.model.times import HOUR_MS
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.steps.approval.authorize import VOIDED
 from kstreams_runbooks.steps.run.ending import reported
@@ -20,7 +21,6 @@ from kstreams_runbooks.steps.run.run import Run, now_ms
 from kstreams_runbooks.wording import outside, unmarked
 
 EMERGENCY = "emergency_reason"
-_HOUR_MS = 3_600_000
 
 
 def emergency_field() -> dict[str, Any]:
@@ -136,7 +136,7 @@ class AskingOperator(HITLOperator):
         self.offer(run)
         hours = run.limit("approval_timeout_h")
         self.response_timeout = timedelta(hours=hours)
-        deadline_ms = now_ms() + int(hours * _HOUR_MS)
+        deadline_ms = now_ms() + int(hours * HOUR_MS)
         asks = self.asks(run)
         self.subject = outside(f"[{run.record.application} @ {run.record.cluster}] {asks}")
         record = run.record
@@ -160,7 +160,7 @@ class AskingOperator(HITLOperator):
                 digest=self.digest(run),
                 by=by,
                 at_ms=now_ms(),
-                expires_at_ms=now_ms() + int(run.limit("approval_expiry_h") * _HOUR_MS),
+                expires_at_ms=now_ms() + int(run.limit("approval_expiry_h") * HOUR_MS),
                 emergency_reason=emergency_reason,
             )
         )

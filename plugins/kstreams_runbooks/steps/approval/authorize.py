@@ -9,15 +9,15 @@ from kstreams_runbooks.errors import Refused, Unreachable, WriteRefused
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.runs.ledger import Approval
 from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.times import HOUR_MS
 from kstreams_runbooks.steps.approval.code import code_digest
-from kstreams_runbooks.steps.approval.holds import tell_who_holds_too_long
+from kstreams_runbooks.steps.approval.holds import notify_of_long_holds
 from kstreams_runbooks.steps.approval.void import refuse_void
 from kstreams_runbooks.steps.run.ending import BEGUN
 from kstreams_runbooks.steps.run.run import Run, now_ms
 
 # Asking again, or a reject, voids an earlier approval: marking the task successful must not bring it back.
 VOIDED = "earlier approval void"
-_HOUR_MS = 3_600_000
 # The steps whose reading a plan is based on.
 _LOOKS = ("observe", "read_cards")
 
@@ -88,7 +88,7 @@ def _answered(run: Run, approval_task: str, digest: str) -> Approval:
 
 def _not_expired(run: Run, approval_task: str, approval: Approval) -> None:
     """WriteRefused if an approval has expired by this worker's clock or any clock in the journal."""
-    lifetime_ms = int(run.limit("approval_expiry_h") * _HOUR_MS)
+    lifetime_ms = int(run.limit("approval_expiry_h") * HOUR_MS)
     earliest = run.ledger.earliest_clock(run.record, approval.entry)
     latest = run.ledger.latest_clock(run.record, approval.entry)
     if why := not_valid(approval, now_ms(), lifetime_ms, earliest, latest):
@@ -144,7 +144,7 @@ def take_hold(run: Run) -> None:
             is_finished=lambda run_key: is_over(run.ledger, run_key),
         )
     except Refused:
-        tell_who_holds_too_long(run)
+        notify_of_long_holds(run)
         raise
 
 

@@ -8,14 +8,13 @@ from kstreams_runbooks.decide.runs import message
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet.notifications import HELD_TOO_LONG_H, notification_settings
 from kstreams_runbooks.model.runs.ledger import Hold
+from kstreams_runbooks.model.times import HOUR_MS
 from kstreams_runbooks.steps.run.ending import BEGUN
 from kstreams_runbooks.steps.run.notify import notify
 from kstreams_runbooks.steps.run.run import Run, now_ms
 
-_HOUR_MS = 3_600_000
 
-
-def tell_who_holds_too_long(run: Run) -> None:
+def notify_of_long_holds(run: Run) -> None:
     """Notify, once each, of the runs that have held something in the cluster of `run` for too long."""
     try:
         limit_h = notification_settings().held_too_long_h
@@ -24,7 +23,7 @@ def tell_who_holds_too_long(run: Run) -> None:
         limit_h = HELD_TOO_LONG_H
     for holder, held in _others(run).items():
         since_ms = min(hold.taken_at_ms for hold in held)
-        if now_ms() - since_ms < limit_h * _HOUR_MS:
+        if now_ms() - since_ms < limit_h * HOUR_MS:
             continue
         # One occasion for its whole life: it is notified once.
         other = Run.again(holder, "held_too_long", 1)

@@ -1,11 +1,10 @@
 """A plan that no longer matches the cluster: the ledger has it once, and every later write of its run refuses."""
 
-from datetime import UTC, datetime
-
 from kstreams_runbooks.decide.runs.message import trigger_command
 from kstreams_runbooks.errors import Drifted
 from kstreams_runbooks.model.runs.ledger import Evidence
 from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.times import utc_second
 from kstreams_runbooks.steps.run.run import Run
 
 _VOID = "plan void"
@@ -27,9 +26,8 @@ def refuse_void(run: Run, plan: Plan) -> None:
     """Drifted if the plan of a run is void."""
     if (note := voided(run, plan.digest)) is None:
         return
-    since = f"{datetime.fromtimestamp(note.at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
     raise Drifted(
-        f"{run.task_id}: plan {plan.digest} has been void since {since}: fleet_check found that the cluster is no "
-        f"longer as planned: {'; '.join(note.payload['reasons'])}; look at that, then trigger a new run: "
+        f"{run.task_id}: plan {plan.digest} has been void since {utc_second(note.at_ms)}: fleet_check found that the "
+        f"cluster is no longer as planned: {'; '.join(note.payload['reasons'])}; look at that, then trigger a new run: "
         f"{trigger_command(run.record)}"
     )

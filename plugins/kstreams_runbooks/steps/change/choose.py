@@ -5,7 +5,7 @@ from typing import Any
 
 from kstreams_runbooks.decide.runs.approval import Asking
 from kstreams_runbooks.decide.runs.choice import NONE, question
-from kstreams_runbooks.present.change_text import headline, told
+from kstreams_runbooks.present.change_text import headline, uncovered
 from kstreams_runbooks.steps.approval.asking import AskingOperator, emergency_field
 from kstreams_runbooks.steps.change.plan import CHOOSE, CHOSEN, offered_by, sides_of, stored_change
 from kstreams_runbooks.steps.run.run import Run
@@ -46,7 +46,7 @@ class ChooseRunbook(AskingOperator):
         """The change, its worst findings, and how each runbook would be started."""
         digest, stored = stored_change(run)
         before, after = sides_of(run)
-        worst = [f"{one['severity']}: {one['message']}" for one in told(stored) if one["severity"] != "info"]
+        worst = [f"{one['severity']}: {one['message']}" for one in uncovered(stored) if one["severity"] != "info"]
         more = [f"{len(worst) - _MOST} more"] if len(worst) > _MOST else []
         return question(
             asking,

@@ -3,18 +3,18 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from kstreams_runbooks.decide.change.described import described_change
 from kstreams_runbooks.decide.change.reading import ChangeReading
-from kstreams_runbooks.decide.instances.running import one_version
+from kstreams_runbooks.decide.instances.running import one_release
 from kstreams_runbooks.decide.runs.choice import NONE, Choices, choices, commands, started_id, started_with
 from kstreams_runbooks.decide.topology.described import ParsedDescription, parsed
 from kstreams_runbooks.decide.topology.graph import internal_topics
 from kstreams_runbooks.decide.topology.names import changelog_of
 from kstreams_runbooks.errors import Inconclusive, Refused, RunbookError, WriteRefused
 from kstreams_runbooks.ledger.codec import decode, encode
+from kstreams_runbooks.model.times import utc_minute
 from kstreams_runbooks.model.topology.change import ChangeFigures
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.topology.topology import Source
@@ -47,7 +47,7 @@ _Sides = tuple[ParsedDescription, ParsedDescription]
 @step("reads what runs and the description of the release; changes nothing")
 def describe_release(run: Run) -> None:
     """Read the description and the declaration of what runs and of what is wanted."""
-    before = running(run, one_version(run.observed()))
+    before = running(run, one_release(run.observed()))
     after = wanted(run)
     for side, one in ((_BEFORE, before), (_AFTER, after)):
         topology = parsed(one).topology
@@ -105,7 +105,7 @@ def _store(run: Run, change: ChangeReading, figures: ChangeFigures, sides: _Side
     for line in as_text(made).splitlines():
         run.say(line)
     if (reach := made["costs"]["inputs_reach_back_to_ms"]) is not None:
-        run.say(f"inputs reach back to {datetime.fromtimestamp(reach / 1000, UTC):%Y-%m-%d %H:%M} UTC")
+        run.say(f"inputs reach back to {utc_minute(reach)}")
     for left in offered.left_out:
         run.say(left)
     run.say(f"plan {digest}")

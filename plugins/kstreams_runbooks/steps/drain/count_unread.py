@@ -39,7 +39,7 @@ _JOBS = "KSTREAMS_RUNBOOKS_SPARK_JOBS"
 _MOST_VALUES = 2_000_000
 _MEANING: Mapping[int, type[RunbookError]] = {2: BadInput, 3: Inconclusive, 4: Unreachable}
 
-Ranges = dict[tuple[str, int], tuple[int, int]]
+_Ranges = dict[tuple[str, int], tuple[int, int]]
 
 
 def count_unread(**settings: Any) -> "CountUnread":
@@ -82,7 +82,7 @@ class CountUnread(SparkSubmitOperator):
         run.say(f"{least}{found['records']:,} records to read of {offsets:,} offsets")
         return found
 
-    def _by_job(self, run: Run, ranges: Ranges, offsets: int) -> dict[str, Any] | None:
+    def _by_job(self, run: Run, ranges: _Ranges, offsets: int) -> dict[str, Any] | None:
         """The count of a submitted job; None, with a line in the log, if no job is needed or possible, or if it fails.
 
         A problem for any reader, such as an offset that is gone, also stops the consumer.
@@ -113,7 +113,7 @@ class CountUnread(SparkSubmitOperator):
             )
         return True
 
-    def _submitted(self, kafka: Mapping[str, Any], ranges: Ranges) -> dict[str, Any]:
+    def _submitted(self, kafka: Mapping[str, Any], ranges: _Ranges) -> dict[str, Any]:
         with TemporaryDirectory(prefix="lag-check-") as made:
             directory = Path(made)
             given, settings, result = (directory / name for name in ("ranges.json", "client.properties", "result.json"))
@@ -158,11 +158,11 @@ def _is_counted(row: Any) -> bool:
     return isinstance(row, dict) and type(row.get("readable_records")) is int and type(row.get("at_least")) is bool
 
 
-def unread_ranges(reading: ApplicationReading) -> Ranges:
+def unread_ranges(reading: ApplicationReading) -> _Ranges:
     """The unread range of each partition, [start, end); Inconclusive if one of them is not known."""
     if isinstance(reading.partitions, Missing):
         raise Inconclusive(reading.partitions.missing)
-    found: Ranges = {}
+    found: _Ranges = {}
     for one in reading.partitions:
         offsets, end = to_read(one), one.stable
         if isinstance(offsets, Missing):
@@ -173,7 +173,7 @@ def unread_ranges(reading: ApplicationReading) -> Ranges:
     return found
 
 
-def _counted(run: Run, ranges: Ranges) -> dict[str, Any]:
+def _counted(run: Run, ranges: _Ranges) -> dict[str, Any]:
     with Counter(run.kafka, say=run.say) as count:
         counted = count(ranges)
     return {
@@ -191,7 +191,7 @@ def _counted(run: Run, ranges: Ranges) -> dict[str, Any]:
     }
 
 
-def _rows(ranges: Ranges) -> list[dict[str, Any]]:
+def _rows(ranges: _Ranges) -> list[dict[str, Any]]:
     return [
         {"topic": topic, "partition": partition, "start": start, "end": end}
         for (topic, partition), (start, end) in ranges.items()

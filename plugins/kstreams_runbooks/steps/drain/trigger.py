@@ -73,7 +73,7 @@ class _Watch(DrainWatch):
         """The last verdict, and that the ceiling ended the wait."""
         last = self.verdict
         outcome = Outcome.INCONCLUSIVE if last.outcome is Outcome.INCONCLUSIVE else Outcome.REFUSE
-        unread = ", ".join(_told(one) for one in self.readings[-self.question.readings :])
+        unread = ", ".join(_summary(one) for one in self.readings[-self.question.readings :])
         return Verdict(
             outcome,
             (
@@ -90,7 +90,7 @@ class _Watch(DrainWatch):
         self._run.decide(drained, readings=self.readings[-most:], question=self.question)
 
 
-def _told(reading: DrainReading) -> str:
+def _summary(reading: DrainReading) -> str:
     return "not known" if reading.unread is None else f"{reading.unread:,} records left"
 
 

@@ -1,7 +1,7 @@
 """Undo cards: written before each write, because a task that is killed in between must leave one."""
 
 from kstreams_runbooks.decide.instances.members import members_of
-from kstreams_runbooks.decide.plans.basis import restore_cost, standing
+from kstreams_runbooks.decide.plans.basis import deployed_instance, restore_cost
 from kstreams_runbooks.decide.releases.downgrade import clears_state
 from kstreams_runbooks.decide.topology.names import is_changelog
 from kstreams_runbooks.errors import Inconclusive
@@ -14,7 +14,7 @@ from kstreams_runbooks.model.readings.readings import (
     Start,
 )
 from kstreams_runbooks.model.runs.ledger import Card
-from kstreams_runbooks.model.runs.plan import Bounce, Standing
+from kstreams_runbooks.model.runs.plan import Bounce, DeployedInstance
 from kstreams_runbooks.model.runs.undo_facts import UndoFacts
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.rules import upgrade_path_rules
@@ -53,7 +53,7 @@ def write_card(
             UndoFacts(
                 bounce=bounce.number,
                 before=before,
-                after=Standing(instance.instance, bounce.release, bounce.settings, bounce.version),
+                after=DeployedInstance(instance.instance, bounce.release, bounce.settings, bounce.version),
                 previous=previous,
                 members=members,
                 by_hand=tuple(run.deployer.manual_commands(instance.instance, before.target, clear_state=clear)),
@@ -105,13 +105,13 @@ def bytes_to_restore(run: Run, reading: ApplicationReading) -> int | Missing:
         return reader.log_bytes(names)
 
 
-def _before(run: Run, instance: InstanceReading, bounce: Bounce) -> Standing:
+def _before(run: Run, instance: InstanceReading, bounce: Bounce) -> DeployedInstance:
     """The state to go back to: for a rerun of a bounce the one before its first try, not an intermediate state."""
     for card in run.ledger.cards(run.key):
         facts = undo_facts(card)
         if card.object == instance.instance and facts.bounce == bounce.number and facts.before is not None:
             return facts.before
-    return standing(instance, run.declared)
+    return deployed_instance(instance, run.declared)
 
 
 def previous_start(run: Run, instance: str) -> Start | None:

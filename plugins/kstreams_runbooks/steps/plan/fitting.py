@@ -17,7 +17,7 @@ from kstreams_runbooks.model.readings.readings import (
 from kstreams_runbooks.model.runs.plan import Bounce
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
-from kstreams_runbooks.steps.plan.releases import deployable, told_by
+from kstreams_runbooks.steps.plan.releases import deployable, described_by
 from kstreams_runbooks.steps.run.run import Run
 
 _Wanted = tuple[Described | Missing, ...]
@@ -87,7 +87,7 @@ def _described(run: Run, reading: ApplicationReading, bounce: Bounce) -> Describ
             if not telling:
                 return Missing(f"release {bounce.release}: {error}")
     first = (same or telling)[0]
-    return told_by(run, bounce.release, first.instance, _own_text(first, bounce.release))
+    return described_by(run, bounce.release, first.instance, _own_text(first, bounce.release))
 
 
 def _own_text(instance: InstanceReading, release: str) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from kstreams_runbooks.decide.change.described import Known
-from kstreams_runbooks.decide.instances.running import RunningVersion, running_versions
+from kstreams_runbooks.decide.instances.running import RunningRelease, running_releases
 from kstreams_runbooks.decide.plans.basis import require_declared
 from kstreams_runbooks.documents.text import Absent, read_text
 from kstreams_runbooks.errors import BadInput, RunbookError
@@ -19,14 +19,14 @@ from kstreams_runbooks.steps.run.run import Run
 _FILE, _TEXT, _RELEASE = "topology_file", "topology_text", "release"
 
 
-def running(run: Run, version: RunningVersion) -> Described:
+def running(run: Run, found: RunningRelease) -> Described:
     """A running version as its instances describe it; if none does, as its release's topology command prints it."""
-    if version.text is None:
-        return deployable(run, Target(version.release))
-    return told_by(run, version.release, ", ".join(version.instances), version.text)
+    if found.text is None:
+        return deployable(run, Target(found.release))
+    return described_by(run, found.release, ", ".join(found.instances), found.text)
 
 
-def told_by(run: Run, release: str, instances: str, text: str) -> Described:
+def described_by(run: Run, release: str, instances: str, text: str) -> Described:
     """A release with the description that its `instances` report."""
     library, declared = _known_of(run, release)
     return Described(release, library, instances, text, declared)
@@ -48,7 +48,7 @@ def before_a_roll(
     run: Run, reading: ApplicationReading, target: Target
 ) -> tuple[tuple[Described, ...], Described | Missing]:
     """Every running version, and the wanted release; Missing if one of them cannot be described."""
-    versions = running_versions(reading)
+    versions = running_releases(reading)
     silent = {target, *(Target(version.release) for version in versions if version.text is None)}
     try:
         printed = {one: run.deployer.topology(one) for one in sorted(silent)}

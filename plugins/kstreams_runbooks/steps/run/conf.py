@@ -9,7 +9,7 @@ from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.wording import outside
 
 
-def check_asked(context: Mapping[str, Any]) -> None:
+def check_conf(context: Mapping[str, Any]) -> None:
     """BadInput for a field that the form does not have, and for a value that cannot be kept or shown.
 
     Such a value has a NUL, which no command and no database accepts, or more levels than any file may have.

@@ -32,9 +32,9 @@ def notify(run: Run, build: Callable[..., Notification], **facts: Any) -> None:
         if settings.notifiers:
             owner, zone = run.application.owner, run.application.zone
             about = About(run.record, owner, zone, page_of(run), f"{run.task_id}/{run.try_number}")
-            tell(run.ledger, settings, (build(about, now_ms(), **facts),), lambda message: _say(run, message))
-    except Exception as error:  # noqa: BLE001 - after any error the step continues
-        _say(run, f"notification not sent ({build.__name__}): {_sentence(error)}")
+            deliver(run.ledger, settings, (build(about, now_ms(), **facts),), lambda message: _say(run, message))
+    except Exception as error:  # noqa: BLE001 - whatever it is, the step goes on
+        _say(run, f"nobody was told ({build.__name__}): {_sentence(error)}")
 
 
 def page_of(run: Run, task_id: str | None = None) -> str:
@@ -49,12 +49,12 @@ def page_of_run(dag_id: str, run_id: str) -> str:
     return f"{base.rstrip('/')}/dags/{dag_id}/runs/{quote(run_id)}" if base else ""
 
 
-def tell(
+def deliver(
     ledger: Ledger, settings: NotificationSettings, messages: Iterable[Notification], say: Callable[[str], None]
 ) -> None:
     """Keep messages, then send them and earlier unsent ones; `say` receives the failure of a notifier."""
     for message in messages:
-        ledger.queue_notification(message, settings.told(message.kind))
+        ledger.queue_notification(message, settings.notifiers_for(message.kind))
     failed: set[str] = set()
     for delivery in ledger.due_notifications(list(settings.notifiers), now_ms()):
         name = delivery.channel

@@ -26,7 +26,7 @@ from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe import ClusterReader, read_application
 from kstreams_runbooks.observe.application.topics_seen import read_topics_seen
-from kstreams_runbooks.steps.run.conf import check_asked
+from kstreams_runbooks.steps.run.conf import check_conf
 from kstreams_runbooks.steps.run.form import given_limits
 from kstreams_runbooks.wording import sentence
 
@@ -98,7 +98,7 @@ class Run:
         A run with the id of a deleted one begins with a record of its own. BadInput if the application is unknown or
         its declaration is bad.
         """
-        check_asked(context)
+        check_conf(context)
         ti, ledger, found = context["ti"], Ledger.open(), record_of(context)
         record = ledger.same_run(found)
         if record is None:

@@ -9,7 +9,7 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait
 
 from kstreams_runbooks.connections import kafka_config
 from kstreams_runbooks.decide.runs.status_message import status_changed
-from kstreams_runbooks.decide.status.news import to_tell, together, told
+from kstreams_runbooks.decide.status.news import notified, to_notify, together
 from kstreams_runbooks.errors import BadInput, Inconclusive, Unreachable
 from kstreams_runbooks.fleet import Fleet, load_fleet
 from kstreams_runbooks.fleet.notifications import notification_settings
@@ -20,7 +20,7 @@ from kstreams_runbooks.model.runs.message import Notification
 from kstreams_runbooks.steps.approval.authorize import is_over as over
 from kstreams_runbooks.steps.drain.progress import runs_in_a_drain
 from kstreams_runbooks.steps.run.ending import leave
-from kstreams_runbooks.steps.run.notify import page_of_run, tell
+from kstreams_runbooks.steps.run.notify import deliver, page_of_run
 from kstreams_runbooks.steps.run.run import log, now_ms
 from kstreams_runbooks.steps.status.answers import ACKNOWLEDGE, ANSWER, answers_of, demand_whole, problems_of, reported
 from kstreams_runbooks.steps.status.sweep import sweep
@@ -151,15 +151,15 @@ def notify_changes() -> None:
         link = page_of_run(context["ti"].dag_id, context["ti"].run_id)
         changes = [
             (one, fleet.applications[one.application].owner)
-            for one in to_tell(ledger.lag_statuses())
+            for one in to_notify(ledger.lag_statuses())
             if one.application in fleet.applications
         ]
         groups = together(changes)
         messages = [_message(fleet, group, held_applications(ledger), link) for group in groups]
         for message in messages:
             log.info("%s: %s", message.subject, message.lines[0])
-        tell(ledger, settings, messages, log.warning)
-        ledger.keep_lag_statuses(told(one) for one, _ in changes)
+        deliver(ledger, settings, messages, log.warning)
+        ledger.keep_lag_statuses(notified(one) for one, _ in changes)
         if not changes:
             log.info("no status has changed")
         demand_whole(context, fleet)

@@ -164,7 +164,7 @@ def letters(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """Letters that reached a mail server, whose Airflow connection is `smtp_test`."""
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), _Mailbox) as server:
         server.letters = []  # type: ignore[attr-defined]  # kept beside it
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         connection = {
             "conn_type": "smtp",
             "host": "127.0.0.1",
