@@ -7,6 +7,7 @@ Units: times are Unix milliseconds, offsets are log offsets (ends are exclusive)
 from dataclasses import dataclass, field
 from typing import Literal
 
+from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.wording import sentence
 
 
@@ -172,6 +173,11 @@ class Deployment:
     applied: bool | Missing
     obstacles: tuple[str, ...] = ()
     stated: bool = False
+
+    @property
+    def target(self) -> Target | Missing:
+        """What is declared for it; Missing where its release is. The value of a hidden setting is `(hidden)`."""
+        return self.release if isinstance(self.release, Missing) else Target(self.release, self.settings)
 
     def setting(self, name: str) -> str | None:
         """Value of one declared setting, None where it is unset."""

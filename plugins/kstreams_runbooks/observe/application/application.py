@@ -16,12 +16,14 @@ from kstreams_runbooks.model.readings.readings import (
     InstanceReading,
     Missing,
     PartitionReading,
-    StreamsReading,
     Taken,
     TopicReading,
 )
+from kstreams_runbooks.model.target import Target
+from kstreams_runbooks.model.topology.topology import Topology
 from kstreams_runbooks.observe.application.metrics import read_streams
 from kstreams_runbooks.observe.application.polling import poll_all
+from kstreams_runbooks.observe.application.topologies import run_or_set
 from kstreams_runbooks.observe.kafka.cluster import ClusterReader
 from kstreams_runbooks.observe.kafka.topic_names import TopicNames
 from kstreams_runbooks.observe.lag.topology_topics import TopologyTopics, topology_topics
@@ -199,22 +201,22 @@ def _deployment(found: dict[str, Deployment] | Missing, name: str) -> Deployment
 
 def read_topology(
     instances: Iterable[InstanceReading],
-    topology_of: Callable[[str], str],
+    topology_of: Callable[[Target], str],
     application_id: str,
     names: TopicNames,
 ) -> TopologyTopics | Missing:
-    """Topics of every topology that runs; where none runs, of every release that is set.
+    """Topics of every topology that runs; where none runs, of every target that is set.
 
     In the middle of a roll two releases may run: the union of both is what the group has to commit.
     """
-    texts = topology_texts(instances, topology_of)
-    return texts if isinstance(texts, Missing) else topics_of(texts, application_id, names)
+    found = run_or_set(instances, topology_of)
+    return found if isinstance(found, Missing) else topics_of(found, application_id, names)
 
 
-def topics_of(texts: Iterable[str], application_id: str, names: TopicNames) -> TopologyTopics | Missing:
-    """Topics of all of these descriptions."""
+def topics_of(topologies: Iterable[Topology], application_id: str, names: TopicNames) -> TopologyTopics | Missing:
+    """Topics of all of these topologies."""
     try:
-        found = [topology_topics(text, application_id, names) for text in sorted(texts)]
+        found = [topology_topics(topology, application_id, names) for topology in topologies]
     except (BadInput, PatternTooSlow) as error:
         return Missing(f"the topology description cannot be read: {error}")
     return TopologyTopics(
@@ -225,25 +227,6 @@ def topics_of(texts: Iterable[str], application_id: str, names: TopicNames) -> T
         outputs=frozenset().union(*(one.outputs for one in found)),
         extractors=frozenset().union(*(one.extractors for one in found)),
     )
-
-
-def topology_texts(instances: Iterable[InstanceReading], topology_of: Callable[[str], str]) -> frozenset[str] | Missing:
-    """The descriptions of every topology that runs; where none runs, of every release that is set.
-
-    Instances that were stopped in the middle of a roll have two, and either may have run last. `topology_of` is the
-    deployer's: it takes a release, and raises RunbookError.
-    """
-    seen = tuple(instances)
-    readings = [instance.streams for instance in seen if isinstance(instance.streams, StreamsReading)]
-    if texts := frozenset(reading.topology for reading in readings if isinstance(reading.topology, str)):
-        return texts
-    deployments = [instance.deployment for instance in seen if isinstance(instance.deployment, Deployment)]
-    releases = {one.release for one in deployments if isinstance(one.release, str)}
-    try:
-        described = frozenset(map(topology_of, sorted(releases)))
-    except RunbookError as error:
-        return Missing(f"no running instance reports its topology, and describing it failed: {error}")
-    return described or Missing("no running instance reports its topology, and no instance has a release set")
 
 
 def _topics(

@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
-from functools import lru_cache, partial
+from functools import cache, partial
 
 from kstreams_runbooks.decide.drain.held_back import held_back
 from kstreams_runbooks.decide.drain.workers import running_instances, strange_members
 from kstreams_runbooks.decide.topology.java_pattern import KAFKAS_OWN
 from kstreams_runbooks.decide.topology.names import internal_by_id, is_changelog
 from kstreams_runbooks.decide.topology.partitions import all_tasks, tasks_of
-from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.deployers.protocol import Deployer
 from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.model.readings.drain import DrainReading, HeldBack, OpenTransaction, RunningInstance
@@ -22,6 +21,7 @@ from kstreams_runbooks.model.readings.readings import (
     TopicReading,
 )
 from kstreams_runbooks.model.topology.declaration import Declaration
+from kstreams_runbooks.model.topology.topology import Topology
 from kstreams_runbooks.observe.application.application import (
     ObservedApplication,
     reading_instances,
@@ -63,7 +63,7 @@ class DrainReader:
         self._declared = declared
         self._sightings = Sightings()
         self._changelogs: set[str] = set()
-        self._describe = lru_cache(maxsize=4)(deployer.topology)
+        self._describe = cache(deployer.topology)
 
     def read(self, reader: ClusterReader) -> DrainReading:
         """One reading; what could not be read is among its problems.
@@ -78,13 +78,13 @@ class DrainReader:
         with reading_instances(self._application, self._deployer) as instances_read:
             group, names = reader.group(group_id), reader.names()
             instances = instances_read()
-        texts = may_have_run(instances, self._describe)
-        topology = texts if isinstance(texts, Missing) else topics_of(texts, group_id, names)
-        if isinstance(texts, Missing) or isinstance(topology, Missing):
-            unknown = {one.missing: None for one in (texts, topology) if isinstance(one, Missing)}
+        ran = may_have_run(instances, self._describe)
+        topology = ran if isinstance(ran, Missing) else topics_of(ran, group_id, names)
+        if isinstance(ran, Missing) or isinstance(topology, Missing):
+            unknown = {one.missing: None for one in (ran, topology) if isinstance(one, Missing)}
             return DrainReading(taken, (), {}, {}, {}, problems=tuple(unknown))
         # While two topologies run or are set, nothing says whose a task is.
-        text = next(iter(texts)) if len(texts) == 1 else None
+        only = ran[0] if len(ran) == 1 else None
         sources, unproven = topology.read_on(names)
         outputs = (topology.outputs | set(self._application.outputs)) - sources
         changelogs = topology.changelogs - sources
@@ -100,7 +100,7 @@ class DrainReader:
         sinks = {name: end for name, end in _log_ends(after).items() if name.rpartition("-")[0] in outputs}
         of_group = None if isinstance(group, Missing) else group
         counts = {topic.name: topic.partitions for topic in topics.values()}
-        reads = {} if text is None else read_by(text, group_id, names)
+        reads = {} if only is None else read_by(only, group_id, names)
         held = partial(tasks_of, read_by=reads, partitions=counts)
         running = running_instances(instances, of_group, held, taken.at_ms)
         assigned = self._assigned(of_group, sources, names)
@@ -116,7 +116,7 @@ class DrainReader:
             instances=running,
             all_tasks=all_tasks(reads, counts),
             open_transactions=self._open(reader, after, taken.at_ms),
-            held_back=() if text is None else self._held_back(text, instances, reads, lag),
+            held_back=() if only is None else self._held_back(only, instances, reads, lag),
             problems=(
                 # Why the group is missing is the first of them, and may be why its offsets are.
                 *dict.fromkeys(lag.problems),
@@ -214,7 +214,7 @@ class DrainReader:
         return (*found, *(OpenTransaction(name, None, None, None, None, why=why) for name in sorted(silent)))
 
     def _held_back(
-        self, text: str, instances: tuple[InstanceReading, ...], reads: Mapping[str, str], lag: ApplicationLag
+        self, topology: Topology, instances: tuple[InstanceReading, ...], reads: Mapping[str, str], lag: ApplicationLag
     ) -> tuple[HeldBack, ...]:
         times = dict[str, int]()
         for one in lag.read:
@@ -223,7 +223,7 @@ class DrainReader:
                 times[sub] = max(times.get(sub, one.stream_time_ms), one.stream_time_ms)
         releases = {one.deployment.release for one in instances if isinstance(one.deployment, Deployment)}
         known = [self._declared(release) for release in releases if isinstance(release, str)]
-        return held_back(parse_topology(text), known[0] if len(known) == 1 else None, times)
+        return held_back(topology, known[0] if len(known) == 1 else None, times)
 
     def _of_outputs(
         self, topology: TopologyTopics, outputs: Collection[str], names: TopicNames, hidden: Mapping[str, str]

@@ -75,7 +75,7 @@ def plan_undo() -> Any:
         for name in made.facts.instances:
             for bounce in made.bounces:
                 if bounce.takes(name):
-                    run.deployer.check_apply(name, bounce.release, dict(bounce.settings))
+                    run.deployer.check_apply(name, bounce.target)
                     if bounce.clear_state:
                         run.deployer.check_clear_state(name)
         findings = require_topics(run, reading, made.bounces)
@@ -249,7 +249,7 @@ def _move(card: Card) -> Move:
     if facts.before is None or facts.after is None:
         raise BadInput(
             f"run {card.run_key}: undo card {card.seq} ({card.what}) lacks the release before or after it (expected "
-            f"both); go back by hand: {card.undo}"
+            f"both); go back manually: {card.undo}"
         )
     clears = clears_state(facts.before.version, facts.after.version, upgrade_path_rules())
     return Move(card.object, facts.bounce, facts.before, facts.after, clears)
