@@ -8,8 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from kstreams_runbooks.model.readings.readings import Taken
-
 # Offsets that a consumer counts in a moment; more are worth asking Spark.
 MOST_AT_ONCE: Final = 10_000
 
@@ -182,18 +180,3 @@ class ApplicationLag:
         """Records to read over all partitions that it reads, None while one of them, or all of them, is not known."""
         counts = [one.records for one in self.read]
         return None if self.problems or not counts or None in counts else sum(count or 0 for count in counts)
-
-
-@dataclass(frozen=True, slots=True)
-class LagSnapshot:
-    """A cluster's applications at one time."""
-
-    taken: Taken
-    cluster: str
-    applications: tuple[ApplicationLag, ...]
-
-
-def with_others(snapshot: LagSnapshot, other: LagSnapshot) -> LagSnapshot:
-    """The snapshot with `other`'s readings in place of its own, for the applications that `other` has."""
-    again = {one.application: one for one in other.applications}
-    return replace(snapshot, applications=tuple(again.get(one.application, one) for one in snapshot.applications))

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from kstreams_runbooks.decide.topology.names import internal_by_id, is_changelog
-from kstreams_runbooks.model.readings.lag import ApplicationLag, LagRole, LagSnapshot, LagState, PartitionLag
+from kstreams_runbooks.model.readings.lag import ApplicationLag, LagRole, LagState, PartitionLag
+from kstreams_runbooks.model.readings.lag_snapshot import LagSnapshot
 from kstreams_runbooks.model.readings.readings import Missing, TopicReading
 from kstreams_runbooks.observe.kafka.cluster import ClusterReader
 from kstreams_runbooks.observe.kafka.groups import unknown_group
