@@ -17,7 +17,6 @@ from kstreams_runbooks.model.readings.readings import (
     BrokerReading,
     GroupReading,
     Missing,
-    PartitionReading,
     Taken,
     TopicReading,
 )
@@ -43,7 +42,6 @@ from kstreams_runbooks.observe.kafka.offsets import (
     Place,
     read_committed,
     read_held,
-    read_partitions,
 )
 from kstreams_runbooks.observe.kafka.read_only import ReadOnly
 from kstreams_runbooks.observe.kafka.request_count import Statistics
@@ -325,16 +323,6 @@ class ClusterReader:
             topic: {name: str(config["value"]) for name, config in settings.items() if config["value"] is not None}
             for topic, settings in found.items()
         }
-
-    def partitions(self, group_id: str, topics: Mapping[str, int]) -> tuple[PartitionReading, ...] | Missing:
-        """Offsets of `group_id` on every partition of `topics` (partition count by name), in four batched calls.
-
-        A count of 0 stands for a topic that is not there: one row that says so for its partition 0. A partition that
-        the group never committed is Missing("never committed"), never 0.
-        """
-        return self._ask(
-            f"offsets of {group_id}", lambda: read_partitions(self.admin, self.librdkafka, group_id, topics)
-        )
 
     def committed(self, group_ids: Sequence[str]) -> dict[str, GroupOffsets | Missing]:
         """What each group has committed, with its metadata, by partition; one call for each coordinator.
