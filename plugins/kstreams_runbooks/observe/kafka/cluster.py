@@ -28,6 +28,12 @@ from kstreams_runbooks.observe.kafka.clients import (
     let_in,
     unreachable,
 )
+from kstreams_runbooks.observe.kafka.configs import (
+    own_settings,
+    read_broker_config,
+    read_topic_configs,
+    reported_values,
+)
 from kstreams_runbooks.observe.kafka.groups import (
     classic_group,
     consumer_group,
@@ -53,8 +59,6 @@ KafkaAddress = Mapping[str, Any]
 # A coordinator or a leader that has just moved answers within one of these; a cluster in trouble does not.
 _ATTEMPTS = 4
 _UNKNOWN_TOPIC = 3
-# Where a setting of a topic comes from that was not set on the topic itself.
-_NOT_ITS_OWN = {"DEFAULT_CONFIG", "STATIC_BROKER_CONFIG", "DYNAMIC_DEFAULT_BROKER_CONFIG"}
 
 _T = TypeVar("_T")
 
@@ -143,14 +147,10 @@ class ClusterReader:
         )
 
     def _auto_create(self, ids: list[int]) -> bool | Missing:
-        from kafka.admin import ConfigResource, ConfigResourceType
-
         name = "auto.create.topics.enable"
-        resources = [ConfigResource(ConfigResourceType.BROKER, str(node), {name: None}) for node in ids]
-        answer = self._ask("broker configs", lambda: self.admin.describe_configs(resources, config_filter="all"))
-        if isinstance(answer, Missing):
-            return answer
-        values = [answer.get("broker", {}).get(str(node), {}).get(name, {}).get("value") for node in ids]
+        values = self._ask("broker configs", lambda: read_broker_config(self.admin, ids, name))
+        if isinstance(values, Missing):
+            return values
         if None in values:
             return Missing(f"{name}: not reported by every broker; grant this login DescribeConfigs on Cluster")
         return any(str(value).lower() == "true" for value in values)
@@ -287,42 +287,15 @@ class ClusterReader:
         return {name: error for name, error in errors.items() if error not in {0, _UNKNOWN_TOPIC}}
 
     def _topic_configs(self, names: list[str]) -> dict[str, tuple[tuple[str, str], ...]]:
-        from kafka.admin import ConfigResource, ConfigResourceType
-
-        if not names:
-            return {}
-        resources = [ConfigResource(ConfigResourceType.TOPIC, name) for name in names]
-        answer = self._answered("topic configs", lambda: self.admin.describe_configs(resources, config_filter="all"))
-        found = answer.get("topic", {})
-        # A topic has dozens of settings, defaults included: none is what kafka-python makes of a broker's refusal.
-        if hidden := [name for name in names if not found.get(name)]:
-            which = f"Topic {hidden[0]}"
-            raise Inconclusive(f"settings of {which}: not visible to this login; grant it DescribeConfigs on {which}")
-        return {
-            name: tuple(
-                sorted(
-                    (key, str(one["value"]))
-                    for key, one in settings.items()
-                    if one["config_source"] not in _NOT_ITS_OWN
-                )
-            )
-            for name, settings in found.items()
-        }
+        found = self._answered("topic configs", lambda: read_topic_configs(self.admin, names)) if names else {}
+        return own_settings(found, names)
 
     def settings(self, topics: Collection[str], names: Collection[str]) -> dict[str, dict[str, str]]:
         """These settings of each topic, defaults included, in one call; what is not told is not among them."""
-        from kafka.admin import ConfigResource, ConfigResourceType
-
         if not topics:
             return {}
-        wanted = dict.fromkeys(names)
-        resources = [ConfigResource(ConfigResourceType.TOPIC, topic, wanted) for topic in sorted(topics)]
-        answer = self._ask("topic configs", lambda: self.admin.describe_configs(resources, config_filter="all"))
-        found = {} if isinstance(answer, Missing) else answer.get("topic", {})
-        return {
-            topic: {name: str(config["value"]) for name, config in settings.items() if config["value"] is not None}
-            for topic, settings in found.items()
-        }
+        found = self._ask("topic configs", lambda: read_topic_configs(self.admin, topics, names))
+        return {} if isinstance(found, Missing) else reported_values(found)
 
     def committed(self, group_ids: Sequence[str]) -> dict[str, GroupOffsets | Missing]:
         """What each group has committed, with its metadata, by partition; one call for each coordinator.
