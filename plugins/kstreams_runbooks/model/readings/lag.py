@@ -54,7 +54,8 @@ class Counted:
 
 
 LagRole = Literal["source", "repartition", "orphaned"]
-# `orphaned`: the group has an offset on a topic that nothing of the application reads any more.
+# `orphaned`: the group has an offset on a topic that nothing of the application reads any more. `missing`: there is no
+# such topic. `unknown`: the topic is hidden, the group or an end could not be read, or the offset is past the end.
 LagState = Literal["ok", "never_committed", "missing", "orphaned", "unknown"]
 
 
