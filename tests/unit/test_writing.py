@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 import pytest
 from airflow.sdk.definitions.param import ParamsDict
-from kstreams_runbooks import fleet
+from kstreams_runbooks import fleet, steps
 from kstreams_runbooks.cli import cli
 from kstreams_runbooks.steps.run import form
 from pydantic import BaseModel
@@ -25,6 +25,8 @@ PRINTED = {
     "rights.md",
     "version_paths.md",
 }
+# The texts of a form's field that Airflow shows.
+SHOWN_OF_PARAM = {"title", "description", "description_md", "section"}
 LINE = 120
 WORDS = 40
 # Pattern and the rule of docs/writing.md that it breaks; case does not matter. Code is masked first: backticks,
@@ -225,12 +227,23 @@ def fields_of_forms() -> Iterator[tuple[str, str]]:
             yield f"form {name}", f"{param.schema['title']}. {param.description}"
 
 
+def declared_params() -> Iterator[tuple[str, str]]:
+    """File and line of each `Param` of the DAGs and the steps, with its literal texts."""
+    for file in (*sorted((ROOT / "dags").glob("*.py")), *sorted(Path(steps.__path__[0]).rglob("*.py"))):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Param":
+                shown = [each.value for each in node.keywords if each.arg in SHOWN_OF_PARAM]
+                texts = [one for value in shown for one in ast.walk(value) if isinstance(one, ast.Constant)]
+                yield f"{file.name}:{node.lineno}", " ".join(str(one.value) for one in texts)
+
+
 @pytest.mark.parametrize(
     ("texts", "least"),
     [
         pytest.param(lambda: helps(cli, "kstreams-runbooks"), 100, id="help"),
         pytest.param(descriptions, 100, id="fleet"),
         pytest.param(fields_of_forms, 15, id="forms"),
+        pytest.param(declared_params, 15, id="params"),
     ],
 )
 def test_what_the_program_prints_of_itself_keeps_the_rules(

@@ -57,7 +57,7 @@ class NotificationSettings(FleetModel):
         default_factory=dict, description="notifiers, each by a name of your choice"
     )
 
-    def told(self, kind: Kind) -> list[str]:
+    def notifiers_for(self, kind: Kind) -> list[str]:
         """Names of the notifiers that are told this kind."""
         return [name for name, channel in self.notifiers.items() if kind in channel.kinds]
 

@@ -18,7 +18,7 @@ from kstreams_runbooks.fleet.folders import declarations_in
 from kstreams_runbooks.fleet.names import fleet_dir
 from kstreams_runbooks.fleet.problems import Problem
 from kstreams_runbooks.fleet.reading import read_declaration
-from kstreams_runbooks.fleet.values import Count, FleetModel, KafkaName, Words
+from kstreams_runbooks.fleet.values import FleetModel, KafkaName, WholeNumber, Words
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.topology import declaration as model
 
@@ -32,8 +32,8 @@ def _as_text(value: Any) -> Any:
 
 # What a Java long holds.
 _MOST = 2**63 - 1
-Milliseconds = Annotated[Count, Field(ge=0, le=_MOST)]
-Positive = Annotated[Count, Field(ge=1, le=_MOST)]
+Milliseconds = Annotated[WholeNumber, Field(ge=0, le=_MOST)]
+Positive = Annotated[WholeNumber, Field(ge=1, le=_MOST)]
 SettingText = Annotated[str, BeforeValidator(_as_text)]
 
 

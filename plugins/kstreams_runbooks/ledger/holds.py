@@ -1,7 +1,6 @@
 """What runs have reserved: all or nothing, in one transaction, free again when its run has ended."""
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import UTC, datetime
 from functools import partial
 
 from sqlalchemy import delete, or_, select
@@ -13,6 +12,7 @@ from kstreams_runbooks.ledger.journal import append, lock, locked
 from kstreams_runbooks.ledger.tables import HoldRow, RunRow
 from kstreams_runbooks.model.runs.journal import HOLD
 from kstreams_runbooks.model.runs.ledger import Hold
+from kstreams_runbooks.model.times import utc_second
 
 # How often holds may change hands while one run asks for its own.
 _ROUNDS = 5
@@ -135,15 +135,15 @@ def _in_the_way(living: Iterable[Hold], resources: Sequence[str], cluster: str, 
         hold = wanted[0]
         kind, *_, name = hold.resource.split(":")
         return (
-            f"{kind} {name} is held by run {hold.run_key} since {_when(hold.taken_at_ms)}; wait until it has ended, or "
-            "end it in Airflow (a run that has ended holds nothing)"
+            f"{kind} {name} is held by run {hold.run_key} since {utc_second(hold.taken_at_ms)}; wait until it has "
+            "ended, or end it in Airflow (a run that has ended holds nothing)"
         )
     since: dict[str, int] = {}
     for hold in living:
         if hold.cluster == cluster:
             since[hold.run_key] = min(hold.taken_at_ms, since.get(hold.run_key, hold.taken_at_ms))
     if len(since) >= limit:
-        runs = ", ".join(f"{key} since {_when(taken)}" for key, taken in sorted(since.items()))
+        runs = ", ".join(f"{key} since {utc_second(taken)}" for key, taken in sorted(since.items()))
         return (
             f"cluster {cluster}: {len(since)} runs change something already (limit max_concurrent_runs {limit}): "
             f"{runs}; wait until one has ended"
@@ -165,7 +165,3 @@ def _hold(row: HoldRow) -> Hold:
         cluster=row.cluster,
         renewed_entry=row.renewed_entry,
     )
-
-
-def _when(at_ms: int) -> str:
-    return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"

@@ -14,13 +14,14 @@ from kstreams_runbooks.ledger.codec import decode, encode
 from kstreams_runbooks.ledger.database import Database
 from kstreams_runbooks.ledger.tables import NotificationRow
 from kstreams_runbooks.model.runs.message import Delivery, Notification
+from kstreams_runbooks.model.times import DAY_MS, MINUTE_MS
 
 # Longer than a notifier takes, its own tries and timeouts included: nobody else sends the same meanwhile.
 _CLAIM_MS = 600_000
 # A notifier that failed is not asked again at once.
-_PAUSE_MS = 60_000
+_PAUSE_MS = MINUTE_MS
 # What is older is news no more: it stays as evidence that nobody was told.
-_TOO_OLD_MS = 24 * 3_600_000
+_TOO_OLD_MS = DAY_MS
 
 
 class Notifications:

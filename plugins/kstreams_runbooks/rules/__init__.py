@@ -19,8 +19,8 @@ from kstreams_runbooks.model.releases.rules import (
     GuaranteeRule,
     ProtocolRule,
     Setting,
+    UpgradePathRules,
     UpgradeRule,
-    VersionRules,
 )
 from kstreams_runbooks.model.rights import Right
 from kstreams_runbooks.model.topology.change import ChangeRule, Procedure
@@ -33,13 +33,13 @@ _FILES: Mapping[str, Mapping[str, Any]] = {
     "guarantees.yaml": {"guarantee_changes": GuaranteeRule, "protocol_changes": ProtocolRule},
     "brokers.yaml": {"brokers": BrokerRule},
     "avoid.yaml": {"avoid": AvoidRule},
-    "changes.yaml": {"changes": Change},
+    "release_changes.yaml": {"changes": Change},
 }
 _RANGES = ("running", "target", "releases", "brokers", "bridges", "throws")
 
 
 @cache
-def upgrade_path_rules() -> VersionRules:
+def upgrade_path_rules() -> UpgradePathRules:
     """Every row of this folder, schema-checked; ValueError where a row is not what its kind asks for."""
     documents = {name: _document(name) for name in _FILES}
     sections = {
@@ -48,7 +48,7 @@ def upgrade_path_rules() -> VersionRules:
         for section, kind in kinds.items()
     }
     releases = tuple(Release.parse(text) for text in documents["releases.yaml"]["releases"])
-    return VersionRules(releases=releases, **sections)
+    return UpgradePathRules(releases=releases, **sections)
 
 
 @cache

@@ -8,7 +8,7 @@ from kstreams_runbooks.decide.change.described import Known, described_change, p
 from kstreams_runbooks.decide.change.reading import ChangeReading
 from kstreams_runbooks.decide.change.rules import Fired
 from kstreams_runbooks.model.readings.readings import Missing
-from kstreams_runbooks.model.releases.rules import VersionRules
+from kstreams_runbooks.model.releases.rules import UpgradePathRules
 from kstreams_runbooks.model.topology.change import ChangeFinding, ChangeRule
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
@@ -27,7 +27,7 @@ def may_be_rolled(
     after: Described | Missing,
     known: Known,
     rules: tuple[ChangeRule, ...],
-    versions: VersionRules,
+    versions: UpgradePathRules,
     *,
     at_once: bool,
 ) -> Verdict:
@@ -59,7 +59,7 @@ def _compared(
     after: Described,
     known: Known,
     rules: tuple[ChangeRule, ...],
-    versions: VersionRules,
+    versions: UpgradePathRules,
     *,
     at_once: bool,
 ) -> Verdict:
@@ -71,10 +71,10 @@ def _compared(
         finding = Finding("nothing-declared", "info", known.application.name, message, _DECLARATION)
         return Verdict(Outcome.PROCEED, (), (finding,))
     change = described_change(_alone(before), _alone(after), known, rules, versions)
-    findings = tuple(_finding(one, at_once=at_once) for one in change.told if one.severity != "info")
+    findings = tuple(_finding(one, at_once=at_once) for one in change.uncovered if one.severity != "info")
     if change.mixed_up:
         return Verdict(Outcome.REFUSE, change.plan.reasons, findings)
-    demanding = [one for one in change.told if one.refuse or (one.runbooks and one.runbooks[0] not in _ROLLED)]
+    demanding = [one for one in change.uncovered if one.refuse or (one.runbooks and one.runbooks[0] not in _ROLLED)]
     if at_once:
         return Verdict(Outcome.PROCEED, (), (*findings, *_not_declared(change, known)))
     if demanding:
@@ -85,7 +85,7 @@ def _compared(
 
 
 def _alone(described: Described) -> Described:
-    """The version without its library: what two libraries do to each other has a planner of its own."""
+    """The side without its library: the upgrade path decides what two libraries do to each other."""
     declared = described.declared
     return replace(described, library="", declared=None if declared is None else replace(declared, library=None))
 

@@ -7,11 +7,11 @@ from kstreams_runbooks.decide.change.answer import ChangePlan, change_plan
 from kstreams_runbooks.decide.change.effects import Effect, effects
 from kstreams_runbooks.decide.change.library import library_findings
 from kstreams_runbooks.decide.change.rules import Fired, fired
-from kstreams_runbooks.decide.comparison.compared import Compared, Version
+from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.prediction import Prediction, predicted
 from kstreams_runbooks.decide.comparison.subjects import subjects
 from kstreams_runbooks.model.releases.release import Release
-from kstreams_runbooks.model.releases.rules import VersionRules
+from kstreams_runbooks.model.releases.rules import UpgradePathRules
 from kstreams_runbooks.model.topology.change import ChangeFinding, ChangeRule, Undecided
 from kstreams_runbooks.model.verdicts import Outcome
 
@@ -35,24 +35,24 @@ class ChangeReading:
     mixed_up: bool = False
 
     @property
-    def told(self) -> tuple[ChangeFinding, ...]:
+    def uncovered(self) -> tuple[ChangeFinding, ...]:
         """Findings that a person reads: those that no stronger one covers."""
         return tuple(finding for finding in self.findings if finding.covered_by is None)
 
     @property
     def rolls(self) -> bool:
         """Whether a rolling bounce is enough and nobody has to weigh anything before it."""
-        return self.plan.runbooks == ("rolling_bounce",) and all(one.severity == "info" for one in self.told)
+        return self.plan.runbooks == ("rolling_bounce",) and all(one.severity == "info" for one in self.uncovered)
 
 
 def read_change(
-    before: Version,
-    after: Version,
+    before: Side,
+    after: Side,
     rules: tuple[ChangeRule, ...],
-    versions: VersionRules,
+    versions: UpgradePathRules,
     broker: Release | None = None,
 ) -> ChangeReading:
-    """Every consequence of going from one version to the other, with its source, and the runbooks for it.
+    """Every consequence of going from one side to the other, with its source, and the runbooks for it.
 
     Two versions that share nothing are refused: they are not of one application. `broker` is the lowest release among
     the brokers, None where no cluster was asked.

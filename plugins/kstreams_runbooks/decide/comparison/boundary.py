@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from kstreams_runbooks.decide.comparison.compared import Compared, Version, source_tables, target_of
-from kstreams_runbooks.decide.comparison.facts import Told, topic_facts
+from kstreams_runbooks.decide.comparison.compared import Compared, Side, source_tables, target_of
+from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, topic_facts
 from kstreams_runbooks.decide.comparison.settings import REUSE, optimized
 from kstreams_runbooks.decide.topology.graph import store_roles
 from kstreams_runbooks.model.topology.change import Fact, Subject, Undeclared
@@ -15,13 +15,13 @@ def sources(compared: Compared) -> Iterator[Subject]:
     """Topics of others that are read, a pattern as one; those of global stores apart."""
     stateful = {
         topic
-        for version in (compared.before, compared.after)
-        for role in store_roles(version.topology).values()
+        for side in (compared.before, compared.after)
+        for role in store_roles(side.topology).values()
         for topic in role.inputs
     }
     before, after = compared.before.global_stores, compared.after.global_stores
     for is_global in (False, True):
-        old, new = (version.read(is_global=is_global) for version in (compared.before, compared.after))
+        old, new = (side.read(is_global=is_global) for side in (compared.before, compared.after))
         for topic in sorted(old | new):
             declared, asked = _declared(compared, topic, topic)
             stays = topic in old and topic in new
@@ -77,18 +77,18 @@ def _sink(compared: Compared, one: str, other: str) -> Subject:
     return Subject("sink", other, facts, _said(compared, one, other), asked)
 
 
-def _declared(compared: Compared, old: str, new: str) -> Told:
+def _declared(compared: Compared, old: str, new: str) -> DeclaredFacts:
     before, after = compared.before.declared.topics, compared.after.declared.topics
     return topic_facts(new, before.get(old), after.get(new))
 
 
-def _is_changelog(version: Version, topic: str) -> bool | None:
+def _is_changelog(side: Side, topic: str) -> bool | None:
     """Whether a topic is the changelog of the table that reads it: only where the library was told to reuse it."""
-    reused = REUSE in optimized(version.declared.config or {})
-    if version.declared.config is not None and not reused:
+    reused = REUSE in optimized(side.declared.config or {})
+    if side.declared.config is not None and not reused:
         return False
-    tables = source_tables(version).get(topic, False)
-    return None if version.declared.config is None and tables is not False else tables
+    tables = source_tables(side).get(topic, False)
+    return None if side.declared.config is None and tables is not False else tables
 
 
 def _uneven(compared: Compared, topic: str) -> bool | None:

@@ -1,4 +1,4 @@
-"""An old and a new version of an application side by side, with what in the one is what in the other."""
+"""The old and the new side of a change, with the parts of the one that are parts of the other."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -24,8 +24,8 @@ from kstreams_runbooks.model.topology.topology import Node, Processor, Sink, Sou
 
 
 @dataclass(frozen=True)
-class Version:
-    """One version: its topology, and what it declares beside it."""
+class Side:
+    """One side of a change: its topology, and the values that its declaration adds."""
 
     topology: Topology
     declared: Declaration = field(default_factory=Declaration)
@@ -91,10 +91,10 @@ class Version:
 
 @dataclass(frozen=True)
 class Compared:
-    """The old and the new version, and which store, internal topic and operator of the one is which of the other."""
+    """The old and the new side, and which store, internal topic and operator of the one is which of the other."""
 
-    before: Version
-    after: Version
+    before: Side
+    after: Side
 
     @cached_property
     def stores(self) -> Counterparts:
@@ -123,7 +123,7 @@ class Compared:
 
     @property
     def stateful(self) -> bool:
-        """Whether either version keeps anything."""
+        """Whether either side has a store."""
         return bool(self.before.topology.stores | self.after.topology.stores)
 
     @property
@@ -133,8 +133,8 @@ class Compared:
         return not shared and not self.stores.pairs and not self.topics.pairs
 
 
-def _program_roles(version: Version) -> dict[str, Role]:
-    return {name: role for name, role in operator_roles(version.topology).items() if name not in version.around}
+def _program_roles(side: Side) -> dict[str, Role]:
+    return {name: role for name, role in operator_roles(side.topology).items() if name not in side.around}
 
 
 def target_of(node: Node) -> str:
@@ -150,38 +150,38 @@ def topics_of(source: Source) -> tuple[str, ...]:
 _GENERATED = "KTABLE-SOURCE-"
 
 
-def source_tables(version: Version) -> dict[str, bool | None]:
+def source_tables(side: Side) -> dict[str, bool | None]:
     """Topics that a processor with one store reads first, and whether it is a table: a name hides it (None).
 
     A store says of itself with `source_table` what a name hides. Global tables never have a changelog.
     """
     found: dict[str, bool | None] = {}
-    for sub in version.topology.subtopologies:
+    for sub in side.topology.subtopologies:
         for source in (node for node in sub.nodes if isinstance(node, Source) and not sub.is_global):
             for name in source.successors:
-                node = version.nodes[name]
+                node = side.nodes[name]
                 if isinstance(node, Processor) and node.stores:
-                    for topic in source.topics - version.internal:
-                        answer = _is_table(version, node)
+                    for topic in source.topics - side.internal:
+                        answer = _is_table(side, node)
                         if found.get(topic) is not True:
                             found[topic] = answer
     return found
 
 
-def _is_table(version: Version, node: Processor) -> bool | None:
+def _is_table(side: Side, node: Processor) -> bool | None:
     if node.name.startswith(_GENERATED):
         return True
-    told = [version.declared.stores[store].source_table for store in node.stores if store in version.declared.stores]
+    told = [side.declared.stores[store].source_table for store in node.stores if store in side.declared.stores]
     if True in told:
         return True
     # An aggregation, a join or a processor of one's own has a kind of store that no table has.
-    kinds = [version.declared.stores[store].kind for store in node.stores if store in version.declared.stores]
+    kinds = [side.declared.stores[store].kind for store in node.stores if store in side.declared.stores]
     if is_generated(node.name) or len(node.stores) != 1 or False in told or {"window", "session", "join"} & set(kinds):
         return False
     return None
 
 
-def mergeable(version: Version, *, through: bool) -> bool:
+def mergeable(side: Side, *, through: bool) -> bool:
     """Whether two repartition topics are filled behind one operator, without a new key for each of them.
 
     With `through` other operators may stand between it and one of them.
@@ -189,22 +189,22 @@ def mergeable(version: Version, *, through: bool) -> bool:
     Source: KIP-295; what the library builds with and without it, tests/apps/topologies
     (optimization-set-but-settings-not-passed, repartition-topics-merged-by-optimization).
     """
-    made = graph(version.topology)
-    origins = [origin for origin in (_origin(version, made, sink) for sink in _sinks(version)) if origin is not None]
+    made = graph(side.topology)
+    origins = [origin for origin in (_origin(side, made, sink) for sink in _sinks(side)) if origin is not None]
     return any(
         one == other or (through and (nx.has_path(made, one, other) or nx.has_path(made, other, one)))
         for one, other in combinations(origins, 2)
     )
 
 
-def _sinks(version: Version) -> list[Sink]:
-    nodes = version.nodes.values()
-    return [node for node in nodes if isinstance(node, Sink) and node.topic in version.internal]
+def _sinks(side: Side) -> list[Sink]:
+    nodes = side.nodes.values()
+    return [node for node in nodes if isinstance(node, Sink) and node.topic in side.internal]
 
 
-def _origin(version: Version, made: "nx.DiGraph[Key]", sink: Sink) -> Key | None:
+def _origin(side: Side, made: "nx.DiGraph[Key]", sink: Sink) -> Key | None:
     """The operator before the filter of a repartition topic; None where the topic has a key-select of its own."""
-    plumbing = list(leading_to(sink, version.nodes, sink.topic or ""))
+    plumbing = list(leading_to(sink, side.nodes, sink.topic or ""))
     if len(plumbing) != 1:
         return None
     filters = [key for key in made if key[1] == plumbing[0]]

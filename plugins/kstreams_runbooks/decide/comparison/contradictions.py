@@ -1,8 +1,8 @@
-"""Whether a declaration and a topology can be of one version: what contradicts the description is named."""
+"""Whether a declaration and a topology can be of one side: what contradicts the description is named."""
 
 from collections.abc import Iterator, Mapping
 
-from kstreams_runbooks.decide.comparison.compared import Version, target_of, topics_of
+from kstreams_runbooks.decide.comparison.compared import Side, target_of, topics_of
 from kstreams_runbooks.decide.comparison.settings import MERGE, REUSE, SELF_JOIN
 from kstreams_runbooks.decide.topology.names import is_generated, is_suppression, stem
 from kstreams_runbooks.decide.topology.upstream import store_before
@@ -33,9 +33,9 @@ _VALUES: Mapping[str, set[str]] = {
 }
 
 
-def check_declaration(version: Version) -> None:
+def check_declaration(side: Side) -> None:
     """BadInput with the first thing that contradicts the topology: where it stands, what was found, what is there."""
-    for problem in _problems(version.topology, version.declared):
+    for problem in _problems(side.topology, side.declared):
         raise BadInput(problem)
 
 

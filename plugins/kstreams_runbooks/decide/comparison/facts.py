@@ -3,18 +3,19 @@
 from collections.abc import Callable
 from typing import TypeVar
 
+from kstreams_runbooks.model.times import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from kstreams_runbooks.model.topology.change import Fact, Undeclared
 from kstreams_runbooks.model.topology.declaration import DeclaredStore, DeclaredTopic, Window
 
 _T = TypeVar("_T")
-_Asked = dict[str, tuple[Undeclared, ...]]
-Told = tuple[dict[str, Fact], _Asked]
+_ToDeclare = dict[str, tuple[Undeclared, ...]]
+DeclaredFacts = tuple[dict[str, Fact], _ToDeclare]
 
 # What stands for "there is no window", which is another thing than not knowing of one.
 NO_WINDOW = Window("tumbling", 0, 0)
 
 
-def store_facts(name: str, before: DeclaredStore | None, after: DeclaredStore | None) -> Told:
+def store_facts(name: str, before: DeclaredStore | None, after: DeclaredStore | None) -> DeclaredFacts:
     """What changes in a store that stays, and what to declare where that is not known."""
     old, new = before or DeclaredStore(), after or DeclaredStore()
     facts: dict[str, Fact] = {
@@ -23,7 +24,7 @@ def store_facts(name: str, before: DeclaredStore | None, after: DeclaredStore | 
         "loss_acceptable": new.loss_acceptable,
     }
     where = f"stores.{name}"
-    asked: _Asked = {}
+    asked: _ToDeclare = {}
     compared: dict[str, tuple[str, Callable[[DeclaredStore], object]]] = {
         "kind_changed": ("kind", lambda store: store.kind),
         "window_changed": ("window", _shape),
@@ -44,11 +45,11 @@ def store_facts(name: str, before: DeclaredStore | None, after: DeclaredStore | 
     return facts, asked
 
 
-def topic_facts(name: str, before: DeclaredTopic | None, after: DeclaredTopic | None) -> Told:
+def topic_facts(name: str, before: DeclaredTopic | None, after: DeclaredTopic | None) -> DeclaredFacts:
     """What changes in a topic that stays; partition counts that neither side declares are no part of the change."""
     old, new = before or DeclaredTopic(), after or DeclaredTopic()
     facts: dict[str, Fact] = {}
-    asked: _Asked = {}
+    asked: _ToDeclare = {}
     where = f"topics.{name}"
     for fact, field in (
         ("partitions_changed", "partitions"),
@@ -63,7 +64,7 @@ def topic_facts(name: str, before: DeclaredTopic | None, after: DeclaredTopic | 
     return facts, asked
 
 
-def of_serdes(facts: dict[str, Fact], asked: _Asked) -> tuple[bool | None, tuple[Undeclared, ...]]:
+def of_serdes(facts: dict[str, Fact], asked: _ToDeclare) -> tuple[bool | None, tuple[Undeclared, ...]]:
     """Whether either serde changed, and what to declare where that is not known."""
     both = ("key_serde_changed", "value_serde_changed")
     return either(*(facts[fact] for fact in both)), tuple(
@@ -82,7 +83,7 @@ def until(before: DeclaredStore | None, after: DeclaredStore | None) -> str:
 def duration(milliseconds: int) -> str:
     """`1 d 2 h`, in the units that are not 0; `0 ms` for none."""
     parts = []
-    for unit, size in (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1_000), ("ms", 1)):
+    for unit, size in (("d", DAY_MS), ("h", HOUR_MS), ("min", MINUTE_MS), ("s", SECOND_MS), ("ms", 1)):
         count, milliseconds = divmod(milliseconds, size)
         if count:
             parts.append(f"{count} {unit}")

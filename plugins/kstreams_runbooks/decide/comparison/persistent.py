@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import networkx as nx
 
-from kstreams_runbooks.decide.comparison.compared import Compared, Version
+from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.counterparts import Counterparts
 from kstreams_runbooks.decide.comparison.facts import of_serdes, store_facts, topic_facts, until
 from kstreams_runbooks.decide.topology.graph import chosen_names, feeds, graph, neighbours
@@ -62,7 +62,7 @@ def internal_topics(compared: Compared) -> Iterator[Subject]:
 def _crossed(compared: Compared) -> dict[str, str]:
     """Stores that keep their names and exchange what fills them, each with the other: the two sides of a join."""
     shared = compared.before.read() & compared.after.read()
-    was, now = (feeds(version.topology, shared) for version in (compared.before, compared.after))
+    was, now = (feeds(side.topology, shared) for side in (compared.before, compared.after))
     moved = [name for name in was.keys() & now.keys() if was[name] != now[name]]
     return {
         name: other
@@ -79,7 +79,7 @@ def _fed_by_other(compared: Compared, subject: Subject) -> bool:
     """
     if subject.facts["renamed"]:
         return False
-    was, now = (neighbours(version.topology, subject.name) for version in (compared.before, compared.after))
+    was, now = (neighbours(side.topology, subject.name) for side in (compared.before, compared.after))
     shared = chosen_names(compared.before.topology) & chosen_names(compared.after.topology)
     # A grouping is called after its topic, which has a subject of its own.
     shared -= compared.before.around | compared.after.around
@@ -114,10 +114,10 @@ def _key_changed(compared: Compared, store: Subject, declared: Fact) -> Fact:
     return True if any(_has_new_key(compared, topic) for topic in leading) else None
 
 
-def _leads_to(version: Version, topic: str, store: str) -> bool:
+def _leads_to(side: Side, topic: str, store: str) -> bool:
     """Whether a topic is read in the subtopology that keeps the store, by a source before the store's operator."""
-    made = graph(version.topology)
-    sub = version.topology.subtopology_of(store)
+    made = graph(side.topology)
+    sub = side.topology.subtopology_of(store)
     sources = [node for node in (sub.nodes if sub else ()) if isinstance(node, Source) and topic in node.topics]
     keepers = [node for node in (sub.nodes if sub else ()) if isinstance(node, Processor) and store in node.stores]
     return any(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from kstreams_runbooks.decide.comparison.compared import Compared, Version, mergeable, source_tables
+from kstreams_runbooks.decide.comparison.compared import Compared, Side, mergeable, source_tables
 from kstreams_runbooks.decide.comparison.counterparts import Counterparts
 from kstreams_runbooks.decide.comparison.facts import sides
 from kstreams_runbooks.decide.topology.names import is_generated
@@ -18,7 +18,7 @@ DEFAULTS = {
     "state.dir": "/tmp/kafka-streams",  # noqa: S108 - what the library takes
 }
 _TABLES = Undeclared("source_table of every store that is filled straight from a topic", "", "new")
-# Settings that rows are about: unknown where only one version's are given.
+# Settings that rows are about: unknown if only one side gives its own.
 _ID, _PROTOCOL = "application.id", "group.protocol"
 _MATTER = (_ID, "group.instance.id", *DEFAULTS)
 _OTHER_SIDE = ("-other-join-store", "OTHER-")
@@ -28,7 +28,7 @@ DROPS_IDEMPOTENT_UPDATES = ("2.6.0..2.6.1", "2.7.0")
 
 
 def settings(compared: Compared) -> Iterator[Subject]:
-    """Every setting that either version has; none where neither gives its settings."""
+    """Every setting that either side has; none if neither gives its settings."""
     before, after = compared.before.declared.config, compared.after.declared.config
     if before is None and after is None:
         return
@@ -96,9 +96,9 @@ def optimized(config: Mapping[str, str]) -> set[str]:
     return {name.strip() for name in value.split(",")} - {"none"}
 
 
-def uses_streams_group(version: Version) -> bool:
+def uses_streams_group(side: Side) -> bool:
     """Whether its group speaks the streams protocol (KIP-1071)."""
-    return (version.declared.config or {}).get(_PROTOCOL, "classic").lower() == "streams"
+    return (side.declared.config or {}).get(_PROTOCOL, "classic").lower() == "streams"
 
 
 def _not_built(compared: Compared, *, newly: bool) -> bool:

@@ -11,7 +11,7 @@ from kstreams_runbooks.model.topology.change import Subject
 
 
 def subjects(compared: Compared) -> tuple[Subject, ...]:
-    """Every part of either version, with the facts that rows ask for; parts that stay as they are included."""
+    """Every part of either side, with the facts that rows ask for; parts that stay as they are included."""
     return (
         *stores(compared),
         *internal_topics(compared),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from kstreams_runbooks.decide.comparison.compared import Compared, Version
+from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.facts import changed, duration, sides
 from kstreams_runbooks.decide.topology.names import is_generated, is_suppression
 from kstreams_runbooks.decide.topology.upstream import between_store_and, store_before
@@ -38,7 +38,7 @@ def buffer_bytes(one: DeclaredSuppression) -> int | None:
 
 def needed_bytes(declared: Declaration, topology: Topology) -> int | None:
     """All buffers and the record cache of one instance, with the tasks of a stopped one; None where not known."""
-    sizes = [buffer_bytes(one) for name, one in declared.suppressions.items() if _stands(name, topology)]
+    sizes = [buffer_bytes(one) for name, one in declared.suppressions.items() if _exists(name, topology)]
     if declared.memory is None or any(size is None for size in sizes):
         return None
     moved = sum(size or 0 for size in sizes) * declared.memory.instances // max(1, declared.memory.instances - 1)
@@ -71,7 +71,7 @@ def factor(declared: Declaration) -> str:
     return f"{instances / (instances - 1):.2f} times" if instances > 1 else "by what the stopped one held"
 
 
-def _stands(name: str, topology: Topology) -> bool:
+def _exists(name: str, topology: Topology) -> bool:
     return any(node.name == name for _, node in topology.nodes())
 
 
@@ -103,14 +103,14 @@ def suppressions(compared: Compared) -> Iterator[Subject]:
         yield _one_side(compared, name, sure=new[name], removed=False)
 
 
-def _candidates(version: Version) -> dict[str, bool]:
+def _candidates(side: Side) -> dict[str, bool]:
     """Operators that are a suppression (True), or may be: with one store called after them, of no declared kind."""
     found: dict[str, bool] = {}
-    for name, node in version.nodes.items():
-        if name in version.declared.suppressions or is_suppression(name):
+    for name, node in side.nodes.items():
+        if name in side.declared.suppressions or is_suppression(name):
             found[name] = True
         elif isinstance(node, Processor) and node.stores == {f"{name}-store"}:
-            store = version.declared.stores.get(f"{name}-store")
+            store = side.declared.stores.get(f"{name}-store")
             if store is None or store.kind is None:
                 found[name] = False
     return dict(sorted(found.items()))
@@ -118,9 +118,9 @@ def _candidates(version: Version) -> dict[str, bool]:
 
 def _one_side(compared: Compared, name: str, *, sure: bool, removed: bool) -> Subject:
     """One that comes or goes; what only may be a suppression asks what it is."""
-    version = compared.before if removed else compared.after
-    side = "old" if removed else "new"
-    one = version.declared.suppressions.get(name)
+    side = compared.before if removed else compared.after
+    name_of_side = "old" if removed else "new"
+    one = side.declared.suppressions.get(name)
     facts: dict[str, Fact] = {
         "added": not removed if sure or removed else None,
         "removed": removed if sure or not removed else None,
@@ -132,7 +132,7 @@ def _one_side(compared: Compared, name: str, *, sure: bool, removed: bool) -> Su
         "disabled": removed and _disabled(one),
         **_of_the_new(compared, name, None if removed else one, sure=sure and not removed),
     }
-    what = (Undeclared(f"suppressions.{name}, or stores.{name}-store.kind where it is none", "", side),)
+    what = (Undeclared(f"suppressions.{name}, or stores.{name}-store.kind where it is none", "", name_of_side),)
     return Subject("suppression", name, facts, _said(compared, name, one), {"added": what, "removed": what})
 
 
@@ -172,7 +172,7 @@ def _disabled(one: DeclaredSuppression | None) -> bool:
 
 
 def _of_the_new(compared: Compared, name: str, one: DeclaredSuppression | None, *, sure: bool) -> dict[str, Fact]:
-    """What the new version's suppression holds, and by which grace; all false where it has none."""
+    """What the new side's suppression holds, and by which grace; all false where it has none."""
     before = compared.before.declared.suppressions.get(name)
     return {
         "holds": sure and not _disabled(one),
@@ -182,14 +182,14 @@ def _of_the_new(compared: Compared, name: str, one: DeclaredSuppression | None, 
     }
 
 
-def _default_grace(version: Version, name: str, one: DeclaredSuppression | None) -> bool:
-    window = _window_before(version, name)
+def _default_grace(side: Side, name: str, one: DeclaredSuppression | None) -> bool:
+    window = _window_before(side, name)
     return one is not None and one.mode == _FINAL and window is not None and not window.grace_given
 
 
-def _window_before(version: Version, operator: str) -> Window | None:
+def _window_before(side: Side, operator: str) -> Window | None:
     """The declared window of the nearest store before a suppress operator, None where there is none."""
-    store = store_before(version.topology, version.declared, operator)
+    store = store_before(side.topology, side.declared, operator)
     return None if store is None else store.window
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from kstreams_runbooks.decide.comparison.compared import Compared, Version, topics_of
+from kstreams_runbooks.decide.comparison.compared import Compared, Side, topics_of
 from kstreams_runbooks.decide.comparison.facts import either, sides
 from kstreams_runbooks.decide.comparison.prediction import predicted
 from kstreams_runbooks.decide.comparison.settings import uses_streams_group
@@ -71,8 +71,8 @@ def _other_stores(compared: Compared) -> bool:
     return bool(found.added or found.removed) or any(len(tie.before) != len(tie.after) for tie in found.ties)
 
 
-def _buffers(version: Version) -> set[str]:
-    nodes = (version.nodes.get(name) for name in version.declared.suppressions)
+def _buffers(side: Side) -> set[str]:
+    nodes = (side.nodes.get(name) for name in side.declared.suppressions)
     return {store for node in nodes if isinstance(node, Processor) for store in node.stores}
 
 

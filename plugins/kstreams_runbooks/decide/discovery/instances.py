@@ -53,6 +53,6 @@ def membership(group: GroupReading | Missing) -> bool | None:
     return static[0] if len(set(static)) == 1 else None
 
 
-def versions_of(instances: Iterable[FoundInstance]) -> Sequence[str]:
+def releases_of(instances: Iterable[FoundInstance]) -> Sequence[str]:
     """What the instances say that they run, each once, sorted as text."""
     return sorted({one.version for one in instances if one.version})

@@ -7,7 +7,7 @@ TopicPartitionMetadata (partition time in the metadata of commits); KIP-1071 (st
 
 import re
 
-from kstreams_runbooks.model.discovery.discovery import Kind, Sighting, Signs
+from kstreams_runbooks.model.discovery.discovery import Sighting, SightingKind, Signs
 from kstreams_runbooks.model.readings.readings import GroupReading, Missing
 
 _ASSIGNOR = "stream"
@@ -31,7 +31,7 @@ def sighted(signs: Signs) -> Sighting:
     return Sighting(signs, kind, why)
 
 
-def _judged(signs: Signs) -> tuple[Kind, str]:
+def _judged(signs: Signs) -> tuple[SightingKind, str]:
     if signs.type == "share":
         return "other", "a share group"
     if signs.protocol_type not in _READERS:
@@ -45,7 +45,7 @@ def _judged(signs: Signs) -> tuple[Kind, str]:
     return _with_members(signs, signs.group) if signs.group.members else _stopped(signs, len(signs.committed))
 
 
-def _with_members(signs: Signs, group: GroupReading) -> tuple[Kind, str]:
+def _with_members(signs: Signs, group: GroupReading) -> tuple[SightingKind, str]:
     threads = any(client_of(member.client_id) for member in group.members)
     left = _left(signs)
     if group.protocol == _ASSIGNOR:
@@ -68,7 +68,7 @@ def _with_members(signs: Signs, group: GroupReading) -> tuple[Kind, str]:
     return "other", f"nothing that Kafka Streams leaves behind ({group.state})"
 
 
-def _stopped(signs: Signs, topics: int) -> tuple[Kind, str]:
+def _stopped(signs: Signs, topics: int) -> tuple[SightingKind, str]:
     if signs.stamped:
         return "application", f"no member runs, and it has {_left(signs)}"
     # Offsets on hidden topics are left out: no visible one is not none.

@@ -25,13 +25,13 @@ def drained(readings: tuple[DrainReading, ...], question: DrainQuestion) -> Verd
     last = readings[-1]
     unknown, left = tuple(_unknown(last)), tuple(_left(last))
     if findings := tuple(drain_findings(readings, question)):
-        return Verdict(Outcome.INCONCLUSIVE, (*map(_told, findings), *unknown, *left), findings)
+        return Verdict(Outcome.INCONCLUSIVE, (*map(_shown, findings), *unknown, *left), findings)
     if unknown:
         return Verdict(Outcome.INCONCLUSIVE, (*unknown, *left))
     if left:
         return Verdict(Outcome.WAIT, (*left, *_eta(readings)))
     if question.pause is None:
-        return Verdict(Outcome.INCONCLUSIVE, (_told(not_paused()),), (not_paused(),))
+        return Verdict(Outcome.INCONCLUSIVE, (_shown(not_paused()),), (not_paused(),))
     good = _good(readings)
     if good < question.readings:
         begun = f"reading {good} of {question.readings} in a row with nothing left"
@@ -138,7 +138,7 @@ def _differing(one: Mapping[str, int | None], other: Mapping[str, int | None]) -
             yield name
 
 
-def _told(finding: Finding) -> str:
+def _shown(finding: Finding) -> str:
     return f"{finding.object}: {finding.message}"
 
 

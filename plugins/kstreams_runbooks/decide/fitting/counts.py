@@ -61,7 +61,7 @@ def counts_fit(
         name
         for name in sorted((given.keys() | changelogs(topology)) & demanded.keys())
         if existing.get(f"{prefix}{name}", demanded[name]) != demanded[name]
-        and not any(_works(name, demanded[name], f"{prefix}{name}", existing, version) for version in proven)
+        and not any(_works(name, demanded[name], f"{prefix}{name}", existing, one) for one in proven)
     ]
     joins = list(_joins(one, topology, external, given, proven))
     return CountsFit(
@@ -100,19 +100,19 @@ def _kept(prefix: str, name: str, existing: Mapping[str, int], proven: tuple[Pro
     cannot be matched here, nothing is shown.
     """
     count = existing.get(f"{prefix}{name}")
-    for version in proven:
+    for running in proven:
         if (
-            name in repartition_topics(version.topology)
-            and version.counts.get(f"{prefix}{name}") == count
-            and version.demanded.get(name, count) != count
+            name in repartition_topics(running.topology)
+            and running.counts.get(f"{prefix}{name}") == count
+            and running.demanded.get(name, count) != count
         ):
             return count
     return None
 
 
-def _works(name: str, demanded: int, full: str, existing: Mapping[str, int], version: Proven) -> bool:
-    """Whether a version that runs works with this very topic although the same would be demanded of it."""
-    return version.demanded.get(name) == demanded and version.counts.get(full) == existing[full]
+def _works(name: str, demanded: int, full: str, existing: Mapping[str, int], running: Proven) -> bool:
+    """Whether a release that runs works with this very topic although the same would be demanded of it."""
+    return running.demanded.get(name) == demanded and running.counts.get(full) == existing[full]
 
 
 def _joins(
@@ -127,7 +127,7 @@ def _joins(
         topics = {topic: count for name in group for topic, count in external.get(name, ())}
         numbers = topics | {name: given[name] for name in group & given.keys()}
         if len(set(numbers.values())) < 2 or any(  # noqa: PLR2004 - two that differ
-            group in joined_topics(version.topology) and topics.items() <= version.counts.items() for version in proven
+            group in joined_topics(each.topology) and topics.items() <= each.counts.items() for each in proven
         ):
             continue
         shown = ", ".join(f"{name} ({count})" for name, count in sorted(numbers.items()))

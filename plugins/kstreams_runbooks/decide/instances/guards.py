@@ -74,7 +74,7 @@ def _instances(
     reading: ApplicationReading, plan: Plan, number: int, in_hand: tuple[str, ...], brought: tuple[str, ...]
 ) -> Iterator[str]:
     """Instances that are neither as they were when the plan was made nor as it plans them."""
-    at_start = {standing.instance: standing for standing in plan.facts.at_start}
+    at_start = {one.instance: one for one in plan.facts.at_start}
     for instance in reading.instances:
         one, deployment, streams = instance.instance, instance.deployment, instance.streams
         if isinstance(deployment, Missing) or isinstance(deployment.release, Missing) or one in in_hand:

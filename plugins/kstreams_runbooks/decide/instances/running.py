@@ -1,4 +1,4 @@
-"""Which versions of an application run, by what its instances say of themselves."""
+"""Which releases of an application run, as its instances report them."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from kstreams_runbooks.model.topology.topology import Topology
 
 
 @dataclass(frozen=True, slots=True)
-class RunningVersion:
+class RunningRelease:
     """Instances that are set to one release and say the same of their topology; `text` is None where none says it."""
 
     release: str
@@ -17,8 +17,8 @@ class RunningVersion:
     instances: tuple[str, ...]
 
 
-def running_versions(reading: ApplicationReading) -> tuple[RunningVersion, ...]:
-    """Every version that runs, in the order of the instances; one that says nothing is of those with its release.
+def running_releases(reading: ApplicationReading) -> tuple[RunningRelease, ...]:
+    """Every release that runs, in the order of the instances; a silent instance counts with those of its release.
 
     Inconclusive where a release cannot be read, or where what an instance says is no description.
     """
@@ -26,7 +26,7 @@ def running_versions(reading: ApplicationReading) -> tuple[RunningVersion, ...]:
     for instance in reading.instances:
         found.setdefault((_release(instance), _topology(instance)), []).append(instance)
     told = {release for release, topology in found if topology is not None}
-    versions, joined = [], set[str]()
+    running, joined = [], set[str]()
     for (release, topology), instances in found.items():
         if topology is None and release in told:
             continue
@@ -34,13 +34,13 @@ def running_versions(reading: ApplicationReading) -> tuple[RunningVersion, ...]:
         joined.add(release)
         names = {one.instance for one in (*instances, *silent)}
         in_order = tuple(one.instance for one in reading.instances if one.instance in names)
-        versions.append(RunningVersion(release, _text(instances[0]), in_order))
-    return tuple(versions)
+        running.append(RunningRelease(release, _text(instances[0]), in_order))
+    return tuple(running)
 
 
-def one_version(reading: ApplicationReading) -> RunningVersion:
-    """The version that every instance runs; Refused where there are several: a change under way ends first."""
-    first, *more = running_versions(reading)
+def one_release(reading: ApplicationReading) -> RunningRelease:
+    """The release that every instance runs; Refused if there are several: a change under way ends first."""
+    first, *more = running_releases(reading)
     if not more:
         return first
     if len({first.release, *(one.release for one in more)}) > 1:

@@ -7,7 +7,7 @@ from kstreams_runbooks.decide.instances.members import settings_text
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Deployment, InstanceReading, Missing
-from kstreams_runbooks.model.runs.plan import InstanceCost, PlanFacts, Standing
+from kstreams_runbooks.model.runs.plan import DeployedInstance, InstanceCost, PlanFacts
 
 UPGRADE_FROM = "upgrade.from"
 GUARANTEE = "processing.guarantee"
@@ -21,21 +21,21 @@ _START_S = 6
 _RESTORE_BYTES_PER_S = 5_000_000
 
 
-def standings(reading: ApplicationReading, declared: DeclaredApplication) -> tuple[Standing, ...]:
+def deployed_instances(reading: ApplicationReading, declared: DeclaredApplication) -> tuple[DeployedInstance, ...]:
     """What each instance is deployed as; Inconclusive where one cannot be read."""
-    found = (standing(one, declared) for one in reading.instances)
+    found = (deployed_instance(one, declared) for one in reading.instances)
     return tuple(sorted(found, key=lambda one: one.instance))
 
 
-def standing(instance: InstanceReading, declared: DeclaredApplication) -> Standing:
+def deployed_instance(instance: InstanceReading, declared: DeclaredApplication) -> DeployedInstance:
     """What one instance is deployed as; Inconclusive where that cannot be read."""
     deployment = instance.deployment
     if isinstance(deployment, Missing):
         raise Inconclusive(f"{instance.instance}: {deployment.missing}")
     if isinstance(deployment.release, Missing):
         raise Inconclusive(f"{instance.instance}: {deployment.release.missing}")
-    version = declared.library(deployment.release)
-    return Standing(instance.instance, deployment.release, tuple(sorted(deployment.settings)), version)
+    library = declared.library(deployment.release)
+    return DeployedInstance(instance.instance, deployment.release, tuple(sorted(deployment.settings)), library)
 
 
 def require_declared(declared: DeclaredApplication, release: str) -> None:
@@ -47,9 +47,9 @@ def require_declared(declared: DeclaredApplication, release: str) -> None:
         )
 
 
-def other_library(release: str, version: str) -> str:
+def other_library(release: str, library: str) -> str:
     """`library` of a bounce: empty where the release is named after its Kafka Streams release."""
-    return "" if release == version else version
+    return "" if release == library else library
 
 
 def facts(reading: ApplicationReading, declared: DeclaredApplication, code: str) -> PlanFacts:
@@ -62,7 +62,7 @@ def facts(reading: ApplicationReading, declared: DeclaredApplication, code: str)
         group_type=reading.group.type,
         topics=tuple(sorted((topic.name, topic.topic_id, topic.partitions) for topic in reading.topics)),
         instances=tuple(declared.instances),
-        at_start=standings(reading, declared),
+        at_start=deployed_instances(reading, declared),
         static_membership=declared.static_membership,
         code=code,
     )

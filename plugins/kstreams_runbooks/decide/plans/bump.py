@@ -19,7 +19,7 @@ from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.releases.path import Leg, PathFinding
 from kstreams_runbooks.model.releases.release import Release
-from kstreams_runbooks.model.releases.rules import VersionRules
+from kstreams_runbooks.model.releases.rules import UpgradePathRules
 from kstreams_runbooks.model.runs.plan import Bounce, Plan
 from kstreams_runbooks.model.verdicts import Finding
 
@@ -28,7 +28,7 @@ def bump_plan(
     reading: ApplicationReading,
     declared: DeclaredApplication,
     target: str,
-    rules: VersionRules,
+    rules: UpgradePathRules,
     findings: tuple[Finding, ...],
     limits: tuple[tuple[str, float], ...],
     code: str,
@@ -126,7 +126,11 @@ def _finding(declared: DeclaredApplication, found: PathFinding) -> Finding:
 
 
 def _undo(
-    releases: tuple[tuple[str, str], ...], declared: DeclaredApplication, leg: Leg, library: str, rules: VersionRules
+    releases: tuple[tuple[str, str], ...],
+    declared: DeclaredApplication,
+    leg: Leg,
+    library: str,
+    rules: UpgradePathRules,
 ) -> Iterator[str]:
     start = oldest(releases)
     back = f"every instance back to {_old_release(start, declared)}"

@@ -9,8 +9,8 @@ from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.readings.readings import ApplicationReading
 from kstreams_runbooks.model.releases.release import Release
-from kstreams_runbooks.model.releases.rules import VersionRules
-from kstreams_runbooks.model.runs.plan import Standing
+from kstreams_runbooks.model.releases.rules import UpgradePathRules
+from kstreams_runbooks.model.runs.plan import DeployedInstance
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +22,8 @@ class Move:
 
     instance: str
     bounce: int
-    before: Standing
-    after: Standing
+    before: DeployedInstance
+    after: DeployedInstance
     clears_state: bool
 
 
@@ -45,8 +45,8 @@ class Undone:
 
 
 def guard_of(
-    move: Move, undone: Undone, reading: ApplicationReading, declared: DeclaredApplication, rules: VersionRules
-) -> Standing | None:
+    move: Move, undone: Undone, reading: ApplicationReading, declared: DeclaredApplication, rules: UpgradePathRules
+) -> DeployedInstance | None:
     """What every instance runs as while the repartition topics are drained, before the old release of `move` starts.
 
     None where nothing has to be drained: the library stays, or `upgrade.from` has held the new formats back all the

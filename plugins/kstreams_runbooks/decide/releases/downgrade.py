@@ -17,12 +17,12 @@ from kstreams_runbooks.decide.releases.answers import (
     warnings_of,
 )
 from kstreams_runbooks.decide.releases.rules import accepted_upgrade_from, takes_guarantee
-from kstreams_runbooks.model.releases.path import Before, Leg, PathBounce, PathFinding, VersionPath, VersionQuestion
+from kstreams_runbooks.model.releases.path import Before, Leg, PathBounce, PathFinding, PathQuestion, UpgradePath
 from kstreams_runbooks.model.releases.release import Release, within
-from kstreams_runbooks.model.releases.rules import DowngradeRule, GuaranteeRule, VersionRules
+from kstreams_runbooks.model.releases.rules import DowngradeRule, GuaranteeRule, UpgradePathRules
 
 
-def downward(question: VersionQuestion, rules: VersionRules) -> VersionPath:
+def downward(question: PathQuestion, rules: UpgradePathRules) -> UpgradePath:
     """The path to an older release, with everything about the application known.
 
     1. Refuse what is out of question for the target itself, then what any row of the pair refuses.
@@ -72,7 +72,7 @@ class Owed:
     drain: bool = False
 
 
-def owed(question: VersionQuestion, rules: VersionRules) -> Owed:
+def owed(question: PathQuestion, rules: UpgradePathRules) -> Owed:
     """What a bump owes that is taken back without `upgrade.from` having held the new formats back all the time.
 
     Only formats count. What speaks against the old release by itself (one to avoid, its brokers, a guarantee) is no
@@ -87,7 +87,7 @@ def owed(question: VersionQuestion, rules: VersionRules) -> Owed:
     return Owed("", _upgrade_from(question, fired)[0], any("drain" in row.duties for row in fired))
 
 
-def clears_state(back_to: str, running: str, rules: VersionRules) -> bool:
+def clears_state(back_to: str, running: str, rules: UpgradePathRules) -> bool:
     """Whether local state has to be cleared before `back_to` starts where `running` ran."""
     older, newer = Release.parse(back_to), Release.parse(running)
     return older < newer and any(
@@ -99,7 +99,7 @@ def clears_state(back_to: str, running: str, rules: VersionRules) -> bool:
     )
 
 
-def _covers(row: DowngradeRule, question: VersionQuestion) -> bool:
+def _covers(row: DowngradeRule, question: PathQuestion) -> bool:
     return (
         within(question.running, row.running)
         and within(question.target, row.target)
@@ -108,9 +108,7 @@ def _covers(row: DowngradeRule, question: VersionQuestion) -> bool:
     )
 
 
-def _upgrade_from(
-    question: VersionQuestion, fired: tuple[DowngradeRule, ...]
-) -> tuple[str | None, DowngradeRule | None]:
+def _upgrade_from(question: PathQuestion, fired: tuple[DowngradeRule, ...]) -> tuple[str | None, DowngradeRule | None]:
     """The value that stops the new format on the running release, and the first row that asks for one."""
     row = next((row for row in fired if "set_upgrade_from" in row.duties), None)
     if row is None:
@@ -119,7 +117,7 @@ def _upgrade_from(
 
 
 def _legs(
-    question: VersionQuestion, fired: tuple[DowngradeRule, ...], value: str | None, change: GuaranteeRule | None
+    question: PathQuestion, fired: tuple[DowngradeRule, ...], value: str | None, change: GuaranteeRule | None
 ) -> Iterator[Leg]:
     running, target = str(question.running), str(question.target)
     duties = {duty for row in fired for duty in row.duties}
@@ -135,7 +133,7 @@ def _legs(
 _BEFORE: tuple[Before, ...] = ("drain", "clear_state")
 
 
-def _findings(question: VersionQuestion, fired: tuple[DowngradeRule, ...]) -> Iterator[PathFinding]:
+def _findings(question: PathQuestion, fired: tuple[DowngradeRule, ...]) -> Iterator[PathFinding]:
     _, setting = _upgrade_from(question, fired)
     owing = tuple(row for row in fired if row.duties and ("set_upgrade_from" not in row.duties or row is setting))
     for row in owing or fired:

@@ -7,12 +7,12 @@ from kstreams_runbooks.decide.releases.downgrade import downward
 from kstreams_runbooks.decide.releases.rules import changes_between, check_question
 from kstreams_runbooks.decide.releases.unknowns import one_answer, possible_questions
 from kstreams_runbooks.decide.releases.upgrade import upward
-from kstreams_runbooks.model.releases.path import PathFinding, VersionPath, VersionQuestion
+from kstreams_runbooks.model.releases.path import PathFinding, PathQuestion, UpgradePath
 from kstreams_runbooks.model.releases.release import within
-from kstreams_runbooks.model.releases.rules import VersionRules
+from kstreams_runbooks.model.releases.rules import UpgradePathRules
 
 
-def version_path(question: VersionQuestion, rules: VersionRules) -> VersionPath:
+def upgrade_path(question: PathQuestion, rules: UpgradePathRules) -> UpgradePath:
     """The path for an application, or why there is none; nothing is guessed where no row covers a pair.
 
     What is not known (broker, guarantee, protocol) is tried with every value that the running release can have: where
@@ -27,7 +27,7 @@ def version_path(question: VersionQuestion, rules: VersionRules) -> VersionPath:
     return replace(found, findings=tuple(dict.fromkeys((*found.findings, *around))))
 
 
-def _left_behind(question: VersionQuestion, rules: VersionRules) -> Iterator[PathFinding]:
+def _left_behind(question: PathQuestion, rules: UpgradePathRules) -> Iterator[PathFinding]:
     for row in rules.avoid:
         if within(question.running, row.releases) and not within(question.target, row.releases):
             yield PathFinding(

@@ -1,13 +1,13 @@
 """Who may approve, and what they read before they do."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from enum import StrEnum
 from zoneinfo import ZoneInfo
 
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.runs.ledger import Card
 from kstreams_runbooks.model.runs.plan import Bounce, Plan
+from kstreams_runbooks.model.times import utc, utc_minute
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.wording import LONGEST_SENTENCE, code, markdown, why_no_reason
 
@@ -217,7 +217,6 @@ def _rejected(cards: tuple[Card, ...], *, second: bool) -> str:
 
 def when(at_ms: int, zone: str) -> str:
     """A time for a person: UTC, and the owner's zone where that is another one."""
-    at = datetime.fromtimestamp(at_ms / 1000, UTC)
-    local = at.astimezone(ZoneInfo(zone))
-    utc = f"{at:%Y-%m-%d %H:%M} UTC"
-    return utc if zone in {"UTC", "Etc/UTC"} else f"{utc} ({local:%H:%M} {zone})"
+    if zone in {"UTC", "Etc/UTC"}:
+        return utc_minute(at_ms)
+    return f"{utc_minute(at_ms)} ({utc(at_ms).astimezone(ZoneInfo(zone)):%H:%M} {zone})"

@@ -8,12 +8,12 @@ from kstreams_runbooks.decide.runs.approval import RUN_LINK, Label, when
 from kstreams_runbooks.decide.runs.conclusion import Conclusion, RunOutcome
 from kstreams_runbooks.model.runs.ledger import RunRecord
 from kstreams_runbooks.model.runs.message import Kind, Notification
+from kstreams_runbooks.model.times import HOUR_MS
 from kstreams_runbooks.wording import outside, pasted, sentence
 
 MOST_LINES = 15
 _LONGEST_LINE = 500
 _INDENTED = "    "
-_HOUR_MS = 3_600_000
 _UNDO = "undo"
 # When a question was written matters where Airflow goes on showing it (decide/runs/approval.py).
 _ONLY_ON_THE_PAGE = Label.WRITTEN.plain
@@ -89,7 +89,7 @@ def held_too_long(
     about: About, at_ms: int, *, since_ms: int, limit_h: float, held: Sequence[str], step: str
 ) -> Notification:
     """A run keeps others out for longer than `limit_h` hours; `held` are resources, `step` where it stands."""
-    hours = (at_ms - since_ms) / _HOUR_MS
+    hours = (at_ms - since_ms) / HOUR_MS
     return _made(
         about,
         Kind.HELD,

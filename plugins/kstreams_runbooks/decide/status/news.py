@@ -20,7 +20,7 @@ class Judged:
     read: bool = True
 
 
-def standing(before: KeptStatus | None, judged: Judged) -> KeptStatus:
+def kept_status(before: KeptStatus | None, judged: Judged) -> KeptStatus:
     """What is kept from now on: the word since when it holds, and what was told of it.
 
     That an application is well when it is seen for the first time is nothing to tell.
@@ -51,12 +51,12 @@ def _again(before: KeptStatus, now: KeptStatus) -> bool:
     return before.word == now.word == "recreated" == before.told and another
 
 
-def to_tell(statuses: Iterable[KeptStatus]) -> tuple[KeptStatus, ...]:
+def to_notify(statuses: Iterable[KeptStatus]) -> tuple[KeptStatus, ...]:
     """Those whose owner was told another word last, or none and they are not well; the worst news is the owner's."""
     return tuple(one for one in statuses if one.word != one.told)
 
 
-def told(status: KeptStatus) -> KeptStatus:
+def notified(status: KeptStatus) -> KeptStatus:
     """The same once its owner knows."""
     return replace(status, told=status.word, told_read=status.read)
 

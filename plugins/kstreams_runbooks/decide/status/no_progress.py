@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from kstreams_runbooks.model.readings.lag import ApplicationLag, PartitionLag
+from kstreams_runbooks.model.times import utc_minute
 from kstreams_runbooks.wording import first_of, pasted
 
 
@@ -68,11 +68,7 @@ def _is_open(row: PartitionLag) -> bool:
 def _since(rows: list[PartitionLag]) -> str:
     """Since when all of them stand where they stand, or longer; empty where it is not known of one."""
     since = [one.committed_since_ms for one in rows if one.committed_since_ms is not None]
-    return f" since {_clock(max(since))} or longer," if len(since) == len(rows) else ""
-
-
-def _clock(at_ms: int) -> str:
-    return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M} UTC"
+    return f" since {utc_minute(max(since))} or longer," if len(since) == len(rows) else ""
 
 
 def _of_transactions(rows: list[PartitionLag], readings: Mapping[int, ApplicationLag], application: str) -> str:
@@ -88,7 +84,7 @@ def _of_transactions(rows: list[PartitionLag], readings: Mapping[int, Applicatio
         f"{one.name} ({(one.log_end_offset or 0) - (one.last_stable_offset or 0):,} offsets)" for one in rows
     )
     return (
-        f"a transaction is open since {_clock(since_ms)} or longer, and nothing "
+        f"a transaction is open since {utc_minute(since_ms)} or longer, and nothing "
         f"behind it can be read: {first_of(behind)}; find whose it is: kafka-transactions.sh --bootstrap-server … "
         f"find-hanging --topic {pasted([first.topic])} --partition {first.partition}, or "
         f"{pasted(['kstreams-runbooks', 'drain', application])}"

@@ -12,6 +12,7 @@ from kstreams_runbooks.decide.status.no_progress import NoProgress, no_progress
 from kstreams_runbooks.model.readings.lag import ApplicationLag, PartitionLag
 from kstreams_runbooks.model.readings.states import is_empty
 from kstreams_runbooks.model.readings.status import apart
+from kstreams_runbooks.model.times import HOUR_MS, MINUTE_MS
 from kstreams_runbooks.wording import first_of
 
 Word = Literal["recreated", "rewound", "failed", "expiring", "stalled", "stopped", "unknown", "behind", "healthy"]
@@ -44,7 +45,7 @@ class StatusLimits:
 
     samples: int = 3
     records: int = 10_000
-    expiring_ms: int = 6 * 3_600_000
+    expiring_ms: int = 6 * HOUR_MS
     apart_ms: int = 15_000
 
 
@@ -152,7 +153,7 @@ def _expiring(last: LagSample, limits: StatusLimits) -> tuple[str, ...]:
         elif (gone := one.retention_left_ms) is not None:
             limit = min(limits.expiring_ms, (one.retention_ms or 0) // 2)
             if (left := gone - last.at_ms) < limit:
-                found.append(f"{one.name} (in {max(0, left) // 60_000} min, limit {limit // 60_000})")
+                found.append(f"{one.name} (in {max(0, left) // MINUTE_MS} min, limit {limit // MINUTE_MS})")
     return tuple(found)
 
 

@@ -27,7 +27,7 @@ class Acquaintance:
     new_topics: tuple[str, ...]
 
 
-def why_ask(known: Acquaintance, at_ms: int, max_age_ms: int) -> str:
+def why_poll(known: Acquaintance, at_ms: int, max_age_ms: int) -> str:
     """Why its instances have to be asked now, in a word or two; empty where what they told before still holds.
 
     Topologies that were told at the same time get old at different times, so that no check asks a whole fleet again.

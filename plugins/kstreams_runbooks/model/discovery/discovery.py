@@ -7,7 +7,7 @@ from typing import Any, Literal
 from kstreams_runbooks.model.readings.readings import GroupReading, Missing
 from kstreams_runbooks.model.releases.path import YesNoUnknown
 
-Kind = Literal["application", "perhaps", "other", "unknown"]
+SightingKind = Literal["application", "perhaps", "other", "unknown"]
 Mark = Literal["observed", "guessed", "unknown", "given"]
 
 
@@ -36,7 +36,7 @@ class Sighting:
     """Whether a group is a Kafka Streams application, and what says so."""
 
     signs: Signs
-    kind: Kind
+    kind: SightingKind
     why: str
 
 
@@ -82,7 +82,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class DiscoverOptions:
     """What the person says of every application; None and empty where nothing is said. `newest` is a release.
 
     `cluster_mark` is guessed where nobody has named the cluster.

@@ -8,18 +8,18 @@ from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 
-Standing = Literal["ready", "missing", "not known", "not needed"]
+ReadinessStatus = Literal["ready", "missing", "not known", "not needed"]
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class Condition:
     """Whether something holds, None where nobody can say; `why` is for the other two, in a few words."""
 
     holds: bool | None
     why: str = ""
 
 
-Facts = Mapping[str, Fact]
+Conditions = Mapping[str, Condition]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Readiness:
     """How one application stands to one runbook: what is missing, what is not known, what it would be better with."""
 
     runbook: str
-    standing: Standing
+    status: ReadinessStatus
     missing: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     better: tuple[str, ...] = ()

@@ -9,11 +9,11 @@ from kstreams_runbooks.model.verdicts import Outcome, Severity
 
 YesNoUnknown = Literal["yes", "no", "unknown"]
 Before = Literal["drain", "clear_state"]
-Runbook = Literal["library_bump", "rolling_bounce"]
+LegRunbook = Literal["library_bump", "rolling_bounce"]
 
 
 @dataclass(frozen=True, slots=True)
-class VersionQuestion:
+class PathQuestion:
     """What an application runs and where it shall go. None is not known; unknown joins and aggregations count as yes.
 
     `upgrade_from` is what every instance has set already: a downgrade that is half way needs it to go on.
@@ -68,7 +68,7 @@ class PathBounce:
 class Leg:
     """One or two bounces that one run of one runbook drives: to another release, or to a setting on the running one."""
 
-    runbook: Runbook
+    runbook: LegRunbook
     target: str
     bounces: tuple[PathBounce, ...]
 
@@ -86,7 +86,7 @@ class PathFinding:
 
 
 @dataclass(frozen=True, slots=True)
-class VersionPath:
+class UpgradePath:
     """The answer: `reason` is the verdict in one sentence, `bridge` the release that stands between, if one does."""
 
     verdict: Outcome

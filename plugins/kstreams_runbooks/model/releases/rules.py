@@ -15,7 +15,7 @@ Guarantee = Literal["at_least_once", "exactly_once", "exactly_once_beta", "exact
 GroupProtocol = Literal["classic", "streams"]
 Duty = Literal["set_upgrade_from", "drain", "clear_state"]
 
-Ranges = tuple[str, ...]
+ReleaseRanges = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +25,11 @@ class AcceptedValues:
     `throws` are ranges of minors that the configuration lets through and the running application dies of.
     """
 
-    releases: Ranges
+    releases: ReleaseRanges
     source: str
     lowest: str = ""
     highest: str = ""
-    throws: Ranges = ()
+    throws: ReleaseRanges = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Setting:
     """One value of `processing.guarantee` or `group.protocol` and the releases that take it."""
 
     value: str
-    releases: Ranges
+    releases: ReleaseRanges
     source: str
 
 
@@ -50,14 +50,14 @@ class UpgradeRule:
     """
 
     id: str
-    running: Ranges
-    target: Ranges
+    running: ReleaseRanges
+    target: ReleaseRanges
     effect: Literal["one_bounce", "two_bounces", "bridge", "refuse"]
     reason: str
     source: str
     needs: tuple[Feature, ...] = ()
     upgrade_from: str = "running"
-    bridges: Ranges = ()
+    bridges: ReleaseRanges = ()
     action: str = ""
 
 
@@ -70,8 +70,8 @@ class DowngradeRule:
     """
 
     id: str
-    running: Ranges
-    target: Ranges
+    running: ReleaseRanges
+    target: ReleaseRanges
     effect: Literal["allow", "refuse"]
     reason: str
     source: str
@@ -91,14 +91,14 @@ class GuaranteeRule:
     """
 
     id: str
-    running: Ranges
-    target: Ranges
+    running: ReleaseRanges
+    target: ReleaseRanges
     guarantees: tuple[Guarantee, ...]
     effect: Literal["switch_first", "switch_in_bounce", "bridge", "refuse", "keep"]
     reason: str
     source: str
     to: Guarantee | None = None
-    bridges: Ranges = ()
+    bridges: ReleaseRanges = ()
     action: str = ""
 
 
@@ -107,8 +107,8 @@ class ProtocolRule:
     """What `group.protocol` allows between two releases."""
 
     id: str
-    running: Ranges
-    target: Ranges
+    running: ReleaseRanges
+    target: ReleaseRanges
     protocols: tuple[GroupProtocol, ...]
     effect: Literal["refuse", "inform"]
     reason: str
@@ -121,8 +121,8 @@ class BrokerRule:
     """Which brokers `releases` can talk to, with these guarantees and protocols (empty: with any)."""
 
     id: str
-    releases: Ranges
-    brokers: Ranges
+    releases: ReleaseRanges
+    brokers: ReleaseRanges
     effect: Literal["refuse", "warn"]
     reason: str
     source: str
@@ -138,7 +138,7 @@ class AvoidRule:
     """
 
     id: str
-    releases: Ranges
+    releases: ReleaseRanges
     effect: Literal["refuse", "warn"]
     fixed_in: tuple[str, ...]
     reason: str
@@ -160,7 +160,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class VersionRules:
+class UpgradePathRules:
     """All rows, and every release of Kafka Streams that they know, oldest first."""
 
     releases: tuple[Release, ...]

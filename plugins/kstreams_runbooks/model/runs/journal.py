@@ -12,9 +12,10 @@ from typing import Any
 
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.runs.ledger import RunRecord
+from kstreams_runbooks.model.times import MINUTE_MS
 
 # Clocks of workers that NTP sets differ by less; a person takes longer to answer.
-CLOCK_TOLERANCE_MS = 60_000
+CLOCK_TOLERANCE_MS = MINUTE_MS
 # What the first entry of a run has as the hash before it.
 GENESIS = ""
 

@@ -60,7 +60,7 @@ class Bounce:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class DeployedInstance:
     """What an instance is deployed as: `version` is the Kafka Streams release inside `release`."""
 
     instance: str
@@ -81,7 +81,7 @@ class PlanFacts:
     group_type: str
     topics: tuple[tuple[str, str, int], ...]
     instances: tuple[str, ...]
-    at_start: tuple[Standing, ...]
+    at_start: tuple[DeployedInstance, ...]
     static_membership: bool
     code: str
 

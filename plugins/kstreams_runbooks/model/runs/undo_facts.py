@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from kstreams_runbooks.model.readings.readings import MemberReading, Start
-from kstreams_runbooks.model.runs.plan import Standing
+from kstreams_runbooks.model.runs.plan import DeployedInstance
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,8 +15,8 @@ class UndoFacts:
     """
 
     bounce: int = 0
-    before: Standing | None = None
-    after: Standing | None = None
+    before: DeployedInstance | None = None
+    after: DeployedInstance | None = None
     previous: Start | None = None
     members: tuple[MemberReading, ...] = ()
     by_hand: tuple[str, ...] = ()
