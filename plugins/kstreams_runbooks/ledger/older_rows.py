@@ -6,7 +6,7 @@ were read. What a decision came to then must come out today:
 
 - `records` go from the committed offset, also from one that the log's start has passed; a committed offset past the
   end has 0 to read. Rows of today count from the log's start, and the second is unknown.
-- `state` is that of the committed offset alone, whatever is missing of the ends.
+- `state` is that of the committed offset alone, also if an end is missing.
 """
 
 from typing import Any

@@ -45,7 +45,7 @@ def dropped_topics(
 ) -> tuple[str, ...] | Missing:
     """Internal topics (full names, sorted) that were read before and are not read after.
 
-    An input that is no longer read was taken out on purpose; what lies in an internal topic is work half done.
+    An input that is no longer read was removed on purpose; records in an internal topic are half-done work.
     """
     for reading in (before, after):
         if isinstance(reading.partitions, Missing):
@@ -55,7 +55,7 @@ def dropped_topics(
 
 
 def nothing_left(left: tuple[PartitionLag, ...] | Missing) -> Verdict:
-    """Whether everything in topics that nobody reads any more had been read before; offsets, markers included."""
+    """Whether all of the topics that are no longer read had been read before; in offsets, markers included."""
     if isinstance(left, Missing):
         return Verdict(Outcome.INCONCLUSIVE, (left.missing,))
     lag = total_lag(left)
@@ -74,5 +74,5 @@ def nothing_left(left: tuple[PartitionLag, ...] | Missing) -> Verdict:
 
 
 def read_topics(reading: ApplicationReading) -> set[str]:
-    """Topics that the application reads through its group, none where that cannot be said."""
+    """Topics that the application reads through its group, none if that is not known."""
     return set() if isinstance(reading.partitions, Missing) else {one.topic for one in reading.partitions}

@@ -84,7 +84,7 @@ class DrainReader:
         if isinstance(texts, Missing) or isinstance(topology, Missing):
             unknown = {one.missing: None for one in (texts, topology) if isinstance(one, Missing)}
             return DrainReading(taken, (), {}, {}, {}, problems=tuple(unknown))
-        # While two topologies run or are set, nothing says whose a task is.
+        # While two topologies run or are set, a task may belong to either.
         text = next(iter(texts)) if len(texts) == 1 else None
         self._changelogs |= topology.changelogs & names.visible
         topics = drain_topics(reader, topology, self._application.outputs, names, self._changelogs)
@@ -181,7 +181,7 @@ class DrainReader:
         return left - topics.roles.keys() - topics.moving.keys()
 
     def _open(self, reader: ClusterReader, ends: Mapping[Place, Ends], at_ms: int) -> tuple[OpenTransaction, ...]:
-        """Transactions behind which something cannot be read; where nobody tells whose one is, it is told without."""
+        """Transactions behind which something cannot be read; one of an unknown producer is listed without a name."""
         places = [
             place
             for place, each in ends.items()
@@ -221,7 +221,7 @@ class _Seen:
 
 
 def _assigned(group: GroupReading | None, topics: DrainTopics) -> Iterable[str]:
-    """Topics that a member reads now and that are hidden, whatever the topology says."""
+    """Topics that a member reads now and that are hidden, also if the topology does not name them."""
     members = () if group is None else group.members
     assigned = {place.rpartition("-")[0] for one in members for place in one.partitions}
     return [f"a member of the group reads it: {why}" for why in topics.names.unseen(assigned - topics.sources).values()]

@@ -1,4 +1,4 @@
-"""What a cluster says of itself, its groups, topics and offsets, read and never written.
+"""A cluster, its groups, topics and offsets, read and never written.
 
 One rule for what goes wrong: a broker that does not answer raises Unreachable, because then nothing else can be read
 either; a broker that answers with an error makes that one reading Missing (or, where a reading has no room for it,
@@ -64,10 +64,10 @@ _T = TypeVar("_T")
 
 
 class ListedGroup(NamedTuple):
-    """A group as the list has it; type and state are unknown where the broker is too old to tell.
+    """A group as the list has it; type and state are unknown if the broker is too old to report them.
 
     `protocol_type` is consumer for everything that reads topics, and another word for what uses groups otherwise
-    (`connect`); empty where nobody ever joined.
+    (`connect`); empty if no member ever joined.
     """
 
     group_id: str
@@ -80,7 +80,7 @@ class ClusterReader:
     """Reads one cluster; a context manager. `config` is a librdkafka configuration and is never printed.
 
     Unreachable on entry if no broker answers within 8 s, or with what keeps the login out (within 3 s); BadInput for a
-    configuration that no client takes. With `counted` it can say how many requests it took.
+    configuration that no client takes. With `counted` it counts its requests.
     """
 
     def __init__(self, config: KafkaAddress, *, counted: bool = False) -> None:
@@ -156,7 +156,7 @@ class ClusterReader:
         return any(str(value).lower() == "true" for value in values)
 
     def groups(self) -> tuple[tuple[str, str, str], ...]:
-        """(group id, type, state) of every group; type and state are unknown where the broker is too old to tell."""
+        """(group id, type, state) of every group; type and state are unknown if the broker is too old to report them."""
         return tuple((group.group_id, group.type, group.state) for group in self.listed())
 
     def listed(self) -> tuple[ListedGroup, ...]:
@@ -175,7 +175,7 @@ class ClusterReader:
         )
 
     def group(self, group_id: str) -> GroupReading | Missing:
-        """One group with its members, whatever its type; Missing where no broker knows it or its members are hidden."""
+        """One group of any type with its members; Missing where no broker knows it or its members are hidden."""
         try:
             kind = {name: kind for name, kind, _ in self.groups()}.get(group_id)
         except Inconclusive as error:
@@ -188,7 +188,7 @@ class ClusterReader:
         """Why each of these groups is not in `listed`: this login may not see it, or no broker knows it."""
         if not group_ids:
             return {}
-        # With Describe on Cluster the list has every group, whatever the ACLs on groups are.
+        # With Describe on Cluster the list has every group; ACLs on groups do not matter.
         if self.lists_every_group() is True:
             return {group: unknown_group(group) for group in group_ids}
         if self._may_describe(list(group_ids)) is True:
@@ -291,7 +291,7 @@ class ClusterReader:
         return own_settings(found, names)
 
     def settings(self, topics: Collection[str], names: Collection[str]) -> dict[str, dict[str, str]]:
-        """These settings of each topic, defaults included, in one call; what is not told is not among them."""
+        """These settings of each topic, defaults included, in one call; one that is not reported is absent."""
         if not topics:
             return {}
         found = self._ask("topic configs", lambda: read_topic_configs(self.admin, topics, names))
@@ -312,7 +312,7 @@ class ClusterReader:
         return found
 
     def open_transactions(self, places: Collection[Place], at_ms: int) -> tuple[OpenTransaction, ...] | Missing:
-        """Who has a transaction open on these partitions; Missing where the broker does not tell."""
+        """Who has a transaction open on these partitions; Missing if the broker does not report them."""
         return self._ask("open transactions", lambda: read_open(self.admin, places, at_ms))
 
     def log_bytes(self, topics: Collection[str]) -> int | Missing:
@@ -325,7 +325,7 @@ class ClusterReader:
         return sum(sizes.values())
 
     def bytes_of(self, topics: Collection[str]) -> dict[str, int] | Missing:
-        """The same by topic; one that no broker tells of is not among them."""
+        """The same by topic; one that no broker reports is absent."""
         answer = self._ask("log directories", lambda: self.admin.describe_log_dirs(sorted(topics)))
         if isinstance(answer, Missing):
             return answer

@@ -1,11 +1,11 @@
 """Committed offsets and the ends of partitions, in four batched calls.
 
 Order matters more than speed: committed offsets first, then the log ends, then the last stable offsets. Each only
-grows, so a reading never shows a group ahead of the log, and an LSO below the LEO is a transaction that is open: asked
-the other way round, whatever is written in between would look like one. An LSO that comes out above the LEO says that
-the log has grown meanwhile, at least that far. Committed offsets come through
-kafka-python, whose text of the commit metadata is whole; the ends through librdkafka, which answers per partition
-(kafka-python's call fails for all of them when one is unknown) and in half the time.
+grows, so a reading never shows a group ahead of the log, and an LSO below the LEO is a transaction that is open. In the
+other order, records written in between would look like one. An LSO above the LEO shows that the log has grown
+meanwhile, at least that far. Committed offsets come through kafka-python, whose text of the commit metadata is whole;
+the ends through librdkafka, which answers per partition (kafka-python's call fails for all of them if one is unknown)
+and in half the time.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -18,7 +18,7 @@ class LagAsked:
     """One application: `reads` are the topics of its topology by full name with their role, None where it is not known.
 
     Without a topology its topics are those that its group has offsets on, and internal ones by their names. `lacking`
-    says why not all of them are known; with it any topic that the group has an offset on may be one. `keeps` are names
+    is why not all of them are known; with it any topic that the group has an offset on may be one. `keeps` are names
     of changelogs that it may have. One that is not `exactly_once` processes the records of aborted transactions too.
     """
 
@@ -51,7 +51,7 @@ def read_lag(reader: ClusterReader, cluster: str, asked: Sequence[LagAsked]) -> 
     topics = {topic.name: topic for topic in reader.topics((read | kept) & names.visible)}
     places = places_of(topics[name] for name in sorted(read & topics.keys()))
     ends = read_ends(reader.librdkafka, places)
-    # Changelogs among them: one that is not visible is no reason to say that it is gone.
+    # Also of changelogs: one that is not visible is not necessarily gone.
     hidden = names.unseen((read | kept) - topics.keys())
     look = ClusterLook(committed, topics, ends, groups, hidden, unlisted)
     return LagSnapshot(taken, cluster, tuple(lag_of(one, reads[one.application_id], look) for one in asked))
@@ -64,7 +64,7 @@ def topics_read(asked: LagAsked, committed: GroupOffsets | Missing, internal: It
     """
     offsets = set() if isinstance(committed, Missing) else {topic for topic, _ in committed}
     if asked.reads is not None:
-        # Where not all that it reads is known, nobody can say that nothing reads a topic.
+        # If not all that it reads is known, any topic may be read.
         other: LagRole = "source" if asked.lacking else "orphaned"
         return {**dict.fromkeys(offsets, other), **asked.reads}
     read = (name for name in internal if not is_changelog(name))
@@ -73,7 +73,7 @@ def topics_read(asked: LagAsked, committed: GroupOffsets | Missing, internal: It
 
 def lag_of(asked: LagAsked, roles: Mapping[str, LagRole], look: ClusterLook) -> ApplicationLag:
     """One application's lag on the topics in `roles`, from what one pass over the cluster found."""
-    # What is not known of the group is not known of its partitions; what is not known of its topics is no such thing.
+    # A problem of the group makes each partition unknown; a topic that is not known makes only the sum unknown.
     of_group = tuple(_of_group(asked.application_id, look))
     kind, state = look.groups.get(asked.application_id, (None, None))
     keeps = sorted(asked.keeps)

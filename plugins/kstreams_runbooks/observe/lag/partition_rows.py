@@ -1,7 +1,7 @@
 """What is left to read, one row for each partition: the one place where offsets and ends become a `PartitionLag`.
 
 Committed offsets come first and ends after them, so that no reading shows a group ahead of the log
-(observe/kafka/offsets.py says why each client is asked what it is asked).
+(observe/kafka/offsets.py has the reasons for the order and the clients).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -130,7 +130,7 @@ def _unknown(committed: int | None, ends: Ends, problems: tuple[str, ...]) -> st
 
 
 def _remark(committed: int | None, start: int | None, role: LagRole) -> str:
-    """What is remarkable about an offset that could be read."""
+    """A remark on an offset that could be read, empty for none."""
     if committed is None:
         return "never committed"
     # Of a repartition topic Streams itself deletes what is committed, and may have done so since the offset was read.
