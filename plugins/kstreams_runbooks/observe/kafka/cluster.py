@@ -156,7 +156,7 @@ class ClusterReader:
         return any(str(value).lower() == "true" for value in values)
 
     def groups(self) -> tuple[tuple[str, str, str], ...]:
-        """(group id, type, state) of every group; type and state are unknown if the broker is too old to report them."""
+        """(group id, type, state) of every group; type and state are unknown if the broker is too old."""
         return tuple((group.group_id, group.type, group.state) for group in self.listed())
 
     def listed(self) -> tuple[ListedGroup, ...]:
