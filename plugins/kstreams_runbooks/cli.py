@@ -29,10 +29,10 @@ _EPILOG = "Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in EX
 
 
 class _Text(click.Group):
-    """A group whose arguments must be text: bytes that are not UTF-8 break every output that contains them."""
+    """A group whose arguments are text: bytes that are not valid UTF-8 would break every output that quotes them."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Click's own parsing, after BadInput for the first argument that is not text."""
+        """Click's own, after BadInput for the first argument that is not text."""
         for argument in args:
             if not is_whole(argument):
                 raise BadInput(
@@ -141,7 +141,7 @@ def _print(document: dict[str, Any]) -> None:
 
 
 def main() -> NoReturn:
-    """Entry point: prints one sentence and sets an exit code for every error of our own tree."""
+    """Entry point: one sentence and an exit code for each of the package's own errors."""
     try:
         load_demo_environment()
         cli(standalone_mode=True)

@@ -125,11 +125,11 @@ class Application(FleetModel):
 
     @property
     def uses(self) -> tuple[str, ...]:
-        """Features that version rules ask for: used, or not known not to be."""
+        """Features that version rules name: used, or of unknown use."""
         return tuple(name for name in ("table_aggregations", "foreign_key_joins") if getattr(self, name) != "no")
 
     def declared(self, overrides: Mapping[str, float] | None = None) -> DeclaredApplication:
-        """The entry as decisions see it, with the limits that a run's form gives instead; BadInput for a bad one."""
+        """The entry as decisions see it, with the limits that a run's form overrides; BadInput for an invalid limit."""
         return DeclaredApplication(
             name=self.name,
             cluster=self.cluster,

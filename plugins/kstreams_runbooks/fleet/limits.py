@@ -4,7 +4,7 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from kstreams_runbooks.fleet.values import Amount, FleetModel, WholeNumber
 
-# Further than anybody waits, nearer than what clocks and databases can count to: ten years, in the unit of each.
+# Longer than any wait, and within what clocks and databases can count: ten years, in the unit of each.
 _SECONDS, _HOURS = 300_000_000.0, 87_600.0
 _RECORDS = 2**53 - 1
 # Each reading is kept until the gate opens.
@@ -13,7 +13,7 @@ _SHORTEST_S = 0.1
 
 
 class Limits(FleetModel):
-    """Named values that gates and approvals compare with; every one has a default."""
+    """Named values that gates and approvals compare with; each one has a default."""
 
     max_lag: WholeNumber = Field(
         default=1000,

@@ -18,7 +18,7 @@ _NEVER_COMMITTED = "never committed"
 
 
 def renewed(value: Any, depth: int = _DEEPEST) -> Any:
-    """The same JSON with each row of an older release as a row of today; the very same where there is none."""
+    """The same JSON with each row of an older release as a row of today; the very same object without any."""
     if isinstance(value, dict):
         if _is_older(value):
             return _row(value)
@@ -47,7 +47,7 @@ def _row(old: dict[str, Any]) -> dict[str, Any]:
     missing = _reason(old["committed"])
     state = "ok" if not missing else "never_committed" if missing == _NEVER_COMMITTED else "unknown"
     since = start if committed is None else committed
-    # Never committed, and its log begins at an unknown offset: where its reading would begin is unknown too.
+    # Never committed, and its log begins at an unknown offset: the first offset to read is unknown too.
     no_start = f"{_NEVER_COMMITTED}, log start {_reason(old['log_start'])}" if since is None else ""
     return {
         "topic": old["topic"],

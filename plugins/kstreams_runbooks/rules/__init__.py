@@ -40,7 +40,7 @@ _RANGES = ("running", "target", "releases", "brokers", "bridges", "throws")
 
 @cache
 def upgrade_path_rules() -> UpgradePathRules:
-    """Every row of this folder, schema-checked; ValueError where a row is not what its kind asks for."""
+    """Every row of this folder, schema-checked; ValueError if a row does not match its kind."""
     documents = {name: _document(name) for name in _FILES}
     sections = {
         section: _rows(kind, documents[name][section], f"{name}, {section}")
@@ -53,21 +53,21 @@ def upgrade_path_rules() -> UpgradePathRules:
 
 @cache
 def topology_change_rules() -> tuple[ChangeRule, ...]:
-    """The rows about changes of a topology, schema-checked; ValueError where one is not what it has to be."""
+    """The rules about changes of a topology, schema-checked; ValueError if a row does not match its kind."""
     name, section = "topology_changes.yaml", "topology_changes"
     return _rows(ChangeRule, _document(name)[section], f"{name}, {section}")
 
 
 @cache
 def procedures() -> tuple[Procedure, ...]:
-    """What a person does for a runbook that is not a DAG yet; ValueError where a row is not what it has to be."""
+    """The manual steps of a runbook that is not a DAG yet; ValueError if a row does not match its kind."""
     name, section = "procedures.yaml", "procedures"
     return _rows(Procedure, _document(name)[section], f"{name}, {section}")
 
 
 @cache
 def rights() -> tuple[Right, ...]:
-    """Every call to a Kafka cluster with the right that it needs; ValueError where a row is not what it has to be."""
+    """Every call to a Kafka cluster with the right that it needs; ValueError if a row does not match its kind."""
     name, section = "rights.yaml", "rights"
     return _rows(Right, _document(name)[section], f"{name}, {section}")
 

@@ -1,4 +1,4 @@
-"""The change between two versions as they were found: texts, declarations, and what the cluster and the fleet know."""
+"""The change between two versions as found: texts, declarations, and facts from the cluster and the fleet."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -23,10 +23,10 @@ _GUARANTEE = "processing.guarantee"
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of the application apart from the two sides: its fleet entry, and partitions by full topic name.
+    """Known facts of the application apart from its versions: its fleet entry, and partitions by full topic name.
 
-    `broker` is the lowest release among the brokers, empty where it is not known, and `auto_create_topics` whether any
-    of them creates topics by itself, None where that is not known.
+    `broker` is the lowest release among the brokers, empty if unknown, and `auto_create_topics` whether any of them
+    creates topics automatically, None if unknown.
     """
 
     application: DeclaredApplication
@@ -42,9 +42,9 @@ def described_change(
     rules: tuple[ChangeRule, ...],
     versions: UpgradePathRules,
 ) -> ChangeReading:
-    """What follows from going from one side to the other, internal topics by their full names.
+    """The consequences of going from one version to the other, internal topics by their full names.
 
-    BadInput where a text is no description, or contradicts what is declared of it or in the fleet entry.
+    BadInput if a text is not a description, or contradicts its declaration or the fleet entry.
     """
     old, new = side_of(before, known), side_of(after, known)
     runs = (old.declared.config or {}).get(_APPLICATION_ID, known.application.application_id)
@@ -61,7 +61,7 @@ def described_change(
 
 
 def side_of(described: Described, known: Known) -> Side:
-    """The side with everything that is known of it; what a declaration leaves out is filled in, never replaced."""
+    """The version with all known facts; they fill gaps in a declaration and never replace it."""
     topology = parsed(described)
     declared = described.declared or Declaration()
     side = Side(
@@ -83,7 +83,7 @@ def side_of(described: Described, known: Known) -> Side:
 
 
 def parsed(described: Described) -> Topology:
-    """The topology of a description; BadInput begins with where it came from."""
+    """The topology of a description; BadInput begins with its origin."""
     try:
         return parse_topology(described.text)
     except BadInput as error:
@@ -91,7 +91,7 @@ def parsed(described: Described) -> Topology:
 
 
 def _config(config: Mapping[str, str] | None, application: DeclaredApplication) -> Mapping[str, str] | None:
-    """The declared settings over those that the fleet entry has; None stays None: what else is set is not known."""
+    """The declared settings over those of the fleet entry; None stays None: the other settings are unknown."""
     if config is None:
         return None
     fleet = {_APPLICATION_ID: application.application_id}
@@ -101,7 +101,7 @@ def _config(config: Mapping[str, str] | None, application: DeclaredApplication) 
 
 
 def _counted(side: Side, known: Known) -> dict[str, DeclaredTopic]:
-    """The declared topics with the partitions that the cluster has, where a declaration gives none."""
+    """The declared topics; if a declaration gives no partitions, with those of the cluster."""
     prefix, topics = f"{known.application.application_id}-", dict(side.declared.topics)
     nodes = side.nodes.values()
     others = {name for node in nodes if (name := target_of(node))} | {
@@ -116,7 +116,7 @@ def _counted(side: Side, known: Known) -> dict[str, DeclaredTopic]:
 
 
 def _with_id(side: Side, application: DeclaredApplication) -> Side:
-    """The side with its application.id, also if it declares no settings: names on the cluster begin with it."""
+    """The version with its application.id even if no settings are declared: names on the cluster begin with it."""
     config = side.declared.config or {}
     named = {_APPLICATION_ID: application.application_id, **config}
     return Side(side.topology, replace(side.declared, config=named))

@@ -1,4 +1,4 @@
-"""What the version planner says of a change that brings another Kafka Streams release."""
+"""The version planner's findings on a change that brings another Kafka Streams release."""
 
 from dataclasses import replace
 from typing import cast
@@ -24,7 +24,7 @@ _BUMP: tuple[ChangeRunbook, ...] = ("library_bump",)
 
 
 def library_findings(compared: Compared, rules: UpgradePathRules, broker: Release | None = None) -> Fired:
-    """The path between the two releases as findings; none where neither is given or both are one.
+    """The path between the two releases as findings; empty if one is not given or both are the same.
 
     BadInput for a release that the rules do not know.
     """
@@ -37,7 +37,7 @@ def library_findings(compared: Compared, rules: UpgradePathRules, broker: Releas
     question = replace(_question(compared.before, old, new), broker=broker)
     path = upgrade_path(question, rules)
     if path.verdict is Outcome.INCONCLUSIVE and {one.id for one in path.findings if one.id in _MISSING} == {_BROKER}:
-        # Which release the brokers run is for a cluster to say: taken for the newest here, and told.
+        # The release of the brokers is known to a cluster: assumed here to be the newest, and reported.
         told = tuple(one for one in path.findings if one.id == _BROKER)
         path = upgrade_path(replace(question, broker=rules.releases[-1]), rules)
         path = replace(path, findings=(*path.findings, *(replace(one, severity="info") for one in told)))
@@ -83,7 +83,7 @@ def joins_by_foreign_key(side: Side) -> YesNoUnknown:
 
 
 def aggregates_tables(side: Side) -> YesNoUnknown:
-    """Whether a table is grouped anew: it always writes a repartition topic; a name hides what kind of grouping."""
+    """Whether a table is grouped again: it always writes a repartition topic; a name hides the kind of grouping."""
     if _has(side, _TABLE_AGGREGATION):
         return "yes"
     return "unknown" if side.internal else "no"

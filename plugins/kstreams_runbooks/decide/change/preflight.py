@@ -1,4 +1,4 @@
-"""Whether what a release changes may be rolled: the findings of a change, before a runbook plans on them."""
+"""Whether the changes of a release may be rolled: findings of a change, before a runbook plans on them."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,7 +18,7 @@ _ROLLED = {"rolling_bounce", "library_bump"}
 _DROPPED = {"repartition-removed", "repartition-renamed", "generated-name-shifted"}
 _SOURCE = "KIP-345 (static membership keeps an assignment); tests/long/test_changed_topics.py"
 _DECLARATION = "docs/change_rules.md"
-# A sentence in a log and in a run's outcome; the rest stands in the evidence.
+# A sentence in a log and in a run's outcome; the evidence has the rest.
 _MOST = 3
 
 
@@ -31,11 +31,11 @@ def may_be_rolled(
     *,
     at_once: bool,
 ) -> Verdict:
-    """Whether instances of every version that runs may stand beside those of the wanted one; findings for a person.
+    """Whether instances of every running version may run next to those of the wanted one; findings for a person.
 
-    What the library brings is not judged here: the runbooks plan it by the rules of the versions. With `at_once` none
-    stand beside each other, so nothing but two descriptions of different applications is refused: what a person does
-    first, and what is not declared, are findings then. BadInput where a declaration contradicts its description.
+    Changes by the library are not judged here: the runbooks plan them by the rules of the versions. With `at_once`
+    versions never run next to each other: only two descriptions of different applications are refused. Manual steps
+    and undeclared facts are findings then. BadInput if a declaration contradicts its description.
     """
     if isinstance(after, Missing):
         message = (
@@ -85,7 +85,7 @@ def _compared(
 
 
 def _alone(described: Described) -> Described:
-    """The side without its library: the upgrade path decides what two libraries do to each other."""
+    """The version without its library: a change of library has a planner of its own."""
     declared = described.declared
     return replace(described, library="", declared=None if declared is None else replace(declared, library=None))
 
@@ -95,9 +95,9 @@ def _named(described: Described) -> str:
 
 
 def _refusal(before: Described, after: Described, change: ChangeReading, demanding: list[ChangeFinding]) -> str:
-    """The rules that speak against a roll, and the runbook that answers them."""
+    """The rules against a roll, and the runbook that answers them."""
     shown = first_of([f"{one.id} ({one.object}): {one.message}" for one in demanding], _MOST, "; ")
-    # What is not declared may ask for more; what is found asks for this much.
+    # Undeclared facts may demand more; the findings demand this much.
     runbooks = change_plan(Fired(change.findings, ())).runbooks
     answer = f"use {' and then '.join(runbooks)} in place of this; " if runbooks else ""
     if "stop_and_restart" in runbooks and before.library != after.library:
@@ -106,7 +106,7 @@ def _refusal(before: Described, after: Described, change: ChangeReading, demandi
 
 
 def _open(before: Described, after: Described, change: ChangeReading) -> str:
-    """What is not declared and would decide it."""
+    """Undeclared facts that would decide it."""
     reasons = first_of(change.plan.reasons, _MOST, "; ")
     return (
         f"whether {_named(after)} may be rolled beside {_named(before)} cannot be said: {reasons}; declare it next to "

@@ -1,4 +1,4 @@
-"""Reads a change: what it does to an application, what follows from that, and what has to be run."""
+"""Reads a change: its effects on an application, their consequences, and the runbooks to run."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,9 +20,9 @@ _SEVERITIES = ("danger", "warning", "info")
 
 @dataclass(frozen=True, slots=True)
 class ChangeReading:
-    """Findings, worst first; what nobody declares; the plan; and what becomes of names on cluster and disks.
+    """Findings, worst first; undeclared facts; the plan; and the effect on names on cluster and disks.
 
-    `not_compared` is what neither side gives. `mixed_up` where the two have nothing in common: they are not of one
+    `not_compared` lists facts that neither side gives. `mixed_up`: the two have nothing in common, and are not of one
     application.
     """
 
@@ -36,12 +36,12 @@ class ChangeReading:
 
     @property
     def uncovered(self) -> tuple[ChangeFinding, ...]:
-        """Findings that a person reads: those that no stronger one covers."""
+        """Findings for a person: those without a stronger one that covers them."""
         return tuple(finding for finding in self.findings if finding.covered_by is None)
 
     @property
     def rolls(self) -> bool:
-        """Whether a rolling bounce is enough and nobody has to weigh anything before it."""
+        """Whether a rolling bounce is enough, with no decision needed first."""
         return self.plan.runbooks == ("rolling_bounce",) and all(one.severity == "info" for one in self.uncovered)
 
 
@@ -55,7 +55,7 @@ def read_change(
     """Every consequence of going from one side to the other, with its source, and the runbooks for it.
 
     Two versions that share nothing are refused: they are not of one application. `broker` is the lowest release among
-    the brokers, None where no cluster was asked.
+    the brokers, None if no cluster was read.
     """
     compared = Compared(before, after)
     by_rows = fired(subjects(compared), rules)
@@ -82,7 +82,7 @@ def read_change(
 
 
 def _not_compared(compared: Compared) -> Iterator[str]:
-    """What neither side gives: no part of the change as it was asked, and nobody looked at it."""
+    """Facts that neither side gives: not part of the compared change, and not checked."""
     before, after = compared.before.declared, compared.after.declared
     if before.config is None and after.config is None:
         yield "settings"

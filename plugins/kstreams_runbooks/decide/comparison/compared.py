@@ -1,4 +1,4 @@
-"""The old and the new side of a change, with the parts of the one that are parts of the other."""
+"""An old and a new version of an application side by side, with the counterparts of each in the other."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -25,7 +25,7 @@ from kstreams_runbooks.model.topology.topology import Node, Processor, Sink, Sou
 
 @dataclass(frozen=True)
 class Side:
-    """One side of a change: its topology, and the values that its declaration adds."""
+    """One version: its topology and its declaration."""
 
     topology: Topology
     declared: Declaration = field(default_factory=Declaration)
@@ -73,7 +73,7 @@ class Side:
         }
 
     def read(self, *, is_global: bool | None = None) -> set[str]:
-        """Topics of others that it reads, a pattern as one; None for both kinds."""
+        """External topics that it reads, a pattern as one; None for both kinds."""
         return {
             topic
             for sub in self.topology.subtopologies
@@ -84,51 +84,51 @@ class Side:
         }
 
     def written(self) -> set[str]:
-        """Topics of others that it writes, an extractor as one."""
+        """External topics that it writes, an extractor as one."""
         targets = (target_of(node) for _, node in self.topology.nodes())
         return {target for target in targets if target and target not in self.internal}
 
 
 @dataclass(frozen=True)
 class Compared:
-    """The old and the new side, and which store, internal topic and operator of the one is which of the other."""
+    """The old and the new version, and the counterparts among their stores, internal topics and operators."""
 
     before: Side
     after: Side
 
     @cached_property
     def stores(self) -> Counterparts:
-        """Stores by what they do."""
+        """Stores by their role."""
         return counterparts(store_roles(self.before.topology), store_roles(self.after.topology))
 
     @cached_property
     def topics(self) -> Counterparts:
-        """Internal topics by what they do."""
+        """Internal topics by their role."""
         return counterparts(topic_roles(self.before.topology), topic_roles(self.after.topology))
 
     @cached_property
     def operators(self) -> Counterparts:
-        """Operators by what they do."""
+        """Operators by their role."""
         return counterparts(operator_roles(self.before.topology), operator_roles(self.after.topology), hold_data=False)
 
     @cached_property
     def program(self) -> Counterparts:
-        """Operators that somebody wrote, by what they do."""
+        """Operators of the program itself, by their role."""
         return counterparts(_program_roles(self.before), _program_roles(self.after), hold_data=False)
 
     @property
     def renamed(self) -> set[str]:
-        """New names of stores and internal topics that had another."""
+        """New names of renamed stores and internal topics."""
         return {new for found in (self.stores, self.topics) for _, new in found.renamed}
 
     @property
     def stateful(self) -> bool:
-        """Whether either side has a store."""
+        """Whether either version keeps state."""
         return bool(self.before.topology.stores | self.after.topology.stores)
 
     @property
     def nothing_in_common(self) -> bool:
-        """Whether the two share neither a topic of others nor anything persistent: two applications, mixed up."""
+        """Whether the two share neither an external topic nor anything persistent: two applications, mixed up."""
         shared = (self.before.read() & self.after.read()) | (self.before.written() & self.after.written())
         return not shared and not self.stores.pairs and not self.topics.pairs
 
@@ -138,12 +138,12 @@ def _program_roles(side: Side) -> dict[str, Role]:
 
 
 def target_of(node: Node) -> str:
-    """What a sink writes to: a topic, or the extractor that says which; empty for any other node."""
+    """The target of a sink: a topic, or the extractor that chooses one; empty for any other node."""
     return (node.topic or node.extractor or "") if isinstance(node, Sink) else ""
 
 
 def topics_of(source: Source) -> tuple[str, ...]:
-    """What a source reads, sorted; a pattern as one."""
+    """The topics of a source, sorted; a pattern as one."""
     return tuple(sorted(source.topics)) if source.pattern is None else (source.pattern,)
 
 
@@ -153,7 +153,7 @@ _GENERATED = "KTABLE-SOURCE-"
 def source_tables(side: Side) -> dict[str, bool | None]:
     """Topics that a processor with one store reads first, and whether it is a table: a name hides it (None).
 
-    A store says of itself with `source_table` what a name hides. Global tables never have a changelog.
+    A store declares with `source_table` what a name hides. Global tables never have a changelog.
     """
     found: dict[str, bool | None] = {}
     for sub in side.topology.subtopologies:
@@ -184,7 +184,7 @@ def _is_table(side: Side, node: Processor) -> bool | None:
 def mergeable(side: Side, *, through: bool) -> bool:
     """Whether two repartition topics are filled behind one operator, without a new key for each of them.
 
-    With `through` other operators may stand between it and one of them.
+    With `through` there may be other operators between it and one of them.
 
     Source: KIP-295; what the library builds with and without it, tests/apps/topologies
     (optimization-set-but-settings-not-passed, repartition-topics-merged-by-optimization).
@@ -203,7 +203,7 @@ def _sinks(side: Side) -> list[Sink]:
 
 
 def _origin(side: Side, made: "nx.DiGraph[Key]", sink: Sink) -> Key | None:
-    """The operator before the filter of a repartition topic; None where the topic has a key-select of its own."""
+    """The operator before the filter of a repartition topic; None if the topic has a key-select of its own."""
     plumbing = list(leading_to(sink, side.nodes, sink.topic or ""))
     if len(plumbing) != 1:
         return None

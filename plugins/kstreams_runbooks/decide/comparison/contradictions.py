@@ -1,4 +1,4 @@
-"""Whether a declaration and a topology can be of one side: what contradicts the description is named."""
+"""Whether a declaration and a topology can be of one version: each contradiction is named."""
 
 from collections.abc import Iterator, Mapping
 
@@ -10,7 +10,7 @@ from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore
 from kstreams_runbooks.model.topology.topology import Node, Processor, Source, Topology
 
-# What a generated name says of a store: its kinds, of those that a declaration can give.
+# Kinds of store in a generated name, of those that a declaration can give.
 _KINDS: tuple[tuple[str, set[str]], ...] = (
     ("KSTREAM-JOINTHIS-", {"join"}),
     ("KSTREAM-JOINOTHER-", {"join"}),
@@ -34,7 +34,7 @@ _VALUES: Mapping[str, set[str]] = {
 
 
 def check_declaration(side: Side) -> None:
-    """BadInput with the first thing that contradicts the topology: where it stands, what was found, what is there."""
+    """BadInput with the first contradiction to the topology: its place, the found value, the existing ones."""
     for problem in _problems(side.topology, side.declared):
         raise BadInput(problem)
 
@@ -85,7 +85,7 @@ def _suppression_problems(topology: Topology, declared: Declaration, node: Node)
 
 
 def _setting_problems(config: Mapping[str, str]) -> Iterator[str]:
-    """Values that no Kafka Streams takes: what they would do cannot be told."""
+    """Values that Kafka Streams never accepts: their effect is undefined."""
     for setting, values in _VALUES.items():
         value = config.get(setting)
         if value is not None:

@@ -1,4 +1,4 @@
-"""Which internal topics, restores and task directories a change brings: told before it is made."""
+"""Internal topics, restores and task directories of a change: predicted before the change is made."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from kstreams_runbooks.model.topology.topology import Processor, Source
 
 @dataclass(frozen=True, slots=True)
 class InternalTopic:
-    """One internal topic by its full name, and its partitions; None where nobody declares what they follow from."""
+    """One internal topic by its full name, and its partitions; None if the facts behind them are not declared."""
 
     name: str
     partitions: int | None
@@ -20,7 +20,7 @@ class InternalTopic:
 
 @dataclass(frozen=True, slots=True)
 class Restore:
-    """A store that is rebuilt from `changelog`, with the subtopologies that it leaves (None: new) and comes to."""
+    """A store that is rebuilt from `changelog`, with the subtopologies it leaves (None: new) and enters."""
 
     store: str
     changelog: str
@@ -31,16 +31,16 @@ class Restore:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """Internal topics by name, restores by store, and the beginnings of task directories that nothing uses any more.
+    """Internal topics by name, restores by store, and prefixes of task directories that become unused.
 
-    `refused` are topics that stay and would need the number of partitions that stands there: with the one that they
-    have, the new version does not start. A stale directory is `2_` for all of a subtopology (`2_0`, `2_1` …), or `1_3`
-    for one more than it has tasks now. Names are without application.id where that is not declared.
+    `refused` are topics that stay and would need the listed number of partitions: with their present one, the new
+    version does not start. A stale directory is `2_` for all of a subtopology (`2_0`, `2_1` …), or `1_3` for one more
+    than it has tasks now. Names are without application.id if that is not declared.
 
-    What neither text nor declaration says is not known here: a store without logging has no changelog, one in memory
-    alone no directory and is rebuilt at each start. A window store with another retention may restore in full as well,
+    Facts in neither text nor declaration are unknown here: a store without logging has no changelog, an in-memory one
+    has no directory and is rebuilt at each start. A window store with another retention may restore in full as well,
     since its segments are cut by it: 4.3.1 finds them again from two days to one, and not from two to seven. Instances
-    are taken to have stopped cleanly and to find their disks again. Global stores are not among the restores, nor the
+    are assumed to have stopped cleanly and to find their disks again. Global stores are not among the restores, nor the
     directories of another application.id or state.dir among the stale.
     """
 
@@ -53,7 +53,7 @@ class Prediction:
 
 
 def predicted(compared: Compared) -> Prediction:
-    """What the change does to names on the cluster and on the disks of the instances.
+    """The effect of the change on names on the cluster and on the disks of the instances.
 
     Source: Kafka Streams developer guide, Managing Streams Application Topics; `InternalTopicManager#makeReady` (a
     topic that is there is taken as it is, and refused with another number of partitions), `StateDirectory` (task
@@ -74,7 +74,7 @@ def predicted(compared: Compared) -> Prediction:
 
 
 def _stale(before: Side, after: Side) -> Iterator[str]:
-    """None if the old side has no store: without a store the library makes no directories."""
+    """None if the old version keeps no state: without a store the library makes no directories."""
     old, new = (task_counts(side.topology, _partitions(side)) for side in (before, after))
     now = {sub.id for sub in after.topology.subtopologies if not sub.is_global}
     for sub in before.topology.subtopologies if before.topology.stores else ():
@@ -107,7 +107,7 @@ def _logged(side: Side) -> set[str]:
 
 
 def _changelogs(side: Side) -> dict[str, str]:
-    """What each store is read back from, as it would be printed: a changelog of its own, or the topic of a table."""
+    """The topic that restores each store, as it would be printed: a changelog of its own, or the topic of a table."""
     found = {store: changelog_of(store) for store in side.store_places}
     if REUSE not in optimized(side.declared.config or {}):
         return found
@@ -121,7 +121,7 @@ def _changelogs(side: Side) -> dict[str, str]:
 
 
 def _restores(compared: Compared) -> tuple[Restore, ...]:
-    """A store whose directory does not go with it, or whose changelog becomes another topic that is there already."""
+    """A store whose directory does not go with it, or whose changelog becomes another, already existing topic."""
     before, after = compared.before, compared.after
     if _prefix(before) != _prefix(after):
         # Another group: it has neither directories nor changelogs, and has read nothing.

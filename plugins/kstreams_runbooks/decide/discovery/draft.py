@@ -1,7 +1,7 @@
-"""A declaration of an application that was found: each field with its value, where it is from, and what to look at.
+"""A declaration of an application that was found: each field with its value, its origin, and a remark.
 
-Nothing is made up without a mark: observed (read from the cluster or an instance), guessed (likely, to be looked at),
-unknown (to be filled in, with a value that is safe meanwhile), given (on the command line).
+Every invented value has a mark: observed (read from the cluster or an instance), guessed (likely, to be checked),
+unknown (to be filled in, with a safe value meanwhile), given (on the command line).
 """
 
 import re

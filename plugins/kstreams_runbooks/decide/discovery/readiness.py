@@ -1,4 +1,4 @@
-"""Which runbooks an application is ready for, and what is missing for the others."""
+"""Runbooks for which an application is ready, and missing facts for the others."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -28,14 +28,14 @@ from kstreams_runbooks.model.readings.readings import (
 from kstreams_runbooks.model.topology.topology import Topology
 
 _BUFFER = "-store"
-# A setting that says which topics are read has one of these in its name; nothing else tells it from outside.
+# Settings that choose the topics to read have one of these in their name; from outside there is no other sign.
 _NAMES_TOPICS = re.compile(r"topic|input|source", re.IGNORECASE)
 _HOLDS = Condition(holds=True)
 _TYPES = {"streams": "a streams group (KIP-1071)", "consumer": "a consumer group (KIP-848), not a classic one"}
 
 
 def readiness_facts(found: ReadinessReading) -> Conditions:
-    """Every fact by its name, as decide/runbooks.py asks for them."""
+    """Every fact by its name, as decide/runbooks.py refers to them."""
     reading, can = found.reading, found.abilities
     return {
         **_group(reading),
@@ -72,7 +72,7 @@ def _group(reading: ApplicationReading) -> Conditions:
 
 
 def _offsets(reading: ApplicationReading) -> Condition:
-    """Whether everything that it reads could be read; a topic that is hidden is among what could not."""
+    """Whether all its inputs could be read; a hidden topic counts as one that could not."""
     for part in (reading.topics, reading.partitions):
         if isinstance(part, Missing):
             return Condition(None, f"offsets not known: {part.missing}")
@@ -81,7 +81,7 @@ def _offsets(reading: ApplicationReading) -> Condition:
 
 def _instances(found: ReadinessReading) -> Conditions:
     group = found.reading.group
-    # Where no member runs nobody has to answer; that none runs is a fact of its own.
+    # If no member runs, none has to respond; that none runs is a fact of its own.
     idle = isinstance(group, GroupReading) and not group.members
     silent = [] if idle else [one for one in found.reading.instances if isinstance(one.streams, Missing)]
     of = f"{len(silent)} of {len(found.reading.instances)}"
@@ -122,7 +122,7 @@ def _topology(topology: Topology | Missing, declared: DeclaredNames) -> Conditio
 
 
 def _suppression(topology: Topology, declared: DeclaredNames) -> Condition:
-    """A suppression that was named is an operator with a store of its name, as others may be too."""
+    """A named suppression is an operator with a store of its name, as other operators may be too."""
     nodes = {node.name for _, node in topology.nodes()}
     if any(is_suppression(name) for name in nodes) or nodes & declared.suppressions:
         return _HOLDS
@@ -138,7 +138,7 @@ def _runs(found: ReadinessReading) -> set[str]:
 
 
 def _declared_names(found: ReadinessReading) -> DeclaredNames:
-    """What is declared of the release that runs; nothing where several run, because they may differ."""
+    """The declarations of the running release; empty if several run, because they may differ."""
     runs, described = _runs(found), found.described
     if len(runs) == 1 and not isinstance(described, Missing):
         for release, names in described.items():
@@ -159,7 +159,7 @@ def _declared(found: ReadinessReading) -> Condition:
 
 
 def _target(found: ReadinessReading) -> Condition:
-    """Some release that the entry declares is not the one that all of it runs."""
+    """Whether the entry declares a release that is not the one all instances run."""
     runs = _runs(found)
     known = {found.declared.library(release) for release in found.declared.releases}
     if any({library} != runs for library in known) if runs else len(known) > 1:
@@ -170,7 +170,7 @@ def _target(found: ReadinessReading) -> Condition:
 
 
 def _pausable(found: ReadinessReading) -> Condition:
-    """Something stands before the inputs that can be stopped, or the inputs can be swapped for empty ones."""
+    """Whether something in front of the inputs can be stopped, or the inputs can be swapped for empty ones."""
     if found.control or any(_NAMES_TOPICS.search(key) for key in found.settable):
         return _HOLDS
     return Condition(holds=False, why="no control topic, and inputs not settable")
@@ -195,7 +195,7 @@ def _ready(facts: Conditions, runbook: Runbook) -> Readiness:
     asked = (*runbook.needs, *((runbook.only_where,) if runbook.only_where else ()))
     missing = tuple(_of(facts, asked, holds=False))
     unknown = tuple(_of(facts, asked, holds=None))
-    # What is certain comes first: filling it in is the next action, whatever else turns out.
+    # Missing facts come first: filling them in is the next action, independent of the unknown ones.
     status: ReadinessStatus = "missing" if missing else "not known" if unknown else "ready"
     return Readiness(
         runbook.name,
@@ -207,5 +207,5 @@ def _ready(facts: Conditions, runbook: Runbook) -> Readiness:
 
 
 def _of(facts: Conditions, names: Iterable[str], *, holds: bool | None) -> Iterator[str]:
-    """Why of each of `names` that holds so; the same cause is said once."""
+    """The reasons of those of `names` with this value; a shared cause appears once."""
     yield from dict.fromkeys(facts[name].why for name in names if facts[name].holds is holds)

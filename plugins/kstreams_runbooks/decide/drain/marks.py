@@ -1,4 +1,4 @@
-"""Internal topics that an application has stopped reading, and what is left in them."""
+"""Internal topics that an application has stopped reading, and the unread records in them."""
 
 from kstreams_runbooks.decide.lag import to_read, total_lag
 from kstreams_runbooks.model.readings.lag import PartitionLag
@@ -10,7 +10,7 @@ from kstreams_runbooks.wording import first_of
 def read_up_to(
     partitions: tuple[PartitionLag, ...] | Missing, marks: tuple[tuple[str, int], ...], application: str
 ) -> Verdict:
-    """Proceed where the committed offset of every partition in `marks` has reached its mark (an end, exclusive).
+    """Proceed if the committed offset of every partition in `marks` has reached its mark (an end, exclusive).
 
     A partition that cannot be read, that was never committed although it has records, or whose committed offset is
     past its end is not known: what the offset passed may have been other records.
@@ -45,7 +45,7 @@ def dropped_topics(
 ) -> tuple[str, ...] | Missing:
     """Internal topics (full names, sorted) that were read before and are not read after.
 
-    An input that is no longer read was removed on purpose; records in an internal topic are half-done work.
+    An input that is no longer read was removed on purpose; records in an internal topic are unfinished work.
     """
     for reading in (before, after):
         if isinstance(reading.partitions, Missing):
@@ -55,7 +55,7 @@ def dropped_topics(
 
 
 def nothing_left(left: tuple[PartitionLag, ...] | Missing) -> Verdict:
-    """Whether all of the topics that are no longer read had been read before; in offsets, markers included."""
+    """Whether all records in topics without a reader had been read before; offsets, markers included."""
     if isinstance(left, Missing):
         return Verdict(Outcome.INCONCLUSIVE, (left.missing,))
     lag = total_lag(left)
@@ -74,5 +74,5 @@ def nothing_left(left: tuple[PartitionLag, ...] | Missing) -> Verdict:
 
 
 def read_topics(reading: ApplicationReading) -> set[str]:
-    """Topics that the application reads through its group, none if that is not known."""
+    """Topics that the application reads through its group, none if unknown."""
     return set() if isinstance(reading.partitions, Missing) else {one.topic for one in reading.partitions}

@@ -13,7 +13,7 @@ from kstreams_runbooks.model.topology.topology import Topology
 from kstreams_runbooks.model.verdicts import Finding
 
 _SOURCE = "`CopartitionedTopicsEnforcer`, `InternalTopicManager`, Apache Kafka 4.3"
-# How the library names the operators of a join that the program gives no name.
+# The library's names for the operators of a join that the program does not name.
 _JOIN = re.compile(r"K(STREAM|TABLE)-[A-Z]*(JOIN|OUTER)[A-Z]*-\d{10,}")
 
 # Existing topics with their partitions, by the name of their source; those of a pattern under `<pattern>*`.
@@ -22,7 +22,7 @@ External = Mapping[str, tuple[tuple[str, int], ...]]
 
 @dataclass(frozen=True, slots=True)
 class CountsFit:
-    """What refuses a start, what is unknown about it, and what a person has to weigh."""
+    """Reasons to refuse a start, unknown facts about it, and facts that a person has to assess."""
 
     refused: tuple[str, ...]
     unknown: tuple[str, ...]
@@ -39,9 +39,9 @@ def counts_fit(
 ) -> CountsFit:
     """Compare what `topology` demands with the `existing` topics (partitions by full name).
 
-    The description has no partition counts: a repartition topic gets as many as what is read in front of it, unless the
-    program gives it a number. Such a number is known where it is declared, or where a `proven` topology works with
-    it; otherwise a repartition topic that differs is unknown, not wrong.
+    The description has no partition counts: a repartition topic gets as many as its upstream topics, unless the program
+    gives it a number. Such a number is known if it is declared, or if a `proven` topology works with it; otherwise a
+    repartition topic that differs is unknown, not wrong.
     """
     prefix = f"{application.application_id}-"
     own = repartition_topics(topology)
@@ -94,9 +94,9 @@ def _open(one: Described, name: str, has: int, prefix: str, needs: int) -> str:
 
 
 def _kept(prefix: str, name: str, existing: Mapping[str, int], proven: tuple[Proven, ...]) -> int | None:
-    """The number that the program gives a repartition topic, as far as what runs shows it.
+    """The number that the program gives a repartition topic, as far as the running version shows it.
 
-    That takes a number which follows from its text and is another one: where none follows, as behind a pattern that
+    It shows a number that differs from the one that follows from its text: if none follows, as behind a pattern that
     cannot be matched here, nothing is shown.
     """
     count = existing.get(f"{prefix}{name}")
@@ -111,7 +111,7 @@ def _kept(prefix: str, name: str, existing: Mapping[str, int], proven: tuple[Pro
 
 
 def _works(name: str, demanded: int, full: str, existing: Mapping[str, int], running: Proven) -> bool:
-    """Whether a release that runs works with this very topic although the same would be demanded of it."""
+    """Whether a running version works with exactly this topic although its text demands the same of it."""
     return running.demanded.get(name) == demanded and running.counts.get(full) == existing[full]
 
 

@@ -1,4 +1,4 @@
-"""Which releases of an application run, as its instances report them."""
+"""The running versions of an application, as its instances report them."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from kstreams_runbooks.model.topology.topology import Topology
 
 @dataclass(frozen=True, slots=True)
 class RunningRelease:
-    """Instances that are set to one release and say the same of their topology; `text` is None where none says it."""
+    """Instances set to one release that report the same topology; `text` is None if none reports it."""
 
     release: str
     text: str | None
@@ -18,9 +18,9 @@ class RunningRelease:
 
 
 def running_releases(reading: ApplicationReading) -> tuple[RunningRelease, ...]:
-    """Every release that runs, in the order of the instances; a silent instance counts with those of its release.
+    """Every running version, in the order of the instances; an instance without a report counts for its release.
 
-    Inconclusive where a release cannot be read, or where what an instance says is no description.
+    Inconclusive if a release cannot be read, or if an instance's report is not a description.
     """
     found: dict[tuple[str, Topology | None], list[InstanceReading]] = {}
     for instance in reading.instances:
@@ -39,7 +39,7 @@ def running_releases(reading: ApplicationReading) -> tuple[RunningRelease, ...]:
 
 
 def one_release(reading: ApplicationReading) -> RunningRelease:
-    """The release that every instance runs; Refused if there are several: a change under way ends first."""
+    """The version that every instance runs; Refused if several run: the change in progress ends first."""
     first, *more = running_releases(reading)
     if not more:
         return first
@@ -85,7 +85,7 @@ def _topology(instance: InstanceReading) -> Topology | None:
 
 
 def running_topology(reading: ApplicationReading) -> Topology | Missing:
-    """What runs; Missing where no instance tells it, where it cannot be read, or where two run, as in a roll."""
+    """The running topology; Missing if no instance reports it, if it is unreadable, or if two run, as in a roll."""
     streams = [one.streams for one in reading.instances if isinstance(one.streams, StreamsReading)]
     texts = sorted({one.topology for one in streams if isinstance(one.topology, str)})
     if not texts:

@@ -1,4 +1,4 @@
-"""Which way leads an application to another Kafka Streams release, and which leg of it one run drives."""
+"""The path of an application to another Kafka Streams release, and the leg of it that one run performs."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -24,9 +24,9 @@ from kstreams_runbooks.model.verdicts import Outcome
 
 
 def oldest(releases: Iterable[tuple[str, str]]) -> Release:
-    """The lowest release among the instances: an interrupted bump goes on from there.
+    """The lowest release among the instances: an interrupted bump continues from there.
 
-    Source: Strimzi recognises an interrupted upgrade by the lowest and highest version that run.
+    Source: Strimzi recognises an interrupted upgrade by the lowest and highest running version.
     """
     return min(Release.parse(release) for _, release in releases)
 
@@ -34,7 +34,7 @@ def oldest(releases: Iterable[tuple[str, str]]) -> Release:
 def running_releases(reading: ApplicationReading) -> tuple[tuple[str, str], ...]:
     """(instance, release) as observed; an instance that runs with `upgrade.from` counts as that older minor.
 
-    With `upgrade.from` set it still writes the old format, so the second bounce is still to come.
+    With `upgrade.from` set it still writes the old format: the second bounce is still to come.
     """
     releases = []
     for instance in reading.instances:
@@ -48,10 +48,10 @@ def running_releases(reading: ApplicationReading) -> tuple[tuple[str, str], ...]
 
 
 def kept_in_bump(reading: ApplicationReading) -> dict[str, str]:
-    """What runbooks have set before; Refused where instances of one library differ in it.
+    """Settings by earlier runbooks; Refused if instances of one library differ in them.
 
-    A bump that changes the processing guarantee in its bounce leaves instances of two libraries with different values
-    where it is interrupted: what counts is what those have that are still on the older one.
+    A bump that changes the processing guarantee in its bounce and is interrupted leaves instances of two libraries with
+    different values: the values of the instances on the older one count.
     """
     kept = kept_settings(reading, frozenset({UPGRADE_FROM, GUARANTEE}))
     libraries = {
@@ -65,7 +65,7 @@ def kept_in_bump(reading: ApplicationReading) -> dict[str, str]:
 
 
 def path_of(question: PathQuestion, rules: UpgradePathRules) -> UpgradePath:
-    """The way upward from what runs; Refused where there is none, Inconclusive where a fact is missing."""
+    """The path upward from the running release; Refused if there is none, Inconclusive if a fact is missing."""
     path = upgrade_path(question, rules)
     if path.verdict is Outcome.INCONCLUSIVE:
         hint = "" if question.guarantee else "; declare processing_guarantee in the fleet entry"
@@ -87,8 +87,8 @@ def leg_release(
 ) -> str:
     """The declared release that the first leg of `path` goes to.
 
-    That is `target` where one leg suffices, the one that runs where only a setting changes, else a declared release
-    that may stand for the bridge. BadInput where none is declared, Refused where instances run several.
+    That is `target` if one leg suffices, the running one if only a setting changes, else a declared release that may
+    serve as the bridge. BadInput if none is declared, Refused if instances run several.
     """
     leg = path.legs[0]
     if leg.target == str(question.target):
@@ -110,7 +110,7 @@ def leg_release(
 
 
 def _bridges(library: str, bridge: str, question: PathQuestion, rules: UpgradePathRules) -> bool:
-    """Whether a declared library may stand for the bridge: the same minor, one run to it, and a way on from it."""
+    """Whether a declared library may be the bridge: the same minor, one run to it, and a path from it to the target."""
     one = Release.parse(library)
     if one.minor != Release.parse(bridge).minor or one not in rules.releases:
         return False
@@ -125,7 +125,7 @@ def question_of(
     rules: UpgradePathRules,
     kept: Mapping[str, str],
 ) -> PathQuestion:
-    """The way from what runs to the library of release `target`."""
+    """The question for the path from the running release to the library of release `target`."""
     running = newest_of(oldest(running_releases(reading)), rules)
     return question_between(running, Release.parse(declared.library(target)), reading, declared, rules, kept)
 
@@ -138,7 +138,7 @@ def question_between(
     rules: UpgradePathRules,
     kept: Mapping[str, str],
 ) -> PathQuestion:
-    """Two releases, and what is known of the application: read, declared, or set by a runbook before (`kept`)."""
+    """Two releases, and known facts of the application: read, declared, or set by a runbook before (`kept`)."""
     broker, group = reading.broker, reading.group
     release = broker.version if isinstance(broker, BrokerReading) else broker
     return PathQuestion(
@@ -159,7 +159,7 @@ def question_between(
 def _guarantee(
     running: Release, declared: DeclaredApplication, rules: UpgradePathRules, kept: Mapping[str, str]
 ) -> Guarantee | None:
-    """What is known of the processing guarantee: what a runbook has set goes over what is declared.
+    """The known processing guarantee: a value set by a runbook takes precedence over the declared one.
 
     In the middle of a bump the newer release may have one already that the older one does not have.
     """

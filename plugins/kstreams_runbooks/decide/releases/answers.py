@@ -1,4 +1,4 @@
-"""Building an answer: refusals, what the target itself has against it, and the verdict in one sentence."""
+"""Building an answer: refusals, reasons against the target itself, and the verdict in one sentence."""
 
 from collections.abc import Iterable, Iterator
 
@@ -15,26 +15,26 @@ NOTHING_PUBLISHED = "Kafka Streams Upgrade Guide and API Changes: it has nothing
 def refusal(
     question: PathQuestion, row_id: str, why: str, source: str, findings: Iterable[PathFinding] = ()
 ) -> UpgradePath:
-    """No path: `why` ends with what to do instead."""
+    """No path: `why` ends with the alternative action."""
     danger = PathFinding(row_id, "danger", question.pair, why, source)
     return UpgradePath(Outcome.REFUSE, f"{question.pair}: {why}", findings=(danger, *findings))
 
 
 def refusal_of_row(question: PathQuestion, row_id: str, reason: str, action: str, source: str) -> UpgradePath:
-    """No path because a row says so."""
+    """No path because a row refuses."""
     return refusal(question, row_id, f"{reason.rstrip('.')}; {action}", source)
 
 
 def path_of(
     question: PathQuestion, legs: tuple[Leg, ...], findings: Iterable[PathFinding], bridge: str | None = None
 ) -> UpgradePath:
-    """A path that may be gone."""
+    """A path that may be followed."""
     path = UpgradePath(Outcome.PROCEED, "", legs, bridge, tuple(dict.fromkeys(findings)))
     return UpgradePath(Outcome.PROCEED, f"{question.pair}: {summary(path)}", legs, bridge, path.findings)
 
 
 def summary(path: UpgradePath) -> str:
-    """What a path comes to, in a few words."""
+    """The summary of a path, in a few words."""
     if path.verdict is not Outcome.PROCEED:
         return f"{path.verdict} ({', '.join(one.id for one in path.findings if one.severity == 'danger')})"
     bounces = path.bounces
@@ -50,7 +50,7 @@ def summary(path: UpgradePath) -> str:
 
 
 def target_refused(question: PathQuestion, change: GuaranteeRule | None, rules: UpgradePathRules) -> UpgradePath | None:
-    """Whether the target is out of question for this application: a release to avoid, its protocol, its brokers."""
+    """Whether the target is impossible for this application: a release to avoid, its protocol, its brokers."""
     for avoid in avoid_rows(question.target, question, rules):
         if avoid.effect == "refuse":
             instead = f"go to {' or '.join(avoid.fixed_in)} instead, where it is fixed"
@@ -80,7 +80,7 @@ def _too_old(question: PathQuestion, brokers: tuple[str, ...]) -> bool:
 
 
 def warnings_of(question: PathQuestion, change: GuaranteeRule | None, rules: UpgradePathRules) -> Iterator[PathFinding]:
-    """What a person has to weigh about the target: rows that only warn or inform."""
+    """Facts about the target for a person to assess: rows that only warn or inform."""
     for avoid in avoid_rows(question.target, question, rules):
         why = f"{avoid.reason} Fixed in {', '.join(avoid.fixed_in)}."
         yield PathFinding(avoid.id, "warning", str(question.target), why, avoid.source)
@@ -107,7 +107,7 @@ def protocol_row(question: PathQuestion, rules: UpgradePathRules) -> ProtocolRul
 
 
 def guarantee_change(question: PathQuestion, rules: UpgradePathRules) -> GuaranteeRule | None:
-    """The row of the processing guarantee between the two releases, None where it stays as it is."""
+    """The row of the processing guarantee between the two releases, None if it stays as it is."""
     return next(
         (
             row
@@ -126,7 +126,7 @@ def guarantee_after(question: PathQuestion, change: GuaranteeRule | None) -> Gua
 
 
 def guarantee_finding(question: PathQuestion, change: GuaranteeRule | None) -> Iterator[PathFinding]:
-    """What a person has to know of a change of the processing guarantee, and which DAG makes it."""
+    """A person's information on a change of the processing guarantee, and the DAG that makes it."""
     if change is not None:
         runbook = {"switch_first": "rolling_bounce", "switch_in_bounce": "library_bump"}.get(change.effect)
         name = f"processing.guarantee={question.guarantee}"

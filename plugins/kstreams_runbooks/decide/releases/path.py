@@ -1,4 +1,4 @@
-"""Which way leads from one Kafka Streams release to another."""
+"""The upgrade path from one Kafka Streams release to another."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,11 +13,11 @@ from kstreams_runbooks.model.releases.rules import UpgradePathRules
 
 
 def upgrade_path(question: PathQuestion, rules: UpgradePathRules) -> UpgradePath:
-    """The path for an application, or why there is none; nothing is guessed where no row covers a pair.
+    """The path for an application, or why there is none; a pair without a row is never guessed.
 
-    What is not known (broker, guarantee, protocol) is tried with every value that the running release can have: where
-    all of them lead to one answer, it is the answer; otherwise inconclusive, with what each value would give. BadInput
-    where the question itself is wrong. Source: the rows in `rules`; Kafka Streams Upgrade Guide and API Changes.
+    Unknown facts (broker, guarantee, protocol) are tried with every value that the running release can have: if all of
+    them lead to one answer, it is the answer; otherwise inconclusive, with the answer for each value. BadInput if the
+    question itself is wrong. Source: the rows in `rules`; Kafka Streams Upgrade Guide and API Changes.
     """
     check_question(question, rules)
     move = upward if question.running < question.target else downward

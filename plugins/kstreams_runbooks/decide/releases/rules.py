@@ -1,4 +1,4 @@
-"""Questions to the version rules: what a release accepts, whether it can talk to a broker, whether to avoid it."""
+"""Queries on the version rules: accepted values of a release, brokers that work with it, releases to avoid."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from kstreams_runbooks.model.releases.rules import AvoidRule, BrokerRule, Guaran
 
 
 def check_question(question: PathQuestion, rules: UpgradePathRules) -> None:
-    """BadInput for a release, a guarantee or a protocol that there is not, and for one release as both ends."""
+    """BadInput for an unknown release, guarantee or protocol, and for one release as both ends."""
     for release in (question.running, question.target):
         _check_release(release, rules)
     if question.running == question.target:
@@ -46,7 +46,7 @@ def _check_release(release: Release, rules: UpgradePathRules) -> None:
 
 
 def newest_of(release: Release, rules: UpgradePathRules) -> Release:
-    """A release itself; of a minor its newest known patch. BadInput where it is not known."""
+    """A release itself; of a minor its newest known patch. BadInput if it is unknown."""
     fitting = [one for one in rules.releases if release.text in {one.text, one.minor}]
     if not fitting:
         _check_release(release, rules)
@@ -54,7 +54,7 @@ def newest_of(release: Release, rules: UpgradePathRules) -> Release:
 
 
 def accepted_upgrade_from(release: Release, rules: UpgradePathRules) -> tuple[str, ...]:
-    """Values of `upgrade.from` with which a release starts and runs, oldest first; none where no row knows it."""
+    """Values of `upgrade.from` with which a release starts and runs, oldest first; none if no row covers it."""
     row = next((row for row in rules.upgrade_from if within(release, row.releases)), None)
     if row is None or not row.highest:
         return ()
@@ -85,7 +85,7 @@ def broker_rows(
 
 
 def avoid_rows(release: Release, question: PathQuestion, rules: UpgradePathRules) -> Iterator[AvoidRule]:
-    """Rows that say not to go to `release`, for who uses what the question says."""
+    """Rows against `release`, for applications with the features in the question."""
     for row in rules.avoid:
         if (
             within(release, row.releases)
@@ -96,12 +96,12 @@ def avoid_rows(release: Release, question: PathQuestion, rules: UpgradePathRules
 
 
 def named_by_an_avoid_row(release: Release, rules: UpgradePathRules) -> bool:
-    """Whether any row at all says not to go to a release, whatever the application uses."""
+    """Whether any row at all is against a release, for any features."""
     return any(within(release, row.releases) for row in rules.avoid)
 
 
 def changes_between(question: PathQuestion, rules: UpgradePathRules) -> Iterator[PathFinding]:
-    """What the releases between the two brought, oldest first; going back nothing of it is a danger any more."""
+    """Changes in the releases between the two, oldest first; going back, none of them is a danger any more."""
     ends = question.running.numbers, question.target.numbers
     for change in rules.changes:
         if min(ends) < Release(change.since).numbers <= max(ends):

@@ -1,4 +1,4 @@
-"""What is not known about an application: every value that it can have is tried, and the answers are compared."""
+"""Unknown facts of an application: every possible value is tried, and the answers are compared."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -24,9 +24,9 @@ _INPUTS = {
 
 
 def possible_questions(question: PathQuestion, rules: UpgradePathRules) -> list[PathQuestion]:
-    """The question with every combination of what is missing that the running release can have.
+    """The question with every combination of missing values that the running release can have.
 
-    An application that runs can talk to its brokers: combinations in which it could not are left out.
+    An application that runs can reach its brokers: combinations in which it could not are excluded.
     """
     running = question.running
     brokers = [question.broker] if question.broker else _brokers(rules)
@@ -40,7 +40,7 @@ def possible_questions(question: PathQuestion, rules: UpgradePathRules) -> list[
 
 
 def one_answer(question: PathQuestion, answers: PathAnswers, rules: UpgradePathRules) -> UpgradePath:
-    """The answer that all have in common, or inconclusive: which input would change it, and what each value gives."""
+    """The common answer of all, or inconclusive: the inputs that would change it, and the answer for each value."""
     if len({_key(path) for _, path in answers}) == 1:
         paths = [path for _, path in answers]
         findings = tuple(dict.fromkeys(finding for path in paths for finding in path.findings))
@@ -63,7 +63,7 @@ def _values(settings: Iterable[Any], running: Release) -> list[Any]:
 
 
 def _brokers(rules: UpgradePathRules) -> list[Release]:
-    """One minor for each set of brokers that no row tells apart, the newest of it."""
+    """One minor for each set of brokers that no row distinguishes, the newest of it."""
     newest: dict[tuple[bool, ...], Release] = {}
     for minor in _minors(rules):
         newest[tuple(within(minor, row.brokers) for row in rules.brokers)] = minor
@@ -91,7 +91,7 @@ def _matters(name: str, answers: PathAnswers) -> bool:
 
 
 def _missing_finding(name: str, answers: PathAnswers, rules: UpgradePathRules) -> PathFinding:
-    """What each value of one input would give, values with the same answers together."""
+    """The answer for each value of one input, values with the same answers together."""
     outcomes: dict[Any, dict[str, None]] = defaultdict(dict)
     for question, path in answers:
         outcomes[getattr(question, name)][summary(path)] = None
@@ -116,7 +116,7 @@ def _missing_finding(name: str, answers: PathAnswers, rules: UpgradePathRules) -
 
 
 def _broker_ranges(brokers: list[Release], rules: UpgradePathRules) -> Iterator[str]:
-    """The brokers that these stand for, as ranges: each stands for those since the one before it."""
+    """The brokers behind these, as ranges: each represents those since the one before it."""
     minors, ends = _minors(rules), _brokers(rules)
     began: Release | None = None
     for before, end in zip((None, *ends), ends, strict=False):

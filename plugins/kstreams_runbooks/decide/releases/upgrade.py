@@ -1,4 +1,4 @@
-"""The way to a newer release: bounces, a bridge release where one is needed, a change of guarantee before it."""
+"""The path to a newer release: bounces, a bridge release if needed, a change of guarantee before it."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -23,12 +23,12 @@ from kstreams_runbooks.model.verdicts import Outcome, Severity
 
 
 def upward(question: PathQuestion, rules: UpgradePathRules) -> UpgradePath:
-    """The path to a newer release, with everything about the application known.
+    """The path to a newer release, with all known facts of the application.
 
-    1. Refuse what is out of question for the target itself: releases to avoid, protocol, brokers.
-    2. The first row that covers the pair says one bounce, two, a bridge, or refuses; so does the first row of the
-       guarantee. A bridge is a path to it and a path from it, each found in the same way.
-    3. Nothing leaves here with a value that the release does not accept.
+    1. Refuse a target that is impossible by itself: releases to avoid, protocol, brokers.
+    2. The first row that covers the pair demands one bounce, two, a bridge, or refuses; the same for the first row of
+       the guarantee. A bridge is a path to it and a path from it, each found in the same way.
+    3. A value that the release does not accept is never part of the result.
 
     Source: Kafka Streams Upgrade Guide and API Changes; KIP-268, KIP-429, KIP-904, KIP-1124.
     """
@@ -49,7 +49,7 @@ def upward(question: PathQuestion, rules: UpgradePathRules) -> UpgradePath:
 
 
 def _rows(question: PathQuestion, rules: UpgradePathRules) -> Iterator[UpgradeRule]:
-    """The deciding row, and after it those that ask for the same for another reason."""
+    """The deciding row, and after it those that demand the same for another reason."""
     decided: UpgradeRule | None = None
     for row in rules.upgrades:
         covers = within(question.running, row.running) and within(question.target, row.target)
@@ -89,7 +89,7 @@ def _direct(
 
 
 def _bridged(question: PathQuestion, row: UpgradeRule | GuaranteeRule, rules: UpgradePathRules) -> UpgradePath:
-    """Through the newest release that may stand between and from which every leg is a path of its own."""
+    """Through the newest release that may be the bridge and from which every leg is a path of its own."""
     why_not: UpgradePath | None = None
     for bridge in _bridges(question, row.bridges, rules):
         first = upward(replace(question, target=bridge), rules)
@@ -110,7 +110,7 @@ def _bridged(question: PathQuestion, row: UpgradeRule | GuaranteeRule, rules: Up
 
 
 def _bridges(question: PathQuestion, ranges: tuple[str, ...], rules: UpgradePathRules) -> Iterator[Release]:
-    """Releases that may stand between, newest first."""
+    """Releases that may be the bridge, newest first."""
     for release in reversed(rules.releases):
         if (
             question.running < release < question.target

@@ -1,4 +1,4 @@
-"""Whether an approval still holds by the clocks, none of which is trusted further than it refuses."""
+"""Whether an approval still holds by the clocks, each of which can only refuse."""
 
 from kstreams_runbooks.model.runs.journal import CLOCK_TOLERANCE_MS, Clock
 from kstreams_runbooks.model.runs.ledger import Approval
@@ -6,12 +6,12 @@ from kstreams_runbooks.model.times import HOUR_MS, MINUTE_MS, SECOND_MS, utc_sec
 
 
 def not_valid(approval: Approval, now_ms: int, lifetime_ms: int, earliest: Clock | None, latest: Clock | None) -> str:
-    """Why an approval does not hold, empty where it does.
+    """Why an approval does not hold, empty if it does.
 
     `now_ms` is this worker's clock, `lifetime_ms` how long an approval may hold, `earliest` and `latest` the lowest and
-    the highest time that the journal of the application has from after it. It was given no later than `earliest`, so it
-    ends no later than its lifetime after that; and one that has expired by any clock of the journal stays so. The order
-    of journal entries decides everything else (steps/approval/authorize.py).
+    the highest time in the application's journal after the approval. It was given no later than `earliest`: it ends no
+    later than its lifetime after that; and one that has expired by any clock of the journal stays expired. The order of
+    journal entries decides everything else (steps/approval/authorize.py).
     """
     if approval.at_ms > now_ms + CLOCK_TOLERANCE_MS:
         return (

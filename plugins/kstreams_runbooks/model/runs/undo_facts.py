@@ -1,4 +1,4 @@
-"""What an undo card knows of the instance that it leads back."""
+"""Facts in an undo card about its instance."""
 
 from dataclasses import dataclass
 
@@ -8,10 +8,10 @@ from kstreams_runbooks.model.runs.plan import DeployedInstance
 
 @dataclass(frozen=True, slots=True)
 class UndoFacts:
-    """One instance before and after one bounce; a card of an older release may lack any of it.
+    """One instance before and after one bounce; a card of an older release may lack any of these facts.
 
-    `previous` is the start that ran when the card was written (None where none did), `members` what the instance had in
-    the group then. `by_hand` are the commands with which a person goes back. `bounce` is 0 where the card does not say.
+    `previous` is the start that ran when the card was written (None if none did), `members` are those of the instance
+    in the group at that time. `by_hand` are the commands for a manual undo. `bounce` is 0 if the card does not have it.
     """
 
     bounce: int = 0

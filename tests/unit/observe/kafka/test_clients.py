@@ -126,7 +126,7 @@ def test_client_of_librdkafka_refuses_a_write(method: str) -> None:
         ({"security.protocol": "SASL_SSL", "sasl.mechanism": "FOO"}, "Unsupported SASL mechanism: FOO"),
         ({"statistics.interval.ms": -5}, "value -5 is outside allowed range 0..86400000)"),
         ({"error_cb": "x"}, "expected error_cb property as a callable function"),
-        ({"bootstrap.servers": "b:x"}, "'b:x' is no bootstrap server"),
+        ({"bootstrap.servers": "b:x"}, "'b:x' is not a bootstrap server"),
     ],
 )
 def test_a_configuration_that_no_client_takes_is_bad_input_at_once(wrong: dict[str, Any], said: str) -> None:
