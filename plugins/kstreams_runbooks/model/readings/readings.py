@@ -7,6 +7,7 @@ Units: times are Unix milliseconds, offsets are log offsets (ends are exclusive)
 from dataclasses import dataclass, field
 from typing import Literal
 
+from kstreams_runbooks.model.readings.lag import PartitionLag
 from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.wording import sentence
 
@@ -55,26 +56,6 @@ class Taken:
 
     at_ms: int
     source: str
-
-
-@dataclass(frozen=True, slots=True)
-class PartitionReading:
-    """Offsets of one partition for one group: `committed` and the ends are next offsets (exclusive).
-
-    `stable` is the last stable offset (LSO): what a read_committed consumer can read up to.
-    """
-
-    topic: str
-    partition: int
-    committed: int | Missing
-    log_start: int | Missing
-    stable: int | Missing
-    end: int | Missing
-
-    @property
-    def name(self) -> str:
-        """`topic-partition`, as Kafka prints it."""
-        return f"{self.topic}-{self.partition}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +192,7 @@ class ApplicationReading:
     broker: BrokerReading | Missing
     group: GroupReading | Missing
     topics: tuple[TopicReading, ...] | Missing
-    partitions: tuple[PartitionReading, ...] | Missing
+    partitions: tuple[PartitionLag, ...] | Missing
     instances: tuple[InstanceReading, ...] = field(default=())
 
     def instance(self, name: str) -> InstanceReading | Missing:

@@ -10,12 +10,12 @@ from typing import Protocol
 from kstreams_runbooks.deployers.protocol import Deployer
 from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError
 from kstreams_runbooks.matching import PatternTooSlow
+from kstreams_runbooks.model.readings.lag import LagRole, PartitionLag
 from kstreams_runbooks.model.readings.readings import (
     ApplicationReading,
     Deployment,
     InstanceReading,
     Missing,
-    PartitionReading,
     Taken,
     TopicReading,
 )
@@ -26,6 +26,7 @@ from kstreams_runbooks.observe.application.polling import poll_all
 from kstreams_runbooks.observe.application.topologies import run_or_set
 from kstreams_runbooks.observe.kafka.cluster import ClusterReader
 from kstreams_runbooks.observe.kafka.topic_names import TopicNames
+from kstreams_runbooks.observe.lag.partition_rows import read_partitions
 from kstreams_runbooks.observe.lag.topology_topics import TopologyTopics, topology_topics
 
 # More at once gain nothing: an answer takes some 10 ms, and 16 dead hosts cost one timeout.
@@ -134,15 +135,14 @@ def read_application(
     )
 
 
-def read_dropped(
-    reader: ClusterReader, group_id: str, topics: Collection[str]
-) -> tuple[PartitionReading, ...] | Missing:
+def read_dropped(reader: ClusterReader, group_id: str, topics: Collection[str]) -> tuple[PartitionLag, ...] | Missing:
     """Offsets of the group on topics that it no longer reads; nothing of one that does not exist any more."""
     names = reader.names()
     if hidden := names.unseen(topics):
         return Missing("; ".join(hidden.values()))
-    counts = {topic.name: topic.partitions for topic in reader.topics(names.visible & set(topics))}
-    return reader.partitions(group_id, counts) if counts else ()
+    found = reader.topics(names.visible & set(topics))
+    roles: dict[str, LagRole] = {topic.name: "orphaned" for topic in found}
+    return read_partitions(reader, group_id, roles, found) if roles else ()
 
 
 @contextmanager
@@ -261,7 +261,7 @@ def _partitions(
     named: TopologyTopics | Missing,
     topics: tuple[TopicReading, ...] | Missing,
     names: TopicNames,
-) -> tuple[PartitionReading, ...] | Missing:
+) -> tuple[PartitionLag, ...] | Missing:
     """Offsets on topology times cluster, never on what the group happens to have committed."""
     if isinstance(named, Missing):
         return named
@@ -274,5 +274,4 @@ def _partitions(
         return Missing("the topology description names no source topic; is it the one of this application?")
     if hidden := names.unseen(sources):
         return Missing("; ".join(hidden.values()))
-    counts = {topic.name: topic.partitions for topic in topics}
-    return reader.partitions(group_id, {name: counts.get(name, 0) for name in sources})
+    return read_partitions(reader, group_id, named.roles(sources), topics)

@@ -17,6 +17,7 @@ from kstreams_runbooks.decide.topology.java_pattern import matched, matcher
 from kstreams_runbooks.decide.topology.names import changelog_of, may_be_read_back
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.matching import PatternTooSlow
+from kstreams_runbooks.model.readings.lag import LagRole
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.topology.topology import Sink, Topology
 from kstreams_runbooks.observe.kafka.topic_names import TopicNames
@@ -42,6 +43,10 @@ class TopologyTopics:
         """Every topic whose offsets the group commits; patterns are resolved against the names in `cluster`."""
         found = {name for name in cluster for pattern in self.patterns if matched(pattern, name)}
         return self.external | self.internal | found
+
+    def roles(self, sources: Collection[str]) -> dict[str, LagRole]:
+        """Role of each of these topics, which the group reads."""
+        return {name: "repartition" if name in self.internal else "source" for name in sources}
 
     def read_on(self, names: TopicNames) -> tuple[frozenset[str], str]:
         """The same on a cluster, hidden topics that a pattern matches included, and why these may not be all of them.

@@ -178,9 +178,9 @@ def _drain(run: Run, bounce: Bounce, reading: ApplicationReading) -> None:
     inputs = set(run.application.inputs)
     internal = [one for one in reading.partitions if one.topic.startswith(prefix) and one.topic not in inputs]
     for one in internal:
-        if isinstance(one.end, Missing):
-            raise Inconclusive(f"{one.name}: {one.end.missing}")
-    ends = [(one.name, one.end) for one in internal]
+        if one.log_end_offset is None:
+            raise Inconclusive(f"{one.name}: {one.why}")
+    ends = [(one.name, one.log_end_offset) for one in internal]
     # Whatever an earlier stage did last began a new time: marks from before it say nothing.
     since = max((card.seq for card in run.ledger.cards(run.key) if undo_facts(card).bounce < bounce.number), default=0)
     kept = run.ledger.remember(run.key, f"drain/{bounce.number}/{since}", ends)
