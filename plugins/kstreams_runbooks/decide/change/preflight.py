@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kstreams_runbooks.decide.change.answer import change_plan
-from kstreams_runbooks.decide.change.described import Known, described_change, parsed
+from kstreams_runbooks.decide.change.described import Known, parsed_change
 from kstreams_runbooks.decide.change.reading import ChangeReading
 from kstreams_runbooks.decide.change.rules import Fired
+from kstreams_runbooks.decide.topology.described import ParsedDescription, parsed
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.releases.rules import UpgradePathRules
 from kstreams_runbooks.model.topology.change import ChangeFinding, ChangeRule
@@ -45,8 +46,9 @@ def may_be_rolled(
         finding = Finding("topology-not-compared", "warning", known.application.name, message, _SOURCE)
         return Verdict(Outcome.PROCEED, ("the topology was not compared",), (finding,))
     findings: list[Finding] = []
+    wanted = parsed(after)
     for one in before:
-        verdict = _compared(one, after, known, rules, versions, at_once=at_once)
+        verdict = _compared(parsed(one), wanted, known, rules, versions, at_once=at_once)
         if verdict.outcome is not Outcome.PROCEED:
             return verdict
         findings += [found for found in verdict.findings if found not in findings]
@@ -55,22 +57,23 @@ def may_be_rolled(
 
 
 def _compared(
-    before: Described,
-    after: Described,
+    old: ParsedDescription,
+    new: ParsedDescription,
     known: Known,
     rules: tuple[ChangeRule, ...],
     versions: UpgradePathRules,
     *,
     at_once: bool,
 ) -> Verdict:
-    if before.declared is None and after.declared is None and parsed(before) == parsed(after):
+    before, after = old.described, new.described
+    if before.declared is None and after.declared is None and old.topology == new.topology:
         message = (
             f"nothing declared for {_named(before)} and {_named(after)}: only the description was compared, which is "
             "the same"
         )
         finding = Finding("nothing-declared", "info", known.application.name, message, _DECLARATION)
         return Verdict(Outcome.PROCEED, (), (finding,))
-    change = described_change(_alone(before), _alone(after), known, rules, versions)
+    change = parsed_change(_alone(old), _alone(new), known, rules, versions)
     findings = tuple(_finding(one, at_once=at_once) for one in change.uncovered if one.severity != "info")
     if change.mixed_up:
         return Verdict(Outcome.REFUSE, change.plan.reasons, findings)
@@ -84,10 +87,11 @@ def _compared(
     return Verdict(Outcome.PROCEED, (), findings)
 
 
-def _alone(described: Described) -> Described:
+def _alone(one: ParsedDescription) -> ParsedDescription:
     """The version without its library: a change of library has a planner of its own."""
-    declared = described.declared
-    return replace(described, library="", declared=None if declared is None else replace(declared, library=None))
+    declared = one.described.declared
+    without = None if declared is None else replace(declared, library=None)
+    return replace(one, described=replace(one.described, library="", declared=without))
 
 
 def _named(described: Described) -> str:
