@@ -43,7 +43,7 @@ def test_a_declared_number_of_partitions_stays() -> None:
     topics["orders"] = replace(topics["orders"], partitions=12)
     found = change(BEFORE, described(declares=declaration(topics=topics)), known(orders=6))
     assert "partition-count-changed" in {one.id for one in found.uncovered}
-    assert found.plan.runbooks == ("partition_increase",)
+    assert found.plan.runbooks == ("blue_green_cutover",)
 
 
 def test_the_brokers_release_is_known() -> None:
