@@ -62,8 +62,8 @@ def _of(runbook: ChangeRunbook, compared: Compared, prediction: Prediction) -> I
 
 
 def _changelogs(compared: Compared, orphaned: set[str]) -> set[str]:
-    renamed = {old for old, _ in compared.stores.renamed}
-    return {name for name in orphaned if any(name.endswith(changelog_of(store)) for store in renamed)}
+    renamed = tuple(changelog_of(old) for old, _ in compared.stores.renamed)
+    return {name for name in orphaned if name.endswith(renamed)}
 
 
 def _directories(compared: Compared) -> set[str]:

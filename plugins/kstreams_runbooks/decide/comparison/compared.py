@@ -1,19 +1,20 @@
 """An old and a new version of an application side by side, with what in the one is what in the other."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations
-
-import networkx as nx
 
 from kstreams_runbooks.decide.comparison.counterparts import Counterparts, counterparts
 from kstreams_runbooks.decide.topology.graph import (
     Role,
     graph,
     internal_topics,
+    keys_by_name,
+    leading_only_to,
     leading_to,
     operator_roles,
     plumbing,
+    reach_of,
     store_roles,
     topic_roles,
 )
@@ -46,7 +47,7 @@ class Version:
         return plumbing(self.nodes, self.internal)
 
     @cached_property
-    def store_places(self) -> dict[str, str]:
+    def store_places(self) -> Mapping[str, str]:
         """The subtopology that keeps each store; global ones apart."""
         return {store: sub.id for sub in self.topology.subtopologies if not sub.is_global for store in sub.stores}
 
@@ -116,12 +117,12 @@ class Compared:
         """Operators that somebody wrote, by what they do."""
         return counterparts(_program_roles(self.before), _program_roles(self.after), hold_data=False)
 
-    @property
+    @cached_property
     def renamed(self) -> set[str]:
         """New names of stores and internal topics that had another."""
         return {new for found in (self.stores, self.topics) for _, new in found.renamed}
 
-    @property
+    @cached_property
     def stateful(self) -> bool:
         """Whether either version keeps anything."""
         return bool(self.before.topology.stores | self.after.topology.stores)
@@ -189,12 +190,11 @@ def mergeable(version: Version, *, through: bool) -> bool:
     Source: KIP-295; what the library builds with and without it, tests/apps/topologies
     (optimization-set-but-settings-not-passed, repartition-topics-merged-by-optimization).
     """
-    made = graph(version.topology)
-    origins = [origin for origin in (_origin(version, made, sink) for sink in _sinks(version)) if origin is not None]
-    return any(
-        one == other or (through and (nx.has_path(made, one, other) or nx.has_path(made, other, one)))
-        for one, other in combinations(origins, 2)
-    )
+    origins = list(_origins(version))
+    if len(set(origins)) < len(origins):
+        return True
+    reach = reach_of(version.topology)
+    return through and any(reach.before([one]) & reach.bits(origins) for one in origins)
 
 
 def _sinks(version: Version) -> list[Sink]:
@@ -202,11 +202,13 @@ def _sinks(version: Version) -> list[Sink]:
     return [node for node in nodes if isinstance(node, Sink) and node.topic in version.internal]
 
 
-def _origin(version: Version, made: "nx.DiGraph[Key]", sink: Sink) -> Key | None:
-    """The operator before the filter of a repartition topic; None where the topic has a key-select of its own."""
-    plumbing = list(leading_to(sink, version.nodes, sink.topic or ""))
-    if len(plumbing) != 1:
-        return None
-    filters = [key for key in made if key[1] == plumbing[0]]
-    before = [key for own in filters for key in made.predecessors(own)]
-    return before[0] if len(before) == 1 and before[0][0] != "topic:" else None
+def _origins(version: Version) -> Iterator[Key]:
+    """The operator before the filter of each repartition topic; none where the topic has a key-select of its own."""
+    made, only = graph(version.topology), leading_only_to(version.nodes)
+    called = keys_by_name(version.topology)
+    for sink in _sinks(version):
+        plumbing = list(leading_to(sink, only, sink.topic or ""))
+        if len(plumbing) == 1:
+            before = [key for own in called[plumbing[0]] for key in made.predecessors(own)]
+            if len(before) == 1 and before[0][0] != "topic:":
+                yield before[0]

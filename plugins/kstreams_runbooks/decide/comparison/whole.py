@@ -1,6 +1,6 @@
 """What becomes of the subtopologies, and of the application as a whole."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Version, topics_of
 from kstreams_runbooks.decide.comparison.facts import either, sides
@@ -78,7 +78,7 @@ def _buffers(version: Version) -> set[str]:
 
 def _places(topology: Topology) -> dict[frozenset[str], str]:
     """Numbers of subtopologies by the roles of what they read."""
-    roles: dict[str, Role] = topic_roles(topology)
+    roles: Mapping[str, Role] = topic_roles(topology)
     return {
         frozenset(str(roles.get(topic, topic)) for source in sub.sources for topic in topics_of(source)): sub.id
         for sub in topology.subtopologies
