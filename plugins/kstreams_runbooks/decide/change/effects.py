@@ -78,8 +78,8 @@ def _grown(compared: Compared, prediction: Prediction) -> set[str]:
 
 
 def _changelogs(compared: Compared, orphaned: set[str]) -> set[str]:
-    renamed = {old for old, _ in compared.stores.renamed}
-    return {name for name in orphaned if any(name.endswith(changelog_of(store)) for store in renamed)}
+    renamed = tuple(changelog_of(old) for old, _ in compared.stores.renamed)
+    return {name for name in orphaned if name.endswith(renamed)}
 
 
 def _directories(compared: Compared) -> set[str]:
