@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 import yaml
 from kstreams_runbooks import rules
+from kstreams_runbooks.ledger.codec import decode, encode
 from kstreams_runbooks.model.releases.release import within
-from kstreams_runbooks.model.releases.settings import PARTS, ReleaseSetting
+from kstreams_runbooks.model.releases.settings import PARTS, ReleaseSetting, SettingCatalogue
 from kstreams_runbooks.rules import release_settings, upgrade_path_rules
 from lab.release_settings import FILE, Said, differing, printed, rows
 
@@ -97,6 +98,11 @@ def test_what_is_explained_is_a_setting() -> None:
     assert all(one.does[0].islower() and not one.does.endswith(".") for one in release_settings().effects)
     assert release_settings().does("state.dir") == "the directory of local state"
     assert release_settings().does("no.such.setting") == ""
+
+
+def test_rows_survive_the_ledger() -> None:
+    """They are an input of a decision, so they are kept with it."""
+    assert decode(SettingCatalogue, encode(release_settings())) == release_settings()
 
 
 def test_a_row_that_is_not_valid_does_not_load(monkeypatch: pytest.MonkeyPatch) -> None:

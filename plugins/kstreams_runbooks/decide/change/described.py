@@ -8,11 +8,13 @@ from kstreams_runbooks.decide.change.reading import ChangeReading, read_change
 from kstreams_runbooks.decide.comparison.compared import Compared, Version, target_of, topics_of
 from kstreams_runbooks.decide.comparison.contradictions import check_declaration
 from kstreams_runbooks.decide.comparison.prediction import predicted
+from kstreams_runbooks.decide.comparison.settings import NOTHING_KNOWN
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.rules import VersionRules
+from kstreams_runbooks.model.releases.settings import SettingCatalogue
 from kstreams_runbooks.model.topology.change import ChangeRule
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredTopic, Described
 from kstreams_runbooks.model.topology.topology import Topology
@@ -41,6 +43,7 @@ def described_change(
     known: Known,
     rules: tuple[ChangeRule, ...],
     versions: VersionRules,
+    catalogue: SettingCatalogue = NOTHING_KNOWN,
 ) -> ChangeReading:
     """What follows from going from one version to the other, internal topics by their full names.
 
@@ -54,7 +57,7 @@ def described_change(
             f"{known.application.name}, which runs it, has {known.application.application_id}; correct one of them"
         )
     broker = Release.parse(known.broker) if known.broker else None
-    change = read_change(old, new, rules, versions, broker)
+    change = read_change(old, new, rules, versions, broker, catalogue)
     named = Compared(_with_id(old, known.application), _with_id(new, known.application))
     prediction = predicted(named)
     return replace(change, prediction=prediction, effects=effects(change.plan.runbooks, named, prediction))

@@ -4,11 +4,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kstreams_runbooks.decide.change.answer import change_plan
-from kstreams_runbooks.decide.change.described import Known, described_change, parsed
+from kstreams_runbooks.decide.change.described import Known, described_change, parsed, version_of
 from kstreams_runbooks.decide.change.reading import ChangeReading
 from kstreams_runbooks.decide.change.rules import Fired
+from kstreams_runbooks.decide.change.settings import settings_of_release
+from kstreams_runbooks.decide.comparison.compared import Compared
+from kstreams_runbooks.decide.comparison.settings import NOTHING_KNOWN
 from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.rules import VersionRules
+from kstreams_runbooks.model.releases.settings import SettingCatalogue
 from kstreams_runbooks.model.topology.change import ChangeFinding, ChangeRule
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
@@ -30,10 +35,12 @@ def may_be_rolled(
     versions: VersionRules,
     *,
     at_once: bool,
+    catalogue: SettingCatalogue = NOTHING_KNOWN,
 ) -> Verdict:
     """Whether instances of every version that runs may stand beside those of the wanted one; findings for a person.
 
-    What the library brings is not judged here: the runbooks plan it by the rules of the versions. With `at_once` none
+    What the library brings is not judged here: the runbooks plan it by the rules of the versions. Settings that its
+    release refuses are refused here, by the rows of `catalogue`. With `at_once` none
     stand beside each other, so nothing but two descriptions of different applications is refused: what a person does
     first, and what is not declared, are findings then. BadInput where a declaration contradicts its description.
     """
@@ -44,6 +51,10 @@ def may_be_rolled(
         )
         finding = Finding("topology-not-compared", "warning", known.application.name, message, _SOURCE)
         return Verdict(Outcome.PROCEED, ("the topology was not compared",), (finding,))
+    for one in before:
+        if refused := _refused_settings(one, after, known, versions, catalogue):
+            reason = f"{_named(after)} cannot start: {first_of([found.message for found in refused], _MOST, '; ')}"
+            return Verdict(Outcome.REFUSE, (reason,), tuple(_finding(found, at_once=at_once) for found in refused))
     findings: list[Finding] = []
     for one in before:
         verdict = _compared(one, after, known, rules, versions, at_once=at_once)
@@ -82,6 +93,15 @@ def _compared(
     if change.plan.verdict is Outcome.INCONCLUSIVE:
         return Verdict(Outcome.INCONCLUSIVE, (_open(before, after, change),), findings)
     return Verdict(Outcome.PROCEED, (), findings)
+
+
+def _refused_settings(
+    before: Described, after: Described, known: Known, versions: VersionRules, catalogue: SettingCatalogue
+) -> list[ChangeFinding]:
+    """Settings on which no instance of the wanted version starts."""
+    compared = Compared(version_of(before, known), version_of(after, known))
+    broker = Release.parse(known.broker) if known.broker else None
+    return [one for one in settings_of_release(compared, versions, catalogue, broker).findings if one.refuse]
 
 
 def _alone(described: Described) -> Described:

@@ -79,14 +79,15 @@ def refuses(row: ReleaseSetting, value: str) -> bool:
 
 
 def rows_about(
-    names: Iterable[str], running: Release | None, target: Release, catalogue: SettingCatalogue
+    names: Iterable[str], running: Iterable[Release], target: Release | None, catalogue: SettingCatalogue
 ) -> SettingCatalogue:
     """The rows that a question about these settings and releases needs: what is kept as evidence of its answer."""
     wanted = {part for name in names for part in (name, _bare(name)[1])}
-    changed = set() if running is None else {name for name, _, _, _ in _defaults(running, target, catalogue)}
+    if target is not None:
+        wanted |= {name for one in running for name, _, _, _ in _defaults(one, target, catalogue)}
     return SettingCatalogue(
-        tuple(row for row in catalogue.rows if row.name in wanted | changed),
-        tuple(one for one in catalogue.effects if one.name in wanted | changed),
+        tuple(row for row in catalogue.rows if row.name in wanted),
+        tuple(one for one in catalogue.effects if one.name in wanted),
     )
 
 

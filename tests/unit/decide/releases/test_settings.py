@@ -213,11 +213,14 @@ def test_without_the_running_release_nothing_is_known_of_its_defaults() -> None:
 def test_a_part_of_the_rows_gives_the_same_answer(running: str, target: str) -> None:
     """Evidence keeps only the rows that the question needs."""
     after = {**EXACTLY_ONCE, "consumer.max.poll.records": "0", "partition.grouper": "x", "my.own": "y"}
-    part = rows_about(after, Release(running), Release(target), release_settings())
+    part = rows_about(after, [Release(running)], Release(target), release_settings())
     nothing: dict[str, str] = {}
     asked = nothing, after, Release(running), Release(target)
     assert tuple(setting_findings(*asked, part)) == tuple(setting_findings(*asked, release_settings()))
     assert len(part.rows) < 60
+    assert {row.name for row in rows_about(after, [], None, release_settings()).rows} == {
+        *("processing.guarantee", "max.poll.records", "partition.grouper")
+    }
 
 
 def test_a_check_that_only_the_release_can_make_is_left_to_it() -> None:
