@@ -45,7 +45,7 @@ docs: setup ## Print docs/version_paths.md, docs/change_rules.md and docs/rights
 	$(BIN)/kstreams-runbooks rights > docs/rights.md
 	@$(LAB) world.imports docs/architecture.md
 
-packages: ## Install what only the tests need of the distribution, or name it
+packages: ## Install the distribution's packages that only the tests need, or name them
 	@tests/lab/packages
 
 test: setup packages ## Against a real broker, the real application and a real Airflow; less than half an hour
@@ -78,7 +78,7 @@ settings: setup ## Print rules/settings.yaml from every release's own StreamsCon
 spark-matrix: setup ## The Spark jobs on local[2], local[*], Spark Connect and a standalone cluster of their own; 5 minutes
 	$(BIN)/python -m pytest tests/spark -o python_files='test_*.py matrix_*.py'
 
-lag-scenarios: setup ## Measure docs/lag_scenarios.md again: what Kafka's tool says of lag, what this says, and the truth
+lag-scenarios: setup ## Measure docs/lag_scenarios.md again: lag by Kafka's tool and by this project, and the true count
 	WRITE_PAGE=1 $(BIN)/python -m pytest tests/spark/test_lag_scenarios.py
 
 build: setup ## The orders application in both releases, the broker's jars, and those with which Spark reads Kafka
@@ -91,12 +91,12 @@ demo: setup ## A real library bump under traffic, with its proof; PORT_BASE, RUN
 demo-down: ## Stop what the demo started, and nothing else
 	@if test -x $(BIN)/python; then $(LAB) lab.demo down; fi
 
-bench: bench-bump bench-lag bench-fleet ## Everything that is measured beside a floor or a peer; about half an hour
+bench: bench-bump bench-lag bench-fleet ## All benchmarks, each next to its baseline; about half an hour
 
-bench-bump: setup ## Gap per bounced instance beside the same by hand, of all at once, overhead per task; FORMAT=json
+bench-bump: setup ## Gap per bounced instance next to a manual bounce and to all at once, overhead per task; FORMAT=json
 	@$(LAB) benchmarks.bump
 
-bench-lag: setup ## Lag of 500 groups beside kafka-consumer-groups, and the Spark lag check beside a bare count; 6 minutes
+bench-lag: setup ## Lag of 500 groups next to kafka-consumer-groups, and the Spark lag check next to a plain count; 6 minutes
 	@$(LAB) benchmarks.lag_snapshot
 	@$(LAB) benchmarks.lag_spark
 

@@ -44,7 +44,7 @@ with runbook("library_bump", doc=__doc__, params={"target": target_release()}, t
         >> bounce_first(1, approval="approve_plan")
         >> bounce_rest(1, approval="approve_plan")
         >> prove_every_member()
-        # The point of no return: an instance without upgrade.from writes what 3.4 cannot read.
+        # The point of no return: an instance without upgrade.from writes a format that 3.4 cannot read.
         >> approve("approve_bounce_2", bounce=2)
         >> bounce_first(2, approval="approve_bounce_2", after=("every_member_runs",))
         >> bounce_rest(2, approval="approve_bounce_2", after=("every_member_runs",))

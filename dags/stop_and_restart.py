@@ -41,7 +41,7 @@ with runbook("stop_and_restart", doc=__doc__, params=new_deployment(), tags=("de
         >> planned(stop_and_restart)
         >> approve("approve_plan")
         >> stop_application()
-        # Only a group that is EMPTY is assigned anew.
+        # Only a group that is EMPTY gets a new assignment.
         >> start_application()
         >> wait_caught_up()
         >> verify()

@@ -1,16 +1,16 @@
-"""How many records a read_committed consumer still gets from ranges of offsets, and how old the oldest of them is.
+"""Counts the records that a read_committed consumer still gets from ranges of offsets, and dates the oldest.
 
     lag_check.py --bootstrap B --ranges FILE [--command-config FILE] [--remote sc://HOST:PORT] [--result URI]
 
-Offsets are no records: transaction markers, aborted records and compacted gaps have offsets too. Give the ranges
-[committed, last stable offset) of the partitions that have something in them. stdout is one JSON document:
+Offsets are not records: transaction markers, aborted records and compacted gaps have offsets too. Give the ranges
+[committed, last stable offset) of the partitions that are not empty. stdout is one JSON document:
 
     {"schema_version": 1, "scanned_offsets": 9, "seconds": 0.7, "partitions": [{"topic": "orders", "partition": 0,
      "start": 4, "end": 13, "scanned_to": 13, "readable_records": 6, "bytes": 131, "oldest_unread_ms": 1763750000000,
      "at_least": false}]}
 
-Past --max-scan-records a part of each range is read, [start, scanned_to), and what is said of it is `at_least`: so
-many records, so many bytes, so old. Exit codes: 0 ok, 2 bad input, 3 inconclusive (an offset of a range is gone, or
+Past --max-scan-records the job reads a part of each range, [start, scanned_to), and its figures are `at_least`: lower
+bounds of records, bytes and age. Exit codes: 0 ok, 2 bad input, 3 inconclusive (an offset of a range is gone, or
 cannot be read yet), 4 Kafka or Spark does not answer.
 """
 
@@ -34,7 +34,7 @@ NAME = "lag_check"
 
 
 def main(words: Sequence[str]) -> int:
-    """The command; returns its exit code."""
+    """Run the command; returns its exit code."""
     given = _parser().parse_args(words)
     return run_job(NAME, lambda: _checked(given), given.result)
 
@@ -44,7 +44,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--ranges", required=True, help="[{topic, partition, start, end}] as JSON, or a file of it")
     parser.add_argument("--bootstrap", help="Kafka's bootstrap servers, where the command config has none")
     parser.add_argument("--command-config", metavar="FILE", help="properties of a Java client; secrets belong here")
-    parser.add_argument("--result", metavar="URI", help="a path or file: that the document is written to as well")
+    parser.add_argument("--result", metavar="URI", help="a path or file: that also gets the document")
     parser.add_argument("--max-scan-records", type=_count, default=MAX_SCAN_RECORDS, help="default: %(default)s")
     parser.add_argument("--remote", help="Spark Connect, sc://host:port; default: SPARK_REMOTE, else submitted")
     return parser
@@ -93,7 +93,7 @@ def _text(option: str, path: str, limit: int = LARGEST_BYTES) -> str:
 def _counted(
     remote: str | None, kafka: Mapping[str, str], ranges: Sequence[OffsetRange]
 ) -> dict[tuple[str, int], Readable]:
-    """A row per partition that has a readable record; no session is opened for nothing."""
+    """A row for each partition with a readable record; opens no session without a range."""
     if not ranges:
         return {}
     with spoken(kafka["bootstrap.servers"]), opened(NAME, remote) as spark:

@@ -1,4 +1,4 @@
-"""Kafka Streams upgrade runbooks: what may change, in which order, and the proof that it went well."""
+"""Kafka Streams upgrade runbooks: the permitted changes, their order, and the proof that each one succeeded."""
 
 from pathlib import Path
 from typing import Final

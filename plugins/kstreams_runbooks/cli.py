@@ -1,4 +1,4 @@
-"""The same decisions for a terminal: JSON on stdout alone, messages on stderr, the exit codes of the error tree."""
+"""The decisions on a terminal: only JSON on stdout, messages on stderr, the exit codes of the error tree."""
 
 import json
 import sys
@@ -29,10 +29,10 @@ _EPILOG = "Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in EX
 
 
 class _Text(click.Group):
-    """A group whose arguments are text: bytes that are not UTF-8 break every output that they come into."""
+    """A group whose arguments are text: bytes that are not valid UTF-8 would break every output that quotes them."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Click's own, after BadInput for the first argument that is no text."""
+        """Click's own, after BadInput for the first argument that is not text."""
         for argument in args:
             if not is_whole(argument):
                 raise BadInput(
@@ -55,7 +55,7 @@ def cli() -> None:
 @click.option(
     "--quiesced", is_flag=True, help="Include committed offsets: they are constant only with traffic stopped."
 )
-def snapshot(application: str, form: str, quiesced: bool) -> None:  # noqa: ARG001 - one format so far
+def snapshot(application: str, form: str, quiesced: bool) -> None:  # noqa: ARG001 - only one format so far
     """Show everything of APPLICATION that a dry run must not change; inconclusive if a part of it cannot be read."""
     from kstreams_runbooks.connections import kafka_config
     from kstreams_runbooks.deployers import make_deployer
@@ -141,7 +141,7 @@ def _print(document: dict[str, Any]) -> None:
 
 
 def main() -> NoReturn:
-    """Entry point: one sentence and an exit code for every error of our own tree."""
+    """Entry point: one sentence and an exit code for each of the package's own errors."""
     try:
         load_demo_environment()
         cli(standalone_mode=True)

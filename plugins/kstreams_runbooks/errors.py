@@ -1,22 +1,22 @@
 """Errors that a person reads: one sentence each, with object, observed, limit and next action.
 
 RunbookError                 exit code
-├── BadInput                 2   something given is wrong: nothing was changed
-├── Refused                  1   a decision says no, or a person is needed
-│   ├── WriteRefused         1   a write client or a mutating step said no before it wrote
-│   └── Drifted              1   the world is no longer the one that the plan was made for
-├── Inconclusive             3   a reading is missing: nobody can say
+├── BadInput                 2   an input is wrong: nothing was changed
+├── Refused                  1   a decision refuses, or a person is needed
+│   ├── WriteRefused         1   a write client or a mutating step refused before it wrote
+│   └── Drifted              1   the observed state no longer matches the plan
+├── Inconclusive             3   a reading is missing: no verdict is possible
 ├── Unreachable              4   a system does not answer
-└── Interrupted              1   the process was told to stop in the middle of a write that was then completed
+└── Interrupted              1   SIGTERM arrived during a write, which was then completed
 """
 
 from kstreams_runbooks.wording import sentence
 
 
 class RunbookError(Exception):
-    """Root of everything that is shown without a traceback; `exit_code` is the command's exit code.
+    """Root of all errors that are shown without a traceback; `exit_code` is the command's exit code.
 
-    Each sentence is one line, whatever it quotes; where there are several, each is a line of its own.
+    Each sentence is one line, also if it quotes several; several sentences are one line each.
     """
 
     exit_code = 1
@@ -35,7 +35,7 @@ class BadInput(RunbookError):
 
 
 class Refused(RunbookError):
-    """A decision says no: the sentence names what was observed and the limit."""
+    """A decision refuses: the sentence names the observed value and the limit."""
 
     exit_code = 1
 
@@ -45,11 +45,11 @@ class WriteRefused(Refused):
 
 
 class Drifted(Refused):
-    """What was planned for, or shown to a person, is no longer so: the plan is void, a new run makes another."""
+    """The plan's facts, or those shown to a person, no longer hold: the plan is void; a new run makes another."""
 
 
 class Inconclusive(RunbookError):
-    """Something could not be read: never taken for OK."""
+    """A reading failed: it is never taken for OK."""
 
     exit_code = 3
 
@@ -61,7 +61,7 @@ class Unreachable(RunbookError):
 
 
 class Interrupted(RunbookError):
-    """A SIGTERM arrived in the middle; what was stopped has been started again."""
+    """SIGTERM arrived during a write; everything that was stopped has been started again."""
 
 
 EXIT_CODES = {

@@ -1,7 +1,7 @@
 """Files that appear whole or not at all, made by exclusive creation in their directory, never through a link.
 
-The directory is opened once and everything happens in it: a name that is planted there meanwhile is neither followed
-nor written to. The temporary name is drawn, so that none can be planted before.
+The directory is opened once and every step happens in it: a name planted there meanwhile is neither followed nor
+written to. The temporary name is random, and cannot be planted beforehand.
 """
 
 import errno
@@ -14,15 +14,15 @@ from pathlib import Path
 
 _READABLE = 0o644
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-# A name may have 255 bytes, of which the drawn part needs 22; a character takes up to four.
+# A name may have 255 bytes; the random part needs 22 of them, and a character takes up to four.
 _LONGEST_STEM = 50
 
 
 def replace_file(path: Path, data: bytes, mode: int | None = None) -> None:
-    """Put a file in the place of whatever has the name, in one rename that is on the disk before it is seen.
+    """Replace the file of this name in one rename; the data is on the disk before the name shows it.
 
-    A link of that name is replaced, what it points to stays. `mode` None: that of a regular file which is there, else
-    0644. OSError where it cannot be written; nothing is changed then.
+    A link of that name is replaced, its target stays. `mode` None: the mode of the regular file of that name, or 0644.
+    OSError if it cannot be written; then nothing is changed.
     """
     with _directory(path) as directory:
         if mode is None:
@@ -33,10 +33,10 @@ def replace_file(path: Path, data: bytes, mode: int | None = None) -> None:
 
 
 def create_file(path: Path, data: bytes, mode: int = _READABLE) -> bool:
-    """Write a new file; False, with nothing changed, where anything has the name, also a link that leads nowhere."""
+    """Write a new file; False, with nothing changed, if the name is taken, also by a dangling link."""
     with _directory(path) as directory:
         with _written(path, data, mode, directory) as temporary:
-            # Unlike a rename this refuses a name that is taken.
+            # Unlike a rename, this refuses a name that is taken.
             try:
                 os.link(temporary, path.name, src_dir_fd=directory, dst_dir_fd=directory, follow_symlinks=False)
             except FileExistsError:
@@ -46,9 +46,9 @@ def create_file(path: Path, data: bytes, mode: int = _READABLE) -> bool:
 
 
 def append_line(path: Path, line: bytes, mode: int = 0o600) -> None:
-    """Add to a file in one write, or make it; OSError where the name is a link or anything else but a file.
+    """Append to a file in one write, or create it; OSError if the name is a link or not a regular file.
 
-    OSError as well where not all of it was written, as on a disk that is nearly full.
+    OSError also if only a part was written, as on a disk that is nearly full.
     """
     with open_regular(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, mode) as descriptor:
         if os.write(descriptor, line) < len(line):
@@ -57,9 +57,9 @@ def append_line(path: Path, line: bytes, mode: int = 0o600) -> None:
 
 @contextmanager
 def open_regular(path: Path, flags: int, mode: int = 0o600) -> Iterator[int]:
-    """A descriptor of a file; OSError where the name is a link or anything else but a file, such as a FIFO."""
+    """A descriptor of a file; OSError if the name is a link or not a regular file, such as a FIFO."""
     with _directory(path) as directory:
-        # Without waiting: to open a FIFO for writing would wait for its reader.
+        # Non-blocking: opening a FIFO for writing would wait for its reader.
         descriptor = os.open(path.name, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, mode, dir_fd=directory)
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -88,7 +88,7 @@ def _mode_of(name: str, directory: int) -> int:
 
 @contextmanager
 def _written(path: Path, data: bytes, mode: int, directory: int) -> Iterator[str]:
-    """The name of a temporary file next to `path` that holds the data, on the disk; it is gone afterwards."""
+    """The name of a temporary file next to `path` that holds the data, synced to the disk; removed afterwards."""
     temporary = f".{path.name[:_LONGEST_STEM]}.{secrets.token_hex(8)}.new"
     descriptor = os.open(temporary, _NEW, 0o600, dir_fd=directory)
     try:

@@ -1,4 +1,4 @@
-"""Text that people write into forms and options: characters that every system takes, and reasons that give one."""
+"""Text that people write into forms and options: characters that every system accepts, and reasons with content."""
 
 import json
 from collections.abc import Mapping
@@ -7,15 +7,15 @@ from typing import Any
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.wording import outside, why_no_reason
 
-# Fields that say why; any other is checked by what it names.
+# Fields that give a reason; any other field is checked by the thing it names.
 _REASONS = ("reason", "inputs_paused")
 
 
 def require_free_text(given: Mapping[str, Any], prefix: str = "") -> None:
-    r"""BadInput for half a character anywhere in these fields, and for a reason that gives none; blank is none given.
+    r"""BadInput for half a character in any of these fields, and for a reason without content; blank counts as absent.
 
-    Half a character (a surrogate alone) comes from bytes that are not UTF-8 and from JSON such as `"\ud83d"`. No
-    database, log or properties file takes it.
+    Half a character (a lone surrogate) comes from bytes that are not valid UTF-8 and from JSON such as `"\ud83d"`.
+    Databases, logs and properties files reject it.
     """
     for name, value in given.items():
         if not is_whole({name: value}):
@@ -32,7 +32,7 @@ def require_free_text(given: Mapping[str, Any], prefix: str = "") -> None:
 
 
 def is_whole(value: Any) -> bool:
-    """Whether all text in a value of JSON can be written as UTF-8."""
+    """Whether all text in a JSON value can be written as UTF-8."""
     try:
         json.dumps(value, ensure_ascii=False, default=str).encode()
     except UnicodeEncodeError:

@@ -1,11 +1,11 @@
-"""What Airflow can take over into its own settings: the queue of a run's tasks, and imports that are made once.
+"""Settings that Airflow can import into its own: the queue of a run's tasks, and imports that are made once.
 
 One line in `airflow_local_settings.py` (in `$AIRFLOW_HOME/config`) switches both on:
 
     from kstreams_runbooks.local_settings import task_instance_mutation_hook
 
-Every task is a process of its own, forked from a worker; what the worker has imported the task need not. The imports
-below took 0.6 s of processor time from a task that reads an application.
+Every task is a process of its own, forked from a worker; a task does not import again what the worker has imported.
+The imports below took 0.6 s of processor time from a task that reads an application.
 """
 
 from typing import Any
@@ -25,11 +25,11 @@ import_clients()
 
 
 def task_instance_mutation_hook(task_instance: Any, dag_run: Any = None) -> None:
-    """Set the queue that the cluster of the run's application declares, or the cluster that a mapped task reads.
+    """Set the queue declared by the cluster of the run's application, or by the cluster that a mapped task reads.
 
-    Airflow does not template `queue`, and the application is only known once a run is triggered. Never raises and asks
+    Airflow does not template `queue`, and the application is only known once a run is triggered. Never raises and reads
     no database: it runs in the scheduler, for the task instances of every DAG. A run of an unknown application keeps
-    Airflow's default queue, where its first step says what is wrong.
+    Airflow's default queue; its first step reports the error.
     """
     # A row fresh from the database has no task yet; then the run knows its DAG.
     dag = getattr(task_instance.task, "dag", None) or getattr(dag_run, "dag", None)
@@ -41,7 +41,7 @@ def task_instance_mutation_hook(task_instance: Any, dag_run: Any = None) -> None
     if isinstance(name, str) and name in fleet.applications:
         cluster = fleet.clusters.get(fleet.applications[name].cluster)
     elif getattr(task_instance, "task_id", None) == _MAPPED:
-        # fleet_check maps it over these, in this order; what is not expanded yet has no index.
+        # fleet_check maps it over these, in this order; a task that is not expanded yet has no index.
         number, used = getattr(task_instance, "map_index", -1), fleet.used_clusters
         cluster = fleet.clusters.get(used[number]) if 0 <= number < len(used) else None
     if cluster and cluster.queue:

@@ -1,8 +1,8 @@
-"""Whether names match a regular expression that others wrote, within a limit of processor time.
+"""Whether names match a regular expression from outside, within a limit of processor time.
 
-RE2 takes time in proportion to the name, whatever the pattern; what it does not take (lookaround, references back,
-possessive quantifiers) the library `regex` tries under a timeout. The limit is no value that anything is decided by: a
-pattern that passes it has no answer.
+RE2 takes time in proportion to the name, for every pattern. The library `regex` tries the patterns that RE2 rejects
+(lookaround, references back, possessive quantifiers) under a timeout. No decision depends on the limit's value: a
+pattern that exceeds it has no answer.
 """
 
 import time
@@ -25,11 +25,11 @@ _LONGEST_TRIED = 2_000
 
 
 class PatternTooSlow(Inconclusive):
-    """A pattern takes longer than its limit: which names it matches is not known."""
+    """A pattern takes longer than its limit: its matches are unknown."""
 
 
 class LimitedPattern:
-    """A pattern that is matched with whole names; once too slow, it stays so for this process."""
+    """A pattern that is matched against whole names; once too slow, it stays so for this process."""
 
     def __init__(self, shown: str, fullmatch: Callable[[str], bool]) -> None:
         self._shown = shown
@@ -59,7 +59,7 @@ class LimitedPattern:
 
 
 def in_linear_time(pattern: str, shown: str) -> LimitedPattern | None:
-    """The pattern by RE2, None where RE2 does not take it."""
+    """The pattern by RE2, None if RE2 does not accept it."""
     options = re2.Options()
     options.max_mem = _RE2_BYTES
     options.log_errors = False
@@ -71,7 +71,7 @@ def in_linear_time(pattern: str, shown: str) -> LimitedPattern | None:
 
 
 def under_a_timeout(pattern: str, shown: str) -> LimitedPattern | None:
-    """The pattern by backtracking, None where that does not take it either."""
+    """The pattern by backtracking, None if `regex` does not accept it either."""
     if len(pattern) > _LONGEST_TRIED:
         return None
     try:
@@ -80,7 +80,7 @@ def under_a_timeout(pattern: str, shown: str) -> LimitedPattern | None:
         return None
 
     def fullmatch(name: str) -> bool:
-        # Other threads go on meanwhile.
+        # Other threads continue meanwhile.
         return compiled.fullmatch(name, timeout=ONE_NAME_S, concurrent=True) is not None
 
     return LimitedPattern(shown, fullmatch)

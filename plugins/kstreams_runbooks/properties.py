@@ -15,8 +15,8 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 def parse(text: str) -> dict[str, str]:
     r"""Keys and values; comments, blank lines, continuation lines and escapes as in java.util.Properties#load.
 
-    A character beyond the basic plane is two escapes, its surrogates. BadInput, without the value, for one of them
-    alone, which is no character, and for `\u` without four hexadecimal digits, which Java refuses as well.
+    A character beyond the basic plane is two escapes, its surrogates. BadInput, without the value, for a lone one,
+    which is not a character, and for `\u` without four hexadecimal digits, which Java rejects too.
     """
     found: dict[str, str] = {}
     for line in _logical_lines(text):
@@ -34,7 +34,7 @@ def dump(values: Mapping[str, str], comment: str = "") -> str:
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Put a file in the place of `path` in one rename, never through a link; the mode of a file that is there stays."""
+    """Replace the file at `path` in one rename, never through a link; an existing file keeps its mode."""
     replace_file(path, text.encode("latin-1"))
 
 
@@ -74,7 +74,7 @@ def _unescape(text: str) -> str:
 
 
 def _whole(text: str, what: str) -> str:
-    """The text with every two surrogates as the one character that they stand for; BadInput for one alone."""
+    """The text with each pair of surrogates as the one character it encodes; BadInput for a lone one."""
     if not _SURROGATE.search(text):
         return text
     try:

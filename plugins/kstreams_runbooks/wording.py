@@ -1,8 +1,8 @@
-"""Text that others wrote, made safe to print: in a sentence, in Markdown, in a command for pasting.
+"""Text from outside, made safe to print: in a sentence, in Markdown, in a command for pasting.
 
-`outside` is for a name, an id, a reason, an answer or a script's output where it enters a sentence; `sentence` for a
-whole sentence of ours where it is printed, whatever it quotes; `markdown`, `cell` and `code` for Markdown; `pasted` for
-a command. None of them gives more than one line, or a character that steers a terminal or hides.
+`outside` is for a name, an id, a reason, an answer or a script's output inside a sentence; `sentence` for one of our
+own sentences with everything it quotes; `markdown`, `cell` and `code` for Markdown; `pasted` for a command. Each
+returns one line without characters that control a terminal or are invisible.
 """
 
 import re
@@ -13,32 +13,32 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 # Long enough for the message of a library, short enough for a line of a log.
 LONGEST = 500
 LONGEST_REASON = 500
-# A whole sentence of ours, with every name in it, or a command behind a few words.
+# One of our own sentences with every name in it, or a command after a few words.
 LONGEST_SENTENCE = 8000
-# Longer than this nobody pastes; a shell of a terminal takes at least 4,096 bytes a line.
+# Too long to paste; a shell of a terminal takes at least 4,096 bytes a line.
 LONGEST_COMMAND = 4000
 _FEWEST_LETTERS = 3
-# Text beyond this many times the limit is not looked at: a flood costs what a long line costs.
+# Text beyond this many times the limit is not read: a flood costs as much as a long line.
 _LOOKED_AT = 4
-# Printable by their category, and yet invisible: joiners, fillers, variation selectors, the empty Braille cell.
+# Printable by their category, but invisible: joiners, fillers, variation selectors, the empty Braille cell.
 _INVISIBLE = frozenset(
     map(chr, (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), 0x2800, 0x3164, 0xFFA0))
 ) | frozenset(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
 # Accents on one letter; more of them paint over the lines above and below.
 _MOST_MARKS = 4
 _MARKS = frozenset({"Mn", "Me"})
-# How Python keeps bytes of an argument that are not UTF-8.
+# Python's form of bytes in an argument that are not valid UTF-8.
 _ARGUMENT_BYTES = range(0xDC80, 0xDD00)
 _SURROGATES = range(0xD800, 0xE000)
 _BREAKS = re.compile(r"[^\S ]")
-# In plain text: the scheme of an address, a mention, a tag of HTML or Slack, and where Markdown would begin a target.
+# In plain text: the scheme of an address, a mention, a tag of HTML or Slack, and the start of a Markdown target.
 _LINK = re.compile(r"(?<=\w):(?=//)|(?i:\bwww\.|\bmailto:)|(?<![^\s(\[<,;:\"'])@(?=\w)|<(?=[a-zA-Z!/?@#])|\]\(")
 _BROKEN = {"<": "‹", "](": "] ("}
-# An underscore within a word is no emphasis.
+# An underscore inside a word is not emphasis.
 _SPECIAL = re.compile(r"[\\`*\[\]<>|~&$]|(?<![^\W_])_|_(?![^\W_])")
-# What begins a heading, a list, a rule or a definition at the start of a line.
+# Characters that begin a heading, a list, a rule or a definition at the start of a line.
 _AT_START = re.compile(r"^(\d*)([-+=#.:)])(?=[-+=#:]*(?: |$))")
-# What GitHub, Airflow and chat tools make a link or a mention of, although nothing marks it as one.
+# Text that GitHub, Airflow and chat tools turn into a link or a mention without any markup.
 _LINKED = re.compile(r"://|@\w|(?i:www\.|mailto:|xmpp:)|[^\W\d_]\.[^\W\d_]{2}")
 _MARKED = re.compile(r"\\([!-/:-@\[-`{-~])|(`+)( ?)(.+?)\3\2(?!`)|\*\*")
 
@@ -46,44 +46,44 @@ _MARKED = re.compile(r"\\([!-/:-@\[-`{-~])|(`+)( ?)(.+?)\3\2(?!`)|\*\*")
 def outside(text: object, limit: int = LONGEST) -> str:
     r"""One line: white space is one blank, an unprintable character is shown as `\x1b`, cut with "…" at `limit`.
 
-    What a mail program, a chat or a log's page would make a link, a mention or a tag of is broken: `https[:]//`.
+    Text that a mail program, a chat or a log's page would turn into a link, a mention or a tag is broken: `https[:]//`.
     """
     line = _LINK.sub(lambda found: _BROKEN.get(found[0]) or f"{found[0][:-1]}[{found[0][-1]}]", _line(text, limit))
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 
 def sentence(text: object, limit: int = LONGEST_SENTENCE) -> str:
-    """One line of ours as it is printed, whatever it quotes; blanks and addresses stay, they may be of a command."""
+    """One of our own sentences as one line, with everything it quotes; blanks and addresses of commands stay."""
     return _cut(str(text), limit, lambda begin: _BREAKS.sub(" ", begin))
 
 
 def markdown(text: object, limit: int = LONGEST) -> str:
-    """One line as text of Markdown: no row, link, image, heading, HTML or emphasis comes of it."""
+    """One line as text of Markdown: it cannot become a row, link, image, heading, HTML or emphasis."""
     line = " ".join(_word(word) for word in _line(text, limit).split(" "))
     return _AT_START.sub(r"\1\\\2", line)
 
 
 def cell(text: object, limit: int = LONGEST) -> str:
-    """The same for a row of a Markdown table, where an empty cell keeps its place."""
+    """The same for a row of a Markdown table, in which an empty cell keeps its place."""
     return markdown(text, limit) or " "
 
 
 def code(text: object, limit: int = LONGEST) -> str:
-    """Inline code that no backtick leaves; a text with `|` stays plain, since a row would end there."""
+    """Inline code that a backtick cannot end; a text with `|` stays plain, since it would end the cell."""
     line = _line(text, limit)
     return markdown(line, limit) if "|" in line or not line else _fenced(line)
 
 
 def unmarked(text: str) -> str:
-    """Markdown of ours as plain text: without the escapes, the bold, and the backticks of code."""
+    """Our own Markdown as plain text: without the escapes, the bold, and the backticks of code."""
     return _MARKED.sub(lambda found: found[1] or found[4] or "", text)
 
 
 def pasted(words: Iterable[str], *, links: bool = True) -> str:
-    """A command that a shell splits into exactly `words`; a comment where no shell could, or where it is too long.
+    """A command that a shell splits into exactly `words`; a comment if a shell cannot, or if it is too long.
 
     Characters that do not print are written as `$'…'`, which bash, zsh and ksh read. Without `links` no address in it
-    is taken for a link: `https:''//` is the same to a shell.
+    becomes a link: `https:''//` is the same to a shell.
     """
     words = list(words)
     if wrong := next((word for word in words if not _can_be_typed(word)), None):
@@ -95,7 +95,7 @@ def pasted(words: Iterable[str], *, links: bool = True) -> str:
 
 
 def why_no_reason(text: object) -> str:
-    """What is wrong with a reason, as the end of a sentence about it; empty where it is one line of words."""
+    """The fault of a reason, as the end of a sentence about it; empty for a valid reason: one line of words."""
     if not isinstance(text, str):
         return f"is not text ({outside(text, 40)}); write it in words"
     if len(text) > LONGEST_REASON:
@@ -149,7 +149,7 @@ def _escaped(point: int) -> str:
 
 
 def _word(word: str) -> str:
-    """One word of Markdown: as code where something would make a link of it, whatever is escaped in it."""
+    """One word of Markdown: as code if a tool would turn it into a link despite all escapes."""
     if _LINKED.search(word):
         return "\\|".join(_fenced(part) if part else "" for part in word.split("|"))
     return _SPECIAL.sub(r"\\\g<0>", word)
@@ -169,7 +169,7 @@ def _quoted(word: str, *, links: bool) -> str:
     if not all(one.isprintable() and one not in _INVISIBLE for one in word):
         typed = "".join(map(_typed, word))
         return f"$'{typed}'" if links else f"$'{typed}'".replace("://", ":\\057/")
-    # zsh takes a word that begins with = for the path of a command.
+    # zsh expands a word that begins with = to the path of a command.
     quoted = f"'{word}'" if word.startswith("=") and shlex.quote(word) == word else shlex.quote(word)
     return quoted if links else quoted.replace("://", ":''//")
 

@@ -114,7 +114,7 @@ def test_a_cluster_that_is_away_hides_no_other_and_the_run_tells(watched: Stack,
     assert only["command"] == "kstreams-runbooks lag payments"
     assert only["link"] == f"{watched.lab.airflow_url}/dags/{CHECK}/runs/{first.check_id}"
     assert first.state == "failed"
-    assert "this check is not whole: cluster elsewhere was not read" in log(watched, first.check_id, "notify_changes")
+    assert "this check is incomplete: cluster elsewhere was not read" in log(watched, first.check_id, "notify_changes")
 
 
 def test_a_run_that_waits_while_the_world_drifts_is_told_and_its_plan_is_void(watched: Stack, first: First) -> None:

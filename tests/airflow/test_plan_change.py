@@ -40,7 +40,7 @@ def test_a_dry_run_shows_the_verdict_and_starts_nothing(fresh: Stack) -> None:
     log = log_of(fresh, trial.run_id, "plan")
     assert "[orders @ demo] DRY RUN PROCEED with library_bump" in log
     assert f"trigger library_bump --application orders --param target={TO_RELEASE}" in log
-    assert "would start library_bump, or none, as somebody chooses" in log_of(fresh, trial.run_id, "start_runbook")
+    assert "would start library_bump, or none, as the approver chooses" in log_of(fresh, trial.run_id, "start_runbook")
     assert document["approvals"] == document["writes"] == []
 
 

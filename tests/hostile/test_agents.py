@@ -7,7 +7,6 @@ import copy
 import json
 import resource
 import socket
-import threading
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
@@ -18,20 +17,16 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kstreams_runbooks.errors import BadInput, RunbookError
-from kstreams_runbooks.fleet.deployers.base import Instance
+from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.model.readings.readings import Missing, NoClient, StreamsReading, Taken
 from kstreams_runbooks.observe.application.jolokia import parts_of
 from kstreams_runbooks.observe.application.metrics import read_streams, streams_from
-from kstreams_runbooks.observe.application.polling import ask_all
-from kstreams_runbooks.observe.application.topics_read import ask_instances, question
+from kstreams_runbooks.observe.application.topics_read import poll_instances, topics_to_read
 from kstreams_runbooks.observe.kafka.topic_names import TopicNames
 from kstreams_runbooks.observe.lag.topology_topics import readable_topics
-from kstreams_runbooks.terminal.airflow.connect import airflow_at
 from kstreams_runbooks.wire.limits import MIB, ExchangeLimits
 from kstreams_runbooks.wire.strict_json import parsed
 from lab.fakes import FakeAgent, Reply, answer, drips, falls_silent, floods, sends, zeros
-from pydantic import ValidationError
 
 SAMPLE = Path(__file__).parents[1] / "unit" / "observe" / "samples" / "jolokia_4.3.1.json"
 WELL: list[dict[str, Any]] = json.loads(SAMPLE.read_text())
@@ -189,7 +184,7 @@ def test_an_answer_that_is_not_jolokias_is_missing_and_names_the_instance(case: 
     with FakeAgent(answer(NOT_JOLOKIA[case])) as agent:
         began = time.monotonic()
         reading = read_streams(agent.url, application_id="orders")
-        told = ask_instances([entry("odd", agent.url), entry("well", healthy.url)], NAMES)
+        told = poll_instances([entry("odd", agent.url), entry("well", healthy.url)], NAMES)
         assert time.monotonic() - began < 2 * _OVER_S
     assert isinstance(reading, Missing), reading
     assert not isinstance(reading, NoClient), "a JVM without a client is a finding; this is none"
@@ -198,7 +193,7 @@ def test_an_answer_that_is_not_jolokias_is_missing_and_names_the_instance(case: 
     assert "\n" not in reading.missing
     assert "\x1b" not in reading.missing
     assert (told["odd"].reads, told["odd"].failed, told["odd"].silent) == (None, (), ("odd-1",))
-    assert f"odd-1: jolokia {agent.url}: " in question(entry("odd"), told["odd"]).lacking
+    assert f"odd-1: jolokia {agent.url}: " in topics_to_read(entry("odd"), told["odd"]).lacking
     assert told["well"].reads is not None
 
 
@@ -304,69 +299,12 @@ def test_fifty_hanging_instances_leave_their_neighbours_their_turn(healthy: Fake
 
     with FakeAgent(falls_silent()) as dead, FakeAgent(timed) as other:
         began = time.monotonic()
-        told = ask_instances([entry("dead", *[dead.url] * 50), entry("well", other.url)], NAMES, QUICK)
+        told = poll_instances([entry("dead", *[dead.url] * 50), entry("well", other.url)], NAMES, QUICK)
         took = time.monotonic() - began
     assert told["well"].reads is not None
     assert answered["well"] - began < took / 2
     assert told["dead"].silent == tuple(f"dead-{number}" for number in range(1, 51))
-    assert "more instances" in question(entry("dead"), told["dead"]).lacking
-
-
-BAD_URLS = [
-    "",
-    "orders",
-    "http://",
-    "http:///jolokia",
-    "//127.0.0.1/jolokia",
-    "file:///etc/passwd",
-    "ftp://127.0.0.1/jolokia",
-    "gopher://127.0.0.1/",
-    "javascript:alert(1)",
-    "unix:///var/run/docker.sock",
-    "http://127.0.0.1:99999/jolokia",
-    "http://127.0.0.1:0/jolokia",
-    "http://127.0.0.1:-1/jolokia",
-    "http://127.0.0.1:8778x/jolokia",
-    "http://127.0.0.1:8778:1/jolokia",
-    "http://[::1/jolokia",
-    "http://[hello]/jolokia",
-    "http://[fe80::1%25eth0]/jolokia",
-    "http://127.0.0.1 /jolokia",
-    "http://127.0.0.1\r\nX-Injected: 1/jolokia",
-    "http://127.0.0.1/jolokia\r\nX-Injected: 1",
-    "http://127.0.0.1/\x00",
-    "http://127.0.0.1/\x1b[2J",
-    "http://127.0.0.1/?command=x",
-    "http://127.0.0.1/#fragment",
-    "http://bücher.example/jolokia",
-    "http://xn--\u2028/jolokia",
-    "http://" + "a" * 64 + ".example/jolokia",
-    "http://a..b/jolokia",
-    "http://-a-/jolokia",
-    "http://\ud800/jolokia",
-    "http://user:pass word@127.0.0.1/jolokia",
-    "http://127.0.0.1/" + "a" * 3_000,
-    "http://127.0.0.1\\@evil.example/",
-    "http://$(id)/jolokia",
-]
-
-
-@pytest.mark.parametrize("url", BAD_URLS, ids=ascii)
-def test_a_url_that_is_none_is_missing_with_the_reason(url: str) -> None:
-    """Nothing is connected to, and what may be a login is not repeated."""
-    reading = read_streams(url, limits=QUICK)
-    assert isinstance(reading, Missing)
-    assert "correct `metrics` in the fleet entry" in reading.missing
-    assert "pass word" not in reading.missing
-
-
-def test_a_name_that_does_not_resolve_is_missing() -> None:
-    """Within the time of a connection, whatever the resolver does."""
-    began = time.monotonic()
-    reading = read_streams("http://no-such-host.invalid:8778/jolokia", limits=QUICK)
-    assert isinstance(reading, Missing)
-    assert "host name" in reading.missing
-    assert time.monotonic() - began < QUICK.connect_s + _OVER_S
+    assert "more instances" in topics_to_read(entry("dead"), told["dead"]).lacking
 
 
 ANYTHING = st.recursive(
@@ -431,47 +369,6 @@ def test_any_description_is_topics_or_a_reason(lines: list[str]) -> None:
     assert topics
 
 
-def test_an_application_that_used_up_its_time_is_not_asked_on() -> None:
-    """What is left of it is said to be not asked; the others go on."""
-
-    def slowly() -> str:
-        time.sleep(0.2)
-        return "answered"
-
-    calls = {"slow": [slowly] * 6, "quick": [lambda: "answered"] * 6}
-    found = ask_all(calls, lambda why: why, of_one=1, seconds=0.3)
-    assert found["quick"] == ["answered"] * 6
-    assert found["slow"][:2] == ["answered"] * 2
-    assert found["slow"][-1] == "not asked: the other instances of the application took 0.3 s in all"
-
-
-def test_of_one_application_a_few_are_asked_at_once() -> None:
-    """Counted where they are asked, over all of its threads."""
-    running, most, lock = [0], [0], threading.Lock()
-
-    def slowly() -> str:
-        with lock:
-            running[0] += 1
-            most[0] = max(most[0], running[0])
-        time.sleep(0.02)
-        with lock:
-            running[0] -= 1
-        return "answered"
-
-    assert ask_all({"one": [slowly] * 50, "two": [str] * 50}, str)["one"] == ["answered"] * 50
-    assert 1 < most[0] <= 8
-
-
-def test_an_error_in_a_call_is_raised_and_holds_up_no_thread() -> None:
-    """A fault of this program is not swallowed, nor waited for."""
-
-    def broken() -> str:
-        raise LookupError("ours")
-
-    with pytest.raises(LookupError, match="ours"):
-        ask_all({"one": [broken] * 3, "two": [lambda: "answered"] * 3}, str)
-
-
 HEAD = "Topologies:\n Sub-topology: 0\n"
 COMMAS = HEAD + " Source: a (topics: [x])\n --> {}x\n Source: a, a (topics: [x])\n --> none\n"
 SLOW = {
@@ -497,22 +394,3 @@ def test_a_description_that_was_made_to_be_slow_is_not(case: str) -> None:
         answered = str(error)
     assert answered
     assert time.monotonic() - began < 10 * _OVER_S
-
-
-@pytest.mark.parametrize("url", [url for url in BAD_URLS if "\ud800" not in url], ids=ascii)
-def test_a_url_that_is_none_is_refused_when_it_is_declared(url: str) -> None:
-    """The same rule as where it is used; the sentence has no login in it."""
-    with pytest.raises(ValidationError) as raised:
-        Instance.model_validate({"name": "orders-1", "metrics": url})
-    said = [each["msg"] for each in raised.value.errors(include_input=False)]
-    assert len(said) == 1
-    assert "pass word" not in said[0]
-    with pytest.raises(BadInput, match=r"^(address of Airflow: |no address of Airflow)") as refused:
-        airflow_at(url, "oncall", {})
-    assert "pass word" not in str(refused.value)
-
-
-def test_a_url_with_a_login_and_one_of_a_host_alone_are_urls() -> None:
-    """What is common stays possible."""
-    for url in ("http://orders-1:8778/jolokia", "https://me:pass@host/jolokia", "http://[::1]:8778", "http://a_b.c-d/"):
-        assert Instance.model_validate({"name": "orders-1", "metrics": url}).metrics == url

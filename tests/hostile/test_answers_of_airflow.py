@@ -105,7 +105,7 @@ class _Handler(BaseHTTPRequestHandler):
 def airflow() -> Iterator[FakeAirflow]:
     """A server that is up."""
     server = FakeAirflow(("127.0.0.1", 0), _Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     yield server
     server.shutdown()
     server.server_close()

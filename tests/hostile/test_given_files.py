@@ -15,7 +15,7 @@ from kstreams_runbooks.errors import BadInput, RunbookError
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.observe.login.command_config import read_command_config
 from kstreams_runbooks.properties import dump, parse
-from kstreams_runbooks.terminal.inputs import SideFiles, read_topology, read_version
+from kstreams_runbooks.terminal.inputs import SideFiles, read_side, read_topology
 from world.hostile_files import CASES, make
 
 _GOOD = "Topologies:\n Sub-topology: 0\n  Source: s (topics: [a])\n   --> none\n"
@@ -71,7 +71,7 @@ def test_settings_that_are_no_file(tmp_path: Path, case: str) -> None:
     topology.write_text(_GOOD, encoding="utf-8")
     began = time.process_time()
     with pytest.raises(BadInput, match=r"deployment\.properties: "):
-        read_version(SideFiles(topology, config=made))
+        read_side(SideFiles(topology, config=made))
     with pytest.raises(BadInput, match=r"--command-config \S+deployment\.properties: "):
         read_command_config(made)
     assert isinstance(read_declared(tmp_path, frozenset()).release, Missing)

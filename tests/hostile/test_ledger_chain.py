@@ -3,30 +3,26 @@
 Covers decide/runs/chain, decide/runs/chain_record
 """
 
-import hashlib
 import json
 import sqlite3
 import zlib
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from kstreams_runbooks.cli import cli
 from kstreams_runbooks.decide.runs.chain import chain_holds
 from kstreams_runbooks.decide.runs.chain_record import Kept
 from kstreams_runbooks.errors import BadInput, Inconclusive
 from kstreams_runbooks.ledger import Ledger
-from kstreams_runbooks.ledger.tables import JournalRow
 from kstreams_runbooks.model.runs.journal import GENESIS, MOST_BYTES, Entry, entry_hash, pack, unpack
-from kstreams_runbooks.model.runs.ledger import Approval, Card, RunRecord
+from kstreams_runbooks.model.runs.ledger import RunRecord
 from kstreams_runbooks.model.verdicts import Outcome
+from world.finished_run import KEY, show, verify, write_run
 
-KEY = "library_bump/r"
 FIELDS = tuple(Entry.__dataclass_fields__)
 # Each example changes a list of values; nothing is shared between them.
 EXAMPLES = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -37,21 +33,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A ledger with one run that went all the way, as the commands find it."""
     path = tmp_path / "ledger.db"
     monkeypatch.setenv("KSTREAMS_RUNBOOKS_LEDGER", f"sqlite:///{path}")
-    ledger = Ledger.open()
-    record = RunRecord("", "library_bump", "r", "orders", "demo", "oncall", False, "OPS-7", {"target": "4.3.1"}, 1_000)
-    ledger.start_run(replace(record, run_after="2026-11-20T10:00:00+00:00", conf_digest="c1"))
-    ledger.record(KEY, "observe", 1, "reading", "application", {"lag": 7}, 1_100)
-    ledger.record(KEY, "observe", 2, "reading", "application", {"lag": 6}, 1_200)
-    ledger.store_plan(KEY, "p1", {"bounces": [1]})
-    ledger.remember(KEY, "digest_shown", "p1")
-    ledger.approve(Approval(KEY, "approve_plan", "p1", "approver", 1_300, 9_000))
-    ledger.take_hold(KEY, ("application:demo:orders",), "demo", 1, 1_400, lambda _: False)
-    ledger.write_card(Card(KEY, 1, "bounce_1_first", "bounce 1", "orders-1", "w", "u", "c", False, False, {}, 1_500))
-    ledger.mark_written(KEY, 1_500)
-    ledger.record(KEY, "bounce_1_first", 1, "reading", "application", {"lag": 5}, 1_600)
-    ledger.record(KEY, "verify", 1, "verdict", "change_verified", {"result": {"outcome": "proceed"}}, 1_700)
-    ledger.conclude(KEY, "completed", "as planned", 1_800)
-    ledger.release_holds(KEY)
+    write_run(Ledger.open())
     return path
 
 
@@ -164,18 +146,6 @@ def test_any_change_of_the_record_shows(whole: tuple[tuple[Entry, ...], Kept], d
     new: Any = {"target": "3.4.1"} if name == "params" else not value if isinstance(value, bool) else None
     changed = data.draw(another(value)) if new is None else new
     assert broken(entries, replace(beside, record=replace(beside.record, **{name: changed})))
-
-
-def show(*words: str) -> Result:
-    return CliRunner().invoke(cli, ["evidence", "r", *words])
-
-
-def verify(*words: str) -> tuple[int, dict[str, Any]]:
-    """Exit code and what the chain shows."""
-    result = show("--verify", "--format", "json", *words)
-    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
-    verdict: dict[str, Any] = json.loads(result.stdout)["verify"]
-    return result.exit_code, verdict
 
 
 _SHIFT = "UPDATE journal SET place = -place WHERE place > 5; UPDATE journal SET place = 1 - place WHERE place < 0;"
@@ -312,68 +282,6 @@ def test_the_text_for_a_person_has_head_and_breaks(file: Path) -> None:
     assert result.exit_code == 1
     assert "- entry 3 is missing" in result.stdout
     assert "library_bump/r: BROKEN in 1 place: entry 3 is missing" in result.stderr
-
-
-def prune(*words: str) -> Result:
-    return CliRunner().invoke(cli, ["prune-ledger", "--older-than", "1", "--format", "json", *words])
-
-
-def test_pruning_leaves_a_gap_that_the_chain_knows(file: Path, pieces: Callable[[], int]) -> None:
-    """Shown first, deleted only with --execute, once; the chain is whole, and says what is gone."""
-    head = Ledger.open().run(KEY).head
-    assert json.loads(prune().stdout)["runs"][0] | {"bytes": 0} == {"run": KEY, "readings": 3, "bytes": 0}
-    assert pieces() == 4
-    assert json.loads(prune("--execute").stdout)["executed"] is True
-    assert pieces() == 1
-    assert json.loads(prune("--execute").stdout)["runs"] == []
-    code, verdict = verify("--head", head)
-    assert (code, verdict["after_head"]) == (0, 1)
-    assert [(gap["first"], gap["last"]) for gap in verdict["gaps"]] == [(2, 3), (10, 10)]
-    with sqlite3.connect(file) as raw:
-        raw.execute("DELETE FROM journal WHERE place = 11")
-    assert "entries 10 to 11 are missing" not in (sentences := verify()[1]["sentence"])
-    assert "entry 11 is missing" in sentences
-
-
-@pytest.mark.parametrize("place", [6, 7])
-def test_a_gap_hides_nothing_but_readings(file: Path, place: int) -> None:
-    """An entry deleted, and a gap entry for it appended behind the head that was kept: whatever it says it was."""
-    ledger = Ledger.open()
-    head, gone = ledger.run(KEY).head, ledger.entries(KEY)[place - 1]
-    digest = hashlib.sha256(gone.payload).hexdigest()
-    said = [gone.seq, gone.task_id, gone.try_number, gone.name, gone.at_ms, digest]
-    stretch = {"from": place, "before": gone.previous, "last": gone.hash, "readings": [said]}
-    last = ledger.entries(KEY)[-1]
-    with sqlite3.connect(file) as raw:
-        raw.execute("DELETE FROM journal WHERE place = ?", (place,))
-    gap = replace(last, seq=last.seq + 1, place=last.place + 1, kind="gap", name="pruned", previous=last.hash)
-    gap = replace(gap, payload=pack({"by": "mallory", "count": 1, "stretches": [stretch]}))
-    gap = replace(gap, hash=entry_hash(gap))
-    ledger.database.write(lambda session: session.add(JournalRow(**asdict(gap))))
-    with sqlite3.connect(file) as raw:
-        raw.execute("UPDATE run SET rows = rows + 1, head = ?", (gap.hash,))
-    code, verdict = verify("--head", head)
-    assert (code, verdict["gaps"]) == (1, [])
-    assert f"entry {place} is missing without having been pruned" in verdict["sentence"]
-
-
-def test_what_is_broken_or_still_held_is_not_pruned(file: Path, pieces: Callable[[], int]) -> None:
-    """A gap would hide what was done to it."""
-    Ledger.open().take_hold(KEY, ("application:demo:orders",), "demo", 1, 2_000, lambda _: False)
-    assert json.loads(prune("--execute").stdout)["runs"] == []
-    Ledger.open().release_holds(KEY)
-    with sqlite3.connect(file) as raw:
-        raw.execute("UPDATE journal SET at_ms = 7 WHERE place = 2")
-    result = prune("--execute")
-    assert result.exit_code == 1
-    assert "run library_bump/r is not pruned, its chain is BROKEN" in result.stderr
-    assert pieces() == 4
-
-
-@pytest.fixture
-def pieces(file: Path) -> Callable[[], int]:
-    """How many pieces of evidence the ledger has."""
-    return lambda: len(Ledger.open(f"sqlite:///{file}").evidence(KEY))
 
 
 def test_a_head_without_verify_is_bad_input(file: Path) -> None:

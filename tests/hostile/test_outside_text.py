@@ -33,7 +33,7 @@ from kstreams_runbooks.present.change_text import as_text as plan_text
 from kstreams_runbooks.present.diagram import mermaid
 from kstreams_runbooks.present.skeleton import skeleton
 from kstreams_runbooks.rules import upgrade_path_rules
-from kstreams_runbooks.steps.run.conf import check_asked
+from kstreams_runbooks.steps.run.conf import check_conf
 from kstreams_runbooks.steps.run.run import log
 from kstreams_runbooks.terminal.airflow.question import question_of
 from kstreams_runbooks.terminal.airflow.trigger import _note
@@ -287,7 +287,7 @@ def test_a_key_that_the_form_does_not_have(key: str) -> None:
     form = {"application": "", "dry_run": True}
     dag = SimpleNamespace(dag_id="library_bump", params=form)
     with pytest.raises(BadInput, match="that the form of library_bump does not have") as refused:
-        check_asked({"dag": dag, "dag_run": SimpleNamespace(conf={"application": "orders", key: 1}), "params": form})
+        check_conf({"dag": dag, "dag_run": SimpleNamespace(conf={"application": "orders", key: 1}), "params": form})
     assert str(refused.value).isprintable()
     old = replace(record("because"), params={"application": "orders", key: "x"})
     assert trigger_command(old).endswith("--application orders --reason because --execute")
@@ -308,7 +308,7 @@ def test_a_form_value_that_cannot_be_kept(field: str, value: object) -> None:
     params = {"application": "orders", field: value}
     dag = SimpleNamespace(dag_id="certify_drain", params=params)
     with pytest.raises(BadInput, match=f"^field {field}: ") as refused:
-        check_asked({"dag": dag, "dag_run": SimpleNamespace(conf=params), "params": params})
+        check_conf({"dag": dag, "dag_run": SimpleNamespace(conf=params), "params": params})
     assert str(refused.value).isprintable()
     assert str(refused.value).encode()
 

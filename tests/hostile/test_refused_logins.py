@@ -132,7 +132,7 @@ CASES: dict[str, tuple[Callable[[Secured, Login], Settings], int, str]] = {
     "unknown host": (_name, 4, "the host name cannot be resolved ("),
     "controller": (_controller, 4, "this is the port of a controller, which serves no clients; give that of a broker"),
     "no client certificate": (_no_client_certificate, 4, "does not accept the client's certificate, or asks for one"),
-    "password of a key": (_key_password, 2, "(ssl.key.password is not its password, or the file holds no key)"),
+    "password of a key": (_key_password, 2, "(ssl.key.password is not its password, or the file has no key)"),
 }
 
 

@@ -25,71 +25,7 @@ from kstreams_runbooks.errors import (
 )
 from kstreams_runbooks.fleet.deployers.command import CommandSettings
 from kstreams_runbooks.model.readings.readings import Deployment, Missing
-
-# What a team might have: one program for every verb, processes of its own, one file per instance for what is set.
-DEPLOY = r"""
-import json, os, signal, subprocess, sys, time
-from pathlib import Path
-
-here, verb, *rest = sys.argv[1:]
-here = Path(here)
-(here / "calls").open("a").write(json.dumps([verb, *rest]) + "\n")
-
-def alive(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-
-def one(directory):
-    set_ = json.loads((directory / "set.json").read_text())
-    run = json.loads((directory / "run.json").read_text()) if (directory / "run.json").exists() else None
-    up = run is not None and alive(run["pid"])
-    return {
-        "instance": directory.name,
-        "process": "running" if up else "stopped",
-        "started_at_ms": run["started_at_ms"] if up else None,
-        "pid": run["pid"] if up else None,
-        "release": set_["release"],
-        "settings": set_["settings"],
-        "applied": run["set"] == set_ if up else None,
-        "missing": "" if up else "it does not run",
-    }
-
-def show(*directories):
-    print(json.dumps({"schema_version": 1, "instances": [one(each) for each in directories]}))
-
-if verb == "instances":
-    show(*sorted(path.parent for path in here.glob("*/set.json")))
-    sys.exit(0)
-if verb == "topology":
-    print(json.dumps({"schema_version": 1, "release": rest[0], "topology": f"Topologies:\n {rest[0]} {rest[1]}\n"}))
-    sys.exit(0)
-directory = here / rest[0]
-if (directory / "refuses").exists():
-    sys.exit(f"no, {verb} of {rest[0]} is forbidden, password=hunter2 at https://me:hunter2@host/")
-if verb == "apply":
-    (directory / "set.json").write_text(json.dumps({"release": rest[1], "settings": json.loads(rest[2])}))
-elif verb == "start":
-    program = "import time; time.sleep(600)"
-    # Left in the background with this script's own stdout, as careless scripts do.
-    child = subprocess.Popen([sys.executable, "-c", program], start_new_session=True)
-    state = {"pid": child.pid, "started_at_ms": time.time_ns() // 1_000_000}
-    state["set"] = json.loads((directory / "set.json").read_text())
-    (directory / "run.json").write_text(json.dumps(state))
-elif verb == "stop":
-    run = json.loads((directory / "run.json").read_text())
-    if not (directory / "stubborn").exists():
-        time.sleep(0.3)
-        os.kill(run["pid"], signal.SIGKILL)
-        while alive(run["pid"]):
-            time.sleep(0.01)
-elif verb == "clear_state":
-    for path in (directory / "state").iterdir():
-        path.unlink()
-show(directory)
-"""
+from world.team_script import DEPLOY
 
 Declare = Callable[..., CommandSettings]
 

@@ -13,7 +13,7 @@ import yaml
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 from kstreams_runbooks.act.groups import GroupWriter
-from kstreams_runbooks.decide.comparison.compared import Compared, Version
+from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.prediction import predicted
 from kstreams_runbooks.decide.instances.members import group_is_empty
 from kstreams_runbooks.decide.topology.partitions import partition_counts
@@ -21,7 +21,7 @@ from kstreams_runbooks.model.readings.readings import GroupReading, Missing, Par
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.properties import dump
-from kstreams_runbooks.terminal.inputs import SideFiles, read_version
+from kstreams_runbooks.terminal.inputs import SideFiles, read_side
 from lab.application import TO_RELEASE
 from lab.kafka import create_topics
 from lab.settings import CHECKOUT
@@ -119,8 +119,8 @@ class Trial:
         self.directory = directory
         self._bootstrap = bootstrap
         self._class_path = class_path
-        versions = [Version(topology) for topology in described(case.pair)]
-        self._outputs = {name for version in versions for name in version.written()} - case.inputs.keys()
+        sides = [Side(topology) for topology in described(case.pair)]
+        self._outputs = {name for side in sides for name in side.written()} - case.inputs.keys()
         for name, partitions in {**dict.fromkeys(self._outputs, 1), **case.inputs}.items():
             create_topics(bootstrap, [name], partitions)
 
@@ -208,7 +208,7 @@ class Trial:
 
         until(empty, _WAIT_S, f"{self.case.pair}: the group is EMPTY")
 
-    def versions(self) -> tuple[SideFiles, SideFiles]:
+    def sides(self) -> tuple[SideFiles, SideFiles]:
         """Both descriptions with their declarations, which have this application's id and the cluster's partitions."""
         before, after = (
             SideFiles(PAIRS / self.case.pair / f"{side}.txt", self._declaration(side)) for side in ("before", "after")
@@ -217,7 +217,7 @@ class Trial:
 
     def plan(self) -> dict[str, Any]:
         """What the command says, as it is kept in a file."""
-        before, after = self.versions()
+        before, after = self.sides()
         texts = ("--from-topology", before.topology, "--to-topology", after.topology)
         declarations = ("--from-declaration", before.declaration, "--to-declaration", after.declaration)
         command = [str(word) for word in (_COMMAND, "plan", *texts, *declarations, "--format", "json")]
@@ -323,8 +323,8 @@ def test_a_changelog_that_stays_with_another_number_of_partitions_ends_the_new_v
     with trial.instance("before") as instance:
         trial.process_some(instance)
     trial.empty_the_group()
-    before, after = trial.versions()
-    [topic] = predicted(Compared(read_version(before), read_version(after))).refused
+    before, after = trial.sides()
+    [topic] = predicted(Compared(read_side(before), read_side(after))).refused
     _, there = trial.internal()[topic.name]
     with trial.instance("after") as instance:
         assert f"{topic.name} has invalid partitions: expected: {topic.partitions}; actual: {there}" in (

@@ -4,9 +4,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from kstreams_runbooks.decide.releases.path import version_path
+from kstreams_runbooks.decide.releases.path import upgrade_path
 from kstreams_runbooks.decide.releases.rules import accepted_upgrade_from
-from kstreams_runbooks.model.releases.path import VersionQuestion
+from kstreams_runbooks.model.releases.path import PathQuestion
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.properties import dump
 from kstreams_runbooks.rules import upgrade_path_rules
@@ -31,10 +31,10 @@ def files(stack: Stack, tmp_path: Path) -> list[str]:
 def test_a_value_that_the_target_does_not_accept_never_starts(stack: Stack, files: list[str]) -> None:
     """From 2.3 the way to 4.3 leads over a bridge; who sets the value all the same sees the start fail at once."""
     rules = upgrade_path_rules()
-    question = VersionQuestion(
+    question = PathQuestion(
         Release("2.3.1"), Release(TO_RELEASE), Release(TO_RELEASE), "at_least_once", group_protocol="classic"
     )
-    path = version_path(question, rules)
+    path = upgrade_path(question, rules)
     assert path.bridge is not None
     assert (path.bridge.startswith("3."), path.bounces[0].upgrade_from) == (True, _OLD)
     assert _OLD not in accepted_upgrade_from(Release(TO_RELEASE), rules)

@@ -61,18 +61,18 @@ def markdown(session: Session, rows: Sequence[Row]) -> str:
     """The table: one line per kill; the judge is of the whole run, so a task that was killed twice shows it twice."""
     drawn = "every task" if session.seed is None else f"{len(session.tasks)} tasks drawn with seed {session.seed}"
     if len(rows) < len(session.tasks):
-        drawn += f", of which {len(rows)} of {len(session.tasks)} have been tried"
+        drawn += f", {len(rows)} of {len(session.tasks)} tried so far"
     kills, inputs = sum(len(row.kills) for row in rows), sum(row.inputs_seen or 0 for row in rows)
     bad = sum(bool(row.faults) for row in rows)
     lines = [
         f"# {session.runbook}: killed at every task",
         "",
         f"Written by `make test-kill RUNBOOK={session.runbook}` ({drawn}).",
-        "Each task has a run of its own on the orders application from nothing, under traffic: SIGKILL in the middle",
-        "of the task, then the run is cleared where it failed, and finished. The judge reads every input and every",
+        "Each task has its own run on a fresh orders application under traffic. SIGKILL ends the task in its middle;",
+        "then the failed task is cleared, and the run goes on to its end. The judge reads every input and every",
         "output of that run.",
         "",
-        "| task | killed | at | the last that it had said | outcome | judge: missing, extra, duplicate, out of order |",
+        "| task | killed | at | its last log line | outcome | judge: missing, extra, duplicate, out of order |",
         "|---|---|---|---|---|---|",
         *(line for row in rows for line in _lines(row)),
         "",

@@ -1,4 +1,4 @@
-"""The orders application from nothing, again: empty topics, empty state, no group."""
+"""Resets the orders application: empty topics, empty state, no group."""
 
 import shutil
 import time
@@ -18,7 +18,7 @@ _TELL_APART_S = 0.2
 
 
 def afresh(stack: Stack, deployed: Deployed) -> None:
-    """Stop traffic and instances, delete what they left, start `deployed` and wait until it is RUNNING."""
+    """Stop traffic and instances, delete their data, start `deployed` and wait until it is RUNNING."""
     lab, names = stack.lab, deployed.names
     stack.supervisor.stop(TRAFFIC, *names)
     _forget_group(lab.bootstrap, deployed.application_id)
@@ -28,7 +28,7 @@ def afresh(stack: Stack, deployed: Deployed) -> None:
         (lab.logs / f"{name}.log").write_text("", encoding="utf-8")
     kafka.create_topics(lab.bootstrap)
     application.write_instances(lab, deployed)
-    # A start is told from the write before it by their times; a deployer waits like this too.
+    # The times distinguish a start from the write before it; a deployer waits like this too.
     time.sleep(_TELL_APART_S)
     stack.supervisor.start(*names)
     application.wait_running(lab, stack.supervisor, names)

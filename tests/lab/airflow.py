@@ -1,4 +1,4 @@
-"""Airflow's four components: their environment, their start, and what a person does in the UI, over REST."""
+"""Airflow's four components: their environment, their start, and a person's actions in the UI, over REST."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from lab.supervise import Program, Supervisor, log_tail, until
 
 COMPONENTS = ("airflow-api-server", "airflow-scheduler", "airflow-dag-processor", "airflow-triggerer")
 
-# name: role; each stack draws passwords of its own
+# name: role; each stack draws its own passwords
 LOGINS = {"admin": "admin", "oncall": "op", "approver": "op", "viewer": "viewer"}
 _PASSWORD_BYTES = 12
 _LOCAL_SETTINGS = "from kstreams_runbooks.local_settings import task_instance_mutation_hook  # noqa: F401\n"
@@ -46,7 +46,7 @@ def draw_passwords(lab: Lab) -> None:
 
 
 def passwords(lab: Lab) -> dict[str, str]:
-    """Each login's password; BadInput where no stack with Airflow is up."""
+    """Each login's password; BadInput if no stack with Airflow is up."""
     try:
         drawn: dict[str, str] = json.loads(_passwords_file(lab).read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -82,17 +82,17 @@ def environment(lab: Lab) -> dict[str, str]:
         "database__sql_alchemy_conn": f"sqlite:///{home / 'airflow.db'}",
         "logging__base_log_folder": str(home / "logs"),
         "logging__colored_console_log": "False",
-        # How long a task that could start waits for the scheduler to look.
+        # How long a task that could start waits for the scheduler's next pass.
         "scheduler__scheduler_idle_sleep_time": "0.2",
         "usage_data_collection__enabled": "False",
-        # How late Airflow may notice that a task's process has ended. A task that parks itself (a question, a gate)
-        # and goes on before that is failed by the scheduler: "finished with state success, but the task instance's
+        # How late Airflow may notice that a task's process has ended. If a task defers itself (a question, a gate)
+        # and resumes before that, the scheduler fails it: "finished with state success, but the task instance's
         # state attribute is running".
         "workers__min_heartbeat_interval": "1",
-        # More is running here than two cores can do at once: a late answer is not a lost one.
+        # More processes run here than two cores can serve at once: a late answer is not a lost one.
         "workers__execution_api_timeout": "30",
     }
-    # So that the terminal commands find it, as the person who may trigger.
+    # With this the terminal commands find Airflow, as the person who may trigger.
     ours = {URL: lab.airflow_url, USER: REQUESTER, PASSWORD: passwords(lab)[REQUESTER]}
     return ours | {"AIRFLOW_HOME": str(home)} | {f"AIRFLOW__{name.upper()}": value for name, value in settings.items()}
 
@@ -111,8 +111,8 @@ def programs(lab: Lab) -> tuple[Program, ...]:
 
 
 def prepare(lab: Lab, environ: Mapping[str, str]) -> None:
-    """Make the database; nothing is started."""
-    # $AIRFLOW_HOME/config is where Airflow looks for it.
+    """Create the database; starts nothing."""
+    # Airflow looks for it in $AIRFLOW_HOME/config.
     local_settings = lab.airflow_home / "config" / "airflow_local_settings.py"
     local_settings.parent.mkdir(exist_ok=True)
     local_settings.write_text(_LOCAL_SETTINGS, encoding="utf-8")
@@ -136,7 +136,7 @@ def prepare(lab: Lab, environ: Mapping[str, str]) -> None:
 
 
 def heard_end(lab: Lab, task_id: str, run_id: str) -> bool:
-    """Whether the scheduler has heard of the end of each process that it started for a task, by its own log.
+    """Whether the scheduler has registered the end of each process that it started for a task, by its own log.
 
     A question that is answered before that is lost: Airflow 3.3 fails its task ("finished with state success, but the
     task instance's state attribute is queued").
@@ -150,7 +150,7 @@ def heard_end(lab: Lab, task_id: str, run_id: str) -> bool:
 
 
 def wait_healthy(lab: Lab, supervisor: Supervisor) -> float:
-    """Return when all four components say healthy; returns seconds."""
+    """Return when all four components report healthy; returns seconds."""
     said: dict[str, str] = {}
 
     def healthy() -> bool:
@@ -160,7 +160,7 @@ def wait_healthy(lab: Lab, supervisor: Supervisor) -> float:
             said.update({part: str((answer.get(part) or {}).get("status")) for part in _PARTS})
             if any(said[part] != "healthy" for part in _PARTS):
                 return False
-            # The API that tasks talk to is built at its first request, which takes seconds: that must not be a task's.
+            # The API for tasks is built at its first request, which takes seconds: a task must not make that request.
             return httpx.get(f"{lab.airflow_url}/execution/health", timeout=_CALL_S, trust_env=False).is_success
         except (httpx.HTTPError, ValueError):
             return False
@@ -172,7 +172,7 @@ def wait_healthy(lab: Lab, supervisor: Supervisor) -> float:
 
 
 class Airflow(AirflowApi):
-    """Airflow's API as one of its logins: what the terminal commands do, and what a person does in the UI."""
+    """Airflow's API as one of its logins: the actions of the terminal commands, and of a person in the UI."""
 
     @classmethod
     def of(cls, lab: Lab, login: str = "admin") -> "Airflow":
@@ -182,12 +182,12 @@ class Airflow(AirflowApi):
     def answer(
         self, dag_id: str, run_id: str, task_id: str, option: str = "Approve", params: Mapping[str, Any] | None = None
     ) -> None:
-        """Answer a question; Refused where this login may not or somebody has answered."""
+        """Answer a question; Refused if this login may not, or the question has an answer."""
         path = f"/dags/{dag_id}/dagRuns/{run_id}/taskInstances/{task_id}/-1/hitlDetails"
         self.call("PATCH", path, {"chosen_options": [option], "params_input": dict(params or {})})
 
     def clear(self, dag_id: str, run_id: str, *task_ids: str, downstream: bool = True) -> None:
-        """Clear tasks, as a person does who runs them again."""
+        """Clear tasks, as a person does to run them again."""
         body = {
             "dry_run": False,
             "dag_run_id": run_id,
@@ -205,7 +205,7 @@ class Airflow(AirflowApi):
         return [str(line.get("event", line)) if isinstance(line, dict) else str(line) for line in content]
 
     def wait_for_dag(self, dag_id: str, limit_s: float = _PARSED_S) -> float:
-        """Return when the DAG is known; Refused with the import error where it has one."""
+        """Return when the DAG is known; Refused with its import error if it has one."""
 
         def known() -> bool:
             with suppress(BadInput):

@@ -22,9 +22,9 @@ _RUNNING_S = 240
 
 @dataclass(frozen=True)
 class Deployed:
-    """How the application is set up. Without static membership its members come and go under new names.
+    """The setup of the application. Without static membership its members come and go under new names.
 
-    `settings` goes into every instance's base.properties, over what is written there otherwise.
+    `settings` override the defaults in every instance's base.properties.
     """
 
     instances: int = 2
@@ -41,7 +41,7 @@ class Deployed:
 
 
 def build(lab: Lab) -> None:
-    """Compile both releases and fetch the broker's jars; BadInput with Maven's last lines where it fails."""
+    """Compile both releases and fetch the broker's jars; BadInput with Maven's last lines if it fails."""
     log = lab.run_dir / "logs" / "build.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     command = ["mvn", "-q", "-B", "-f", str(lab.apps / "pom.xml"), "package", "-DskipTests"]
@@ -84,7 +84,7 @@ def base_properties(lab: Lab, deployed: Deployed, number: int, name: str) -> dic
         "num.stream.threads": str(deployed.threads),
         "processing.guarantee": "exactly_once_v2",
         "state.dir": str(lab.instances / name / "state"),
-        # Every update is seen: the judge counts records. The older name is 3.4's.
+        # Every update is sent: the judge counts records. The older name is 3.4's.
         "statestore.cache.max.bytes": "0",
         "cache.max.bytes.buffering": "0",
         **membership,
@@ -93,12 +93,12 @@ def base_properties(lab: Lab, deployed: Deployed, number: int, name: str) -> dic
 
 
 def streams(lab: Lab, number: int) -> StreamsReading | Missing:
-    """What the n-th instance's Streams client says of itself."""
+    """What the n-th instance's Streams client reports."""
     return read_streams(lab.metrics_url(number))
 
 
 def wait_running(lab: Lab, supervisor: Supervisor, names: Sequence[str], limit_s: float = _RUNNING_S) -> float:
-    """Return when every instance says RUNNING; returns seconds. Unreachable with what each said last otherwise."""
+    """Return when every instance reports RUNNING; returns seconds. Else Unreachable with each one's last report."""
     said: dict[str, str] = {}
 
     def running() -> bool:

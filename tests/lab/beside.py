@@ -1,4 +1,4 @@
-"""One more instance of the orders application beside a stack, under an application.id of its own."""
+"""One more instance of the orders application next to a stack, under its own application.id."""
 
 import os
 import socket
@@ -22,7 +22,7 @@ _STOPPED_S = 60
 
 
 class Beside:
-    """An instance that was started; `port` is where its Jolokia answers."""
+    """An instance that was started; its Jolokia answers at `port`."""
 
     def __init__(self, bootstrap: str, directory: Path, application_id: str, release: str, **settings: str) -> None:
         self.application_id = application_id
@@ -43,7 +43,7 @@ class Beside:
             self._process = subprocess.Popen([str(_LAUNCHER), str(directory)], stdout=log, stderr=log, env=os.environ)
 
     def wait_running(self) -> StreamsReading:
-        """Return what it says once it is RUNNING; Unreachable with its last lines where it does not get there."""
+        """Return its report once it is RUNNING; Unreachable with its last lines if it never is."""
         deadline = time.monotonic() + _RUNNING_S
         while True:
             url = f"http://127.0.0.1:{self.port}/jolokia"
@@ -55,7 +55,7 @@ class Beside:
             time.sleep(0.3)
 
     def stop(self) -> None:
-        """Stop it cleanly; nothing happens to one that is stopped."""
+        """Stop it cleanly; does nothing if it is stopped."""
         if self._process.poll() is None:
             self._process.terminate()
             self._process.wait(_STOPPED_S)

@@ -1,4 +1,4 @@
-"""Certificates of the secured broker, made when it starts: one CA, what it signed for the broker, and a CA apart.
+"""Certificates of the secured broker, made when it starts: one CA with its certificates, and a separate CA.
 
 Every file is PEM. A keystore is one file with the key and the certificate, as Kafka reads it (KIP-651).
 """
@@ -28,7 +28,7 @@ _HERE = (x509.DNSName("localhost"), x509.IPAddress(ip_address("127.0.0.1")))
 
 @dataclass(frozen=True)
 class Certificates:
-    """Where the files are."""
+    """The folder of the files."""
 
     directory: Path
 

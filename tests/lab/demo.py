@@ -1,10 +1,10 @@
-"""`make demo` and `make demo-down`: a real library bump under traffic, followed, and judged from the topics.
+"""`make demo` and `make demo-down`: follows a real library bump under traffic, and judges it from the topics.
 
     python -m lab.demo up|down
 
 `RUN_DIR`, `PORT_BASE`, `APPROVE=me` (waits for a person instead of answering) and `FORMAT=json` come from the
 environment. stdout has the result alone. Exit codes: 0 the run completed and nothing was lost or counted twice, 1 it
-did not, 2 the machine lacks something, 3 the judge cannot say, 4 a part of the stack does not answer.
+did not, 2 the machine lacks something, 3 the judge cannot decide, 4 a part of the stack does not answer.
 """
 
 import json
@@ -33,7 +33,7 @@ _COMMAND_S = 600
 
 
 def up(lab: Lab, *, by_hand: bool, as_json: bool) -> int:
-    """Start everything, bump, judge, print; what is up stays up, unless it never came up."""
+    """Start everything, bump, judge, print; the stack stays up, unless its start failed."""
     display = Display()
     stack = Stack(lab, Parts(spark=True), display.say)
     try:
@@ -56,7 +56,7 @@ def up(lab: Lab, *, by_hand: bool, as_json: bool) -> int:
 
 
 def exit_code(result: dict[str, Any]) -> int:
-    """0 for a completed run with nothing lost or doubled; the judge's own code where only it is unsure."""
+    """0 for a completed run with nothing lost or doubled; the judge's own code if only the judge is unsure."""
     if result["ok"]:
         return 0
     return 3 if result["run"]["state"] == "success" and result["verdict"] == "inconclusive" else 1
@@ -100,7 +100,7 @@ def _judged(stack: Stack, display: Display, run_id: str, state: str) -> report.F
     kafka.wait_drained(bootstrap, APPLICATION)
     stack.seconds["drain"] = round(time.monotonic() - began, 1)
     began = time.monotonic()
-    display.say("judge what came out")
+    display.say("judge the outputs")
     judge = command(stack, "verify-traffic", "--bootstrap", bootstrap, "--format", "json", allowed={0, 1, 3})
     stack.seconds["judge"] = round(time.monotonic() - began, 1)
     evidence = command(stack, "evidence", run_id, "--format", "json", allowed={0})
@@ -139,7 +139,7 @@ def command(stack: Stack, *arguments: str, allowed: set[int]) -> dict[str, Any]:
 
 
 def page_of(lab: Lab, run_id: str) -> str:
-    """Where the run is in Airflow's UI."""
+    """The run's page in Airflow's UI."""
     return f"{lab.airflow_url}/dags/{DAG}/runs/{run_id}"
 
 
@@ -153,14 +153,14 @@ def _say_where(lab: Lab, run_id: str) -> None:
         f"evidence   {here} evidence {run_id}",
         f"document   {lab.run_dir / 'result.json'}",
         f"Spark      {lab.spark_remote} (Connect; in the environment as SPARK_REMOTE)",
-        f"told       {lab.run_dir / 'notifications.jsonl'}",
+        f"messages   {lab.run_dir / 'notifications.jsonl'}",
         "it stays up until: make demo-down",
     ):
         print(line, file=sys.stderr)
 
 
 def down(lab: Lab) -> int:
-    """Stop what `up` started."""
+    """Stop the stack that `up` started."""
     stopped = leftovers.stop(lab)
     print("stopped" if stopped else f"nothing of {lab.run_dir} is up", file=sys.stderr)
     return 0

@@ -1,4 +1,4 @@
-"""What a person watches: the steps of a run as they go, and the result as tables. On a pipe, plain lines."""
+"""Shows the steps of a run as they proceed, and the result as tables. On a pipe, plain lines."""
 
 import sys
 import time
@@ -34,7 +34,7 @@ class Display:
         self._live: Live | None = None
 
     def say(self, line: str) -> None:
-        """One line that stays."""
+        """Print one line that stays."""
         line = f"{time.monotonic() - self._began:6.1f} s  {line}"
         if self._console.is_terminal:
             (self._live.console if self._live else self._console).print(Text(line), soft_wrap=True)
@@ -52,13 +52,13 @@ class Display:
         self._live.update(Group(_steps_table(tasks, lines)))
 
     def close(self) -> None:
-        """Leave the last picture where it is."""
+        """Leave the last picture on the screen."""
         if self._live is not None:
             self._live.stop()
             self._live = None
 
     def _changes(self, tasks: Mapping[str, Mapping[str, Any]], lines: Mapping[str, str]) -> None:
-        """A new state is always worth a line, what a step says in one state only now and then."""
+        """A new state always gets a line, a new sentence in the same state only now and then."""
         for name, task in tasks.items():
             if task["state"] in {None, "none", "scheduled", "queued"}:
                 continue
@@ -103,13 +103,13 @@ def show(document: Mapping[str, Any]) -> None:
     faults = ", ".join(f"{document[name]} {name.replace('_', ' ')}" for name in ("missing", "extra", "duplicate"))
     console.print(
         f"run {document['run']['state']}, {document['bounces']} bounces, {document['inputs_seen']:,} inputs: {faults}"
-        f" — the judge says {document['verdict']}",
+        f" — the judge's verdict: {document['verdict']}",
         soft_wrap=True,
     )
 
 
 def _outputs(document: Mapping[str, Any]) -> Table:
-    table = Table(title="What came out, judged from the topics alone", title_justify="left")
+    table = Table(title="Outputs, judged from the topics alone", title_justify="left")
     names = ("topic", "verdict", "inputs_seen", "expected", "seen", "missing", "extra", "duplicate", "out_of_order")
     for name in names:
         table.add_column(name.replace("_", " "), justify="left" if name in {"topic", "verdict"} else "right")

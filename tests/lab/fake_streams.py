@@ -1,4 +1,4 @@
-"""A fake Kafka Streams application: its agent and its deployer say what a test made them say, over real HTTP and files.
+"""A fake Kafka Streams application: its agent and its deployer report what a test gave them, over real HTTP and files.
 
 Only the group, the topics and the broker next to it are real.
 """
@@ -35,7 +35,7 @@ class FakeStreams:
         return f"{self.application_id}-1-StreamThread-1-consumer"
 
     def declare(self, metrics_url: str = "http://127.0.0.1:1/jolokia") -> None:
-        """Write the fleet; what describes it says that the instance is stopped."""
+        """Write the fleet; its deployer reports that the instance is stopped."""
         for folder in ("applications", "clusters"):
             (self.directory / folder).mkdir(parents=True, exist_ok=True)
         (self.directory / "clusters" / "secured.yaml").write_text("connection: kafka_secured\n", encoding="utf-8")
@@ -70,7 +70,7 @@ class FakeStreams:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """A fake agent says that the instance runs this topology, and its fake deployer that it is up."""
+        """A fake agent reports that the instance runs this topology, and its fake deployer that it is up."""
         started_ms = time.time_ns() // 1_000_000 - 120_000
         answer = json.dumps(self._answer(started_ms)).encode()
 
@@ -83,10 +83,10 @@ class FakeStreams:
                 self.wfile.write(answer)
 
             def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002 - the library's name
-                """Nothing."""
+                """Print nothing."""
 
         with ThreadingHTTPServer(("127.0.0.1", 0), FakeAgent) as server:
-            threading.Thread(target=server.serve_forever, daemon=True).start()
+            threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
             self.declare(f"http://127.0.0.1:{server.server_address[1]}/jolokia")
             self._describe("running", started_ms)
             try:

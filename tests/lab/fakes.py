@@ -1,6 +1,6 @@
-"""Fake agents and fake supervisors: real sockets on the loopback that answer whatever a test gives them.
+"""Fake agents and fake supervisors: real sockets on the loopback that answer with bytes of the test.
 
-They stand for what this project does not control: the programs behind a Jolokia URL or a supervisord URL.
+They replace what this project does not control: the programs behind a Jolokia URL or a supervisord URL.
 """
 
 import gzip
@@ -15,7 +15,7 @@ Reply = Callable[[socket.socket], None]
 
 
 class _FakeServer:
-    """Listens on a port of its own, reads each request to its end and lets `reply` do what it likes with the socket."""
+    """Listens on a port of its own, reads each request to its end and gives the socket to `reply`."""
 
     path = ""
 
@@ -66,13 +66,13 @@ class _FakeServer:
 
 
 class FakeAgent(_FakeServer):
-    """Where a Jolokia agent would answer."""
+    """The URL of a Jolokia agent."""
 
     path = "/jolokia"
 
 
 class FakeSupervisor(_FakeServer):
-    """Where supervisord's XML-RPC would answer."""
+    """The URL of supervisord's XML-RPC."""
 
 
 def _request(connection: socket.socket) -> bytes:
@@ -89,7 +89,7 @@ def _request(connection: socket.socket) -> bytes:
 
 
 def answer(body: bytes, status: str = "200 OK", headers: Iterable[str] = ()) -> Reply:
-    """A whole answer, at once."""
+    """A complete answer, at once."""
     lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", *headers]
     return sends("\r\n".join(lines).encode() + b"\r\n\r\n" + body)
 
@@ -121,7 +121,7 @@ def falls_silent(data: bytes = b"") -> Reply:
 
 
 def floods(head: bytes, chunk: bytes) -> Reply:
-    """The same bytes for ever, as fast as they are taken."""
+    """The same bytes without end, as fast as the client reads them."""
 
     def reply(connection: socket.socket) -> None:
         connection.sendall(head)

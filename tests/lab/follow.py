@@ -1,4 +1,4 @@
-"""Following one run to its end over REST, and answering what it asks."""
+"""Follows one run to its end over REST, and answers its questions."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -11,19 +11,19 @@ from lab.airflow import Airflow
 _POLL_S = 1.5
 _LIMIT_S = 3_600
 _BY_HAND_S = 8 * 3_600
-# Four eyes ask again; a login that is never accepted would be asked for ever.
+# Four eyes ask again; a login that is never accepted would be asked without end.
 _ANSWERS = 3
-# Nobody reads a plan faster, and an answer that comes too soon is lost (`heard_end` in airflow.py).
+# No person reads a plan faster, and an answer that comes too soon is lost (`heard_end` in airflow.py).
 READING_S = 4.0
 _ENDED = frozenset({"success", "failed"})
 _GOING = frozenset({"running", "deferred", "awaiting_input"})
 
 
 class Watch(Protocol):
-    """Who is told how the run goes."""
+    """Receives the progress of the run."""
 
     def say(self, line: str) -> None:
-        """One line."""
+        """One line of progress."""
 
     def steps(self, tasks: Mapping[str, Mapping[str, Any]], lines: Mapping[str, str]) -> None:
         """Task instances in the order of their start, and the last line of each one's log."""
@@ -43,8 +43,8 @@ def follow(
 ) -> str:
     """Return the state in which the run ended; `approver` approves everything, None leaves it to a person.
 
-    `at_once` says of a task whether its question may be answered without the time that a reader takes. Unreachable
-    where it does not end, Refused where it asks the same again and again.
+    `at_once` decides whether a task's question may be answered without the time that a reader takes. Unreachable if
+    the run does not end, Refused if it asks the same again and again.
     """
     lines: dict[str, str] = {}
     final: set[tuple[str, str]] = set()

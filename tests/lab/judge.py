@@ -19,7 +19,7 @@ class Judgement:
     document: dict[str, Any]
 
     def faults(self) -> dict[str, dict[str, int]]:
-        """Per output what is not zero."""
+        """The figures of each output that are not zero."""
         kinds = ("missing", "extra", "duplicate", "out_of_order")
         found = {
             output["output"]: {kind: output[kind] for kind in kinds if output[kind]}

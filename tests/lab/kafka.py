@@ -1,4 +1,4 @@
-"""The broker of a stack, its topics, and what can be read from them afterwards."""
+"""The broker of a stack, its topics, and the records in them afterwards."""
 
 import time
 from collections import Counter
@@ -20,7 +20,7 @@ OUTPUTS = ("orders-running", "orders-windowed", "orders-enriched", "orders-per-c
 _READY_S = 180
 _CALL_S = 30
 _BATCH = 5_000
-# Outputs carry event times; when the broker appended them is what shows a gap in processing.
+# Outputs have event times; a gap in processing shows in the times at which the broker appended them.
 _CONFIG = {"retention.ms": "-1"}
 _OUTPUT_CONFIG = {**_CONFIG, "message.timestamp.type": "LogAppendTime"}
 _QUIET: dict[str, Any] = {"log_level": 0, "error_cb": lambda _: None}
@@ -28,7 +28,7 @@ _QUIET: dict[str, Any] = {"log_level": 0, "error_cb": lambda _: None}
 
 @dataclass(frozen=True)
 class Appended:
-    """One record as a gap is measured from it: where it is, and its Kafka timestamp in Unix ms."""
+    """One record for the measurement of a gap: its partition, and its Kafka timestamp in Unix ms."""
 
     partition: int
     at_ms: int
@@ -42,7 +42,7 @@ def broker_program(lab: Lab) -> Program:
 
 
 def wait_for_broker(lab: Lab, supervisor: Supervisor) -> None:
-    """Return when the broker answers; Unreachable where it ended or takes too long."""
+    """Return when the broker answers; Unreachable if it ended or takes too long."""
     admin = AdminClient({"bootstrap.servers": lab.bootstrap, **_QUIET})
 
     def ready() -> bool:
@@ -56,7 +56,7 @@ def wait_for_broker(lab: Lab, supervisor: Supervisor) -> None:
 
 
 def create_topics(bootstrap: str, names: Iterable[str] = (*INPUTS, *OUTPUTS), partitions: int = PARTITIONS) -> None:
-    """Create the application's topics; nothing in them is ever deleted by time."""
+    """Create the application's topics; their records are never deleted by time."""
     admin = AdminClient({"bootstrap.servers": bootstrap, **_QUIET})
     topics = [
         NewTopic(name, num_partitions=partitions, config=_CONFIG if name in INPUTS else _OUTPUT_CONFIG)
@@ -69,7 +69,7 @@ def create_topics(bootstrap: str, names: Iterable[str] = (*INPUTS, *OUTPUTS), pa
 
 
 def records(bootstrap: str, topic: str, *, isolation: str = "read_committed") -> Iterator[Message]:
-    """Every record of a topic from its start to the end that it has when the call is made."""
+    """Every record of a topic from its start to its end at the time of the call."""
     consumer = Consumer(
         {
             "bootstrap.servers": bootstrap,
@@ -104,7 +104,7 @@ def _until_ends(consumer: Consumer, topic: str, ends: dict[int, int]) -> Iterato
                 continue
             if error is None and offset < ends[partition]:
                 yield message
-            # Transaction markers at the end take offsets and are never delivered: there only the end itself is told.
+            # Transaction markers at the end take offsets and are never delivered: only the end itself is reported.
             if error is not None or offset >= ends[partition] - 1:
                 del ends[partition]
         if batch:

@@ -25,7 +25,7 @@ def transactions(bootstrap: str, *words: str) -> Sequence[str]:
 
 
 def _command(main: str, bootstrap: str, words: Sequence[str]) -> Sequence[str]:
-    """With the heap that the launcher of each tool gives it."""
+    """The command, with the heap that the launcher of each tool sets."""
     home = os.environ.get("JAVA_HOME")
     java = f"{home}/bin/java" if home else "java"
     path = f"{_BROKER / 'config'}:{_BROKER / 'target' / 'libs'}/*"
@@ -37,7 +37,7 @@ def described_lag(bootstrap: str, groups: Sequence[str]) -> Places:
     named = [word for group in groups for word in ("--group", group)]
     command = consumer_groups(bootstrap, "--describe", *named)
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=_TOOL_S)
-    # It exits with 0 where one group is not found, and says nothing of the others.
+    # It exits with 0 if one group is not found, and prints nothing about the others.
     assert "Error" not in done.stdout, done.stdout
     found: dict[tuple[str, str, int], str] = {}
     columns: list[str] = []

@@ -1,4 +1,4 @@
-"""Stopping a stack and nothing else: its processes are those of its supervisord's session, whatever they are called."""
+"""Stops a stack and nothing else: its processes are those of its supervisord's session, independent of their names."""
 
 import json
 import os
@@ -15,10 +15,10 @@ from kstreams_runbooks.errors import BadInput, Unreachable
 from lab.settings import Lab, Ports
 from lab.supervise import Supervisor, until
 
-# Longest stopwaitsecs of a program, and supervisord's own time around it.
+# Longest stopwaitsecs of a program, plus supervisord's own time.
 _SHUTDOWN_S = 100
 _TERM_S = 10
-# Says that a stack wrote what lies beside it.
+# Marks the files next to it as written by a stack.
 _MARKER = ".kstreams-runbooks-demo"
 _OURS = (
     "airflow",
@@ -39,19 +39,19 @@ _OURS = (
 
 @dataclass(frozen=True)
 class Started:
-    """What was started: supervisord's process id, which is its session's id too, and when, in seconds since 1970."""
+    """The started stack: supervisord's process id, which is its session's id too, and when, in seconds since 1970."""
 
     session: int
     at: float
     port_base: int
 
     def write(self, path: Path) -> None:
-        """Keep it for whoever stops it."""
+        """Keep it for the process that stops the stack."""
         path.write_text(json.dumps(self.__dict__), encoding="utf-8")
 
     @classmethod
     def read(cls, path: Path) -> "Started | None":
-        """What was kept; None where nothing was, or nothing readable."""
+        """The kept values; None if there are none, or if they are unreadable."""
         try:
             return cls(**json.loads(path.read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError):
@@ -61,7 +61,7 @@ class Started:
         """Every address that one of its processes listens at, with the process's command."""
         found: dict[str, str] = {}
         for process in self.processes():
-            # One that has ended since it was listed listens nowhere.
+            # A process that has ended since the listing does not listen.
             with suppress(psutil.NoSuchProcess):
                 command, sockets = " ".join(process.cmdline()), process.net_connections("inet")
                 found |= {
@@ -82,7 +82,7 @@ class Started:
 
 
 def stop(lab: Lab) -> bool:
-    """Stop the stack of this run directory; False where none is up. Unreachable where something stays."""
+    """Stop the stack of this run directory; False if none is up. Unreachable if a process stays."""
     started = Started.read(lab.started_file)
     if started is None:
         return False
@@ -93,7 +93,7 @@ def stop(lab: Lab) -> bool:
         supervisor.shutdown()
         with suppress(Unreachable):
             until(lambda: not _lives_pid(started.session), _SHUTDOWN_S, "supervisord has ended")
-    # What is left lost its parent before, for example to a SIGKILL.
+    # The remaining processes lost their parent before, for example to a SIGKILL.
     left = [process for process in {*known, *started.processes()} if _lives(process)]
     for process in left:
         _quietly(process.terminate)
@@ -109,12 +109,12 @@ def stop(lab: Lab) -> bool:
 
 
 def clear(lab: Lab) -> None:
-    """Delete what an earlier stack left in the run directory, and only what a stack writes.
+    """Delete the files of an earlier stack in the run directory, and only those that a stack writes.
 
-    BadInput where something of these names is there and no stack wrote it: it is somebody's own.
+    BadInput if a file has one of these names and no stack wrote it: it may be a user's own.
     """
     lab.run_dir.mkdir(parents=True, exist_ok=True)
-    # Logs, passwords and what the application keeps are the owner's alone.
+    # Only the owner may read logs, passwords and the application's data.
     lab.run_dir.chmod(0o700)
     marker = lab.run_dir / _MARKER
     foreign = [name for name in _OURS if (lab.run_dir / name).exists()]
@@ -123,7 +123,7 @@ def clear(lab: Lab) -> None:
             f"RUN_DIR={lab.run_dir}: holds {', '.join(foreign)}, which no demo wrote and a demo would delete; set "
             "RUN_DIR to a folder of its own"
         )
-    marker.write_text("made by make demo; what lies here is deleted by the next one\n", encoding="utf-8")
+    marker.write_text("made by make demo; the next one deletes the content\n", encoding="utf-8")
     for name in _OURS:
         path = lab.run_dir / name
         if path.is_dir():
@@ -133,7 +133,7 @@ def clear(lab: Lab) -> None:
 
 
 def _delete(path: Path) -> None:
-    # A JVM that is just gone may still have a file deleted under our hands.
+    # A JVM that has just ended may still delete a file meanwhile.
     for _ in range(3):
         shutil.rmtree(path, ignore_errors=True)
         if not path.exists():

@@ -1,6 +1,6 @@
-"""Make the project itself usable in its environment: a path file for the package, and the terminal command.
+"""Makes the project itself usable in its environment: a path file for the package, and the terminal command.
 
-Nothing is built for it, so nothing has to be fetched: `make setup` runs this with the environment's own Python.
+It builds nothing, so nothing has to be fetched: `make setup` runs this with the environment's own Python.
 """
 
 import sys

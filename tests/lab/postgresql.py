@@ -1,4 +1,4 @@
-"""A PostgreSQL server of the tests' own: in a temporary folder, on the loopback, gone afterwards."""
+"""A PostgreSQL server for the tests: in a temporary folder, on the loopback, gone afterwards."""
 
 import os
 import pwd
@@ -16,7 +16,7 @@ _LIMIT_S = 60
 
 
 class NoPostgreSQL(AssertionError):
-    """The tests need a server, and a test that needs what is not there fails."""
+    """The tests need a server; without one they fail."""
 
 
 def program(name: str) -> str:
@@ -31,14 +31,14 @@ def program(name: str) -> str:
 
 
 class Server:
-    """One server; where the tests run as root, which initdb refuses, it runs as another user."""
+    """One server; if the tests run as root, which initdb refuses, it runs as another user."""
 
     def __init__(self, folder: Path, port: int) -> None:
         self.folder, self.port, self._user = folder, port, _another_user()
         self.own(folder)
 
     def database(self, name: str, on: Path | None = None) -> str:
-        """Make an empty database, on a disk of its own where one is given; the address of it as a ledger's."""
+        """Create an empty database, on a separate disk if one is given; returns its address as a ledger's."""
         place = []
         if on is not None:
             self.own(on)
@@ -48,7 +48,7 @@ class Server:
         return f"postgresql+psycopg://ledger@127.0.0.1:{self.port}/{name}"
 
     def own(self, folder: Path) -> None:
-        """Give a folder to the user that the server runs as."""
+        """Give a folder to the server's user."""
         if self._user is not None:
             os.chown(folder, self._user.pw_uid, self._user.pw_gid)
 
@@ -68,14 +68,14 @@ class Server:
         )
 
     def stop(self) -> None:
-        """End it at once, whoever is connected."""
+        """End it at once, also with open connections."""
         self._run("pg_ctl", "-D", str(self.folder / "data"), "-m", "immediate", "stop", check=False)
 
     def _run(self, name: str, *arguments: str, check: bool = True) -> None:
         user = self._user
         drop = [f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"] if user else []
         command = [*(["setpriv", *drop] if drop else []), program(name), *arguments]
-        # Its output goes to a file: a server that stays would keep a pipe open.
+        # Its output goes to a file: a server that keeps running would keep a pipe open.
         with (self.folder / "said").open("w+") as said:
             ended = subprocess.run(
                 command, stdout=said, stderr=said, cwd=self.folder, timeout=2 * _LIMIT_S, check=False
@@ -86,7 +86,7 @@ class Server:
 
 @contextmanager
 def postgresql() -> Iterator[Server]:
-    """A running server of its own, in a folder that other users may enter."""
+    """A separate running server, in a folder that other users may enter."""
     with TemporaryDirectory(prefix="ledger-postgresql-") as made:
         folder = Path(made)
         folder.chmod(0o755)
@@ -101,7 +101,7 @@ def postgresql() -> Iterator[Server]:
 
 @contextmanager
 def small_disk(megabytes: int) -> Iterator[Path]:
-    """An empty disk of that size in memory; AssertionError where the tests do not run as root."""
+    """An empty disk of that size in memory; AssertionError if the tests do not run as root."""
     assert os.getuid() == 0, "full disk: a small one is mounted for this test; run it as root"
     with TemporaryDirectory(prefix="ledger-disk-") as made:
         Path(made).chmod(0o755)

@@ -1,4 +1,4 @@
-"""What a machine has to have before anything is started: each thing that is missing is one sentence."""
+"""Checks what a machine must have before anything is started: one sentence for each missing thing."""
 
 import re
 import shutil
@@ -20,9 +20,9 @@ Run = Callable[[list[str]], str | None]
 
 
 def require(ports: Mapping[str, int], *, build: bool, base: int) -> None:
-    """BadInput with one line per thing that is missing; nothing is started or written before.
+    """BadInput with one line for each missing thing; starts and writes nothing.
 
-    `ports` is name and number of every port that will be listened on, `build` whether Maven will be needed.
+    `ports` is name and number of every port to listen on, `build` whether Maven will be needed.
     """
     troubles = [*jdk_troubles(_output), *(maven_troubles() if build else ()), *port_troubles(ports, base)]
     if troubles:
@@ -40,7 +40,7 @@ def ports_of(ports: Ports, *, broker: bool, instances: int, airflow: bool) -> di
 
 
 def jdk_troubles(output: Run) -> Iterator[str]:
-    """No JDK, or one that is too old; `output` runs a command, None where it cannot."""
+    """The problem of a missing or old JDK; `output` runs a command, None if it cannot."""
     home = environ.get("JAVA_HOME")
     where = f"JAVA_HOME={home}" if home else "PATH"
     javac = f"{home}/bin/javac" if home else "javac"
@@ -56,19 +56,19 @@ def jdk_troubles(output: Run) -> Iterator[str]:
 
 
 def jdk_release(said: str) -> int | None:
-    """Feature release in `javac 17.0.15` or `javac 1.8.0_392`; None where there is none."""
+    """Feature release in `javac 17.0.15` or `javac 1.8.0_392`; None if there is none."""
     found = re.search(r"javac (?:1\.)?(\d+)", said)
     return int(found[1]) if found else None
 
 
 def maven_troubles() -> Iterator[str]:
-    """No Maven."""
+    """The problem of a missing Maven."""
     if shutil.which("mvn") is None:
         yield "Maven: no mvn at PATH; install Maven 3.6 or later"
 
 
 def port_troubles(ports: Mapping[str, int], base: int) -> Iterator[str]:
-    """Every port that is taken: by which process, and which setting moves it."""
+    """Every taken port: its process, and the setting that moves it."""
     for name, port in ports.items():
         if _free(port):
             continue
@@ -79,7 +79,7 @@ def port_troubles(ports: Mapping[str, int], base: int) -> Iterator[str]:
 
 def _free(port: int) -> bool:
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        # As the servers do it: a connection in TIME_WAIT does not take a port.
+        # The servers set this too: a connection in TIME_WAIT does not occupy a port.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("127.0.0.1", port))
@@ -114,6 +114,6 @@ def _output(command: list[str]) -> str | None:
 
 
 def executable(path: Path, mend: str) -> None:
-    """BadInput where a program of the stack is not there."""
+    """BadInput if a program of the stack does not exist."""
     if not path.exists():
-        raise BadInput(f"{path} is not there; {mend}")
+        raise BadInput(f"{path} does not exist; {mend}")

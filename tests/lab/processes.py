@@ -16,12 +16,12 @@ from lab.supervise import until
 SCHEDULER, TRIGGERER, API_SERVER = "airflow-scheduler", "airflow-triggerer", "airflow-api-server"
 
 _GONE_S = 30
-# supervisord's number for a process that was told to stop and has not ended yet.
+# supervisord's number for a process that is stopping and has not ended yet.
 _STOPPING = 40
 
 
 def task_process(stack: Stack, task_instance_id: str) -> psutil.Process | None:
-    """The process of one try of a task; Airflow writes the id of the try into its title. None where it has none."""
+    """The process of one try of a task; Airflow writes the id of the try into its title. None if it has none."""
     scheduler = stack.supervisor.pid(SCHEDULER)
     with suppress(psutil.Error):
         for process in psutil.Process(scheduler).children(recursive=True) if scheduler else ():
@@ -36,7 +36,7 @@ def kill_component(stack: Stack, name: str) -> None:
     pid = stack.supervisor.pid(name)
     assert pid is not None, f"{name} does not run"
     with suppress(psutil.Error):
-        # A child in a group of its own would go on: a triggerer's gate, a scheduler's task.
+        # A child in its own process group would continue: a triggerer's gate, a scheduler's task.
         children = psutil.Process(pid).children(recursive=True)
         os.killpg(os.getpgid(pid), signal.SIGKILL)
         for child in children:
@@ -46,7 +46,7 @@ def kill_component(stack: Stack, name: str) -> None:
 
 
 def kill_main_process(stack: Stack, name: str) -> None:
-    """SIGKILL a component's main process alone, as the kernel does that is out of memory: what it forked goes on."""
+    """SIGKILL a component's main process alone, as a kernel out of memory does: its child processes continue."""
     pid = stack.supervisor.pid(name)
     assert pid is not None, f"{name} does not run"
     os.kill(pid, signal.SIGKILL)
@@ -60,5 +60,5 @@ def start_component(stack: Stack, name: str) -> None:
 
 
 def stopping(stack: Stack, *names: str) -> str | None:
-    """The first of these instances that has been told to stop and has not ended yet."""
+    """The first of these instances that is stopping and has not ended yet."""
     return next((name for name in names if stack.supervisor.process(name)["state"] == _STOPPING), None)

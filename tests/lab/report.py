@@ -1,4 +1,4 @@
-"""The demo's result as one document, from facts alone: what the topics, the logs and the run's evidence say."""
+"""The demo's result as one document, from facts alone: those in the topics, the logs and the run's evidence."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,14 +13,14 @@ FAULTS = ("missing", "extra", "duplicate", "out_of_order")
 
 _CONFIG = re.compile(r"StreamsConfig values:")
 _UPGRADE_FROM = re.compile(r"^\s*upgrade\.from = (\S+)\s*$")
-# An error, an exception with its message, a line of a stack trace: not the settings that name handlers of exceptions.
+# An error, an exception with its message, a line of a stack trace: not the settings with names of exception handlers.
 COMPLAINT = re.compile(r"\] ERROR |\w(Exception|Error): |^\s+at |^Caused by")
 _VERSION = re.compile(r"Kafka(?: Streams)? version: (\S+)")
 
 
 @dataclass(frozen=True)
 class InstanceStart:
-    """One start of an instance as its log prints it; `upgrade_from` is None where it is unset."""
+    """One start of an instance as its log prints it; `upgrade_from` is None if it is unset."""
 
     version: str
     upgrade_from: str | None
@@ -28,7 +28,7 @@ class InstanceStart:
 
 @dataclass(frozen=True)
 class Rolled:
-    """One instance in one bounce: when it was asked to stop and when its gate first passed, Unix ms."""
+    """One instance in one bounce: when its stop was requested and when its gate first passed, Unix ms."""
 
     bounce: int
     instance: str
@@ -39,7 +39,7 @@ class Rolled:
 
 @dataclass(frozen=True)
 class Facts:
-    """Everything that the document is made of; `inputs` and `outputs` are the records of the topics by time."""
+    """All input of the document; `inputs` and `outputs` are the records of the topics by time."""
 
     run: Mapping[str, Any]
     judge: Mapping[str, Any]
@@ -51,7 +51,7 @@ class Facts:
 
 
 def document(facts: Facts) -> dict[str, Any]:
-    """The result; `ok` is what the exit code says."""
+    """The result; `ok` agrees with the exit code."""
     numbers = sorted({one.bounce for one in facts.rolled})
     bounces = [_bounce(number, facts) for number in numbers]
     return {
@@ -93,7 +93,7 @@ def _bounce(number: int, facts: Facts) -> dict[str, Any]:
 def slowest_second(inputs: Sequence[Appended], first_ms: int, last_ms: int) -> int | None:
     """Fewest records in any whole second between two times; a second without a record counts as 0.
 
-    None where there is no whole second between them.
+    None if there is no whole second between them.
     """
     seconds = range(-(-first_ms // 1000), last_ms // 1000)
     counted = dict.fromkeys(seconds, 0)
@@ -106,7 +106,7 @@ def slowest_second(inputs: Sequence[Appended], first_ms: int, last_ms: int) -> i
 def gap(outputs: Sequence[Appended], rolled: Rolled) -> float | None:
     """Longest time in seconds in which a partition got no output while this instance was restarted.
 
-    Partitions of the other instances go on, so the longest is of the restarted one. None before its gate has passed.
+    Partitions of the other instances continue, so the longest is of the restarted one. None before its gate has passed.
     """
     if rolled.gate_passed_at_ms is None:
         return None
@@ -148,7 +148,7 @@ def _starts(lines: Sequence[str]) -> Iterator[InstanceStart]:
 
 
 def rolled_in(evidence: Mapping[str, Any]) -> list[Rolled]:
-    """What a run's evidence says of its restarts, in their order: the write of each, and the first gate after it."""
+    """A run's restarts from its evidence, in their order: the write of each, and the first gate after it."""
     gates = [piece for piece in evidence["verdicts"] if piece["name"] == "gate"]
     return [
         Rolled(

@@ -1,7 +1,7 @@
-"""A broker that trusts no one by default: SASL_SSL, StandardAuthorizer, no access without an ACL, loopback only.
+"""A broker that denies by default: SASL_SSL, StandardAuthorizer, no access without an ACL, loopback only.
 
-Its logins are made while it runs (SCRAM) and can do nothing until `grant`; `admin` may do everything. More listeners of
-the same broker present what a client must not accept: an expired certificate, one for another host, no TLS at all.
+Its logins are made while it runs (SCRAM) and can do nothing until `grant`; `admin` may do everything. Other listeners
+of the same broker present what a client must not accept: an expired certificate, one for another host, no TLS at all.
 Apache Kafka documentation, "Security: Authentication using SASL", "Authorization and ACLs".
 """
 
@@ -105,12 +105,12 @@ class Secured:
 
     @property
     def bootstrap(self) -> str:
-        """Where logins connect to."""
+        """The address that logins connect to."""
         return f"127.0.0.1:{self.ports.secured}"
 
     @property
     def log(self) -> Path:
-        """What the broker prints."""
+        """The broker's output."""
         return self.directory / "broker.log"
 
     def start(self) -> None:
@@ -132,7 +132,7 @@ class Secured:
         until(self._answers, _READY_S, f"the secured broker answers; read {self.log}")
 
     def stop(self) -> None:
-        """End it; what it keeps goes with the test's directory."""
+        """End it; its data goes with the test's directory."""
         if self._process is not None:
             self._process.terminate()
             try:
@@ -165,7 +165,7 @@ class Secured:
         }
 
     def command_config(self, login: Login) -> Path:
-        """A properties file as Kafka's own tools take it (--command-config)."""
+        """A properties file for Kafka's own tools (--command-config)."""
         module = "plain.Plain" if login.mechanism == "PLAIN" else "scram.Scram"
         path = self.directory / f"{login.name}.properties"
         path.touch(mode=0o600)
@@ -204,7 +204,7 @@ class Secured:
         until(lambda: not taken & set(self.acls(login)), _CALL_S, f"the rights of {login.name} are gone")
 
     def acls(self, login: Login) -> list[AclBinding]:
-        """What a login has been granted."""
+        """The rights of a login."""
         found: list[AclBinding] = self._admin.describe_acls(_matching(login), request_timeout=_CALL_S).result()
         return found
 
@@ -277,7 +277,7 @@ def _matching(
     name: str | None = None,
     operation: AclOperation = AclOperation.ANY,
 ) -> AclBindingFilter:
-    # The stubs of confluent-kafka lack that a filter takes None for any name, any principal and any host.
+    # In confluent-kafka's stubs a filter does not accept None for any name, any principal and any host; the code does.
     any_name: Any = name
     any_host: Any = None
     user = f"User:{login.name}"

@@ -1,4 +1,4 @@
-"""Where everything of one stack lies: every path under one run directory, every port from one base."""
+"""The places of one stack: every path under one run directory, every port from one base."""
 
 import json
 import os
@@ -61,7 +61,7 @@ class Ports:
 
 @dataclass(frozen=True)
 class Lab:
-    """One stack: its run directory, its ports, its fleet. Two of them do not meet."""
+    """One stack: its run directory, its ports, its fleet. Two stacks share nothing."""
 
     run_dir: Path
     ports: Ports
@@ -110,22 +110,22 @@ class Lab:
 
     @property
     def broker_data(self) -> Path:
-        """What the broker keeps."""
+        """The broker's data."""
         return self.run_dir / "broker"
 
     @property
     def airflow_home(self) -> Path:
-        """AIRFLOW_HOME: inside of the run directory, so that the person's own is never touched."""
+        """AIRFLOW_HOME: inside the run directory, to leave the user's own untouched."""
         return self.run_dir / "airflow"
 
     @property
     def environment_file(self) -> Path:
-        """What the terminal command reads to find a stack that is up."""
+        """The file in which the terminal command finds a stack that is up."""
         return self.run_dir / "env"
 
     @property
     def started_file(self) -> Path:
-        """What has to be stopped: written before anything is started."""
+        """The processes to stop: written before anything is started."""
         return self.run_dir / "started.json"
 
     @property
@@ -149,7 +149,7 @@ class Lab:
         return self.checkout / ".venv" / "bin" / "kstreams-runbooks"
 
     def fleet_environment(self) -> dict[str, str]:
-        """What the demo's fleet files and the package read."""
+        """The variables that the demo's fleet files and the package read."""
         return {
             "DEMO_DIR": str(self.run_dir),
             "DEMO_BOOTSTRAP": self.bootstrap,

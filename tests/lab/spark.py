@@ -1,4 +1,4 @@
-"""Spark beside a stack: the connector's jars, the zip that carries the frames, and a Connect server on the loopback."""
+"""Spark next to a stack: the connector's jars, the zip with the frames, and a Connect server on the loopback."""
 
 import os
 import socket
@@ -23,10 +23,10 @@ CONNECT = "spark-connect"
 _JARS = JOBS / "target" / "libs"
 _BUILD_S = 300
 _READY_S = 120
-# Beside everything else of a demo on two cores.
+# Together with everything else of a demo on two cores.
 _SMALL = "-XX:+UseSerialGC"
 _SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
-# A driver that only its own machine can reach, and no page that nobody looks at.
+# A driver that only its own machine can reach, and no web page, which no test reads.
 LOOPBACK = {
     "spark.ui.enabled": "false",
     "spark.log.level": "WARN",
@@ -34,12 +34,12 @@ LOOPBACK = {
     "spark.driver.bindAddress": "127.0.0.1",
 }
 
-# A JVM that lives for a minute: what the compiler would make of hot code comes too late for it.
+# A JVM that lives for a minute: the compiler's optimizations of hot code come too late for it.
 SHORT = {"spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"}
 
 
 def build_jars() -> None:
-    """Fetch the connector's jars with Maven, where the pom is newer than they are; BadInput where it fails."""
+    """Fetch the connector's jars with Maven if the pom is newer; BadInput if it fails."""
     if _JARS.is_dir() and _JARS.stat().st_mtime > (JOBS / "pom.xml").stat().st_mtime:
         return
     command = ["mvn", "-q", "-B", "-f", str(JOBS / "pom.xml"), "package"]
@@ -49,7 +49,7 @@ def build_jars() -> None:
 
 
 def jars() -> str:
-    """The connector's jars as `spark.jars` takes them; BadInput where they are not there."""
+    """The connector's jars in the format of `spark.jars`; BadInput if they do not exist."""
     found = sorted(str(path) for path in _JARS.glob("*.jar"))
     if not found:
         raise BadInput(f"no jars in {_JARS}; fetch them with: mvn -q -f {JOBS / 'pom.xml'} package")
@@ -57,7 +57,7 @@ def jars() -> str:
 
 
 def spark_home() -> Path:
-    """Where pyspark lies: the whole of Spark, with its launchers."""
+    """The folder of pyspark: the whole of Spark, with its launchers."""
     spec = find_spec("pyspark")
     assert spec is not None, "pyspark is in the locks"
     assert spec.origin is not None, "pyspark is a package with a file"
@@ -65,7 +65,7 @@ def spark_home() -> Path:
 
 
 def connect_command(port: int, master: str = "local[2]", memory: str = "1g", **settings: str) -> tuple[str, ...]:
-    """A Connect server in the foreground; its shell becomes the JVM, so that a signal reaches it."""
+    """A Connect server in the foreground; its shell becomes the JVM, which then receives signals."""
     given = {
         **LOOPBACK,
         **STARTED_WITH,
@@ -81,8 +81,8 @@ def connect_command(port: int, master: str = "local[2]", memory: str = "1g", **s
 
 @contextmanager
 def connect_server(port: int, log: Path, memory: str = "1g", **settings: str) -> Iterator[str]:
-    """One of its own that listens, as `sc://…`, until the body ends."""
-    # Another's would answer in its place, with other jars.
+    """A separate server that listens, as `sc://…`, until the body ends."""
+    # Another server would answer in its place, with other jars.
     assert not listens(port), f"port {port} (Spark Connect) is taken by {holder(port)}; stop it"
     with log.open("wb") as out:
         server = subprocess.Popen(
@@ -102,12 +102,12 @@ def connect_server(port: int, log: Path, memory: str = "1g", **settings: str) ->
 
 
 def connect_program(port: int) -> Program:
-    """The same under supervisord; the address that its clients find in the environment is not for the server."""
+    """The same under supervisord, without the address in the environment, which is for clients."""
     return Program(CONNECT, ("env", "-u", REMOTE, *connect_command(port, **{"spark.driver.extraJavaOptions": _SMALL})))
 
 
 def wait_connect(port: int, supervisor: Supervisor) -> None:
-    """Return when the server listens; Unreachable where it ended or takes too long."""
+    """Return when the server listens; Unreachable if it ended or takes too long."""
 
     def ready() -> bool:
         supervisor.require_running(CONNECT)
@@ -124,5 +124,5 @@ def listens(port: int) -> bool:
 
 
 def environment() -> dict[str, str]:
-    """This process's environment without what would lead a Spark program to another Spark."""
+    """This process's environment without variables that would lead a Spark program to another Spark."""
     return {name: value for name, value in os.environ.items() if not name.startswith(("SPARK_", "PYSPARK_"))}

@@ -1,4 +1,4 @@
-"""One stack, whole or in part: what is started, in which order, and that all of it goes away again."""
+"""One stack, whole or in part: its programs, the order of their start, and the end of all of them."""
 
 import shlex
 import shutil
@@ -26,7 +26,7 @@ DEFAULT_CUSTOMERS = 1_000
 
 @dataclass(frozen=True)
 class Parts:
-    """What a stack has. `deployed` None leaves the application out; `built` says that Maven has run already.
+    """The parts of a stack. `deployed` None leaves the application out; `built` means that Maven has run already.
 
     `spark` is a Connect server on the loopback, which every program finds by SPARK_REMOTE.
     """
@@ -41,7 +41,7 @@ class Parts:
 
     @classmethod
     def broker_only(cls) -> "Parts":
-        """A broker and nothing else."""
+        """Only a broker."""
         return cls(deployed=None, airflow=False)
 
     @classmethod
@@ -51,7 +51,7 @@ class Parts:
 
 
 class Stack:
-    """A stack that is up. Traffic is declared but not started: whoever needs it starts it."""
+    """A stack that is up. Traffic is declared but not started: a test that needs it starts it."""
 
     def __init__(self, lab: Lab, parts: Parts, say: Callable[[str], None] = lambda _: None) -> None:
         self.lab = lab
@@ -62,7 +62,7 @@ class Stack:
         self._environment: dict[str, str] = {}
 
     def up(self) -> None:
-        """Start everything and wait for it; BadInput before anything is started where the machine lacks something."""
+        """Start everything and wait for it; BadInput before anything is started if the machine lacks something."""
         lab, parts = self.lab, self.parts
         if leftovers.stop(lab):
             self._say("stopped the stack that was up")
@@ -79,7 +79,7 @@ class Stack:
         self._environment = inherited() | settings
         _write_environment(lab.environment_file, settings)
         if parts.airflow:
-            # Airflow makes its database while Maven builds.
+            # Airflow creates its database while Maven builds.
             with self._in_background("airflow-db", lambda: airflow.prepare(lab, self._environment)):
                 self._build()
         else:
@@ -104,7 +104,7 @@ class Stack:
         return Airflow.of(self.lab, login)
 
     def environment(self) -> dict[str, str]:
-        """Environment of every program, for a command that is to see what they see."""
+        """Environment of every program, for a command that needs the same."""
         return dict(self._environment)
 
     def _build(self) -> None:
@@ -162,7 +162,7 @@ class Stack:
 
     @contextmanager
     def _in_background(self, what: str, work: Callable[[], None]) -> Iterator[None]:
-        """Run `work` beside the body; its error is raised at the end of it."""
+        """Run `work` in parallel with the body, and raise its error at the end of the body."""
         failed: list[BaseException] = []
         began = time.monotonic()
 

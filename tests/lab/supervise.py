@@ -1,6 +1,6 @@
 """One supervisord runs every program of a stack: its configuration, its start, its end.
 
-Everything it starts stays in its session, so what is left of a stack can be found without guessing from names.
+Everything it starts stays in its session: the remains of a stack can be found without guessing from names.
 supervisord documentation, "Configuration File" and "XML-RPC API Documentation".
 """
 
@@ -25,12 +25,12 @@ _UP_WITHIN_S = 60
 
 @dataclass(frozen=True)
 class Program:
-    """One program; it is started by name, and never again by itself: a run has to see what died."""
+    """One program; it is started by name, and never restarted automatically: a run has to see what died."""
 
     name: str
     command: tuple[str, ...]
     stop_wait_s: int = 30
-    # Airflow's components fork; what they leave behind when they have to be killed goes with them.
+    # Airflow's components fork; if they have to be killed, their child processes go with them.
     kill_group: bool = False
 
 
@@ -69,7 +69,7 @@ def configuration(lab: Lab, programs: Iterable[Program]) -> str:
             f"killasgroup={str(program.kill_group).lower()}",
             "redirect_stderr=true",
             f"stdout_logfile={run}/logs/{program.name}.log",
-            # never rotated: what each start printed is evidence
+            # never rotated: the output of each start is evidence
             "stdout_logfile_maxbytes=0",
         ]
     return "\n".join(lines) + "\n"
@@ -107,7 +107,7 @@ class Supervisor:
         return process.pid
 
     def answers(self) -> bool:
-        """Whether it is there."""
+        """Whether supervisord has the program."""
         try:
             self._call("getState")
         except Unreachable:
@@ -115,7 +115,7 @@ class Supervisor:
         return True
 
     def start(self, *names: str) -> None:
-        """Start programs and do not wait for them."""
+        """Start programs without waiting for them."""
         for name in names:
             self._call("startProcess", name, False)
 
@@ -132,7 +132,7 @@ class Supervisor:
         return self.process(name)["pid"] or None
 
     def process(self, name: str) -> dict[str, Any]:
-        """What supervisord says of one program."""
+        """The information of supervisord about one program."""
         found: dict[str, Any] = self._call("getProcessInfo", name)
         return found
 
@@ -144,7 +144,7 @@ class Supervisor:
                 raise Unreachable(f"{name} ended with {info['exitstatus']}; read {self._lab.logs}/{name}.log")
 
     def shutdown(self, last: str = "broker") -> None:
-        """Stop everything at once, then what everything needs, and tell supervisord to end.
+        """Stop all programs at once, then those that the others need, and end supervisord.
 
         By itself it would stop one program after another.
         """
@@ -175,10 +175,10 @@ def until(done: Callable[[], bool], limit_s: float, what: str, poll_s: float = _
 
 
 def inherited(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """The caller's environment without what would steer a stack from outside."""
+    """The caller's environment without variables that would affect a stack."""
     ours = ("AIRFLOW", "KSTREAMS_RUNBOOKS", "DEMO_", "PYTHON", "_AIRFLOW", "SPARK_", "PYSPARK_")
     kept = {name: value for name, value in environ.items() if not name.startswith(ours)}
-    # Everything here talks to this machine only; a proxy would not find it.
+    # Every connection stays on this machine; a proxy could not reach it.
     local = "127.0.0.1,localhost"
     for name in ("NO_PROXY", "no_proxy"):
         kept[name] = f"{kept[name]},{local}" if kept.get(name) else local

@@ -60,7 +60,7 @@ class Drawn:
 class Round:
     """One round: what was drawn, readings taken, seconds from the last movement to the certificate, and the truth.
 
-    `forged` is whether a certificate from the last reading that still had a record left would have been seen through
+    `forged` is whether a certificate from the last reading that still had a record left would have been detected
     (None: there was no such reading); `faults` are empty where the certificate was given, in time, and true.
     """
 

@@ -166,7 +166,7 @@ def test_an_offset_that_is_gone_is_not_counted_by_either(
         ledger.record(RUN, "observe", 2, "reading", "application", payload, time.time_ns() // 1_000_000)
         with caplog.at_level("INFO", logger="kstreams_runbooks.run"):
             assert count_unread(conf={**spark.LOOPBACK, **spark.SHORT}).execute(context()) is None
-    assert "a consumer counts, no Spark job: an offset of the ranges is not there" in caplog.text
+    assert "a consumer counts, no Spark job: an offset of the ranges does not exist" in caplog.text
     assert f"not counted: {log.topic}-0: an offset of the range is not there" in caplog.text
     assert not ledger.evidence(RUN, kind="reading", task_id="count_unread")
 

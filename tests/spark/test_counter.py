@@ -67,7 +67,7 @@ def test_what_fails_instead_of_being_silent_stops_no_count(kafka: Kafka, monkeyp
         finally:
             other.stop(None).wait()
     assert (counted.by, counted.records) == ("consumer", 90)
-    assert "(what answers at the address is no Spark Connect server; look at SPARK_REMOTE)" in counted.remarks[0]
+    assert "(the server at the address is not a Spark Connect server; check SPARK_REMOTE)" in counted.remarks[0]
 
 
 def test_a_server_that_goes_between_two_counts_costs_seconds(
@@ -127,4 +127,4 @@ def test_an_offset_that_is_gone_is_so_for_both(kafka: Kafka, remote: str, monkey
         pytest.raises(Inconclusive, match="an offset of the range is not there"),
     ):
         count({log.place: (1, 5)})
-    assert "an offset of the ranges is not there" in said[0]
+    assert "an offset of the ranges does not exist" in said[0]

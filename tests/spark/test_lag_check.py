@@ -125,7 +125,7 @@ def test_an_offset_that_is_not_there_is_inconclusive(
     with logs(kafka.bootstrap, [scenario]) as [log]:
         ended = check_here(capsys, as_ranges({log.place: (1, end)}), "--bootstrap", kafka.bootstrap, "--remote", remote)
     assert ended.code == 3
-    assert "an offset of the ranges is not there" in one_sentence(ended)
+    assert "an offset of the ranges does not exist" in one_sentence(ended)
 
 
 def test_a_topic_that_is_gone_is_inconclusive(capsys: pytest.CaptureFixture[str], kafka: Kafka, remote: str) -> None:
@@ -215,7 +215,7 @@ HANDSHAKE = "SslAuthenticationException: SSL handshake failed\nCaused by: javax.
         ("TimeoutException: Cannot fetch record for offset 7 in 5000 milliseconds", 3, "that they advertise"),
         ("OffsetOutOfRangeException: … with no configured reset policy for partitions: {o-0=0}", 3, "(o-0=0)"),
         ("java.lang.OutOfMemoryError: Java heap space", 4, "settings of docs/spark.md"),
-        ("status = StatusCode.UNIMPLEMENTED", 4, "is no Spark Connect server"),
+        ("status = StatusCode.UNIMPLEMENTED", 4, "is not a Spark Connect server"),
         ("status = StatusCode.UNAVAILABLE", 4, "Spark does not answer any more"),
     ],
 )

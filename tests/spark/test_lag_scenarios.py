@@ -1,4 +1,4 @@
-"""What Kafka's own tool says of each scenario, what the project says, and the truth: docs/lag_scenarios.md.
+"""Lag of each scenario by Kafka's own tool and by the project, and the truth: docs/lag_scenarios.md.
 
 `make lag-scenarios` writes the page anew; every other run compares.
 """
@@ -19,19 +19,19 @@ from world.eos import SCENARIOS, Log
 
 PAGE = CHECKOUT / "docs" / "lag_scenarios.md"
 HEAD = """\
-# Lag where it is hard to read
+# Lag scenarios
 
 Written by `make lag-scenarios` (`tests/spark/test_lag_scenarios.py`) from one run against a real broker, and compared
 in every run of the tests. `kafka-consumer-groups` is Kafka's own tool (`--describe`, column LAG, 4.3.1). *offsets* is
-what `kstreams-runbooks lag` says, *records* what it says with `--exact`, by a consumer and by Spark over Connect. The
-*truth* is what a new read_committed consumer gets that starts where the group stands.
+the lag that `kstreams-runbooks lag` shows, *records* what it shows with `--exact`, by a consumer and by Spark over
+Connect. The *truth* is the number of records that a new read_committed consumer gets from the committed offset on.
 
 | scenario | kafka-consumer-groups | offsets | records, consumer | records, Spark | transaction | truth |
 |---|---|---|---|---|---|---|
 """
 FOOT = """
-Where a transaction is open, nobody knows what is behind it until it ends: `lag` says so, and its exit code is 3 where
-all else is read. A partition that was never committed is absent from the tool's answer.
+The records behind an open transaction are unknown until it ends: `lag` names the transaction, and its exit code is 3
+if everything else is read. A partition without a committed offset is absent from the tool's answer.
 """
 
 
@@ -103,7 +103,7 @@ def test_the_project_says_the_truth_in_every_scenario(table: list[Row]) -> None:
 
 
 def test_the_page_is_what_was_measured(table: list[Row]) -> None:
-    """Nobody wrote the figures by hand."""
+    """The figures are measured."""
     page = HEAD + "".join(f"{row}\n" for row in table) + FOOT
     if os.environ.get("WRITE_PAGE"):
         PAGE.write_text(page, encoding="utf-8")

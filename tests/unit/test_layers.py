@@ -1,7 +1,9 @@
 """Imports point one way: floors of the package, and inside some floors its rooms; and no two classes share a name."""
 
 import ast
+import re
 from collections import defaultdict
+from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -133,13 +135,22 @@ def test_decisions_have_no_io_and_no_clock() -> None:
         assert not {name.split(".")[0] for name in imports(path)} & banned, path
 
 
-def test_no_two_public_classes_share_a_name() -> None:
+def _types(path: Path) -> Iterator[str]:
+    """Public classes of a file, and names for types such as `Labels = tuple[...]`."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        named = [node.name] if isinstance(node, ast.ClassDef) else []
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Subscript | ast.BinOp | ast.Name):
+            named = [target.id for target in node.targets if isinstance(target, ast.Name)]
+        yield from (name for name in named if re.fullmatch("[A-Z][a-z][A-Za-z]*", name))
+
+
+def test_no_two_public_types_share_a_name() -> None:
     """One word, one thing."""
     homes = defaultdict(set)
     for path in FILES:
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                homes[node.name].add(str(path.relative_to(PACKAGE)))
+        for name in _types(path):
+            homes[name].add(str(path.relative_to(PACKAGE)))
+    assert len(homes["Topology"]) == len(homes["Labels"]) == 1
     assert not {name: places for name, places in homes.items() if len(places) > 1}
 
 

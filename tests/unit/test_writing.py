@@ -1,19 +1,22 @@
-"""Pages, help, fields and forms keep docs/writing.md, as far as a test can see: phrases, length, headings."""
+"""Pages, help, fields, forms, docstrings and comments keep docs/writing.md, as far as a test can see."""
 
 import ast
 import importlib
+import io
 import pkgutil
 import re
+import tokenize
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
 import pytest
 from airflow.sdk.definitions.param import ParamsDict
-from kstreams_runbooks import fleet
+from kstreams_runbooks import fleet, steps
 from kstreams_runbooks.cli import cli
 from kstreams_runbooks.steps.run import form
 from pydantic import BaseModel
+from world.imports import PACKAGE
 
 ROOT = Path(__file__).resolve().parents[2]
 # Pages that a command or a test series prints: their words are in the program.
@@ -25,6 +28,36 @@ PRINTED = {
     "rights.md",
     "version_paths.md",
 }
+# The texts of a form's field that Airflow shows.
+SHOWN_OF_PARAM = {"title", "description", "description_md", "section"}
+# Rooms of the package whose docstrings and comments keep the rules; one glob a line.
+ROOMS = (
+    "*.py",
+    "decide/*/*.py",
+    "decide/registry.py",
+    "decide/runbooks.py",
+    "documents/*.py",
+    "fleet/**/*.py",
+    "ledger/**/*.py",
+    "model/*.py",
+    "model/discovery/*.py",
+    "model/releases/*.py",
+    "model/runs/*.py",
+    "model/topology/*.py",
+    "demo/**/*.py",
+    "frames/*.py",
+    "observe/login/*.py",
+    "present/*.py",
+    "rules/*.py",
+    "steps/approval/*.py",
+    "steps/change/*.py",
+    "steps/drain/*.py",
+    "steps/plan/*.py",
+    "steps/status/*.py",
+    "terminal/**/*.py",
+    "watch/*.py",
+    "wire/*.py",
+)
 LINE = 120
 WORDS = 40
 # Pattern and the rule of docs/writing.md that it breaks; case does not matter. Code is masked first: backticks,
@@ -34,6 +67,7 @@ BANNED = (
     (r"(?<!there )\b(?:is|are|was|were|be) no (?!longer\b|more than\b|less than\b)\w+", 2),
     (r"\b(?:tells?|told|telling|says?|said|saying)\b", 3),
     (r"\b(?:stands?|stood|standing)\b", 4),
+    (r"\b(?:lies|lay|lying)\b", 4),
     (r"\bbesides?\b", 4),
     (r"(?:^|[.:;] )where\b(?! to\b)", 5),
     (r"\b(?:only|except|unless|even|also) where\b", 5),
@@ -225,12 +259,23 @@ def fields_of_forms() -> Iterator[tuple[str, str]]:
             yield f"form {name}", f"{param.schema['title']}. {param.description}"
 
 
+def declared_params() -> Iterator[tuple[str, str]]:
+    """File and line of each `Param` of the DAGs and the steps, with its literal texts."""
+    for file in (*sorted((ROOT / "dags").glob("*.py")), *sorted(Path(steps.__path__[0]).rglob("*.py"))):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Param":
+                shown = [each.value for each in node.keywords if each.arg in SHOWN_OF_PARAM]
+                texts = [one for value in shown for one in ast.walk(value) if isinstance(one, ast.Constant)]
+                yield f"{file.name}:{node.lineno}", " ".join(str(one.value) for one in texts)
+
+
 @pytest.mark.parametrize(
     ("texts", "least"),
     [
         pytest.param(lambda: helps(cli, "kstreams-runbooks"), 100, id="help"),
         pytest.param(descriptions, 100, id="fleet"),
         pytest.param(fields_of_forms, 15, id="forms"),
+        pytest.param(declared_params, 15, id="params"),
     ],
 )
 def test_what_the_program_prints_of_itself_keeps_the_rules(
@@ -245,3 +290,68 @@ def test_what_the_program_prints_of_itself_keeps_the_rules(
         for phrase, rule in _banned(_without_code(" ".join(text.split())))
     ]
     assert not found, "\n".join(["", *found])
+
+
+def prose_of_code(source: str) -> Iterator[tuple[str, int]]:
+    """Each docstring and each block of comments with the number of its first line; no other text of the program."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and node.body:
+            first = node.body[0]
+            if isinstance(first, ast.Expr) and (text := ast.get_docstring(node, clean=False)):
+                yield text, first.lineno
+    block: list[str] = []
+    last = 0
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type != tokenize.COMMENT:
+            continue
+        if block and (token.start[0] != last + 1 or token.line[: token.start[1]].strip()):
+            yield "\n".join(block), last - len(block) + 1
+            block = []
+        block.append(token.string.lstrip("#! "))
+        last = token.start[0]
+    if block:
+        yield "\n".join(block), last - len(block) + 1
+
+
+def breaches_of_code(name: str, source: str) -> Iterator[str]:
+    """Each banned phrase in docstrings and comments as `file:line: phrase (rule n of docs/writing.md)`."""
+    for text, first in prose_of_code(source):
+        joined = _without_code(" ".join(text.split()))
+        for found, rule in _banned(joined):
+            yield f"{name}:{first}: {found.group().strip(' .:;')!r} (rule {rule} of docs/writing.md)"
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_docstrings_and_comments_keep_the_rules(room: str) -> None:
+    """File, first line of the text, phrase and rule of each breach; results of decisions are texts of their own."""
+    files = sorted(PACKAGE.glob(room))
+    assert files, f"{room}: no such files"
+    found = [
+        breach
+        for file in files
+        for breach in breaches_of_code(str(file.relative_to(PACKAGE)), file.read_text(encoding="utf-8"))
+    ]
+    assert not found, "\n".join(["", *found])
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ('"""Nobody reads it."""\n', ["m.py:1: 'Nobody' (rule 1"]),
+        ('def f():\n    """One.\n\n    It is\n    no runbook.\n    """\n', ["m.py:2: 'is no runbook' (rule 2"]),
+        ("x = 1\n# It stands\n# here.\n", ["m.py:2: 'stands' (rule 4"]),
+        ("# First, so\n# that it works.\n", ["m.py:1: 'so that' (rule 8"]),
+        ("x = 1  # so\ny = 2  # that\n", []),
+        ('x = "nobody"\n', []),
+        ('"""`nobody` is a name."""\n', []),
+        (
+            'class C:\n    """Told."""\n\n    x = 1  # besides\n',
+            ["m.py:2: 'Told' (rule 3", "m.py:4: 'besides' (rule 4"],
+        ),
+    ],
+)
+def test_a_breach_in_code_is_named_with_the_line_of_its_text(source: str, expected: list[str]) -> None:
+    """Docstrings and comments, joined over their lines; strings and names in backticks are left alone."""
+    found = list(breaches_of_code("m.py", source))
+    assert len(found) == len(expected)
+    assert all(breach.startswith(start) for breach, start in zip(found, expected, strict=True)), found

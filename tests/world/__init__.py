@@ -1,1 +1,1 @@
-"""Values and files that tests of several rooms begin from."""
+"""Values and files for the tests of several rooms."""

@@ -1,4 +1,4 @@
-"""How a run ended, as every test of a live run asserts it: its colour, the writes done, the holds left."""
+"""The end of a run, as every test of a live run asserts it: its colour, the writes done, the remaining holds."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -55,11 +55,11 @@ def ended(
     cards: tuple[tuple[int, str], ...] | None = None,
     holds: tuple[str, ...] = (),
 ) -> dict[str, Any]:
-    """Wait for the end of a run and assert it; the answer is the run's evidence.
+    """Wait for the end of a run and assert it; returns the run's evidence.
 
     `state` is its colour in Airflow, `outcome` what `conclude` wrote (None: it did not run). `restarted` are bounce and
     instance of every restart in their order, as the ledger has them and as the instances' own logs do; `cards` those of
-    the undo cards where a restart was broken off. `holds` are the runs that anything is held by, of all runs.
+    the undo cards where a restart was broken off. `holds` are the runs that hold anything, of all runs.
     """
     stack = trial.stack
     found = stack.api().wait_finished(dag_of(trial.run_id), trial.run_id, _ENDED_S)
@@ -87,7 +87,7 @@ def _started(trial: Trial, restarted: tuple[tuple[int, str], ...]) -> dict[str, 
     def since() -> dict[str, int]:
         return {name: number - trial.starts[name] for name, number in _starts(trial.stack).items()}
 
-    # Where one is missing, the comparison says more.
+    # If one is missing, the comparison shows more.
     with suppress(Unreachable):
         until(lambda: sum(since().values()) >= len(restarted), _PRINTED_S, "every start is printed", poll_s=0.5)
     return since()

@@ -1,6 +1,6 @@
-"""Logs where offsets and records are not the same: transactions, markers, gaps, and what was never committed.
+"""Logs with offsets that are not records: transactions, markers, gaps, and offsets that were never committed.
 
-A topic of one partition and a group of its own for each; what a read_committed consumer still gets is stated beside it.
+Each has a topic of one partition and its own group; its function states what a read_committed consumer still gets.
 """
 
 import signal
@@ -25,7 +25,7 @@ from kstreams_runbooks.observe.kafka.offsets import Place
 from lab import kafka
 from lab.supervise import until
 
-# Longer than any test: what is left open stays so until its producer is gone.
+# Longer than any test: a transaction stays open until its producer is gone.
 _TRANSACTION_MS = 600_000
 _CALL_S = 30
 _SETTLED_S = 60
@@ -35,8 +35,8 @@ _SETTLED_S = 60
 class Log:
     """One topic and one group, with the producers that wrote to it; `committed` is None while the group never was.
 
-    `other` is a topic that its group may have an offset on too. `settles` is true once the broker has done what the
-    scenario is about.
+    `other` is a topic that its group may have an offset on too. `settles` is true once the broker has done the
+    scenario's action.
     """
 
     config: dict[str, Any]
@@ -54,7 +54,7 @@ class Log:
 
     @property
     def start(self) -> int:
-        """Where its reader stands."""
+        """The position of its reader."""
         return self.committed or 0
 
     def write(self, records: int, **settings: Any) -> None:
@@ -80,13 +80,13 @@ class Log:
         return producer
 
     def commit(self, offset: int, topic: str = "") -> None:
-        """The group's offset, of another topic where one is given."""
+        """Commit the group's offset, of another topic if one is given."""
         if not topic:
             self.committed = offset
         admin, place = AdminClient(self.config), TopicPartition(topic or self.topic, 0, offset)
 
         def taken() -> bool:
-            # What the coordinator refuses stands beside the partition; a new broker is still loading its groups.
+            # The partition has the coordinator's error; a new broker is still loading its groups.
             asked = [ConsumerGroupTopicPartitions(self.group, [place])]
             [answer] = admin.alter_consumer_group_offsets(asked)[self.group].result(_CALL_S).topic_partitions
             return answer.error is None
@@ -104,11 +104,11 @@ class Log:
         return stable, end
 
     def held(self) -> int:
-        """Records that are in the log, read or not, committed or not."""
+        """Records in the log, read or not, committed or not."""
         return len(list(kafka.records(self.config["bootstrap.servers"], self.topic, isolation="read_uncommitted")))
 
     def readable(self) -> int:
-        """The truth: what a read_committed consumer that starts where the group stands gets."""
+        """The truth: the records that a read_committed consumer gets from the group's position."""
         every = kafka.records(self.config["bootstrap.servers"], self.topic)
         return sum(1 for message in every if (message.offset() or 0) >= self.start)
 
@@ -230,7 +230,7 @@ def empty(log: Log) -> None:
 
 
 def partly_deleted(log: Log) -> None:
-    """Five records, of which the first three are not there any more."""
+    """Five records; the first three are deleted."""
     log.write(5)
     admin = AdminClient(log.config)
     for future in admin.delete_records([TopicPartition(log.topic, 0, 3)]).values():
@@ -257,7 +257,7 @@ def compressed(codec: str) -> Scenario:
 
 # The records that can be read in each.
 SCENARIOS: Mapping[Scenario, int] = {
-    # First, because the broker looks for what it may compact, and for what is overdue, every few seconds.
+    # First, because the broker checks every few seconds what it may compact and which transactions are overdue.
     compacted: 3,
     killed_and_timed_out: 0,
     committed_tail: 3,
@@ -276,7 +276,7 @@ CODECS = tuple(compressed(codec) for codec in ("gzip", "lz4", "snappy", "zstd"))
 
 @contextmanager
 def logs(bootstrap: str, scenarios: Sequence[Scenario]) -> Iterator[list[Log]]:
-    """A topic for each scenario, as it says."""
+    """A topic for each scenario, in the described state."""
     config: dict[str, Any] = {"bootstrap.servers": bootstrap}
     admin = AdminClient(config)
     run = uuid.uuid4().hex[:8]
@@ -289,7 +289,7 @@ def logs(bootstrap: str, scenarios: Sequence[Scenario]) -> Iterator[list[Log]]:
         for scenario, one in zip(scenarios, made, strict=True):
             scenario(one)
         for one in made:
-            until(one.settles, _SETTLED_S, f"{one.topic} is as it says", poll_s=0.5)
+            until(one.settles, _SETTLED_S, f"{one.topic} is in its described state", poll_s=0.5)
         yield made
     finally:
         for producer in (producer for one in made for producer in one.producers):

@@ -1,4 +1,4 @@
-"""Ways to spoil one topic of a log, each in place: what the judge has to find."""
+"""Faults in one topic of a log, each made in place, for the judge to find."""
 
 import json
 from collections.abc import Callable

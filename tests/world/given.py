@@ -1,4 +1,4 @@
-"""What the shared fixtures give to a test."""
+"""The values of the shared fixtures."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,7 +29,7 @@ class Orders:
 
 @contextmanager
 def declared_as(stack: Stack, *, limits: dict[str, float] | None = None, **fields: Any) -> Iterator[None]:
-    """The orders application declared with other fields and limits for as long as the body runs."""
+    """The orders application declared with other fields and limits while the body runs."""
     file = stack.lab.config / "applications" / "orders.yaml"
     before = file.read_text(encoding="utf-8")
     entry = yaml.safe_load(before)
@@ -65,7 +65,7 @@ def command_deployer(lab: Lab) -> dict[str, Any]:
 
 
 def manual_deployer(lab: Lab) -> dict[str, Any]:
-    """The same of kind manual: a person deploys, the script only looks."""
+    """The same of kind manual: a person deploys, the script only reads."""
     entry = command_deployer(lab)
     looking = {verb: entry["commands"][verb] for verb in ("instances", "topology")}
     return entry | {

@@ -67,7 +67,7 @@ TEXTS: Mapping[str, bytes] = {
     "null": b"~\n",
 }
 
-# What is no regular file, or none that may be read: a name and what makes it.
+# Files that are not regular or may not be read: a name and a function that creates the file.
 Make = Callable[[Path], object]
 
 

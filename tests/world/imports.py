@@ -1,8 +1,9 @@
-"""What the package imports, read from its sources: for the test of its floors and for the drawing of them."""
+"""The imports of the package, read from its sources: for the test of its floors and for their diagram."""
 
 import ast
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 import networkx as nx
@@ -12,20 +13,21 @@ PACKAGE = CHECKOUT / "plugins" / "kstreams_runbooks"
 FILES = [path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py"]
 
 
-def imports(path: Path) -> set[str]:
+@cache
+def imports(path: Path) -> frozenset[str]:
     """Modules that a file imports, also inside functions."""
-    found = set()
+    found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import; Airflow's plugin loader cannot follow it"
             found |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return found
+    return frozenset(found)
 
 
 def inside(path: Path) -> list[list[str]]:
-    """What a file imports of the package: floor, room and module, as far as the name goes."""
+    """The parts of the package that a file imports: floor, room and module, as far as the name goes."""
     names = (name.split(".")[1:] for name in imports(path) if name.startswith("kstreams_runbooks."))
     return [parts for parts in names if not parts[0].isupper()]
 
@@ -36,7 +38,7 @@ def floor_of(path: Path) -> str:
 
 
 def drawing() -> str:
-    """The floors as Mermaid: an arrow to each floor that one imports, unless another arrow leads there already.
+    """The floors as Mermaid: an arrow to each imported floor, unless another arrow leads there already.
 
     Files of the package itself are left out, because nearly every floor imports them.
     """

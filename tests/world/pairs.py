@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kstreams_runbooks.decide.comparison.compared import Compared, Version
+from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.fleet.topology_declaration import read_topology_declaration
 from kstreams_runbooks.model.topology.topology import Topology
@@ -20,7 +20,7 @@ DECLARED = FIXTURES / "declared"
 
 @cache
 def expected() -> dict[str, dict[str, Any]]:
-    """What follows from each case: the exact rules, the verdict, the runbooks, and what it is nearly."""
+    """The expected result of each case: the exact rules, the verdict, the runbooks, and the case that it resembles."""
     found: dict[str, dict[str, Any]] = json.loads((FIXTURES / "expected.json").read_text("utf-8"))
     return found
 
@@ -34,9 +34,9 @@ def described(pair: str) -> tuple[Topology, Topology]:
 
 @cache
 def compared(case: str) -> Compared:
-    """The two versions of a case with what they declare."""
+    """The two versions of a case with their declarations."""
     before, after = (
-        Version(topology, read_topology_declaration(DECLARED / case / f"{side}.yaml"))
+        Side(topology, read_topology_declaration(DECLARED / case / f"{side}.yaml"))
         for topology, side in zip(described(case.split("/", 1)[0]), ("before", "after"), strict=True)
     )
     return Compared(before, after)

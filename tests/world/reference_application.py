@@ -50,7 +50,7 @@ def write_inputs(log: Log, records: Sequence[Record]) -> None:
 
 
 def scheduled(schedule: Schedule, events: int) -> list[Record]:
-    """Return what the generator would send: customers first, then so many events."""
+    """Return the generator's records: customers first, then so many events."""
     records: list[Record] = [schedule.preload(index) for index in range(schedule.customers)]
     for n in range(events):
         records.append(schedule.order(n))
@@ -61,7 +61,7 @@ def scheduled(schedule: Schedule, events: int) -> list[Record]:
 
 
 def seeded_merge(seed: int) -> Merge:
-    """Choose the next input partition at random, weighted by what is left in it."""
+    """Choose the next input partition at random, weighted by its remaining records."""
     random = Random(seed)
 
     def choose(left: Sequence[int]) -> int:
@@ -147,7 +147,7 @@ def _tables(log: Log, processed: list[Order]) -> None:
 
 
 def collect(log: Log, order_of_roles: Sequence[TopicRole] = tuple(TopicRole)) -> Collected:
-    """Take in a log as the reader would, topic by topic."""
+    """Collect a log as the reader would, topic by topic."""
     partitions: Mapping[TopicRole, int] = {role: len(log[role]) for role in TopicRole}
     collected = Collected(partitions)
     for role in order_of_roles:

@@ -1,4 +1,4 @@
-"""Runs of the library bump as tests start and look at them."""
+"""Starts and reads runs of the library bump for tests."""
 
 import json
 import subprocess
@@ -20,7 +20,7 @@ DAG = "library_bump"
 _POLL_S = 0.3
 
 
-# The runbook of each run that was triggered here, so that a run id is enough to name a run.
+# The runbook of each run that was triggered here: a run id is then enough to name a run.
 _DAG_OF: dict[str, str] = {}
 
 
@@ -62,7 +62,7 @@ def command(stack: Stack, *arguments: str) -> tuple[int, str]:
 
 
 def evidence(stack: Stack, run_id: str) -> dict[str, Any]:
-    """What a run left behind, decided again: by the command itself, in this process, as every test asks for it."""
+    """The evidence of a run, decided again by the command itself, in this process because every test needs it."""
     asked = ["evidence", run_id, "--format", "json", "--recheck"]
     said = CliRunner().invoke(cli, asked, env=stack.environment())
     assert said.exit_code == 0, (said.output[-2000:], said.exception)
@@ -80,7 +80,7 @@ def log_of(stack: Stack, run_id: str, task_id: str, try_number: int = 1) -> str:
 
 
 def approve(stack: Stack, run_id: str, task_id: str) -> None:
-    """Approve what a run asks, as somebody who may."""
+    """Approve a run's question, as a person who may."""
     question(stack, run_id)
     stack.api(APPROVER).answer(dag_of(run_id), run_id, task_id)
 
@@ -91,7 +91,7 @@ def mark_task(stack: Stack, run_id: str, task_id: str, state: str) -> None:
 
 
 def mark_run(stack: Stack, run_id: str, state: str) -> None:
-    """The same on the whole run, until it stays so: the scheduler may write what it saw of the run just before."""
+    """The same on the whole run, until the state stays: the scheduler may write its older state of the run."""
     api, path = stack.api(), f"/dags/{dag_of(run_id)}/dagRuns/{run_id}"
     looks: list[str] = []
 
@@ -110,7 +110,7 @@ def reached(stack: Stack, run_id: str, task_id: str, state: str) -> None:
 
 
 def question(stack: Stack, run_id: str, containing: str = "") -> dict[str, Any]:
-    """The question that waits, once Airflow has parked it: answers that come faster are lost (`heard_end`)."""
+    """The open question, once Airflow has deferred its task: faster answers are lost (`heard_end`)."""
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         for pending in stack.api().pending(dag_of(run_id), run_id):
@@ -126,7 +126,7 @@ def question(stack: Stack, run_id: str, containing: str = "") -> dict[str, Any]:
 
 
 def told(stack: Stack, run_id: str) -> list[dict[str, Any]]:
-    """Everything that was told about a run, in order."""
+    """All notifications about a run, in order."""
     file = stack.lab.run_dir / "notifications.jsonl"
     lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
     return [message for message in map(json.loads, lines) if message["run_id"] == run_id]

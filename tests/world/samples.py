@@ -36,7 +36,7 @@ BOUNCE_2 = Bounce(2, NEW, ())
 def instance(
     name: str, *, release: str = OLD, settings: tuple[tuple[str, str], ...] = (), **streams: Any
 ) -> InstanceReading:
-    """One instance that runs `release` well; keyword arguments change what its Streams client says."""
+    """One instance that runs `release` well; keyword arguments change the report of its Streams client."""
     taken = Taken(1_000, "test")
     client = StreamsReading(
         taken=taken,
@@ -143,7 +143,7 @@ def expectation(**changes: Any) -> Expectation:
     return replace(expected, **changes)
 
 
-# When a run was due and what it was triggered with: what tells it from another run of the same id.
+# The due time and the conf of a run, which distinguish it from another run of the same id.
 DUE, CONF = datetime(2026, 11, 20, 10, tzinfo=UTC), {"application": "orders", "dry_run": False}
 CONF_DIGEST = hashlib.sha256(json.dumps(CONF, separators=(",", ":")).encode()).hexdigest()
 
@@ -168,7 +168,7 @@ def card(name: str = "orders-1", **changes: Any) -> Card:
 
 
 def declaration_of(topology: Topology, **store: Any) -> Declaration:
-    """Everything that a topology needs declared, alike for all stores and topics; keyword arguments change stores."""
+    """A complete declaration of a topology, alike for all stores and topics; keyword arguments change stores."""
     plain = DeclaredStore("key_value", None, None, "page", Serde("string"), Serde("long", 1))
     nodes = [node for _, node in topology.nodes()]
     topics = {topic for node in nodes if isinstance(node, Source) for topic in node.topics or {node.pattern or ""}}

@@ -1,4 +1,4 @@
-"""Descriptions of one small application in several versions, for tests of what a change between them asks for."""
+"""Descriptions of one small application in several versions, for tests of the duties of a change between them."""
 
 from kstreams_runbooks.decide.change.described import Known
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore, DeclaredTopic, Described, Serde
@@ -25,7 +25,7 @@ COUNTS = """Topologies:
       <-- count
 """
 RENAMED = COUNTS.replace("[counts]", "[totals]")
-# What is counted goes on to another repartition topic, read by a subtopology of its own.
+# The counted records go to another repartition topic, read by a separate subtopology.
 AUDITED = (
     COUNTS.replace("--> by-customer\n", "--> audit-sink, by-customer\n").replace(
         "    Sink: by-customer-sink",
@@ -48,7 +48,7 @@ _TEXT, _LONG = Serde("string"), Serde("long")
 
 
 def declaration(store: str = "counts", *topics: str, **changes: object) -> Declaration:
-    """What both versions of the application declare; `topics` are internal ones that it has besides."""
+    """What both versions of the application declare; `topics` are its additional internal topics."""
     keyed = DeclaredTopic(key="customer", key_serde=_TEXT, value_serde=_TEXT)
     return Declaration(
         **{
@@ -61,7 +61,7 @@ def declaration(store: str = "counts", *topics: str, **changes: object) -> Decla
 
 
 def described(text: str = COUNTS, release: str = OLD, declares: Declaration | None = None) -> Described:
-    """One version, by default the one that runs and declares nothing."""
+    """One version, by default the running one without a declaration."""
     return Described(
         release, declared().library(release) if release else "", f"{release or 'topology_text'}", text, declares
     )

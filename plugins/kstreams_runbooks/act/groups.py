@@ -8,7 +8,7 @@ from kstreams_runbooks.model.readings.readings import GroupReading, MemberReadin
 from kstreams_runbooks.observe.kafka.clients import connect_python, let_in, unreachable
 from kstreams_runbooks.observe.kafka.cluster import ClusterReader
 
-# Streams groups have no removal of members (KIP-1071); share groups are nobody's Streams application.
+# Streams groups have no removal of members (KIP-1071); a share group is never a Streams application.
 _REMOVABLE = frozenset({"classic", "consumer"})
 _GONE = frozenset({"NoError", "UnknownMemberIdError"})
 
@@ -16,7 +16,7 @@ _GONE = frozenset({"NoError", "UnknownMemberIdError"})
 class GroupWriter:
     """Changes groups of one cluster. `config` is a librdkafka configuration; a dry run is the default.
 
-    In a dry run a call looks, guards, adds one sentence to `would_write` and sends nothing.
+    In a dry run a call reads and checks, adds one sentence to `would_write` and sends nothing.
     """
 
     def __init__(self, config: Mapping[str, Any], *, dry_run: bool = True) -> None:
@@ -27,11 +27,11 @@ class GroupWriter:
     def remove_members(
         self, group_id: str, members: Sequence[MemberReading] = (), *, client_id_prefix: str | None = None
     ) -> tuple[MemberReading, ...]:
-        """Remove exactly these members, or the ones whose client id begins with `client_id_prefix`; returns them.
+        """Remove exactly these members, or those whose client id begins with `client_id_prefix`; returns them.
 
-        A member that is not in the group any more is left out: that is what was wanted. WriteRefused where an id
-        belongs to another client than the one given, for a prefix that does not end in `-` (it would take `orders-1`
-        and `orders-10`), and for a group whose members cannot be removed. Refused where the broker says no to one.
+        It skips a member that has already left the group. WriteRefused if an id belongs to another client than the
+        given one, for a prefix that does not end in `-` (it would match `orders-1` and `orders-10`), and for a group
+        whose members cannot be removed. Refused if the broker rejects one.
         """
         with ClusterReader(self._config) as reader:
             group = reader.group(group_id)
@@ -56,10 +56,10 @@ class GroupWriter:
         from kafka.errors import BrokerResponseError, KafkaError
 
         wanted = [MemberToRemove(member.member_id, member.instance_id, "stopped by a runbook") for member in members]
-        # In a dry run nobody comes here; who does all the same gets a client that refuses.
+        # A dry run does not reach this line; if it did, its client would refuse.
         client = connect_python(let_in(self._config), writable=not self._dry_run)
         try:
-            # The call itself succeeds whatever happens to single members: each has its own error.
+            # The call itself succeeds even if single members fail: each has its own error.
             answer = client.remove_group_members(group_id, wanted)
         except BrokerResponseError as error:
             raise Refused(f"group {group_id}: the broker removes no member ({type(error).__name__})") from None
@@ -79,7 +79,7 @@ class GroupWriter:
 def _chosen(
     group: GroupReading, members: Sequence[MemberReading], client_id_prefix: str | None
 ) -> tuple[MemberReading, ...]:
-    """Those of the group that are meant."""
+    """The members of the group that the call selects."""
     if bool(members) == bool(client_id_prefix):
         if not members and client_id_prefix is None:
             return ()

@@ -1,4 +1,4 @@
-"""Every decision that leaves evidence, by name, so that it can be made again from what was kept."""
+"""Every decision that leaves evidence, by name: it can be made again from its kept inputs."""
 
 from collections.abc import Callable
 from typing import Any

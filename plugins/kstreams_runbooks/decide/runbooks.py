@@ -1,4 +1,4 @@
-"""Every runbook, one row each: whatever lists, plans, offers or closes runbooks reads this table."""
+"""Every runbook, one row each: code that lists, plans, offers or closes runbooks reads this table."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ class Runbook:
     """One runbook, a DAG or (not `is_dag`) a procedure for a person (rules/procedures.yaml).
 
     Its `needs` are facts of an application (decide/discovery/readiness.py): without one of them it refuses or is
-    inconclusive. Without one of `wants` it works, at a cost. Where `only_where` does not hold, it has nothing to do.
-    `field` is the field of its form that names a release, empty where the form has none. `plan` is the decision that
+    inconclusive. Without one of `wants` it works, at a cost. If `only_where` does not hold, it has nothing to do.
+    `field` is the field of its form that names a release, empty if the form has none. `plan` is the decision that
     makes its plan, `closing` the one that proves its end (decide/registry.py). With `keeps_library` it refuses a
     release that brings another Kafka Streams release.
     """
@@ -107,12 +107,12 @@ RUNBOOKS: tuple[Runbook, ...] = (
         wants=("names_chosen",),
     ),
 )
-# A dry run ends with it, whatever its runbook.
+# A dry run of any runbook ends with it.
 REHEARSED = "rehearsed"
 
 
 def runbook(name: str) -> Runbook:
-    """The row of a runbook; KeyError where there is none."""
+    """The row of a runbook; KeyError for an unknown one."""
     for row in RUNBOOKS:
         if row.name == name:
             return row

@@ -1,1 +1,1 @@
-"""The demo's environment and traffic; nothing but the command line and the tests imports it."""
+"""The demo's environment and traffic; only the command line and the tests import it."""

@@ -18,15 +18,15 @@ from kstreams_runbooks.finite import MOST_WHOLE, FiniteRange
 
 SCHEMA_VERSION: Final = 1
 _TEXT_OFFENCES: Final = 10
-# Each has a record of its own before the first event is sent.
+# Each gets its own record before the first event is sent.
 _MOST_CUSTOMERS: Final = 10_000_000
-# The end of the year 9999, the last that a clock of this program can show.
+# The end of the year 9999, the last that this program can show.
 _LATEST_MS: Final = 253_402_300_799_999
 _WORDS: Final = {0: "ok", 1: "wrong", 3: "inconclusive"}
 
 
 def _common(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that both commands have: where the cluster is, and how its topics are named."""
+    """Add the options that both commands have: the address of the cluster, and the names of its topics."""
     for option in (
         click.option(
             "--topic", "topics", multiple=True, metavar="ROLE=TOPIC", help="Another topic for a role; repeatable."
@@ -171,7 +171,7 @@ def _say(line: str) -> None:
 
 
 def _lines(verdicts: tuple[OutputVerdict, ...], names: dict[TopicRole, str]) -> list[str]:
-    """Return the verdicts as a table, and below it reasons and the first offences of each output."""
+    """Return the verdicts as a table, followed by reasons and the first offences of each output."""
     heads = ("output", "verdict", "inputs", "expected", "seen", *(kind.replace("_", " ") for kind in KINDS))
     rows: list[tuple[Any, ...]] = [heads]
     rows += [

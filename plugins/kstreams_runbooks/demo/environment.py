@@ -11,7 +11,7 @@ from kstreams_runbooks.errors import BadInput
 
 
 def load_demo_environment() -> None:
-    """Set what `RUN_DIR/env` (default `.run/env` of the checkout) says, unless the caller has set the fleet's folder.
+    """Set the variables of `RUN_DIR/env` (default `.run/env` of the checkout), unless the fleet's folder is set.
 
     `make demo` writes that file and `make demo-down` removes it; without a demo nothing happens.
     """

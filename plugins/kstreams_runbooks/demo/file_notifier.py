@@ -11,7 +11,7 @@ from kstreams_runbooks.files import append_line
 
 
 class FileNotifier(BaseNotifier):
-    """Appends each notification to the file at `path`, whose folder has to be there."""
+    """Appends each notification to the file at `path`, whose folder has to exist."""
 
     template_fields: Sequence[str] = ("path",)
 
@@ -20,6 +20,6 @@ class FileNotifier(BaseNotifier):
         self.path = path
 
     def notify(self, context: Context) -> None:
-        """Append one line; a line that was begun by somebody else is not torn, because it is one write."""
+        """Append one line in one write: it never splits a line of another writer."""
         line = json.dumps(context["notification"]) + "\n"  # type: ignore[typeddict-item]  # ours
         append_line(Path(self.path), line.encode())

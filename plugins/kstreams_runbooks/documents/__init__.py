@@ -1,11 +1,11 @@
-"""Files, YAML and JSON that others give, read within limits: nothing in them hangs, floods or ends a process.
+"""Files, YAML and JSON from outside, read within limits: their content cannot hang, flood or end a process.
 
-Each error is BadInput and the end of a sentence; whoever reads puts the name of the file or the field before it.
+Each error is BadInput and the end of a sentence; the caller puts the name of the file or the field before it.
 """
 
-# Deeper than this no declaration goes (the deepest field of ours is 6 down), and every reader of the values recurses.
+# Deeper than any declaration (our deepest field is 6 levels down); every reader of the values recurses.
 DEEPEST = 40
-# Keys, values, lists and mappings, each alias counted as all that it stands for: 500 instances have about 6,000.
+# Keys, values, lists and mappings, each alias counted in full: 500 instances have about 6,000.
 MOST_NODES = 50_000
 # A Java long has 19 digits; a number of a megabyte takes minutes to compute.
 LONGEST_NUMBER = 100

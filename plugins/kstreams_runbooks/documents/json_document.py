@@ -1,4 +1,4 @@
-"""One JSON document as plain values, its limits checked before Python's parser, which recurses, sees it."""
+"""One JSON document as plain values; its limits are checked before Python's parser, which recurses, reads it."""
 
 import json
 import math
@@ -11,16 +11,16 @@ from kstreams_runbooks.documents import DEEPEST, LONGEST_NUMBER, MOST_NODES, beg
 from kstreams_runbooks.documents.text import require_length
 from kstreams_runbooks.errors import BadInput
 
-# Strings whole, so that no bracket inside of one counts; one that does not end takes all that is left.
+# Whole strings: a bracket inside one does not count; an unterminated one takes the rest of the text.
 _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\Z)|[\[\]{},]', re.DOTALL)
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def json_document(text: str, *, largest: int = 1024 * 1024, nodes: int = MOST_NODES) -> Any:
-    """What a JSON text holds; `largest` in characters, `nodes` are values and keys.
+    """The values of a JSON text; `largest` in characters, `nodes` are values and keys.
 
-    BadInput for what is not JSON, for more than `DEEPEST` levels, for a key given twice, NaN and the infinities, a
-    number of absurd length or beyond what a float holds, and half a surrogate pair, which nothing can print.
+    BadInput for invalid JSON, for more than `DEEPEST` levels, for a key given twice, NaN and infinity, a number of
+    absurd length or beyond the range of a float, and half a surrogate pair, which cannot be printed.
     """
     require_length(text, limit=largest)
     _require_shape(text, nodes)

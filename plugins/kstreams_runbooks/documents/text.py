@@ -1,4 +1,4 @@
-"""The text of a file that others give: a regular file, of bounded size, in UTF-8."""
+"""The text of a file from outside: a regular file, of bounded size, in UTF-8."""
 
 import errno
 import os
@@ -21,11 +21,11 @@ _KINDS = {
 
 
 class Absent(BadInput):
-    """Nothing has this name: no file, and no link either."""
+    """The name does not exist: not even as a link."""
 
 
 def is_absent(path: Path) -> bool:
-    """Whether nothing has this name: a dangling link, a pipe and what may not be looked at are something."""
+    """Whether the name does not exist; a dangling link, a pipe and an unreadable path do exist."""
     try:
         path.lstat()
     except FileNotFoundError:
@@ -38,21 +38,21 @@ def is_absent(path: Path) -> bool:
 def read_text(path: Path, *, encoding: str = "utf-8", limit: int = LARGEST_BYTES) -> str:
     """The whole text of a regular file, links followed; a byte order mark is left out.
 
-    Absent where nothing has the name; BadInput for anything but a regular file, for one that cannot be read, for more
-    than `limit` bytes, for other bytes than `encoding` has and for NUL bytes. Never waits for a writer.
+    Absent if the name does not exist; BadInput for anything but a regular file, for one that cannot be read, for more
+    than `limit` bytes, for bytes that are invalid in `encoding` and for NUL bytes. Never waits for a writer.
     """
     data = read_bytes(path, limit=limit)
     return decoded(data, encoding)
 
 
 def read_bytes(path: Path, *, limit: int = LARGEST_BYTES) -> bytes:
-    """The same without looking at what the bytes are."""
+    """The same without checking the bytes."""
     try:
-        # Looked at first: to open a device may already do something.
+        # Checked first: opening a device may already have an effect.
         _require_regular(path.stat().st_mode)
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
         with os.fdopen(descriptor, "rb") as file:
-            # Once more of what was opened: the name may be another file's by now.
+            # Checked again after opening: the name may be another file's by now.
             status = os.fstat(descriptor)
             _require_regular(status.st_mode)
             _require_size(status.st_size, limit)
@@ -64,12 +64,12 @@ def read_bytes(path: Path, *, limit: int = LARGEST_BYTES) -> bytes:
 
 
 def read_stream(file: IO[bytes], *, limit: int = LARGEST_BYTES) -> str:
-    """What a pipe such as stdin gives until its end, as UTF-8; BadInput as `read_text`."""
+    """The bytes of a pipe such as stdin until its end, as UTF-8; BadInput as `read_text`."""
     return decoded(_read(file, limit), "utf-8")
 
 
 def decoded(data: bytes, encoding: str = "utf-8") -> str:
-    """The text of some bytes; BadInput where they are not text in `encoding`."""
+    """The text of some bytes; BadInput if they are not text in `encoding`."""
     try:
         text = data.decode(encoding).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
@@ -82,14 +82,14 @@ def decoded(data: bytes, encoding: str = "utf-8") -> str:
 
 
 def require_length(text: str, *, limit: int = LARGEST_BYTES) -> str:
-    """Text that was pasted or sent, as it is; BadInput where it has more than `limit` characters."""
+    """Text that was pasted or sent, unchanged; BadInput if it has more than `limit` characters."""
     if len(text) > limit:
         raise BadInput(f"has {len(text):,} characters (limit {limit:,}); shorten it")
     return text
 
 
 def _read(file: IO[bytes], limit: int) -> bytes:
-    # A file of /proc says that it has no bytes, and another may grow meanwhile.
+    # A file in /proc reports a size of 0 bytes, and another may grow meanwhile.
     data = file.read(limit + 1) or b""
     if len(data) > limit:
         raise BadInput(f"has more than {limit:,} bytes (the limit); give a smaller file")

@@ -1,7 +1,7 @@
 """One YAML document as plain values, read event by event: every limit is checked before anything grows.
 
-PyYAML composes nodes by recursion in C, which a file of deep nesting ends with the process, and constructs an alias as
-often as it is written. Its parser alone gives events in bounded memory; the values are built here, one for one.
+PyYAML composes nodes by recursion in C, and a deeply nested file crashes the process; it constructs an alias as often
+as it is written. Its parser alone yields events in bounded memory; the values are built here, one by one.
 """
 
 from collections.abc import Hashable
@@ -25,7 +25,7 @@ _COLLECTIONS = {yaml.MappingStartEvent: (None, "!", f"{_CORE}map"), yaml.Sequenc
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """One value with what it weighs: nodes and characters as if every alias were written out, and levels below it."""
+    """One value with its weight: nodes and characters with every alias written out, and levels below it."""
 
     value: Any
     nodes: int = 1
@@ -35,7 +35,7 @@ class _Value:
 
 @dataclass(slots=True)
 class _Open:
-    """A mapping or a list whose end has not come yet."""
+    """A mapping or a list that is not closed yet."""
 
     line: int
     anchor: str | None
@@ -49,18 +49,18 @@ class _Open:
     depth: int = 0
 
     def weigh(self, one: _Value) -> None:
-        """Count a child in."""
+        """Add a child's weight."""
         self.nodes += one.nodes
         self.characters += one.characters
         self.depth = max(self.depth, one.depth)
 
 
 def yaml_document(text: str) -> Any:
-    """What a YAML text holds: dicts, lists, text, numbers, booleans, dates and None.
+    """The values of a YAML text: dicts, lists, text, numbers, booleans, dates and None.
 
-    BadInput with the line for what is not YAML, for a second document, for more than `DEEPEST` levels, `MOST_NODES`
-    nodes or `LARGEST_BYTES` characters with every alias written out, for an alias inside of what it stands for, a key
-    given twice, a key that is a list or a mapping, any tag but those of plain values, and a number of absurd length.
+    BadInput with the line for invalid YAML and for a second document; for more than `DEEPEST` levels, `MOST_NODES`
+    nodes or `LARGEST_BYTES` characters with every alias written out; for an alias inside its own anchor, a key given
+    twice, a key that is a list or a mapping, any tag but those of plain values, and a number of absurd length.
     """
     _refuse_directives(text)
     loader = _LOADER(text)
@@ -77,7 +77,7 @@ def yaml_document(text: str) -> Any:
 
 
 def _refuse_directives(text: str) -> None:
-    """BadInput for a directive: libyaml compares each %TAG with all before it: a megabyte takes minutes."""
+    """BadInput for a directive: libyaml compares each %TAG with all before it, and a megabyte takes minutes."""
     for number, line in enumerate(text.splitlines(), 1):
         if line.startswith("%"):
             raise BadInput(f"line {number} has a YAML directive ({beginning(line)}), which is not read; remove it")
@@ -93,7 +93,7 @@ class _Reader:
         self._text = text
         self._open: list[_Open] = []
         self._anchors: dict[str, _Value] = {}
-        # What has an anchor and is not closed yet.
+        # Anchors that are not closed yet.
         self._pending: set[str] = set()
         self._nodes = self._characters = 0
         self._root: Any = None
@@ -141,14 +141,14 @@ class _Reader:
         try:
             value = self._loader.construct_object(yaml.ScalarNode(tag, text, event.start_mark, event.end_mark))
         except (ArithmeticError, AttributeError, LookupError, ValueError):
-            # What PyYAML's constructors run into where a tag names another type than the text has.
+            # Errors that PyYAML's constructors raise if a tag names another type than the text has.
             self._refuse(event, f"has {beginning(text)}, which is not a possible value; correct or quote it")
         return _Value(value, characters=len(text))
 
     def _alias(self, event: Any) -> _Value:
         name = event.anchor
         if name in self._pending:
-            self._refuse(event, f"has the alias *{beginning(name)} inside of what it stands for; write the value")
+            self._refuse(event, f"has the alias *{beginning(name)} inside its own anchor; write the value")
         if name not in self._anchors:
             alias = beginning(name)
             self._refuse(event, f"has the alias *{alias}, and nothing before it is &{alias}; define it")
@@ -176,7 +176,7 @@ class _Reader:
         if done.anchor is not None:
             self._pending.discard(done.anchor)
         value = done.pairs if done.values is None else done.values
-        # Its children were counted when they came; here it counts for whoever is an alias of it.
+        # Its children were counted as they came; here it counts for its aliases.
         self._place(event, _Value(value, done.nodes, done.characters, done.depth + 1), done.anchor)
         self._count(event, 1, 0)
 
@@ -216,7 +216,7 @@ class _Reader:
                 place.pairs[key] = one.value
 
     def _key(self, event: Any, place: _Open, value: Any) -> tuple[Hashable, bool]:
-        """A key, and whether it is YAML's `<<`; two that are written alike (1 and "1") are taken for one."""
+        """A key, and whether it is YAML's `<<`; two that are written alike (1 and "1") count as one."""
         merges = isinstance(event, yaml.ScalarEvent) and value == "<<" and not event.style
         if not isinstance(value, Hashable):
             self._refuse(event, "has a list or a mapping as a key; write a plain key")
@@ -227,7 +227,7 @@ class _Reader:
         return value, merges
 
     def _merge(self, event: Any, done: _Open) -> None:
-        """`<<: *base` and `<<: [*a, *b]`: what the mapping does not have itself, the first that has it."""
+        """`<<: *base` and `<<: [*a, *b]`: keys that the mapping lacks, from the first that has them."""
         [given] = done.merged
         for base in given if isinstance(given, list) else [given]:
             if not isinstance(base, dict):

@@ -1,6 +1,6 @@
-"""The declared clusters and applications: loaded, checked, and never in the way of those that are right.
+"""The declared clusters and applications: loaded and checked; an invalid one does not affect the others.
 
-Only `application_names` is imported at once; the rest brings pydantic and YAML and comes when it is first used.
+Only `application_names` is imported at once; the rest imports pydantic and YAML, and is loaded at its first use.
 """
 
 from importlib import import_module

@@ -9,14 +9,14 @@ from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet.deployers.kinds import DeployerSettings
 from kstreams_runbooks.fleet.limits import Limits
 from kstreams_runbooks.fleet.values import (
-    Count,
     FleetModel,
     KafkaName,
     People,
     ReleaseName,
     Topics,
+    WholeNumber,
     Words,
-    YesNoUnknown,
+    YesNoUnknownField,
     Zone,
 )
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
@@ -33,7 +33,7 @@ class Cluster(FleetModel):
     queue: Words | None = Field(
         default=None, description="queue of the workers near the cluster; null: the default queue"
     )
-    max_concurrent_runs: Count = Field(
+    max_concurrent_runs: WholeNumber = Field(
         default=1, ge=1, description="runs that may change something in this cluster at the same time"
     )
     zone: Zone = Field(default="UTC", description="IANA time zone of its owners")
@@ -74,10 +74,10 @@ class Application(FleetModel):
         default=(), validate_default=True, description="logins that may approve; needed unless approval is automatic"
     )
     static_membership: bool = Field(default=False, description="whether its instances set group.instance.id")
-    table_aggregations: YesNoUnknown = Field(
+    table_aggregations: YesNoUnknownField = Field(
         default="unknown", description="whether it aggregates a table (KTable.groupBy); unknown counts as yes (KIP-904)"
     )
-    foreign_key_joins: YesNoUnknown = Field(
+    foreign_key_joins: YesNoUnknownField = Field(
         default="unknown", description="whether it joins tables by foreign key; unknown counts as yes (KIP-213)"
     )
     punctuators: tuple[Words, ...] = Field(
@@ -125,11 +125,11 @@ class Application(FleetModel):
 
     @property
     def uses(self) -> tuple[str, ...]:
-        """Features that version rules ask for: used, or not known not to be."""
+        """Features that version rules name: used, or of unknown use."""
         return tuple(name for name in ("table_aggregations", "foreign_key_joins") if getattr(self, name) != "no")
 
     def declared(self, overrides: Mapping[str, float] | None = None) -> DeclaredApplication:
-        """The entry as decisions see it, with the limits that a run's form gives instead; BadInput for a bad one."""
+        """The entry as decisions see it, with the limits that a run's form overrides; BadInput for an invalid limit."""
         return DeclaredApplication(
             name=self.name,
             cluster=self.cluster,

@@ -1,4 +1,4 @@
-"""Which files the folders of a fleet have, and what tells one state of them from another."""
+"""The files in the folders of a fleet, and a signature that changes with them."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +11,7 @@ FOLDERS = ("clusters", "applications")
 
 
 def declarations_in(folder: Path) -> tuple[list[Path], tuple[Problem, ...]]:
-    """The declarations of a folder, sorted, none where it is not there; and why it cannot be listed."""
+    """The declarations of a folder, sorted, none if it does not exist; and why it cannot be listed."""
     try:
         return sorted(file for file in folder.iterdir() if is_declaration(file.name)), ()
     except OSError as error:
@@ -24,7 +24,7 @@ def declarations_in(folder: Path) -> tuple[list[Path], tuple[Problem, ...]]:
 def signature(directory: Path) -> Iterator[tuple[object, ...]]:
     """Every file of both folders by inode, times and size, links followed.
 
-    A file that cannot be looked at, such as a dangling link, is part of it as it is and hides no other.
+    A file that cannot be inspected, such as a dangling link, is part of it as it is and hides no other.
     """
     for folder in FOLDERS:
         try:
@@ -37,12 +37,12 @@ def signature(directory: Path) -> Iterator[tuple[object, ...]]:
 
 
 def other_suffix(directory: Path) -> Iterator[Problem]:
-    """A warning for each file that its suffix keeps from being read."""
+    """A warning for each file that is not read because of its suffix."""
     for folder in FOLDERS:
         try:
             files = sorted((directory / folder).glob("[!.]*.yml"))
         except OSError:
-            # `declarations_in` says that the folder cannot be listed.
+            # `declarations_in` reports that the folder cannot be listed.
             continue
         for file in files:
             yield Problem(file, "", "", "is not read: only .yaml files are declarations; rename it")

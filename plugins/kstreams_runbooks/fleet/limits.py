@@ -2,9 +2,9 @@
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from kstreams_runbooks.fleet.values import Amount, Count, FleetModel
+from kstreams_runbooks.fleet.values import Amount, FleetModel, WholeNumber
 
-# Further than anybody waits, nearer than what clocks and databases can count to: ten years, in the unit of each.
+# Longer than any wait, and within what clocks and databases can count: ten years, in the unit of each.
 _SECONDS, _HOURS = 300_000_000.0, 87_600.0
 _RECORDS = 2**53 - 1
 # Each reading is kept until the gate opens.
@@ -13,16 +13,16 @@ _SHORTEST_S = 0.1
 
 
 class Limits(FleetModel):
-    """Named values that gates and approvals compare with; every one has a default."""
+    """Named values that gates and approvals compare with; each one has a default."""
 
-    max_lag: Count = Field(
+    max_lag: WholeNumber = Field(
         default=1000,
         ge=0,
         le=_RECORDS,
         description="records over all partitions; a gate stays shut above it, because an instance that lags has not "
         "taken its work up again",
     )
-    gate_good_readings: Count = Field(
+    gate_good_readings: WholeNumber = Field(
         default=3,
         ge=1,
         le=_READINGS,

@@ -1,4 +1,4 @@
-"""The fleet: every declaration loaded and checked, bad ones set aside with the reason."""
+"""The fleet: every declaration loaded and checked, invalid ones set aside with the reason."""
 
 import os
 import threading
@@ -24,8 +24,8 @@ _RESET_TOOL = "https://issues.apache.org/jira/browse/KAFKA-14922"
 class Fleet:
     """All declared clusters and applications.
 
-    `applications` and `clusters` have the good ones only, by name. `disabled` says of each bad application what is
-    wrong with it. `problems` are all reasons for that; `warnings` disable nothing.
+    `applications` and `clusters` have the valid ones only, by name. `disabled` has the fault of each invalid
+    application. `problems` are all reasons for that; `warnings` disable nothing.
     """
 
     directory: Path
@@ -57,13 +57,13 @@ class Fleet:
 
     @property
     def empty(self) -> BadInput:
-        """What is said where there is nothing to look at."""
+        """The sentence for an empty fleet."""
         if self._not_listed:
             return BadInput(f"fleet: {self._not_listed[0]}")
         return BadInput(f"fleet: {self.directory / 'applications'} declares no application; declare or discover one")
 
     def application(self, name: str) -> Application:
-        """The application of that name; BadInput where it is unknown or disabled."""
+        """The application of that name; BadInput if it is unknown or disabled."""
         if name in self.applications:
             return self.applications[name]
         if name in self.disabled:
@@ -77,7 +77,7 @@ class Fleet:
         raise BadInput(f"application {name}: unknown; {nearest(name, [*self.applications, *self.disabled])}")
 
     def cluster(self, name: str) -> Cluster:
-        """The cluster of that name; BadInput where it is unknown or its file is bad."""
+        """The cluster of that name; BadInput if it is unknown or its file is invalid."""
         if name in self.clusters:
             return self.clusters[name]
         file = self.directory / "clusters" / f"{name}.yaml"
@@ -99,9 +99,9 @@ _lock = threading.Lock()
 
 
 def load_fleet(config_dir: Path | None = None) -> Fleet:
-    """The fleet of a folder (default: `fleet_dir()`), read again only where a file or a used variable has changed.
+    """The fleet of a folder (default: `fleet_dir()`), read again only if a file or a used variable has changed.
 
-    Never raises for what is declared: look at `problems`, or ask for one application.
+    Never raises for a faulty declaration: check `problems`, or request one application.
     """
     directory = fleet_dir(config_dir).absolute()
     with _lock:
@@ -125,7 +125,7 @@ def _load(directory: Path, used: dict[str, str | None]) -> Fleet:
         cluster, problems = read_declaration(file, Cluster, os.environ, used)
         if cluster is not None:
             clusters[cluster.name] = cluster
-        # One that was removed since it was listed declares nothing.
+        # A file that was removed since it was listed declares nothing.
         elif not is_absent(file):
             bad[file] = problems
     for file in folders["applications"][0]:
@@ -162,7 +162,7 @@ def _cluster_trouble(
 
 
 def _same_id(directory: Path, applications: Iterable[Application]) -> Iterator[tuple[Path, Problem]]:
-    """Both of two applications that are one group: nobody can say which of them is meant, and a hold is by name."""
+    """Both of two applications that are one group: neither can be singled out, and a hold is by name."""
     by_id: defaultdict[tuple[str, str], list[Application]] = defaultdict(list)
     for application in applications:
         by_id[application.cluster, application.application_id].append(application)

@@ -1,4 +1,4 @@
-"""Names of the declared applications without reading a file: what a DAG needs while it is parsed.
+"""Names of the declared applications without reading a file: all that a DAG needs while it is parsed.
 
 No pydantic and no YAML are imported here, because every DAG file pays for it at every parse.
 """
@@ -15,16 +15,16 @@ def fleet_dir(given: Path | None = None) -> Path:
 
 
 def application_names(config_dir: Path | None = None) -> tuple[str, ...]:
-    """File stems under `applications/`, sorted: disabled ones too, none where there is no such folder."""
+    """File stems under `applications/`, sorted: disabled ones too, none without such a folder."""
     try:
         with os.scandir(fleet_dir(config_dir) / "applications") as entries:
             names = (entry.name[:-5] for entry in entries if is_declaration(entry.name))
-            # One with a line break or half a character cannot stand in a form; the fleet says what is wrong with it.
+            # A name with a line break or half a character cannot be in a form; the fleet reports its fault.
             return tuple(sorted(name for name in names if name.isprintable()))
     except OSError:
         return ()
 
 
 def is_declaration(file_name: str) -> bool:
-    """Whether a file is a declaration: `<name>.yaml`, not hidden, as the locks and copies of editors are."""
+    """Whether a file is a declaration: `<name>.yaml`, not hidden, unlike the lock files and copies of editors."""
     return file_name.endswith(".yaml") and not file_name.startswith(".")

@@ -1,4 +1,4 @@
-"""Who is told what: `config/notifications.yaml`, beside the fleet's folders. Without the file nobody is told."""
+"""Notifiers and the messages they get: `config/notifications.yaml`, next to the fleet's folders; optional."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ from kstreams_runbooks.model.runs.message import Kind
 _FILE = "notifications.yaml"
 _PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-# Half a working day: who waits for the application learns who holds it while there is somebody to ask.
+# Half a working day: people who wait for the application learn who holds it while that person is at work.
 HELD_TOO_LONG_H = 4.0
 
 
@@ -31,7 +31,7 @@ def _short(names: dict[str, Any]) -> dict[str, Any]:
 
 
 class Channel(FleetModel):
-    """One of Airflow's notifiers (a class that extends BaseNotifier), what it is made with, and what it is told."""
+    """One of Airflow's notifiers (a class that extends BaseNotifier), its arguments, and the kinds it gets."""
 
     notifier: Annotated[str, AfterValidator(_importable)] = Field(description="import path of the notifier's class")
     arguments: dict[str, Any] = Field(
@@ -44,7 +44,7 @@ class Channel(FleetModel):
 
 
 class NotificationSettings(FleetModel):
-    """The file. Logins and tokens stand in Airflow's connections, which the notifiers name, never here."""
+    """The file. Logins and tokens are in Airflow's connections, which the notifiers name, never here."""
 
     name: str = "notifications"
     held_too_long_h: Amount = Field(
@@ -57,11 +57,11 @@ class NotificationSettings(FleetModel):
         default_factory=dict, description="notifiers, each by a name of your choice"
     )
 
-    def told(self, kind: Kind) -> list[str]:
-        """Names of the notifiers that are told this kind."""
+    def notifiers_for(self, kind: Kind) -> list[str]:
+        """Names of the notifiers that get this kind."""
         return [name for name, channel in self.notifiers.items() if kind in channel.kinds]
 
 
 def notification_settings(config_dir: Path | None = None) -> NotificationSettings:
-    """What the file says, or that nobody is told; BadInput names what is wrong with it."""
+    """The settings in the file, without channels if it is absent; BadInput names its fault."""
     return read_settings(fleet_dir(config_dir) / _FILE, NotificationSettings, "no notification is sent")

@@ -1,4 +1,4 @@
-"""What was called otherwise before 0.1.0: whoever still writes the old word reads the new one, in one sentence."""
+"""Names that changed before 0.1.0: one sentence leads from the old one to the new one."""
 
 from collections.abc import Mapping
 from typing import Final

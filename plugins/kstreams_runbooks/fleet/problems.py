@@ -1,4 +1,4 @@
-"""What is wrong with a declaration, in one sentence: file, field, value, reason."""
+"""Problems of a declaration, in one sentence: file, field, value, reason."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -33,7 +33,7 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing wrong with one file. `value` is as written there: a secret from the environment is never in it."""
+    """One problem of one file. `value` is as written there: a secret from the environment is never in it."""
 
     file: Path
     field: str
@@ -42,7 +42,7 @@ class Problem:
 
     def __str__(self) -> str:
         """One sentence."""
-        # Names of files and keys are anybody's: a line break in one would make a line of its own.
+        # Names of files and keys are free text: a line break in one would make a line of its own.
         file, field, reason = outside(self.file), outside(self.field), sentence(self.reason, _LONGEST_REASON)
         where = f"{file}: {field}" if field else file
         return f"{where}: {self.value} {reason}" if self.value else f"{where} {reason}"
@@ -53,14 +53,14 @@ def problems_of(error: ValidationError, model: type[BaseModel], written: Any, fi
     errors = error.errors(include_url=False)
     renamed = {(*each["loc"][:-1], KEYS[old]) for each in errors if (old := _old_key(each, model, written))}
     for each in errors:
-        # What is there under its old name is not missing besides.
+        # A key under its old name is not missing too.
         if each["type"] == _CONSEQUENCE or (each["type"] == "missing" and each["loc"] in renamed):
             continue
         yield Problem(file, field_name(each["loc"], written), _shown(each, written), _reason(each, model, written))
 
 
 def explained(error: ValidationError, model: type[BaseModel], written: Any) -> str:
-    """The first error without a file: for values that a form gave."""
+    """The first error without a file: for values from a form."""
     first = next(problems_of(error, model, written, Path()))
     return f"{first.field}: {first.value} {first.reason}" if first.value else f"{first.field} {first.reason}"
 
@@ -77,7 +77,7 @@ def field_name(loc: Iterable[str | int], written: Any) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """`did you mean a, b?`, or the whole list where nothing is near."""
+    """`did you mean a, b?`, or the whole list if none is near."""
     names = sorted(known)
     near = get_close_matches(name[:_LONGEST_VALUE], names, n=3, cutoff=0.6)
     if near:
@@ -99,7 +99,7 @@ def _steps(loc: Iterable[str | int], written: Any) -> Iterator[tuple[str | int, 
 
 
 def _shown(each: Mapping[str, Any], written: Any) -> str:
-    """The value as the file has it; empty for a mapping, a list and what is not there."""
+    """The value as the file has it; empty for a mapping, a list and an absent one."""
     if each["type"] in {"missing", "extra_forbidden"}:
         return ""
     if each["loc"] and each["loc"][-1] == "[key]":
@@ -159,7 +159,7 @@ def _description(model: type[BaseModel], loc: tuple[str | int, ...]) -> str:
 
 
 def _model_at(model: type[BaseModel], loc: Iterable[str | int]) -> type[BaseModel]:
-    """The model that a location leads to; of several kinds of deployer the one whose tag stands in it."""
+    """The model at a location; of several kinds of deployer the one whose tag is in the location."""
     found = [model]
     for part in loc:
         if isinstance(part, str):

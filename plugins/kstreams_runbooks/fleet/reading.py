@@ -17,16 +17,16 @@ from kstreams_runbooks.fleet.problems import Problem, field_name, problems_of, s
 _M = TypeVar("_M", bound=BaseModel)
 _NAME = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _LINE = re.compile(r"(line \d+) (.*)")
-# What a file may be called before `.yaml`, which is the name of what it declares.
+# The name of a file before `.yaml`, which is the name of the declared object.
 STEM = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]*")
-# More of one file help nobody, and each looks for the nearest of the known names.
+# More problems of one file do not help, and each searches for the nearest of the known names.
 _MOST_PROBLEMS = 20
 
 
 def read_declaration(
     file: Path, model: type[_M], environment: Mapping[str, str], used: dict[str, str | None]
 ) -> tuple[_M | None, tuple[Problem, ...]]:
-    """The declaration in `file`, or None and why. Adds to `used` each environment name it mentions and its value."""
+    """The declaration in `file`, or None and why. Adds each mentioned environment name and its value to `used`."""
     if not STEM.fullmatch(file.stem):
         return None, (
             Problem(file, "", "", "has a name that is not made of letters, digits, dots, _ and -; rename it"),
@@ -55,9 +55,9 @@ def read_declaration(
 
 
 def read_settings(file: Path, model: type[_M], meanwhile: str) -> _M:
-    """What a file of settings says, the defaults where it is absent; BadInput names what is wrong with it.
+    """The settings in a file, the defaults if it is absent; BadInput names its fault.
 
-    `meanwhile` is what happens until it is corrected.
+    `meanwhile` describes the effect until it is corrected.
     """
     if is_absent(file):
         return model()
@@ -69,7 +69,7 @@ def read_settings(file: Path, model: type[_M], meanwhile: str) -> _M:
 
 
 def _written(file: Path) -> Any:
-    """What is in a file, or why it cannot be read."""
+    """The content of a file, or why it cannot be read."""
     try:
         return yaml_document(read_text(file))
     except BadInput as error:
@@ -78,7 +78,7 @@ def _written(file: Path) -> Any:
 
 
 class _Variables:
-    """What `${NAME}` stands for in one file, and which are not set."""
+    """The values of `${NAME}` in one file, and names that are not set."""
 
     def __init__(self, file: Path, written: Any, environment: Mapping[str, str], used: dict[str, str | None]) -> None:
         self.unset: list[Problem] = []
@@ -86,7 +86,7 @@ class _Variables:
         self._brought = 0
 
     def value(self, name: str, loc: tuple[str | int, ...], text: str) -> str:
-        """The value of one, empty where it is not set; BadInput where all together are too much."""
+        """The value of one, empty if it is not set; BadInput if all together are too large."""
         value = self._used[name] = self._environment.get(name)
         if value is None and len(self.unset) < _MOST_PROBLEMS:
             reason = f"needs {name}, which is not set in the environment; set it, or write the value"

@@ -1,4 +1,4 @@
-"""Which settings of an application a runbook may set: none that is a secret, none that says who an instance is."""
+"""Settings of an application that a runbook may set: neither secrets nor an instance's identity."""
 
 import re
 from typing import Annotated
@@ -11,7 +11,7 @@ from kstreams_runbooks.fleet.values import distinct
 _SECRET = re.compile(
     r"password|passwd|passphrase|secret|credential|token|jaas|ssl\.key|private\.?key|api\.?key|user\.info"
 )
-# What Kafka and Streams know an instance, its group and its state by; another value is another application.
+# Identities of an instance, its group and its state in Kafka and Streams; another value is another application.
 _IDENTITY = (
     "application.id",
     "application.server",
@@ -34,7 +34,7 @@ def _may_be_set(key: str) -> str:
     name = key.lower()
     if is_secret(name):
         raise ValueError("is a secret by its name: plans and evidence show what a runbook sets; leave it out")
-    # Streams passes main.consumer.client.id and its like on to its clients.
+    # Streams passes main.consumer.client.id and similar settings on to its clients.
     if any(name == known or name.endswith(f".{known}") for known in _IDENTITY):
         raise ValueError(
             "identifies the application or instance: another value is another application, not a change of this one; "

@@ -1,6 +1,6 @@
-"""What a topology description leaves out, as an application declares it for one release: a YAML file.
+"""An application's declaration of facts that a topology description omits, for one release: a YAML file.
 
-Beside the fleet entry of `orders` it is `applications/orders/RELEASE.yaml`; `kstreams-runbooks plan` takes any file.
+For the fleet entry of `orders` it is `applications/orders/RELEASE.yaml`; `kstreams-runbooks plan` takes any file.
 """
 
 import os
@@ -18,22 +18,22 @@ from kstreams_runbooks.fleet.folders import declarations_in
 from kstreams_runbooks.fleet.names import fleet_dir
 from kstreams_runbooks.fleet.problems import Problem
 from kstreams_runbooks.fleet.reading import read_declaration
-from kstreams_runbooks.fleet.values import Count, FleetModel, KafkaName, Words
+from kstreams_runbooks.fleet.values import FleetModel, KafkaName, WholeNumber, Words
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.topology import declaration as model
 
 
 def _as_text(value: Any) -> Any:
-    """A setting as a properties file has it: YAML reads 100 and true as other things than text."""
+    """A setting as a properties file has it: YAML reads 100 and true as other types than text."""
     if isinstance(value, bool):
         return str(value).lower()
     return str(value) if isinstance(value, int | float) else value
 
 
-# What a Java long holds.
+# The range of a Java long.
 _MOST = 2**63 - 1
-Milliseconds = Annotated[Count, Field(ge=0, le=_MOST)]
-Positive = Annotated[Count, Field(ge=1, le=_MOST)]
+Milliseconds = Annotated[WholeNumber, Field(ge=0, le=_MOST)]
+Positive = Annotated[WholeNumber, Field(ge=1, le=_MOST)]
 SettingText = Annotated[str, BeforeValidator(_as_text)]
 
 
@@ -153,14 +153,14 @@ class TopicEntry(FleetModel):
 
 
 class MemoryEntry(FleetModel):
-    """What suppress buffers have to fit in."""
+    """Memory into which suppress buffers have to fit."""
 
     heap_bytes: Positive = Field(description="heap of one instance that buffers and record cache may fill")
     instances: Positive = Field(description="number of instances")
 
 
 class TopologyDeclaration(FleetModel):
-    """Everything that one release declares beside its topology description."""
+    """The declaration of one release, in addition to its topology description."""
 
     name: Words = Field(description="stem of the file")
     library: Words | None = Field(default=None, description="Kafka Streams release, such as 4.3.1")
@@ -219,7 +219,7 @@ def _suppression(entry: SuppressionEntry) -> model.DeclaredSuppression:
 
 
 def read_topology_declaration(file: Path) -> model.Declaration:
-    """The declaration in a YAML file; BadInput that names file, field, value and what would be right."""
+    """The declaration in a YAML file; BadInput that names file, field, value and the valid form."""
     found, problems = read_declaration(file, TopologyDeclaration, os.environ, {})
     if found is None:
         first, *more = problems
@@ -230,10 +230,10 @@ def read_topology_declaration(file: Path) -> model.Declaration:
 def release_declaration(
     application: str, release: str, library: str, config_dir: Path | None = None
 ) -> model.Declaration | None:
-    """What a release of a fleet entry declares (`applications/APPLICATION/RELEASE.yaml`), None where there is no file.
+    """The declaration of a release of a fleet entry (`applications/APPLICATION/RELEASE.yaml`), None without a file.
 
-    `library` is the Kafka Streams release that the fleet entry has for it: BadInput where the file names another one,
-    and where the file is bad. Both names are those of the fleet, never a person's: they become a path.
+    `library` is the Kafka Streams release that the fleet entry has for it: BadInput if the file names another one, and
+    if the file is invalid. Both names are those of the fleet, never a person's: they become a path.
     """
     file = fleet_dir(config_dir) / "applications" / application / f"{release}.yaml"
     if is_absent(file):
@@ -248,7 +248,7 @@ def release_declaration(
 
 
 def declaration_problems(applications: Mapping[str, Application], directory: Path) -> Iterator[Problem]:
-    """What is wrong with the files of releases beside the fleet entries: a bad one, and one of no declared release."""
+    """Problems of the release files next to the fleet entries: an invalid one, and one of an undeclared release."""
     for name, application in sorted(applications.items()):
         files, unlisted = declarations_in(directory / "applications" / name)
         yield from unlisted

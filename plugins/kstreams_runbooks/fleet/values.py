@@ -12,12 +12,12 @@ from kstreams_runbooks.model.web_address import web_address
 
 _SHALLOWEST_PATH = 3
 _NAMED = 3
-# A class path is the longest thing that anybody declares; what Linux takes as a path ends here too.
+# A class path is the longest declared value; Linux also limits paths to this length.
 _LONGEST = 4096
 
 
 class FleetModel(BaseModel):
-    """Base of what stands in a declaration: an unknown key is an error, a loaded value does not change."""
+    """Base of the models of a declaration: an unknown key is an error, a loaded value does not change."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, str_strip_whitespace=True)
 
@@ -90,7 +90,7 @@ def _flag_as_word(value: Any) -> Any:
 
 
 def distinct(values: tuple[str, ...]) -> tuple[str, ...]:
-    """The values as they are; ValueError where one stands twice."""
+    """The values as they are; ValueError if one occurs twice."""
     twice = sorted(value for value, times in Counter(values).items() if times > 1)
     if twice:
         more = f" and {len(twice) - _NAMED} more" if len(twice) > _NAMED else ""
@@ -116,8 +116,8 @@ Zone = Annotated[str, AfterValidator(_known_zone)]
 AbsolutePath = Annotated[Path, AfterValidator(_absolute)]
 StatePath = Annotated[Path, AfterValidator(_absolute), AfterValidator(_deep)]
 ReleaseName = Annotated[str, AfterValidator(_release)]
-Count = Annotated[int, BeforeValidator(_not_a_flag)]
+WholeNumber = Annotated[int, BeforeValidator(_not_a_flag)]
 Amount = Annotated[float, BeforeValidator(_not_a_flag)]
-YesNoUnknown = Annotated[Literal["yes", "no", "unknown"], BeforeValidator(_flag_as_word)]
+YesNoUnknownField = Annotated[Literal["yes", "no", "unknown"], BeforeValidator(_flag_as_word)]
 HttpUrl = Annotated[str, AfterValidator(_web_address)]
 SupervisorUrl = Annotated[str, AfterValidator(_supervisor)]

@@ -1,4 +1,4 @@
-"""What Spark jobs are made of: DataFrame in, DataFrame out, and what stands around it in each job's main.
+"""The parts of Spark jobs: DataFrame in, DataFrame out, and the code around them in each job's main.
 
-Needs the standard library and pyspark alone, so that a zip carries it to a cluster (`bundle`).
+They need only the standard library and pyspark: a zip carries them to a cluster (`bundle`).
 """

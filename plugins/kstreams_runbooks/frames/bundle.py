@@ -1,6 +1,6 @@
-"""`python -m kstreams_runbooks.frames.bundle OUT.zip`: the frames and what they import, for `--py-files`.
+"""`python -m kstreams_runbooks.frames.bundle OUT.zip`: the frames and their imports, for `--py-files`.
 
-The same sources give the same bytes, so that a digest of the zip says which frames a job ran.
+The same sources give the same bytes: a digest of the zip identifies the frames of a job.
 """
 
 import ast
@@ -13,12 +13,12 @@ from kstreams_runbooks import PACKAGE
 from kstreams_runbooks.files import replace_file
 
 _ROOT = PACKAGE.name
-# Zip knows no time before this, and a time of day would make another zip of the same sources.
+# The earliest time of the zip format; a real time would change the zip of the same sources.
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 def modules() -> list[Path]:
-    """Files of the frames, of what a job reads its client's settings with, and of everything here that they import."""
+    """Files of the frames, of the reader of a job's client settings, and of everything here that they import."""
     found: set[Path] = set()
     left = [*sorted((PACKAGE / "frames").glob("*.py")), PACKAGE / "properties.py"]
     while left:
@@ -48,7 +48,7 @@ def _file(name: str) -> Path | None:
 
 
 def write_bundle(path: Path) -> Path:
-    """Write the zip; a job that reads it at the same time never sees a half."""
+    """Write the zip; a job that reads it meanwhile never sees a partial file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -1,4 +1,4 @@
-"""Sessions: whether a Connect server is there, before a client that would ask again for minutes is made."""
+"""Sessions on a Connect server; checks first that it listens, because pyspark's client retries for minutes."""
 
 import os
 import socket
@@ -20,7 +20,7 @@ _MODE = "SPARK_CONNECT_MODE_ENABLED"
 
 
 def require_listening(remote: str) -> None:
-    """Unreachable where nothing listens at `sc://host:port`; BadInput for something else."""
+    """Unreachable if no server listens at `sc://host:port`; BadInput for any other address."""
     host, port = address(remote)
     try:
         socket.create_connection((host, port), timeout=_TIMEOUT_S).close()
@@ -31,30 +31,30 @@ def require_listening(remote: str) -> None:
 
 
 def address(remote: str) -> tuple[str, int]:
-    """Host and port of `sc://host:port`, the port 15002 where none is given."""
+    """Host and port of `sc://host:port`, port 15002 by default."""
     try:
         parts = urlsplit(remote)
         host, port = parts.hostname, parts.port or _PORT
     except ValueError:
         host, port = None, _PORT
     if host is None or not remote.startswith("sc://"):
-        # What follows the first `;` may be a secret.
+        # The part after the first `;` may be a secret.
         raise BadInput(f"--remote {remote.partition(';')[0]}: not an address of Spark Connect; give sc://host:port")
     return host, port
 
 
 def configure(session: "SparkSession") -> None:
-    """What every session of a job needs; once a session, because over Connect it is a call.
+    """Set what every session of a job needs; once for each session, because over Connect it is a call.
 
-    A row per partition is left after the first aggregation: one task merges them faster than 200.
+    After the first aggregation one row per partition remains: one task merges them faster than 200.
     """
     session.conf.set("spark.sql.shuffle.partitions", 1)
 
 
 def connected(remote: str) -> "SparkSession":
-    """A session of its own on a Connect server; inside of `connect_mode`. Unreachable where nothing listens.
+    """A separate session on a Connect server, inside `connect_mode`. Unreachable if no server listens.
 
-    A server that goes is asked again for some seconds: pyspark's own policy does it for ten minutes, also at the end of
+    It retries for some seconds if the server stops: pyspark's own policy does it for ten minutes, also at the end of
     the process.
     """
     from pyspark.sql import SparkSession
@@ -68,7 +68,7 @@ def connected(remote: str) -> "SparkSession":
 
 
 def disconnect(session: "SparkSession", remote: str) -> None:
-    """End a session: a server keeps one that nobody ends for an hour, and one that is gone keeps none."""
+    """End a session: a server keeps an open one for an hour; a server that is gone keeps none."""
     try:
         require_listening(remote)
     except Unreachable:
@@ -78,7 +78,7 @@ def disconnect(session: "SparkSession", remote: str) -> None:
 
 @contextmanager
 def connect_mode() -> Iterator[None]:
-    """Pyspark marks the process as one of Connect's, and a job that the process submits later would inherit that."""
+    """Restore the environment at the end: a job submitted later would inherit the mark of a process of Connect."""
     before = os.environ.get(_MODE)
     os.environ[_MODE] = "1"
     try:

@@ -1,4 +1,4 @@
-"""Readable records of exact ranges, counted in a session: what the job and whoever asks over Connect share."""
+"""Counts the readable records of exact ranges in a session, for the job and for Connect."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 def counted(
     session: "SparkSession", kafka: Mapping[str, str], ranges: Sequence[OffsetRange]
 ) -> dict[tuple[str, int], Readable]:
-    """A row per partition that has a readable record; `kafka` are settings of a Java client, empty ranges left out."""
+    """A row for each partition with a readable record; `kafka` are settings of a Java client; skips empty ranges."""
     rows = lag_by_partition(read_ranges(session, kafka, ranges)).collect()
     return {(row.topic, row.partition): Readable(row.records, row.bytes, row.oldest_ms) for row in rows}
 
 
 class ConnectCounter:
-    """The same on a Spark Connect server, in one session that stays open until `close`; of one thread at a time.
+    """The same on a Spark Connect server, in one session that stays open until `close`; for one thread at a time.
 
-    A session that the server has lost, because it was started again, is opened anew.
+    It opens a new session if the server lost the first in a restart.
     """
 
     def __init__(self, remote: str) -> None:
@@ -34,11 +34,11 @@ class ConnectCounter:
         self._session: SparkSession | None = None
 
     def count(self, kafka: Mapping[str, str], ranges: Sequence[OffsetRange]) -> dict[tuple[str, int], Readable]:
-        """Unreachable where nothing listens; every error of Spark's is one sentence (`failures`)."""
+        """Unreachable if no server listens; every error of Spark becomes one sentence (`failures`)."""
         if self._session is not None:
             with suppress(Exception), connect_mode():
                 return counted(self._session, kafka, ranges)
-            # Whatever it was: with a new session it happens again, or it was the session.
+            # After any error, try a new session: the error happens again, or the session was its cause.
             self.close()
         try:
             with spoken(kafka["bootstrap.servers"]), connect_mode():

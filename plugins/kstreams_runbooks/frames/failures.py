@@ -1,7 +1,7 @@
-"""What Spark's own exceptions mean to a person: one sentence and an exit code instead of two stack traces.
+"""Translates Spark's exceptions: one sentence and an exit code instead of two stack traces.
 
-Over Connect an exception of the JVM arrives as text, so text is what is looked at; first row that fits, most exact
-first. A failure that no row knows is inconclusive with Spark's own first line: nothing was counted.
+Over Connect an exception of the JVM arrives as text, so each row matches text; the first match counts, the most exact
+row comes first. A failure without a row is inconclusive with Spark's own first line: the count does not exist.
 """
 
 import re
@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError, Unreachable
 
 _GONE = (
-    "an offset of the ranges is not there{where}: deleted by retention or by somebody, or past an open transaction; "
+    "an offset of the ranges does not exist{where}: deleted by retention or a user, or past an open transaction; "
     "read committed offsets and last stable offsets again, and repeat"
 )
 _ROWS: tuple[tuple[str, type[RunbookError], str], ...] = (
@@ -89,7 +89,7 @@ _ROWS: tuple[tuple[str, type[RunbookError], str], ...] = (
     (
         r"ConfigException|Failed to (construct|create new) (kafka|KafkaAdminClient)|JAAS",
         BadInput,
-        "a setting of the command config, or the bootstrap servers {kafka}, is not one that Kafka's Java client takes",
+        "a setting of the command config, or the bootstrap servers {kafka}, is not valid for Kafka's Java client",
     ),
     (
         r"Timed out waiting for a node assignment|Call: (listNodes|fetchMetadata|describeTopics)|DisconnectException",
@@ -120,7 +120,7 @@ _ROWS: tuple[tuple[str, type[RunbookError], str], ...] = (
     (
         r"UNIMPLEMENTED",
         Unreachable,
-        "what answers at the address is no Spark Connect server; look at SPARK_REMOTE",
+        "the server at the address is not a Spark Connect server; check SPARK_REMOTE",
     ),
     (
         r"UNAVAILABLE|failed to connect to all addresses|Connection refused",
@@ -129,7 +129,7 @@ _ROWS: tuple[tuple[str, type[RunbookError], str], ...] = (
     ),
 )
 _SPARKS = frozenset({"pyspark", "py4j", "grpc"})
-# What a sentence takes from the text, where it is there.
+# The parts of the text that a sentence shows, if the text has them.
 _DETAILS = {
     "where": re.compile(r"for partitions: \{([^}\n]+)\}"),
     "mechanisms": re.compile(r"enabled mechanisms are \[([^\]\n]*)\]"),
@@ -139,7 +139,7 @@ _DETAILS = {
 
 @contextmanager
 def spoken(kafka: str) -> Iterator[None]:
-    """Say what Spark raises in the body as an error of our own tree; `kafka` are the bootstrap servers."""
+    """Raise Spark's exceptions in the body as errors of our own tree; `kafka` are the bootstrap servers."""
     try:
         yield
     except Exception as error:
@@ -150,7 +150,7 @@ def spoken(kafka: str) -> Iterator[None]:
 
 
 def meaning(text: str, kafka: str) -> RunbookError:
-    """The error that this text of Spark's stands for."""
+    """The error for this text of Spark."""
     for pattern, kind, sentence in _ROWS:
         if re.search(pattern, text):
             found = {name: place[1] for name, one in _DETAILS.items() if (place := one.search(text))}

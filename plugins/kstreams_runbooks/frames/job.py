@@ -1,7 +1,7 @@
-"""What stands around the frames in every job's main: a session, one JSON document, and errors as one sentence.
+"""The code around the frames in every job's main: a session, one JSON document, and errors as one sentence.
 
-Exit codes are those of every command here (errors.py). Where Spark hides them, as a cluster that runs the driver does,
-the document at `--result` carries `exit_code` and `error`.
+Exit codes are those of every command here (errors.py). If Spark hides them, as a cluster that runs the driver does, the
+document at `--result` has `exit_code` and `error`.
 """
 
 import json
@@ -32,7 +32,7 @@ def run_job(name: str, work: Callable[[], Mapping[str, Any]], result: str | None
     try:
         target = None if result is None else result_path(result)
         if target is not None:
-            # What an earlier try left behind must not be taken for the answer of one that dies.
+            # The result of an earlier try must not pass as the answer of one that dies.
             target.unlink(missing_ok=True)
     except BadInput as error:
         print(f"{name}: {error}", file=sys.stderr)
@@ -52,7 +52,7 @@ def run_job(name: str, work: Callable[[], Mapping[str, Any]], result: str | None
 
 
 def result_path(uri: str) -> Path:
-    """A path or `file:` of this machine; BadInput for another scheme, for a directory, and for what is in none."""
+    """A path or `file:` of this machine; BadInput for another scheme, or a directory, or one in no directory."""
     if not uri.strip():
         raise BadInput("--result: is empty (expected a path, or file:/path); give one, or leave it out")
     scheme, colon, rest = uri.partition(":")
@@ -60,14 +60,14 @@ def result_path(uri: str) -> Path:
         raise BadInput(f"--result {uri}: {scheme} is not supported; give a path, or file:/path")
     path = Path("/" + rest.lstrip("/") if colon and scheme == "file" else uri)
     if not path.parent.is_dir():
-        raise BadInput(f"--result {uri}: {path.parent} is no directory here; make it, or give another path")
+        raise BadInput(f"--result {uri}: {path.parent} is not a directory here; create it, or give another path")
     if path.is_dir():
         raise BadInput(f"--result {uri}: is a directory; give the path of a file")
     return path
 
 
 def _write(path: Path, text: str) -> None:
-    """Whole or not at all: whoever waits for the file never reads a half."""
+    """Write the file completely or not at all: a waiting reader never sees a part of it."""
     replace_file(path, f"{text}\n".encode())
 
 
@@ -75,8 +75,8 @@ def _write(path: Path, text: str) -> None:
 def opened(name: str, remote: str | None) -> Iterator["SparkSession"]:
     """A session on the Connect server at `remote` or in SPARK_REMOTE, else the submitted one; it ends with the body.
 
-    BadInput for a token among the arguments, where every process of the machine can read it; Unreachable where nothing
-    listens: pyspark would ask again for ten minutes.
+    BadInput for a token among the arguments, where every process of the machine can read it; Unreachable if no
+    server listens: pyspark would retry for ten minutes.
     """
     if remote and "token=" in remote:
         raise BadInput(f"--remote: a token is a secret; set {REMOTE} in the environment instead")

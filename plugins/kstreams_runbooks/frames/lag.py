@@ -1,4 +1,4 @@
-"""What is left to read, per partition: records, their bytes, and how old the oldest is."""
+"""The unread records of each partition: number, bytes, and the time of the oldest."""
 
 from typing import TYPE_CHECKING
 
@@ -9,8 +9,8 @@ if TYPE_CHECKING:
 def lag_by_partition(records: "DataFrame") -> "DataFrame":
     """topic, partition, records, bytes (keys and values), oldest_ms (Unix ms): a row per partition that has a record.
 
-    `records` has the columns of Spark's Kafka source. Which offsets are records is the source's to say: markers and
-    aborted records never arrive where it reads read_committed.
+    `records` has the columns of Spark's Kafka source. The source decides which offsets are records: with
+    read_committed, markers and aborted records never arrive.
     """
     from pyspark.sql import functions as F  # noqa: N812 - the name that every Spark program gives it
 

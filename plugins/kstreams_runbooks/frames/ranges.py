@@ -1,4 +1,4 @@
-"""Which offsets of which partitions a job reads, and which part of them where they are too many."""
+"""The offsets of each partition that a job reads, and a part of them if they are too many."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -9,7 +9,7 @@ from kstreams_runbooks.documents.json_document import json_document
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.wording import outside
 
-# About 20 s of reading on two cores, and far more than anybody waits for by hand.
+# About 20 s of reading on two cores, far more than an operator waits for.
 MAX_SCAN_RECORDS = 20_000_000
 
 # A hundred thousand partitions, each with the longest name that a topic may have.
@@ -21,7 +21,7 @@ _FIELDS = {"topic": str, "partition": int, "start": int, "end": int}
 
 @dataclass(frozen=True, slots=True)
 class OffsetRange:
-    """[start, end) of one partition; `end` is no further than its last stable offset when it was read."""
+    """[start, end) of one partition; `end` is at most its last stable offset at the time of the reading."""
 
     topic: str
     partition: int
@@ -30,12 +30,12 @@ class OffsetRange:
 
     @property
     def offsets(self) -> int:
-        """How many offsets it has; markers and aborted records are offsets too."""
+        """Number of offsets; markers and aborted records are offsets too."""
         return self.end - self.start
 
 
 def parse_ranges(text: str) -> tuple[OffsetRange, ...]:
-    """Ranges of a JSON array of {topic, partition, start, end}; BadInput names the first that cannot be meant."""
+    """Ranges of a JSON array of {topic, partition, start, end}; BadInput names the first invalid one."""
     try:
         rows = json_document(text, largest=LARGEST_RANGES, nodes=_MOST_VALUES)
     except BadInput as error:
@@ -65,10 +65,10 @@ def _range(number: int, row: Any) -> OffsetRange:
 
 
 def cut(ranges: Sequence[OffsetRange], most: int) -> tuple[OffsetRange, ...]:
-    """The same ranges where they have at most `most` offsets together, else the first part of each.
+    """The same ranges if they have at most `most` offsets together, else the first part of each.
 
     Every range that has an offset keeps at least one, the rest is shared by size, and the sum is never above `most`.
-    BadInput where not even one offset of each may be read.
+    BadInput if `most` is below one offset for each.
     """
     filled = [one for one in ranges if one.offsets]
     total = sum(one.offsets for one in filled)
@@ -85,7 +85,7 @@ def cut(ranges: Sequence[OffsetRange], most: int) -> tuple[OffsetRange, ...]:
 
 
 def places_json(ranges: Iterable[OffsetRange]) -> str:
-    """Partitions as the Kafka source's option `assign` takes them."""
+    """Partitions in the format of the Kafka source's option `assign`."""
     topics: dict[str, list[int]] = {}
     for one in ranges:
         topics.setdefault(one.topic, []).append(one.partition)
@@ -93,7 +93,7 @@ def places_json(ranges: Iterable[OffsetRange]) -> str:
 
 
 def offsets_json(ranges: Iterable[OffsetRange], *, ends: bool) -> str:
-    """Their ends or starts as `endingOffsets` and `startingOffsets` take them."""
+    """Their ends or starts in the format of `endingOffsets` and `startingOffsets`."""
     topics: dict[str, dict[str, int]] = {}
     for one in ranges:
         topics.setdefault(one.topic, {})[str(one.partition)] = one.end if ends else one.start

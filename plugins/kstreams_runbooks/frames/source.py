@@ -1,4 +1,4 @@
-"""Kafka as Spark reads it in batch: exact ranges, committed records alone, and an error where a record is gone."""
+"""Reads Kafka with Spark in batch: exact ranges, only committed records, and an error if a record is gone."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
@@ -9,11 +9,11 @@ from kstreams_runbooks.frames.ranges import OffsetRange, offsets_json, places_js
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# A range of one partition is split where it has more, so that several cores share a large partition.
+# A larger range is split: several cores then share a large partition.
 _OFFSETS_PER_TASK = 1_000_000
 
-# What the Spark that reads is started with, and no query can set: by default each task leaves its consumer and the
-# records that it fetched last to the next of the same group, for five minutes. No two counts have the same group, so a
+# Settings for the start of Spark, which no query can set. By default each task leaves its consumer and its last
+# records to the next task of the same group, for five minutes. No two counts have the same group, so a
 # thousand partitions fill a driver of 1 GiB in one count.
 STARTED_WITH: Final = {
     f"spark.kafka.consumer.{cache}.{name}": "1s"
@@ -21,30 +21,30 @@ STARTED_WITH: Final = {
     for name in ("timeout", "evictorThreadRunInterval")
 }
 
-# What may be tuned by the person's own file.
+# Settings that the user's own file may tune.
 _DEFAULTS = {
-    # A quarter more per second on small records than the defaults of 1 MiB and 500. More records at once are a tenth
-    # faster still, and lie in the memory of a server that was started without STARTED_WITH.
+    # A quarter more per second on small records than the defaults of 1 MiB and 500. More records at once are a
+    # tenth faster still, but stay in the memory of a server that was started without STARTED_WITH.
     "kafka.max.partition.fetch.bytes": "4194304",
     "kafka.max.poll.records": "1000",
-    # A consumer asks for what follows a range as soon as it has it, and Spark asks for offsets next: where nothing
-    # follows, a broker holds the first question back for half a second by default, and with it the second.
+    # A consumer fetches beyond a range as soon as it has it, and Spark then requests offsets. At the end of a log the
+    # broker delays the fetch by half a second by default, and with it the second request.
     "kafka.fetch.max.wait.ms": "1",
-    # How long the driver asks brokers that do not answer. Their default is a minute, and Spark's to try three times.
+    # How long the driver waits for brokers that do not answer. Kafka's default is a minute; Spark tries three times.
     "kafka.request.timeout.ms": "8000",
     "kafka.default.api.timeout.ms": "8000",
     "fetchOffset.numRetries": "1",
 }
-# What decides whether the answer is right.
+# Settings that the correctness of the answer depends on.
 _FIXED = {
     "kafka.isolation.level": "read_committed",
-    # An end past an open transaction, or a deleted record, is an error and never a smaller number.
+    # An end past an open transaction, or a deleted record, is an error, never a smaller number.
     "failOnDataLoss": "true",
-    # How long a task waits for a record that does not come. Its default is two minutes.
+    # How long a task waits for a record that does not come. The default is two minutes.
     "kafkaConsumer.pollTimeoutMs": "5000",
     "groupIdPrefix": "kstreams-runbooks",
 }
-# A file that other tools use too may say these; Spark refuses most of them, and none is about the connection.
+# A file shared with other tools may have these; Spark refuses most of them, and none is about the connection.
 _NOT_THEIRS = frozenset(
     {
         "auto.offset.reset",
@@ -61,8 +61,8 @@ _NOT_THEIRS = frozenset(
 def read_ranges(spark: "SparkSession", kafka: Mapping[str, str], ranges: Sequence[OffsetRange]) -> "DataFrame":
     """The readable records of `ranges` with the columns of the Kafka source: key, value, topic, partition, offset, ….
 
-    `kafka` are the settings of a Java client, bootstrap.servers among them; what they say of groups, offsets and
-    isolation is not taken. Empty ranges have to be left out: to read one costs as much as a thousand records.
+    `kafka` are the settings of a Java client with bootstrap.servers; those of groups, offsets and isolation are
+    ignored. Leave out empty ranges: reading one costs as much as a thousand records.
     """
     empty = next((one for one in ranges if not one.offsets), None)
     if not ranges or empty:

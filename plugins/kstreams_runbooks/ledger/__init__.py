@@ -1,4 +1,4 @@
-"""The ledger: what runs planned, who approved, what was read and decided, what is held, and how to go back."""
+"""The ledger: plans, approvals, evidence, holds, undo cards and statuses."""
 
 from kstreams_runbooks.ledger.database import ledger_url
 from kstreams_runbooks.ledger.ledger import Ledger, migrate

@@ -1,4 +1,4 @@
-"""Values to JSON and back, so that a decision can be made again from what the ledger kept."""
+"""Values to JSON and back: a decision can be made again from the ledger."""
 
 import inspect
 from collections.abc import Callable
@@ -21,7 +21,7 @@ def encode(value: Any) -> Any:
 
 
 def decode(kind: Any, value: Any) -> Any:
-    """The value of type `kind` that `encode` wrote; ValueError where it does not fit."""
+    """The value of type `kind` that `encode` wrote; ValueError if it does not fit."""
     return _adapter(kind).validate_python(value)
 
 
@@ -31,7 +31,7 @@ def encode_call(function: Callable[..., Any], inputs: dict[str, Any], result: An
 
 
 def call_again(function: Callable[..., Any], payload: dict[str, Any]) -> Any:
-    """JSON form of what `function` answers today on the inputs kept in `payload`."""
+    """JSON form of today's answer of `function` to the inputs kept in `payload`."""
     hints = get_type_hints(function)
     inputs = {
         name: decode(hints[name], payload["inputs"][name])

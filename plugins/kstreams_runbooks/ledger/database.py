@@ -1,4 +1,4 @@
-"""The connection: one transaction per call, retried where the database is busy, one sentence where it is away."""
+"""The connection: one transaction per call, retried if the database is busy, one sentence if it is unreachable."""
 
 import os
 import sqlite3
@@ -31,7 +31,7 @@ ENVIRONMENT = "KSTREAMS_RUNBOOKS_LEDGER"
 _BUSY_TIMEOUT_MS = 15_000
 _CONNECT_TIMEOUT_S = 10
 _ATTEMPTS = 6
-# What another try does not mend.
+# Errors that a retry does not fix.
 _LASTING = (
     *("unable to open", "no such table", "no such column", "readonly", "not a database", "disk is full"),
     *("No space left on device", "password authentication failed", "does not exist"),
@@ -48,14 +48,14 @@ def ledger_url(given: str | None = None) -> str:
 
 
 class Database:
-    """One database. Every call opens its own connection, so that a fork (Airflow forks its tasks) shares none."""
+    """One database. Every call opens its own connection: Airflow forks its tasks, and forks must not share one."""
 
     def __init__(self, url: str) -> None:
         self.url = _parsed(url)
         self.engine = _engine(self.url)
-        # On SQLite a write transaction takes the write lock at its beginning: one that reads first and then finds that
-        # another has written could only give up. On any other database it holds the rows that it counts on
-        # (ledger/journal.py), and has to see what was committed while it waited for them.
+        # On SQLite a write transaction takes the write lock at its beginning: a transaction that reads first could only
+        # give up if another one has written since. On any other database it locks the rows that it depends on
+        # (ledger/journal.py), and has to see the commits made while it waited for them.
         level = {} if self.file is not None else {"isolation_level": "READ COMMITTED"}
         self._writing = self.engine.execution_options(ledger_writes=True, **level)
 
@@ -72,7 +72,7 @@ class Database:
         return Path(self.url.database)
 
     def read(self, work: Callable[[Session], _T]) -> _T:
-        """What `work` answers in one transaction; it may be called again where the database is busy."""
+        """The result of `work` in one transaction; `work` may be called again if the database is busy."""
         return self._attempt(lambda: self._once(self.engine, work))
 
     def write(self, work: Callable[[Session], _T]) -> _T:
@@ -116,14 +116,14 @@ class Database:
             raise BadInput(f"ledger {self.name}: a value cannot be stored ({cause}); correct it") from error
         except (ValueError, RecursionError) as error:
             raise Inconclusive(
-                f"ledger {self.name}: a row is damaged ({error}), so what it says is not known; find the row with "
+                f"ledger {self.name}: a row is damaged ({error}), and its content is unknown; find the row with "
                 "`kstreams-runbooks evidence RUN --verify`, and restore the ledger from a backup"
             ) from error
 
     def _passing(self, error: BaseException) -> bool:
         if isinstance(error, OperationalError):
             return not any(word in str(error.orig) for word in _LASTING)
-        # Two first writers of one row; SQLite's write lock does not let that happen.
+        # Two first writers of one row; SQLite's write lock prevents that.
         return isinstance(error, IntegrityError) and getattr(error.orig, "sqlstate", None) == _TWICE
 
 
@@ -156,7 +156,7 @@ def _engine(url: URL) -> Engine:
 
 
 def _server_engine(url: URL) -> Engine:
-    # A reader sees one moment of the ledger, however many statements it takes.
+    # A reader sees one moment of the ledger across all its statements.
     engine = create_engine(url, poolclass=NullPool, isolation_level="REPEATABLE READ")
     if url.get_backend_name() == "postgresql":
         event.listen(engine, "do_connect", _on_postgresql_connect)
@@ -165,7 +165,7 @@ def _server_engine(url: URL) -> Engine:
 
 def _on_postgresql_connect(_dialect: object, _record: object, _arguments: object, options: dict[str, Any]) -> None:
     options.setdefault("connect_timeout", _CONNECT_TIMEOUT_S)
-    # A lock that is not given in this time is an error that is tried again, as on SQLite.
+    # A lock that is not granted in this time is an error that is retried, as on SQLite.
     options["options"] = f"-c lock_timeout={_BUSY_TIMEOUT_MS} {options.get('options', '')}".strip()
 
 

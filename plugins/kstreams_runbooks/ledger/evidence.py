@@ -19,14 +19,14 @@ _KINDS: tuple[str, ...] = get_args(EvidenceKind)
 
 
 class Records:
-    """The part of the ledger about what a run's steps leave behind."""
+    """The part of the ledger about evidence, approvals and cards."""
 
     database: Database
 
     def record(
         self, run_key: str, task_id: str, try_number: int, kind: str, name: str, payload: Any, at_ms: int
     ) -> int:
-        """Keep one piece of evidence; `payload` is JSON. The answer is its id: a later piece has a higher one."""
+        """Keep one piece of evidence; `payload` is JSON. Returns its id, which grows with each entry."""
         if kind not in _KINDS:
             raise BadInput(f"evidence {name}: kind {kind!r} (expected one of {', '.join(_KINDS)})")
         return self.database.write(
@@ -36,7 +36,7 @@ class Records:
     def evidence(
         self, run_key: str, kind: str | None = None, name: str | None = None, task_id: str | None = None
     ) -> list[Evidence]:
-        """Evidence of a run in the order of writing, only of a kind, a name, a task where given."""
+        """Evidence of a run in the order of writing, filtered by kind, name and task if given."""
         wanted = {"run_key": run_key, "kind": kind, "name": name, "task_id": task_id}
         query = select(JournalRow).filter_by(**{key: value for key, value in wanted.items() if value is not None})
         query = query.where(JournalRow.kind.in_(_KINDS)).order_by(JournalRow.place)
@@ -51,7 +51,7 @@ class Records:
         )
 
     def approval(self, run_key: str, task_id: str) -> Approval | None:
-        """The last approval that a task got, None where there is none; whether it still holds is for the caller."""
+        """The last approval that a task got, None without one; the caller checks whether it is still valid."""
         given = [approval for approval in self.approvals(run_key) if approval.task_id == task_id]
         return given[-1] if given else None
 
@@ -65,7 +65,7 @@ class Records:
         return self.database.read(work)
 
     def write_card(self, card: Card) -> None:
-        """Keep an undo card, before the write that it undoes; BadInput where the run has that `seq` already."""
+        """Keep an undo card, before the write that it undoes; BadInput if the run already has that `seq`."""
 
         def work(session: Session) -> None:
             run = locked(session, card.run_key)
@@ -90,7 +90,7 @@ class Records:
         return self.database.read(lambda session: [_kept(Card, row) for row in session.scalars(query)])
 
     def changed_since(self, run: RunRecord, entry: int) -> str | None:
-        """The key of the newest other run that has changed the application of `run` after an entry, None for none."""
+        """The key of the newest other run that changed the application of `run` after an entry, None without one."""
         query = (
             select(JournalRow.run_key)
             .where(JournalRow.cluster == run.cluster, JournalRow.application == run.application)
@@ -101,11 +101,11 @@ class Records:
         return self.database.read(lambda session: session.scalar(query))
 
     def looked_before_plan(self, run_key: str, looks: Sequence[str], begun: str, plans: Sequence[str]) -> int:
-        """The entry from which on the reading was taken that the stored plan of a run was made from, 0 for none.
+        """The entry that began the reading from which the stored plan of a run was made, 0 without one.
 
-        A plan that was made anew and not stored does not count. `looks` are the tasks that take such readings, `begun`
-        the note with which each of them begins: what another run changes while it reads may be missing in the reading.
-        `plans` are the decisions that stand for a stored plan in runs of an older release.
+        A plan that was made again and not stored does not count. `looks` are the tasks that take such readings, `begun`
+        the note with which each of them begins: a reading may miss changes that another run makes while it is taken.
+        `plans` are the decisions that served as a stored plan in runs of an older release.
         """
         own = select(func.max(JournalRow.seq)).where(JournalRow.run_key == run_key)
         planned = own.where(JournalRow.kind == RUN, JournalRow.name == PLANNED)
@@ -121,7 +121,7 @@ class Records:
         return self.database.read(work)
 
     def last_changes(self, cluster: str) -> dict[str, int]:
-        """The entry in which a run last began to change each application; one that no run has changed is absent."""
+        """The entry with which a run last began to change each application; applications without changes are absent."""
         query = (
             select(JournalRow.application, func.max(JournalRow.seq).label("seq"))
             .where(JournalRow.cluster == cluster, JournalRow.kind == CARD)
@@ -130,7 +130,7 @@ class Records:
         return self.database.read(lambda session: {row.application: row.seq for row in session.execute(query)})
 
     def finish_card(self, run_key: str, seq: int) -> None:
-        """Mark a card as dealt with; BadInput where there is none."""
+        """Mark a card as done; BadInput if it does not exist."""
 
         def work(session: Session) -> None:
             run = locked(session, run_key)
@@ -162,7 +162,7 @@ def _cards(session: Session, run_key: str) -> list[Card]:
 
 
 def _kept(kind: type[_Kept], row: JournalRow) -> _Kept:
-    """What an entry is about; ValueError where its content is not of that kind."""
+    """The content of an entry; ValueError if it is of another kind."""
     try:
         return kind(run_key=row.run_key, entry=row.seq, **unpack(row.payload))
     except TypeError:

@@ -1,7 +1,6 @@
-"""What runs have reserved: all or nothing, in one transaction, free again when its run has ended."""
+"""Resources reserved by runs: all or nothing, in one transaction, free again when the run has ended."""
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import UTC, datetime
 from functools import partial
 
 from sqlalchemy import delete, or_, select
@@ -13,8 +12,9 @@ from kstreams_runbooks.ledger.journal import append, lock, locked
 from kstreams_runbooks.ledger.tables import HoldRow, RunRow
 from kstreams_runbooks.model.runs.journal import HOLD
 from kstreams_runbooks.model.runs.ledger import Hold
+from kstreams_runbooks.model.times import utc_second
 
-# How often holds may change hands while one run asks for its own.
+# How often holds may change owner during one run's request.
 _ROUNDS = 5
 
 
@@ -32,12 +32,12 @@ class Holds:
         at_ms: int,
         is_finished: Callable[[str], bool],
     ) -> None:
-        """Reserve every resource (`kind:cluster:name`) for a run, or none; what it holds already is renewed.
+        """Reserve every resource (`kind:cluster:name`) for a run, or none; its own holds are renewed.
 
         Refused names the run that is in the way: one that holds a resource, or `limit` others that hold anything in
-        `cluster`. A run is out of the way where it concluded after it last renewed (a concluded run that is cleared
-        renews again), in the order of its journal, or where `is_finished(run_key)`. That question goes to Airflow, so
-        it is asked outside of the transaction, and its answer counts only for a hold that has not been renewed since.
+        `cluster`. A run is out of the way if it concluded after it last renewed (a concluded run that is cleared
+        renews again), in the order of its journal, or if `is_finished(run_key)`. That call goes to Airflow outside the
+        transaction, and its result counts only for a hold that has not been renewed since.
         """
         finished: set[Hold] = set()
         for _ in range(_ROUNDS):
@@ -60,7 +60,7 @@ class Holds:
         raise Refused(f"cluster {cluster}: holds change hands too fast to take one ({_ROUNDS} tries); clear this task")
 
     def release_holds(self, run_key: str) -> None:
-        """Give back everything that a run holds."""
+        """Release everything that a run holds."""
 
         def work(session: Session) -> None:
             run = locked(session, run_key)
@@ -71,7 +71,7 @@ class Holds:
         self.database.write(work)
 
     def holds(self) -> tuple[Hold, ...]:
-        """Everything that is held, also by runs that have ended without giving it back."""
+        """Every hold, including those of runs that have ended without releasing them."""
 
         def work(session: Session) -> tuple[Hold, ...]:
             return tuple(_hold(row) for row in session.scalars(select(HoldRow).order_by(HoldRow.resource)))
@@ -88,8 +88,8 @@ def _take(
     at_ms: int,
     finished: frozenset[Hold],
 ) -> list[Hold]:
-    """Take the holds unless a living run is in the way; then the holds that decide it, and nothing is changed."""
-    # Two that ask for something in one cluster count each other: one after the other.
+    """Take the holds unless an active run is in the way; then return the holds that decide it, and change nothing."""
+    # Two requests in one cluster count each other: one after the other.
     lock(session, cluster)
     run = locked(session, run_key)
     rows = session.execute(
@@ -102,7 +102,7 @@ def _take(
     living = [hold for hold, _ in others if hold not in free]
     if _in_the_way(living, resources, cluster, limit):
         return living
-    # All of an ended run's, not only what is asked for: no run is left with half of its holds.
+    # All holds of an ended run, not only the requested ones: a run never keeps half of its holds.
     ended_runs = {hold.run_key for hold in free} - {hold.run_key for hold in living}
     session.execute(delete(HoldRow).where(HoldRow.run_key.in_(ended_runs)))
     own = {row.resource: row for row, _ in rows if row.run_key == run_key}
@@ -129,21 +129,21 @@ def _held_by(session: Session, run_key: str) -> list[HoldRow]:
 
 
 def _in_the_way(living: Iterable[Hold], resources: Sequence[str], cluster: str, limit: int) -> str:
-    """Why these holds of other runs are in the way, empty where they are not."""
+    """Why these holds of other runs are in the way, empty if they are not."""
     wanted = [hold for hold in living if hold.resource in resources]
     if wanted:
         hold = wanted[0]
         kind, *_, name = hold.resource.split(":")
         return (
-            f"{kind} {name} is held by run {hold.run_key} since {_when(hold.taken_at_ms)}; wait until it has ended, or "
-            "end it in Airflow (a run that has ended holds nothing)"
+            f"{kind} {name} is held by run {hold.run_key} since {utc_second(hold.taken_at_ms)}; wait until it has "
+            "ended, or end it in Airflow (a run that has ended holds nothing)"
         )
     since: dict[str, int] = {}
     for hold in living:
         if hold.cluster == cluster:
             since[hold.run_key] = min(hold.taken_at_ms, since.get(hold.run_key, hold.taken_at_ms))
     if len(since) >= limit:
-        runs = ", ".join(f"{key} since {_when(taken)}" for key, taken in sorted(since.items()))
+        runs = ", ".join(f"{key} since {utc_second(taken)}" for key, taken in sorted(since.items()))
         return (
             f"cluster {cluster}: {len(since)} runs change something already (limit max_concurrent_runs {limit}): "
             f"{runs}; wait until one has ended"
@@ -165,7 +165,3 @@ def _hold(row: HoldRow) -> Hold:
         cluster=row.cluster,
         renewed_entry=row.renewed_entry,
     )
-
-
-def _when(at_ms: int) -> str:
-    return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"

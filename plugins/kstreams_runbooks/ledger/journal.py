@@ -1,7 +1,7 @@
 """Appending to the journal, and reading it: one order of everything about an application, on any database.
 
-Whoever appends holds the application's row (`SELECT … FOR UPDATE`; on SQLite the write lock of the whole file) from
-before it takes the next number until its transaction has ended. So a number that can be seen has no lower one coming.
+A writer locks the application's row (`SELECT … FOR UPDATE`; on SQLite the write lock of the whole file) before it
+takes the next number, until its transaction ends. A number that is visible can have no lower one still to come.
 """
 
 import time
@@ -19,7 +19,7 @@ from kstreams_runbooks.model.runs.journal import CHAINED, RUN, Clock, Entry, ent
 from kstreams_runbooks.model.runs.ledger import RunRecord
 
 _ENTRY = tuple(Entry.__dataclass_fields__)
-# SQLite takes any type in any column. A value of a wrong type is replaced by these: the entry's hash then does not fit.
+# SQLite takes any type in any column. These replace a value of a wrong type, and the entry's hash then does not fit.
 _DAMAGED: dict[type, Any] = {int: -1, bytes: b""}
 
 
@@ -34,7 +34,7 @@ class Journal:
         return self.database.read(lambda session: tuple(as_entry(row) for row in session.scalars(query)))
 
     def timeline(self, run_key: str) -> tuple[Entry, ...]:
-        """The same without what the entries say (`payload` is empty): a long run has megabytes of readings."""
+        """The same without contents (`payload` is empty): a long run has megabytes of readings."""
         columns = [getattr(JournalRow, name) for name in _ENTRY if name != "payload"]
         query = select(*columns).where(JournalRow.run_key == run_key).order_by(JournalRow.place, JournalRow.seq)
 
@@ -44,7 +44,7 @@ class Journal:
         return self.database.read(work)
 
     def newest_entry(self, run: RunRecord) -> int:
-        """The number of the newest entry about the application of a run, 0 where there is none."""
+        """The number of the newest entry about the application of a run, 0 without one."""
         key = (run.cluster, run.application)
 
         def work(session: Session) -> int:
@@ -84,19 +84,19 @@ def wall_clock_ms() -> int:
 
 
 def lock(session: Session, cluster: str, application: str = "") -> ApplicationRow:
-    """The counter's row of an application (or of a cluster), nobody else's until the transaction ends."""
+    """The counter's row of an application (or of a cluster), locked until the transaction ends."""
     key = (cluster, application)
     row = session.get(ApplicationRow, key, with_for_update=True, populate_existing=True)
     if row is None:
         row = ApplicationRow(cluster=cluster, application=application, last_seq=0)
         session.add(row)
-        # A second one that creates it fails here, and is tried again (ledger/database.py).
+        # The second of two that create it fails here, and is retried (ledger/database.py).
         session.flush()
     return row
 
 
 def locked(session: Session, run_key: str) -> RunRow:
-    """A run, with its application's row held; BadInput where the ledger does not have it."""
+    """A run, with its application's row locked; BadInput if the ledger does not have it."""
     found = session.execute(select(RunRow.cluster, RunRow.application).where(RunRow.run_key == run_key)).first()
     if found is not None:
         lock(session, found.cluster, found.application)
@@ -116,10 +116,10 @@ def append(
     task_id: str = "",
     try_number: int = 0,
 ) -> int:
-    """Append one entry to the journal of a run that is `locked`; its number among all of the application."""
+    """Append one entry to the journal of a run that is `locked`; returns its number among all of the application."""
     counter = lock(session, run.cluster, run.application)
     counter.last_seq += 1
-    # Not the newest row that is there: a row that somebody deleted stays missed.
+    # Not the newest existing row: a deleted row has to stay missed.
     run.rows += 1
     entry = Entry(
         cluster=run.cluster,

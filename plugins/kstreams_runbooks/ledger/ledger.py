@@ -12,10 +12,10 @@ from kstreams_runbooks.ledger.statuses import Lags
 
 
 class Ledger(Runs, Records, Journal, Pruning, Holds, Notifications, Lags):
-    """Everything that is kept, by subject; safe to use from several processes and threads.
+    """All records, by subject; safe to use from several processes and threads.
 
-    Every method is one transaction. Unreachable where the database does not answer, BadInput where its address or
-    schema is wrong or a run is unknown.
+    Every method is one transaction. Unreachable if the database does not respond, BadInput if its address or schema is
+    wrong or a run is unknown.
     """
 
     def __init__(self, url: str) -> None:
@@ -33,13 +33,13 @@ class Ledger(Runs, Records, Journal, Pruning, Holds, Notifications, Lags):
 
     @classmethod
     def existing(cls, url: str | None = None) -> "Ledger | None":
-        """The same for somebody who only reads: None where it would be an SQLite file that is not there."""
+        """The same for a reader: None if it would be an SQLite file that does not exist."""
         file = Database(ledger_url(url)).file
         return cls.open(url) if file is None or file.is_file() else None
 
 
 def migrate(url: str | None = None) -> str:
-    """Bring a ledger's schema up to date; a sentence about what was done."""
+    """Bring a ledger's schema up to date; returns a sentence about the result."""
     database = Database(ledger_url(url))
     found = upgrade(database)
     if found == HEAD:

@@ -1,7 +1,7 @@
-"""Messages on their way: queued once for each notifier, claimed by one sender at a time, kept whether they arrived.
+"""Pending messages: queued once for each notifier, claimed by one sender at a time, kept with their delivery.
 
-A message is claimed, sent, marked as sent. A sender that is killed in between leaves a claim that ends by itself, and
-the message is sent by the next one: rather twice, in that one case, than never.
+A message is claimed, sent, marked as sent. A sender that is killed in between leaves a claim that expires, and the next
+sender sends the message: in that one case a message may arrive twice, but never not at all.
 """
 
 from collections.abc import Sequence
@@ -14,13 +14,14 @@ from kstreams_runbooks.ledger.codec import decode, encode
 from kstreams_runbooks.ledger.database import Database
 from kstreams_runbooks.ledger.tables import NotificationRow
 from kstreams_runbooks.model.runs.message import Delivery, Notification
+from kstreams_runbooks.model.times import DAY_MS, MINUTE_MS
 
-# Longer than a notifier takes, its own tries and timeouts included: nobody else sends the same meanwhile.
+# Longer than a notifier takes, with its own retries and timeouts: no other sender sends the same meanwhile.
 _CLAIM_MS = 600_000
-# A notifier that failed is not asked again at once.
-_PAUSE_MS = 60_000
-# What is older is news no more: it stays as evidence that nobody was told.
-_TOO_OLD_MS = 24 * 3_600_000
+# The pause before a notifier that failed is tried again.
+_PAUSE_MS = MINUTE_MS
+# An older message is not sent any more: it stays as evidence that it did not arrive.
+_TOO_OLD_MS = DAY_MS
 
 
 class Notifications:
@@ -51,7 +52,7 @@ class Notifications:
         self.database.write(work)
 
     def due_notifications(self, channels: Sequence[str], at_ms: int) -> tuple[Delivery, ...]:
-        """What these notifiers have not had yet, newest first, unless it is being sent, just failed, or is too old."""
+        """Messages that these notifiers still need, newest first; not if being sent, just failed, or too old."""
         query = (
             select(NotificationRow)
             .where(NotificationRow.sent_at_ms.is_(None), NotificationRow.channel.in_(channels))
@@ -61,7 +62,7 @@ class Notifications:
         return self.database.read(lambda session: tuple(_delivery(row) for row in session.scalars(query)))
 
     def claim_notification(self, delivery: Delivery, at_ms: int) -> bool:
-        """Whether the caller is the one who sends it now."""
+        """Whether the caller may send it now."""
         statement = (
             update(NotificationRow)
             .where(*_is(delivery), NotificationRow.sent_at_ms.is_(None), _due(at_ms))
@@ -70,17 +71,17 @@ class Notifications:
         return self.database.write(lambda session: session.connection().execute(statement).rowcount == 1)
 
     def notification_sent(self, delivery: Delivery, at_ms: int) -> None:
-        """It has arrived at the notifier."""
+        """Mark a message as delivered to the notifier."""
         statement = update(NotificationRow).where(*_is(delivery)).values(sent_at_ms=at_ms, error=None)
         self.database.write(lambda session: session.execute(statement))
 
     def notification_failed(self, delivery: Delivery, error: str, at_ms: int) -> None:
-        """It has not, and why; somebody tries again after a pause."""
+        """Mark a delivery as failed, with the reason; it is tried again after a pause."""
         statement = update(NotificationRow).where(*_is(delivery)).values(not_before_ms=at_ms + _PAUSE_MS, error=error)
         self.database.write(lambda session: session.execute(statement))
 
     def notifications(self, about: str | None = None) -> tuple[Delivery, ...]:
-        """Every message about a run (or about all), oldest first, with how far it got."""
+        """Every message about a run (or about all), oldest first, with its delivery."""
         query = select(NotificationRow).order_by(NotificationRow.at_ms, NotificationRow.channel)
         if about is not None:
             query = query.where(NotificationRow.about == about)
@@ -88,7 +89,7 @@ class Notifications:
 
 
 def _due(at_ms: int) -> ColumnElement[bool]:
-    """Not claimed, not paused; a time that is further off than a claim lasts was written by a clock that was wrong."""
+    """Not claimed, not paused; a time further away than a claim lasts was written by a wrong clock."""
     return or_(NotificationRow.not_before_ms <= at_ms, NotificationRow.not_before_ms > at_ms + _CLAIM_MS)
 
 

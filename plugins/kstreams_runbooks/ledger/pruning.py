@@ -1,4 +1,4 @@
-"""Deleting raw readings of runs that are long over; a gap entry in the chain says what was there."""
+"""Deleting raw readings of runs that ended long ago; a gap entry in the chain records them."""
 
 import hashlib
 from typing import Any
@@ -14,15 +14,15 @@ from kstreams_runbooks.model.runs.journal import GAP, READING
 
 
 class Pruning:
-    """The part of the ledger about what may be forgotten."""
+    """The part of the ledger about pruning."""
 
     database: Database
 
     def prune_readings(self, run_key: str, before_ms: int, by: str, *, execute: bool) -> tuple[int, int]:
-        """Delete the raw readings of a run that are older; how many there are, and their bytes (with `execute` were).
+        """Delete a run's raw readings older than `before_ms` (without `execute`: only count); returns number and bytes.
 
-        One gap entry keeps of each what its hash is made of, with the SHA-256 of its content instead of the content: so
-        it stays proven that nothing but readings is gone. Refused where the run has not concluded, or holds something.
+        One gap entry keeps the hashed parts of each, with the SHA-256 of its content instead of the content: it stays
+        proven that only readings are gone. Refused if the run has not concluded, or holds something.
         """
 
         def work(session: Session) -> tuple[int, int]:
@@ -47,7 +47,7 @@ class Pruning:
 
 
 def _stretches(rows: list[JournalRow]) -> list[dict[str, Any]]:
-    """Neighbours together: from which place on, the hashes before and at their end, and each without its content."""
+    """Adjacent entries together: the first place, the hashes before and at the end, and each without its content."""
     found: list[dict[str, Any]] = []
     for row in rows:
         digest = hashlib.sha256(row.payload).hexdigest()

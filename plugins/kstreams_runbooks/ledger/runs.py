@@ -1,4 +1,4 @@
-"""Runs, their plans, what they remember, and how they ended."""
+"""Runs, their plans, their remembered values, and their outcomes."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
@@ -26,7 +26,7 @@ from kstreams_runbooks.model.runs.journal import (
 from kstreams_runbooks.model.runs.ledger import RunRecord
 
 _FIELDS = tuple(RunRecord.__dataclass_fields__)
-# Newest runs among which a mistyped id is looked for.
+# Newest runs that are searched for the nearest to a mistyped id.
 _NEAR = 500
 
 
@@ -36,9 +36,9 @@ class Runs:
     database: Database
 
     def start_run(self, record: RunRecord) -> RunRecord:
-        """Keep a run at its first step; at every later one, and on a second call, answer what was kept.
+        """Keep a run at its first step; every later call returns the kept record.
 
-        Another run of Airflow with an id that was used before is another record, with a number behind its key.
+        Another Airflow run with an id that was used before is another record, with a number behind its key.
         """
 
         def work(session: Session) -> RunRecord:
@@ -57,11 +57,11 @@ class Runs:
         return self.database.write(work)
 
     def same_run(self, record: RunRecord) -> RunRecord | None:
-        """The record of the very run of Airflow that `record` describes, None where it has not been started."""
+        """The record of exactly the Airflow run that `record` describes, None if it has not been started."""
         return self.database.read(lambda session: _same(_of_one_id(session, record.dag_id, record.run_id), record))
 
     def is_superseded(self, record: RunRecord) -> bool:
-        """Whether Airflow's run was deleted and its id used again since: what is left of the old one has no say."""
+        """Whether Airflow's run was deleted and its id used again since: tasks left over from it have no authority."""
         return any(one.number > record.number for one in self.same_id(record))
 
     def same_id(self, record: RunRecord) -> tuple[RunRecord, ...]:
@@ -69,7 +69,7 @@ class Runs:
         return self.database.read(lambda session: tuple(_of_one_id(session, record.dag_id, record.run_id)))
 
     def run(self, run_key: str) -> RunRecord:
-        """The run of a key, or of a bare run id where only one DAG has it; BadInput names the nearest."""
+        """The run of a key, or of a bare run id if only one DAG has it; BadInput names the nearest."""
 
         def work(session: Session) -> RunRecord:
             row = session.get(RunRow, run_key)
@@ -80,7 +80,7 @@ class Runs:
     def find_run(self, given: str) -> RunRecord:
         """The run that a person names: by id, by `dag_id/run_id`, or by either with `#` and a number.
 
-        Where an id was used again the newest run is meant, unless a number is given. BadInput names the nearest.
+        If an id was used again, the newest run is meant, unless a number is given. BadInput names the nearest.
         """
         name, mark, number = given.rpartition("#")
         wanted = int(number) if mark and number.isdecimal() else None
@@ -99,7 +99,7 @@ class Runs:
         return self.database.read(work)
 
     def _ids(self, session: Session, run_id: str) -> list[RunRecord]:
-        """Every record of a bare run id, oldest first; BadInput where several DAGs have it."""
+        """Every record of a bare run id, oldest first; BadInput if several DAGs have it."""
         dags = [
             *session.scalars(select(RunRow.dag_id).where(RunRow.run_id == run_id).distinct().order_by(RunRow.dag_id))
         ]
@@ -109,7 +109,7 @@ class Runs:
         return _of_one_id(session, dags[0], run_id) if dags else []
 
     def _found(self, session: Session, given: str) -> RunRecord:
-        """The newest run of a bare id; BadInput names the nearest where there is none."""
+        """The newest run of a bare id; BadInput names the nearest if it does not exist."""
         if same := self._ids(session, given):
             return same[-1]
         newest = select(RunRow.run_key, RunRow.run_id).order_by(RunRow.started_at_ms.desc()).limit(_NEAR)
@@ -130,7 +130,7 @@ class Runs:
         return self.database.read(work)
 
     def remember(self, run_key: str, name: str, value: Any) -> Any:
-        """Keep a JSON value under a name, once: the first one stays, and is the answer."""
+        """Keep a JSON value under a name, once: later calls return the first value."""
 
         def work(session: Session) -> Any:
             run = locked(session, run_key)
@@ -139,7 +139,7 @@ class Runs:
                 row = RememberedRow(run_key=run_key, name=name, value=value)
                 session.add(row)
                 session.flush()
-                # As JSON gives it back (lists for tuples), so that the first caller and the later ones get the same.
+                # As JSON returns it (lists for tuples): the first caller and the later ones get the same.
                 session.refresh(row)
                 append(session, run, FACT, name, {"value": row.value})
             return row.value
@@ -147,7 +147,7 @@ class Runs:
         return self.database.write(work)
 
     def recall(self, run_key: str, name: str) -> Any:
-        """The value kept under a name, None where there is none."""
+        """The value kept under a name, None without one."""
 
         def work(session: Session) -> Any:
             row = session.get(RememberedRow, (run_key, name))
@@ -177,7 +177,7 @@ class Runs:
         self.database.write(work)
 
     def plan(self, run_key: str) -> dict[str, Any] | None:
-        """The stored plan, None where there is none."""
+        """The stored plan, None without one."""
 
         def work(session: Session) -> dict[str, Any] | None:
             row = session.get(PlanRow, run_key)
@@ -186,12 +186,12 @@ class Runs:
         return self.database.read(work)
 
     def plan_digest(self, run_key: str) -> str | None:
-        """The digest beside the stored plan, None where there is none."""
+        """The digest next to the stored plan, None without one."""
         query = select(PlanRow.digest).where(PlanRow.run_key == run_key)
         return self.database.read(lambda session: session.scalar(query))
 
     def mark_written(self, run_key: str, at_ms: int) -> None:
-        """Note that the run is about to change something; the first time stays, how it ended before does not."""
+        """Record that the run is about to change something; keeps the first time, and clears an earlier outcome."""
 
         def work(session: Session) -> None:
             run = locked(session, run_key)
@@ -202,7 +202,7 @@ class Runs:
         self.database.write(work)
 
     def conclude(self, run_key: str, outcome: str, sentence: str, at_ms: int) -> None:
-        """Write how the run ended; a run that was cleared and ran again ends again."""
+        """Write the outcome of a run; a run that was cleared and ran again ends again."""
 
         def work(session: Session) -> None:
             run = locked(session, run_key)

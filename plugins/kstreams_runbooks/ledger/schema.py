@@ -1,4 +1,4 @@
-"""The schema's version: checked cheaply at every opening, raised by Alembic where it is behind."""
+"""The schema's version: checked cheaply at every opening, raised by Alembic if it is behind."""
 
 import fcntl
 import os
@@ -18,7 +18,7 @@ from kstreams_runbooks.ledger.database import ENVIRONMENT, Database
 if TYPE_CHECKING:
     from alembic.config import Config
 
-# Newest migration. Stands here so that opening the ledger does not import Alembic (0.2 s in every task).
+# Newest migration. It is here because opening the ledger must not import Alembic (0.2 s in every task).
 HEAD = "0004"
 # Any number that nothing else in the database locks.
 _MIGRATING = 0x6B737472
@@ -26,7 +26,7 @@ _MIGRATIONS = Path(__file__).parent / "migrations"
 
 
 def ensure_schema(database: Database) -> None:
-    """Bring an SQLite ledger to `HEAD`; of any other only check that it is there (BadInput says how to migrate)."""
+    """Bring an SQLite ledger to `HEAD`; for any other only check it (BadInput names the command to migrate)."""
     if database.file is not None and not database.file.parent.is_dir():
         raise Unreachable(
             f"ledger {database.name}: folder {database.file.parent} does not exist; create it, or set {ENVIRONMENT}"
@@ -43,7 +43,7 @@ def ensure_schema(database: Database) -> None:
 
 
 def revision(database: Database) -> str | None:
-    """The schema's version, None where nothing has been created yet."""
+    """The schema's version, None for an empty database."""
 
     def work(session: Session) -> str | None:
         if not inspect(session.connection()).has_table("alembic_version"):
@@ -54,9 +54,9 @@ def revision(database: Database) -> str | None:
 
 
 def upgrade(database: Database) -> str | None:
-    """Run the missing migrations in one transaction, one process at a time; the version that was found.
+    """Run the missing migrations in one transaction, one process at a time; returns the version that was found.
 
-    BadInput where the schema is newer than this code knows.
+    BadInput if the schema is newer than this code knows.
     """
     from alembic import command
     from alembic.util import CommandError
@@ -88,13 +88,13 @@ def upgrade(database: Database) -> str | None:
 
 
 def _wait_for_others(connection: Connection) -> None:
-    """Two that migrate a server's database at once: the second waits, and finds nothing left to do."""
+    """Serialise two processes that migrate a server's database: the second waits, and has nothing left to do."""
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATING})
 
 
 def alembic_config() -> "Config":
-    """Alembic's configuration: no ini file, the migrations travel inside the package."""
+    """Alembic's configuration: without an ini file, the migrations are inside the package."""
     from alembic.config import Config
 
     config = Config()
@@ -103,7 +103,7 @@ def alembic_config() -> "Config":
 
 
 def _use_wal(database: Database) -> None:
-    # Readers do not wait for a writer. It stays set in the file, and cannot be set inside a transaction.
+    # Readers do not wait for a writer. The setting stays in the file, and cannot be set inside a transaction.
     with database.engine.connect() as connection:
         raw = connection.connection.driver_connection
         if raw is not None:
@@ -112,7 +112,7 @@ def _use_wal(database: Database) -> None:
 
 @contextmanager
 def _alone(file: Path | None) -> Iterator[None]:
-    """One process at a time; a database server has its own locks, and is migrated by a person."""
+    """One process at a time; a database server has its own locks, and a person migrates it."""
     if file is None:
         yield
         return

@@ -1,4 +1,4 @@
-"""Lag readings of the scheduled check, kept for a set time, and how each application stands."""
+"""Lag readings of the scheduled check, kept for a set time, and the status of each application."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
@@ -12,7 +12,7 @@ from kstreams_runbooks.ledger.tables import LagReadingRow, LagStatusRow
 from kstreams_runbooks.model.readings.status import KeptReading, KeptStatus, apart
 
 _STATUS = tuple(KeptStatus.__dataclass_fields__)
-# Times that are looked at for readings that are far enough from each other: checks by hand may stand between them.
+# Times searched for readings that are far enough apart: manual checks may be in between.
 _LOOK = 100
 
 
@@ -37,13 +37,13 @@ class Lags:
     def lag_readings(
         self, cluster: str, applications: Iterable[str], most: int, *, until_ms: int | None = None, apart_ms: int = 0
     ) -> dict[str, tuple[KeptReading, ...]]:
-        """The last `most` readings of each application, oldest first; one that was never read has none.
+        """The last `most` readings of each application, oldest first; empty for one that was never read.
 
-        Up to `until_ms`, that included. With `apart_ms` also the last `most` that are so far apart from each other.
+        Up to and including `until_ms`. With `apart_ms` also the last `most` that are at least so far apart.
         """
 
         def work(session: Session) -> dict[str, list[LagReadingRow]]:
-            # Short looks at the primary key for each: a window over all rows would read every reading of a week.
+            # Short lookups by primary key for each: a window over all rows would read every reading of a week.
             found = {}
             for name in applications:
                 own = [LagReadingRow.cluster == cluster, LagReadingRow.application == name]
@@ -62,13 +62,13 @@ class Lags:
         }
 
     def lag_readings_after(self, cluster: str, at_ms: int) -> int:
-        """How many readings of a cluster are of a later time: taken before the clock was set back."""
-        # By the index on times, where hardly ever anything is later: the key would go through all that a cluster has.
+        """How many readings of a cluster have a later time: taken before the clock was set back."""
+        # By the index on times, which rarely has later rows: the key would read all rows of a cluster.
         query = select(LagReadingRow.cluster).where(LagReadingRow.taken_at_ms > at_ms)
         return self.database.read(lambda session: [*session.scalars(query)].count(cluster))
 
     def forget_lag(self, before_ms: int) -> int:
-        """Delete readings taken before that time and statuses judged before it; how many readings there were."""
+        """Delete readings taken before that time and statuses judged before it; returns the number of readings."""
 
         def work(session: Session) -> int:
             session.execute(delete(LagStatusRow).where(LagStatusRow.at_ms < before_ms))
@@ -78,7 +78,7 @@ class Lags:
         return self.database.write(work)
 
     def lag_statuses(self) -> tuple[KeptStatus, ...]:
-        """How every application stood when it was last judged, by cluster and name."""
+        """The status of every application when it was last judged, by cluster and name."""
         query = select(LagStatusRow).order_by(LagStatusRow.cluster, LagStatusRow.application)
 
         def work(session: Session) -> tuple[KeptStatus, ...]:
@@ -88,7 +88,7 @@ class Lags:
         return self.database.read(work)
 
     def keep_lag_statuses(self, statuses: Iterable[KeptStatus]) -> None:
-        """Replace how these applications stand."""
+        """Replace the statuses of these applications."""
         rows = [LagStatusRow(**asdict(status)) for status in statuses]
 
         def work(session: Session) -> None:

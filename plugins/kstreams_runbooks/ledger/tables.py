@@ -1,6 +1,6 @@
-"""Tables of the ledger. Times are Unix milliseconds; no type or statement is SQLite's or PostgreSQL's own.
+"""Tables of the ledger. Times are Unix milliseconds; types and statements work on both SQLite and PostgreSQL.
 
-A change here needs a migration beside it (`migrations/versions`); a test compares both.
+A change here needs a migration (`migrations/versions`); a test compares both.
 """
 
 from typing import Any
@@ -31,7 +31,7 @@ class CompressedJson(TypeDecorator[Any]):
 
 
 class Base(DeclarativeBase):
-    """Base of all tables; constraints have fixed names, so that migrations can name them."""
+    """Base of all tables; migrations refer to constraints by their fixed names."""
 
     metadata = MetaData(
         naming_convention={
@@ -82,7 +82,7 @@ class PlanRow(Base):
 
 
 class RememberedRow(Base):
-    """A named fact of a run that is found out once: the first value stays."""
+    """A named fact of a run that is determined once: the first value stays."""
 
     __tablename__ = "remembered"
 
@@ -92,9 +92,9 @@ class RememberedRow(Base):
 
 
 class ApplicationRow(Base):
-    """The counter of an application's journal entries: whoever appends one holds this row until the end.
+    """The counter of an application's journal entries: a writer locks this row until its transaction ends.
 
-    With an empty application it is the cluster's, which whoever reserves something in the cluster holds.
+    With an empty application it is the cluster's, locked by a run that reserves something in the cluster.
     """
 
     __tablename__ = "application"
@@ -130,7 +130,7 @@ class JournalRow(Base):
 
 
 class HoldRow(Base):
-    """A reserved resource: the primary key is what makes it one run's."""
+    """A reserved resource: the primary key limits it to one run."""
 
     __tablename__ = "hold"
     __table_args__ = (Index(None, "cluster"), Index(None, "run_key"))
@@ -144,9 +144,9 @@ class HoldRow(Base):
 
 
 class NotificationRow(Base):
-    """A message to one notifier: the primary key is what makes it sent once.
+    """A message to one notifier: the primary key ensures that it is sent once.
 
-    `not_before_ms` is when it may be tried (again): past the claim of whoever tries it now, or a pause after a failure.
+    `not_before_ms` is when it may be tried (again): after the current sender's claim, or a pause after a failure.
     """
 
     __tablename__ = "notification"
@@ -165,7 +165,7 @@ class NotificationRow(Base):
 
 
 class LagReadingRow(Base):
-    """What was read of one application at one time: one document, all its partitions in it."""
+    """The reading of one application at one time: one document with all its partitions."""
 
     __tablename__ = "lag_reading"
     __table_args__ = (Index(None, "taken_at_ms"),)
@@ -177,7 +177,7 @@ class LagReadingRow(Base):
 
 
 class LagStatusRow(Base):
-    """How an application stands by the last check, since when, and what was told of it last."""
+    """The status of an application by the last check, its start, and the last notification about it."""
 
     __tablename__ = "lag_status"
 

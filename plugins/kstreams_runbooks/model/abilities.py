@@ -1,14 +1,14 @@
-"""What a deployer can do, as it says itself."""
+"""The abilities of a deployer, as it declares them."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
-    """`instances`: it can see what is deployed. `topology`: it can print the topology description of a release.
+    """`instances`: it can read deployed instances. `topology`: it can print the topology description of a release.
 
-    `clear`: local state can be cleared, by the deployer or by a person whom it asks. `act`: its mutating calls do
-    something; without it a person has to be asked.
+    `clear`: local state can be cleared, by the deployer or by a person at its request. `act`: its mutating calls
+    take effect; without it a person has to act.
     """
 
     instances: bool

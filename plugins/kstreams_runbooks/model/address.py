@@ -1,4 +1,4 @@
-"""Addresses: which are some, how they may be printed, never with credentials, and where metrics are."""
+"""Addresses: which are valid, how to print them without credentials, and where metrics are."""
 
 import re
 from ipaddress import IPv6Address
@@ -18,9 +18,9 @@ _LAST_PORT: Final = 65_535
 
 
 def kafka_servers(given: object, what: str) -> tuple[str, ...]:
-    """Each of the bootstrap servers that stand in one text, with commas between; BadInput, by `what`, for a bad one.
+    """Each of the bootstrap servers in one text, separated by commas; BadInput, by `what`, for an invalid one.
 
-    The clients would say it with a traceback, or not at all and wait for an answer.
+    The clients would raise a traceback, or wait for a response without an error.
     """
     servers = tuple(server for part in str(given).split(",") if (server := part.strip()))
     if not servers:
@@ -28,8 +28,8 @@ def kafka_servers(given: object, what: str) -> tuple[str, ...]:
     for server in servers:
         if not _is_server(server):
             raise BadInput(
-                f"{what}: {server.rpartition('@')[2]!r} is no bootstrap server (expected HOST:PORT with a port from 1 "
-                f"to {_LAST_PORT}, an IPv6 address as in [::1]:9092); correct it"
+                f"{what}: {server.rpartition('@')[2]!r} is not a bootstrap server (expected HOST:PORT with a port from "
+                f"1 to {_LAST_PORT}, an IPv6 address as in [::1]:9092); correct it"
             )
     return servers
 
@@ -45,9 +45,9 @@ def _is_server(text: str) -> bool:
 
 
 def printable(url: str) -> str:
-    """`url` without user, password, query and fragment; a text that is not a URL comes back as it is.
+    """`url` without user, password, query and fragment; a text that is not a URL comes back unchanged.
 
-    What cannot even be taken apart may hold a login at any place: nothing of it is printed.
+    A text that cannot be parsed may hold a login at any place: none of it is printed.
     """
     try:
         parts = urlsplit(url)
@@ -59,5 +59,5 @@ def printable(url: str) -> str:
 
 
 def metrics_url(host: str, port: int) -> str:
-    """Where an instance's Jolokia agent answers, if it is at its usual path."""
+    """The URL of an instance's Jolokia agent, if it is at its usual path."""
     return f"http://[{host}]:{port}/jolokia" if ":" in host else f"http://{host}:{port}/jolokia"

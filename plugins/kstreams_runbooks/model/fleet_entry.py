@@ -1,4 +1,4 @@
-"""What a decision needs to know of a fleet entry: a value, so that it can be decided again from the evidence."""
+"""The parts of a fleet entry that decisions need: a value, kept as evidence, from which they can be made again."""
 
 from dataclasses import dataclass
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 class DeclaredApplication:
     """The parts of an application's declaration that decisions look at.
 
-    `control` are topics in front of its inputs, of which a copier that can be stopped takes them; `rule_topics` are
-    topics whose records change how it processes.
+    `control` are topics in front of its inputs, read by a copier that can be stopped; `rule_topics` are topics whose
+    records change how it processes.
     """
 
     name: str
@@ -32,5 +32,5 @@ class DeclaredApplication:
     rule_topics: tuple[str, ...] = ()
 
     def library(self, release: str) -> str:
-        """The Kafka Streams release inside a declared release, which is its name where nothing else is declared."""
+        """The Kafka Streams release inside a declared release: the release's own name unless declared otherwise."""
         return dict(self.libraries).get(release, release)

@@ -1,4 +1,4 @@
-"""What a login has to be allowed on a Kafka cluster: one row per call that is made."""
+"""The rights that a login needs on a Kafka cluster: one row per call."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -11,9 +11,9 @@ Resource = Literal["", "Topic", "Group", "Cluster", "TransactionalId"]
 class Right:
     """One call with the right that it needs.
 
-    `operation` is `none` for a call that every login may make, and `resource` is then empty. `scope` says which topics,
-    groups or ids. `used_by` are the commands, DAGs and steps that make the call, `broker` is what a broker answers a
-    login without the right, and `answer` what a person reads then.
+    `operation` is `none` for a call that every login may make, and `resource` is then empty. `scope` lists topics,
+    groups or ids. `used_by` are the commands, DAGs and steps that make the call, `broker` is a broker's response to a
+    login without the right, and `answer` the message that a person then reads.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""What a decision answers: a finding (one rule that fired) and a verdict (what to do now)."""
+"""The result of a decision: a finding (one rule that fired) and a verdict (the next action)."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -8,7 +8,7 @@ from kstreams_runbooks.wording import sentence
 
 
 class Outcome(StrEnum):
-    """What a verdict tells a runbook to do."""
+    """The action that a verdict demands of a runbook."""
 
     PROCEED = "proceed"
     WAIT = "wait"
@@ -42,7 +42,7 @@ class Verdict:
     findings: tuple[Finding, ...] = ()
 
     def __post_init__(self) -> None:
-        # What is quoted in a reason came from a broker, an agent, a script or a form.
+        # Text quoted in a reason came from a broker, an agent, a script or a form.
         object.__setattr__(self, "reasons", tuple(map(sentence, self.reasons)))
 
     @property

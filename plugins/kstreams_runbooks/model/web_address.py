@@ -1,4 +1,4 @@
-"""Which text is the address of an agent, a supervisor or Airflow, taken apart once and checked before it is used."""
+"""Addresses of agents, supervisors and Airflow, parsed once and checked before use."""
 
 import re
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ _LAST_PORT: Final = 65_535
 _PORTS: Final = {"http": 80, "https": 443}
 _LABEL: Final = r"[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
 _HOST: Final = re.compile(rf"(?=.{{1,253}}\Z){_LABEL}(?:\.{_LABEL})*\.?")
-# Printable ASCII without what no URL holds unescaped, so that nothing in it can end a header, a line or a quotation.
+# Printable ASCII without characters that a URL has to escape: none of it can end a header, a line or a quotation.
 _TEXT: Final = re.compile(r"[!#-;=?-\[\]_a-z~%]+")
 
 
@@ -29,7 +29,7 @@ class WebAddress:
 
 
 def web_address(url: str, *, unix: bool = False) -> WebAddress:
-    """The parts of `http(s)://[user:password@]host[:port][/path]`, and of `unix:///path` where `unix` allows it.
+    """The parts of `http(s)://[user:password@]host[:port][/path]`, and of `unix:///path` if `unix` allows it.
 
     ValueError, with a reason that does not repeat the text (it may hold a password), for anything else.
     """

@@ -1,4 +1,4 @@
-"""Reads: groups, topics, offsets, metrics and deployments. Nothing in here can change anything.
+"""Reads: groups, topics, offsets, metrics and deployments. This floor cannot change anything.
 
 Kafka clients and HTTP are imported where they are used: a DAG that names this package parses without them.
 """

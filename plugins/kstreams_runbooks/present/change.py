@@ -1,4 +1,4 @@
-"""A plan as one JSON document: what `plan --format json` prints, and what every other form is made from."""
+"""A plan as one JSON document: what `plan --format json` prints, and the source of every other format."""
 
 from dataclasses import asdict
 from typing import Any, Final
@@ -14,10 +14,10 @@ _NOTHING_READ = ChangeFigures()
 
 
 def document(reading: ChangeReading, figures: ChangeFigures = _NOTHING_READ) -> dict[str, Any]:
-    """Everything about a change; what only a cluster tells (`figures`) is null where it was not read.
+    """Everything about a change; figures that only a cluster has (`figures`) are null if they were not read.
 
-    Sizes are bytes of one replica, times ms since 1970; `records_to_reprocess` is what the inputs hold now, which is
-    all that a reset can process again.
+    Sizes are bytes of one replica, times ms since 1970; `records_to_reprocess` is the present number of records in
+    the inputs, which is the most that a reset can process again.
     """
     prediction = reading.prediction
     return {
@@ -47,9 +47,9 @@ def document(reading: ChangeReading, figures: ChangeFigures = _NOTHING_READ) -> 
 
 
 def exit_code(reading: ChangeReading) -> int:
-    """0 a rolling bounce is enough and nobody has to weigh anything, 1 more than that or a refusal, 3 inconclusive.
+    """0 a rolling bounce is enough and no decision is needed, 1 more than that or a refusal, 3 inconclusive.
 
-    2 for two applications that were mixed up: that is no change of one.
+    2 for two applications that were mixed up: that is not a change of one application.
     """
     if reading.mixed_up:
         return 2
@@ -89,5 +89,5 @@ def _topic(one: InternalTopic, figures: ChangeFigures) -> dict[str, Any]:
 
 
 def _sum(sizes: list[int | None]) -> int | None:
-    """The sum, None where one of them is not known."""
+    """The sum, None if one of them is not known."""
     return None if any(size is None for size in sizes) else sum(size or 0 for size in sizes)

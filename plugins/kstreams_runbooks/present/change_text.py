@@ -1,4 +1,4 @@
-"""A plan as a person reads it at night, from its document: the verdict, what it changes, why, and what to do."""
+"""A plan as text, from its document: the verdict, what it changes, why, and what to do."""
 
 import textwrap
 from collections.abc import Iterator, Mapping
@@ -15,14 +15,14 @@ _PLURAL = {"topic": "topics", "directory": "directories", "group": "groups"}
 
 
 class Section(NamedTuple):
-    """Some lines under a title."""
+    """Lines under a title."""
 
     title: str
     lines: list[str]
 
 
 def as_text(plan: Mapping[str, Any]) -> str:
-    """Verdict and runbooks first, then what happens, findings from the worst, what is missing, and how it is done."""
+    """Verdict and runbooks first, then the consequences, findings from the worst, missing facts, and the procedure."""
     lines = [headline(plan), *(line for reason in notes(plan) for line in _wrapped(reason))]
     happening, *rest = sections(plan)
     for section in (happening, Section("findings", list(_findings(plan))), *rest):
@@ -32,7 +32,7 @@ def as_text(plan: Mapping[str, Any]) -> str:
 
 
 def as_markdown(plan: Mapping[str, Any]) -> str:
-    """The same for a review: tables and numbered steps."""
+    """The same as Markdown for a review: tables and numbered steps."""
     return "\n".join(_markdown(plan)) + "\n"
 
 
@@ -46,19 +46,19 @@ def headline(plan: Mapping[str, Any]) -> str:
 
 
 def notes(plan: Mapping[str, Any]) -> list[str]:
-    """Why it is so, and what nobody looked at because neither version gives it."""
+    """The reasons, and the facts that were not compared because both versions lack them."""
     lacking = [f"not compared, missing in both versions: {', '.join(plan['not_compared'])}"]
     return [*map(sentence, plan["reasons"]), *(lacking if plan["not_compared"] else [])]
 
 
-def told(plan: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Findings that no stronger one covers, from the worst."""
+def uncovered(plan: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Findings that no stronger finding covers, from the worst."""
     return [one for one in plan["findings"] if one["covered_by"] is None]
 
 
 def sections(plan: Mapping[str, Any]) -> Iterator[Section]:
-    """What happens first; then, behind the findings, what is open, why nothing else is run, and how it is done."""
-    # Names are from a topology's text, a broker or a declaration.
+    """The consequences first; after the findings open questions, why no other runbook fits, and the procedure."""
+    # Names come from a topology's text, a broker or a declaration.
     yield Section("consequences", list(map(sentence, _happens(plan))))
     yield Section(f"changes by {' and '.join(plan['runbooks'])}", list(map(sentence, _changes(plan))))
     if plan["verdict"] == "proceed":
@@ -72,26 +72,26 @@ def sections(plan: Mapping[str, Any]) -> Iterator[Section]:
 
 
 def infos(plan: Mapping[str, Any]) -> Iterator[str]:
-    """Findings that ask for nothing, by id: a person can look them up, and does not have to."""
+    """Findings that need no action, by id: a reader can look them up."""
     objects: dict[str, list[str]] = {}
-    for finding in told(plan):
+    for finding in uncovered(plan):
         if finding["severity"] == "info":
             objects.setdefault(finding["id"], []).append(finding["object"])
     for rule, names in objects.items():
         yield sentence(f"info    {rule}: {first_of(names, _SHOWN)}")
-    if covered := len(plan["findings"]) - len(told(plan)):
+    if covered := len(plan["findings"]) - len(uncovered(plan)):
         yield f"({_count(covered, 'finding')} more that a stronger one covers: --format json)"
 
 
 def _findings(plan: Mapping[str, Any]) -> Iterator[str]:
-    for finding in told(plan):
+    for finding in uncovered(plan):
         if finding["severity"] != "info":
             yield sentence(f"{finding['severity']:8}{finding['id']}: {finding['message']} [{finding['source']}]")
     yield from infos(plan)
 
 
 def _happens(plan: Mapping[str, Any]) -> Iterator[str]:
-    """One sentence for each topic, store and directory; topics that stay are counted."""
+    """One sentence for each topic, store and directory; topics that stay are only counted."""
     for what, words in (("created", "is created"), ("orphaned", "is left behind")):
         for topic in plan["internal_topics"][what]:
             partitions = topic["partitions"]
@@ -99,7 +99,7 @@ def _happens(plan: Mapping[str, Any]) -> Iterator[str]:
     if (records := plan["costs"]["records_to_reprocess"]) is not None:
         yield f"the inputs hold {records:,} records: no more than these can be processed again"
     if _STARTS_OVER & set(plan["runbooks"]):
-        # Nothing of the old state is read again: what is kept and what restores says nothing there.
+        # No old state is read again: kept and restored topics do not matter here.
         return
     if kept := plan["internal_topics"]["kept"]:
         yield f"{_count(len(kept), 'internal topic')} {'stays as it is' if len(kept) == 1 else 'stay as they are'}"
@@ -125,7 +125,7 @@ def _light(plan: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _commands(plan: Mapping[str, Any]) -> Iterator[str]:
-    """What starts the runbooks that are DAGs; `commands` of a plan that knows its application and its release."""
+    """The commands that start the runbooks; `commands` of a plan with its application and release."""
     if "commands" in plan:
         yield from plan["commands"]
         return
@@ -141,7 +141,7 @@ def _markdown(plan: Mapping[str, Any]) -> Iterator[str]:
     if happening.lines:
         yield from ("", "### Consequences", "", *(f"- {_whole(line)}" for line in happening.lines))
     yield from ("", "### Findings", "", "| severity | rule | object | what | source |", "|---|---|---|---|---|")
-    for one in told(plan):
+    for one in uncovered(plan):
         what = (cell(one["message"], LONGEST_SENTENCE), cell(one["source"]))
         yield f"| {' | '.join((one['severity'], code(one['id']), code(one['object']), *what))} |"
     for title, lines in rest:
@@ -157,7 +157,7 @@ def _numbered(line: str) -> str:
 
 
 def _item(title: str, line: str) -> str:
-    """A command is code, everything else text."""
+    """A line as Markdown: a command is code, everything else text."""
     return code(line, LONGEST_SENTENCE) if title == _RUN_IT else _whole(line)
 
 
@@ -170,7 +170,7 @@ def _count(number: int, what: str) -> str:
 
 
 def _wrapped(text: str) -> list[str]:
-    """Indented by two, what follows by what the line begins with: a severity, a number or nothing."""
+    """A line indented by two, its continuation also by the width of its start: a severity, a number or nothing."""
     head = text.split(" ", 1)[0]
     hanging = 10 if head in {"danger", "warning", "info"} else 5 if head.rstrip(".").isdigit() else 4
     return textwrap.wrap(

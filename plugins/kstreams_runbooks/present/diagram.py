@@ -8,8 +8,8 @@ from kstreams_runbooks.decide.topology.graph import internal_topics, operator_ro
 from kstreams_runbooks.model.topology.topology import Node, Processor, Sink, Source, Topology
 from kstreams_runbooks.wording import outside
 
-# What a thing is (operator, store, topic or extractor), and its name.
-Key = tuple[str, str]
+# The kind of a thing (operator, store, topic or extractor), and its name.
+DrawnKey = tuple[str, str]
 
 _CLASSES = (
     "classDef store fill:#fff3d6,stroke:#b8860b",
@@ -19,7 +19,7 @@ _CLASSES = (
     "classDef renamed stroke:#c77700,stroke-width:3px",
 )
 _SHAPES = {"operator": ("[", "]"), "store": ("[(", ")]"), "topic": (">", "]"), "extractor": ("{{", "}}")}
-# The first two first: what follows writes them.
+# Replaced in this order: the later replacements contain the first characters.
 _ENTITIES = {
     "&": "&amp;",
     "#": "&num;",
@@ -31,21 +31,21 @@ _ENTITIES = {
     "\\": "&bsol;",
 }
 _FLOWS, _KEEPS = "-->", "-.-"
-# Of an edge that comes or goes, by what it is otherwise.
+# The arrow of an added or removed edge, by its plain arrow.
 _COMES, _GOES = {_FLOWS: "==>", _KEEPS: "==="}, {_FLOWS: "-. gone .->", _KEEPS: "-. gone .-"}
 
 
 @dataclass(slots=True)
 class _Sketch:
-    """Things with the group that each is in (empty for none), edges, and which things are internal topics."""
+    """Things with their group (empty for none), edges, and the internal topics among the things."""
 
-    groups: dict[Key, str] = field(default_factory=dict)
-    edges: dict[tuple[Key, str, Key], None] = field(default_factory=dict)
-    internal: set[Key] = field(default_factory=set)
+    groups: dict[DrawnKey, str] = field(default_factory=dict)
+    edges: dict[tuple[DrawnKey, str, DrawnKey], None] = field(default_factory=dict)
+    internal: set[DrawnKey] = field(default_factory=set)
 
 
 def mermaid(before: Topology, after: Topology | None = None) -> str:
-    """Mermaid text; with `after` everything of both topologies, marked with what becomes of it."""
+    """Mermaid text; with `after` everything of both topologies, with marks for added, removed and renamed."""
     if after is None:
         sketch = _sketch(before, {})
         lines = _lines(sketch, {key: key[1] for key in sketch.groups}, {})
@@ -64,8 +64,8 @@ def mermaid(before: Topology, after: Topology | None = None) -> str:
     return "\n".join(["flowchart TD", *(f"    {line}" for line in lines)]) + "\n"
 
 
-def _new_names(before: Topology, after: Topology) -> dict[Key, Key]:
-    """What each operator, store and internal topic of the old topology is called in the new one."""
+def _new_names(before: Topology, after: Topology) -> dict[DrawnKey, DrawnKey]:
+    """The new name of each operator, store and internal topic of the old topology."""
     return {
         (kind, old): (kind, new)
         for kind, roles in (("operator", operator_roles), ("store", store_roles), ("topic", topic_roles))
@@ -73,26 +73,26 @@ def _new_names(before: Topology, after: Topology) -> dict[Key, Key]:
     }
 
 
-def _label(old: str, key: Key, new: _Sketch) -> str:
+def _label(old: str, key: DrawnKey, new: _Sketch) -> str:
     return " → ".join(dict.fromkeys(name for name in (old, key[1] if key in new.groups else "") if name))
 
 
-def _marked(edge: tuple[Key, str, Key], old: _Sketch, new: _Sketch) -> tuple[Key, str, Key]:
-    """An edge as it is drawn where two topologies are compared."""
+def _marked(edge: tuple[DrawnKey, str, DrawnKey], old: _Sketch, new: _Sketch) -> tuple[DrawnKey, str, DrawnKey]:
+    """An edge as drawn in a comparison of two topologies."""
     start, arrow, end = edge
     look = _COMES if edge not in old.edges else _GOES if edge not in new.edges else None
     return start, look[arrow] if look else arrow, end
 
 
-def _sketch(topology: Topology, names: Mapping[Key, Key]) -> _Sketch:
-    """What there is to draw, each thing under its name of `names` where it has one there."""
+def _sketch(topology: Topology, names: Mapping[DrawnKey, DrawnKey]) -> _Sketch:
+    """Everything to draw, each thing under its name in `names` if it has one there."""
     made = _Sketch()
     internal = internal_topics(topology)
 
-    def key(kind: str, name: str) -> Key:
+    def key(kind: str, name: str) -> DrawnKey:
         return names.get((kind, name), (kind, name))
 
-    def topic(name: str) -> Key:
+    def topic(name: str) -> DrawnKey:
         found = key("topic", name)
         made.groups.setdefault(found, "")
         if name in internal:
@@ -122,8 +122,8 @@ def _read(node: Node) -> tuple[str, ...]:
     return tuple(sorted(node.topics)) if node.pattern is None else (node.pattern,)
 
 
-def _lines(sketch: _Sketch, labels: Mapping[Key, str], marks: Mapping[Key, str]) -> Iterator[str]:
-    """Groups with what is in them, what is in none, edges, and how everything is to look."""
+def _lines(sketch: _Sketch, labels: Mapping[DrawnKey, str], marks: Mapping[DrawnKey, str]) -> Iterator[str]:
+    """Groups with their things, things without a group, edges, and the classes."""
     ids = {key: f"{key[0][0]}{number}" for number, key in enumerate(sketch.groups)}
     for number, group in enumerate(sorted(set(sketch.groups.values()) - {""})):
         yield f'subgraph group{number}["sub-topology {_escaped(group)}"]'
@@ -137,9 +137,9 @@ def _lines(sketch: _Sketch, labels: Mapping[Key, str], marks: Mapping[Key, str])
         yield f"class {','.join(ids[key] for key in keys)} {name}"
 
 
-def _classes(sketch: _Sketch, marks: Mapping[Key, str]) -> dict[str, list[Key]]:
-    """Things by the class that they are drawn with."""
-    found: dict[str, list[Key]] = {}
+def _classes(sketch: _Sketch, marks: Mapping[DrawnKey, str]) -> dict[str, list[DrawnKey]]:
+    """Things by the class of their style."""
+    found: dict[str, list[DrawnKey]] = {}
     for key in sketch.groups:
         if key[0] == "store":
             found.setdefault("store", []).append(key)
@@ -150,13 +150,13 @@ def _classes(sketch: _Sketch, marks: Mapping[Key, str]) -> dict[str, list[Key]]:
     return found
 
 
-def _shape(name: str, key: Key, labels: Mapping[Key, str]) -> str:
+def _shape(name: str, key: DrawnKey, labels: Mapping[DrawnKey, str]) -> str:
     opening, closing = _SHAPES[key[0]]
     return f'{name}{opening}"{_escaped(labels[key])}"{closing}'
 
 
 def _escaped(text: str) -> str:
-    """Text within quotes, as Mermaid wants it: no quote that ends it, tag, directive, entity or Markdown of its own."""
+    """Text for Mermaid's quotes: escapes closing quotes, tags, directives, entities and Markdown."""
     line = outside(text)
     for one, written in _ENTITIES.items():
         line = line.replace(one, written)

@@ -1,4 +1,4 @@
-"""What was found and written, as a value, as JSON and as text."""
+"""The result of `discover` as a value, as JSON and as text."""
 
 import re
 import textwrap
@@ -29,7 +29,7 @@ connection: {connection}
 
 
 def declaration_text(draft: Draft, at: str) -> str:
-    """YAML of one declaration; `at` is when it was found, for the person who reads it."""
+    """YAML of one declaration; `at` is the time of discovery, for its reader."""
     fields = draft.fields
     head = _HEAD.format(group=_clean(fields["application_id"].value), cluster=_clean(fields["cluster"].value), at=at)
     return "\n".join([head, *_lines(fields, ""), "deployer:", *_lines(draft.deployer, "  ")]).rstrip() + "\n"
@@ -37,7 +37,7 @@ def declaration_text(draft: Draft, at: str) -> str:
 
 def cluster_text(name: str) -> str:
     """YAML of a cluster that no fleet declares yet."""
-    # What may also stand in the name of an environment variable, where Airflow looks for connections.
+    # Only characters that an environment variable may have: Airflow also looks there for connections.
     return _CLUSTER.format(connection=_flow(f"kafka_{re.sub('[^a-zA-Z0-9]+', '_', name)}"))
 
 
@@ -64,9 +64,9 @@ def _value(name: str, value: Any, indent: str) -> Iterator[str]:
 
 
 def _flow(value: Any) -> str:
-    """One line of YAML, quoted wherever YAML would read another thing than this text."""
+    """One line of YAML, quoted if YAML would otherwise read another value."""
     if not isinstance(value, list | dict):
-        # A scalar of its own would get an end of document behind it.
+        # YAML adds an end of document after a single scalar.
         return _flow([value])[1:-1]
     return yaml.safe_dump(
         value, default_flow_style=True, sort_keys=False, allow_unicode=False, width=float("inf")
@@ -74,7 +74,7 @@ def _flow(value: Any) -> str:
 
 
 def _clean(text: Any) -> str:
-    """Text from a broker as it may stand in a comment: on one line, nothing but what can be printed."""
+    """Text from a broker, safe for a comment: on one line, printable characters only."""
     return "".join(character if character.isprintable() else "?" for character in " ".join(str(text).split()))
 
 
@@ -85,7 +85,7 @@ _MARKS: Final[tuple[Mark, ...]] = ("observed", "given", "guessed", "unknown")
 
 @dataclass(frozen=True)
 class DraftedEntry:
-    """One application, its draft, and what became of its file; `problems` keep the file from being loaded."""
+    """One application, its draft, and the outcome for its file; `problems` prevent loading it."""
 
     found: Found
     draft: Draft
@@ -97,7 +97,7 @@ class DraftedEntry:
 
 @dataclass(frozen=True)
 class Report:
-    """One look at one cluster; `not_seen` is what was not visible to the login, one sentence each."""
+    """The result for one cluster; `not_seen` are sentences about what the login may not see."""
 
     cluster: str
     applications: tuple[DraftedEntry, ...]
@@ -106,7 +106,7 @@ class Report:
 
     @property
     def exit_code(self) -> int:
-        """0 every application has a declaration that loads, 1 a person has to look, 3 not all groups could be read."""
+        """0 every application has a declaration that loads, 1 a person must check, 3 not all groups could be read."""
         if self.not_seen or any(one.kind == "unknown" for one in self.others):
             return 3
         open_ends = any(one.written == "left alone" or one.problems for one in self.applications)
@@ -114,7 +114,7 @@ class Report:
 
 
 def document(report: Report) -> dict[str, Any]:
-    """Everything as JSON; what a person is told on stderr stands here too."""
+    """Everything as JSON, including the notes that stderr shows."""
     return {
         "schema_version": SCHEMA_VERSION,
         "cluster": report.cluster,
@@ -140,8 +140,8 @@ def as_text(report: Report) -> Iterator[str]:
             yield from (f"  {mark:9}{', '.join(names)}" for mark in _MARKS if (names := _marked(one.draft, mark)))
 
 
-def told(report: Report) -> Iterator[str]:
-    """What is no answer but has to be said: groups that were left out, and what is wrong with a file."""
+def notices(report: Report) -> Iterator[str]:
+    """Notes outside the answer: groups that were left out, and problems of files."""
     yield from report.not_seen
     words = {"perhaps": "perhaps an application, not declared", "other": "left out", "unknown": "not readable"}
     for one in report.others:

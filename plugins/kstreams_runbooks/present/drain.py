@@ -1,4 +1,4 @@
-"""The answer to "is it drained?" as JSON and as text."""
+"""The answer of `drain` as JSON and as text."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -17,12 +17,12 @@ _WORDS = {Outcome.PROCEED: "drained", Outcome.WAIT: "not yet"}
 
 
 def word(answer: DrainAnswer) -> str:
-    """Drained, not yet, or inconclusive."""
+    """The verdict in a word or two: drained, not yet, or inconclusive."""
     return _WORDS.get(answer.verdict.outcome, "inconclusive")
 
 
 def exit_code(answer: DrainAnswer) -> int:
-    """0 drained, 1 not yet, 3 inconclusive, 4 where the last reading found no broker."""
+    """0 drained, 1 not yet, 3 inconclusive, 4 if the last reading found no broker."""
     if answer.verdict.outcome is Outcome.PROCEED:
         return 0
     if answer.unreachable:
@@ -56,7 +56,7 @@ def document(entry: DeclaredApplication, answer: DrainAnswer) -> dict[str, Any]:
 
 
 def as_text(entry: DeclaredApplication, answer: DrainAnswer) -> str:
-    """The verdict, then each reason on a line of its own."""
+    """The verdict, then each reason on its own line."""
     return "\n".join(map(sentence, _lines(entry, answer)))
 
 

@@ -1,12 +1,12 @@
 """A lag reading as JSON, as text and as an exit code."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any, Final
 
 from kstreams_runbooks.decide.status.status import LagAnswer
 from kstreams_runbooks.model.readings.lag import ApplicationLag, PartitionLag
+from kstreams_runbooks.model.times import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, utc_second
 from kstreams_runbooks.wording import sentence
 
 SCHEMA_VERSION: Final = 1
@@ -35,11 +35,11 @@ def document(answers: Sequence[LagAnswer]) -> dict[str, Any]:
 
 
 def exit_code(answers: Sequence[LagAnswer]) -> int:
-    """0 everything is read, 1 unread records, 3 something is not known.
+    """0 everything is read, 1 unread records, 3 something is unknown.
 
-    What a transaction holds that is still open is not known; it is told where nothing else is left to read. So is
-    whether records may expire unread (no right to read the topic's retention is no sign that all is well), whether
-    offsets that were deleted had a record unread, and whether a changelog that is not visible is still there.
+    Four facts count as unknown if everything else is read: the records of an open transaction; whether records may
+    expire unread (without the right to read the retention, expiry stays possible); whether deleted offsets had an
+    unread record; and whether a changelog that is not visible still exists.
     """
     every = [one.lag for one in answers]
     if any(lag.unread is None for lag in every):
@@ -59,7 +59,7 @@ def _partition(one: PartitionLag) -> dict[str, Any]:
         "last_stable_offset": one.last_stable_offset,
         "log_end_offset": one.log_end_offset,
         "unread_offsets": one.offsets,
-        # A range without an offset has no record, counted or not.
+        # A range without offsets has no records, counted or not.
         "readable_records": one.records if one.exact or one.records == 0 else None,
         "at_least": one.at_least,
         "oldest_unread_ms": one.oldest_unread_ms,
@@ -70,14 +70,14 @@ def _partition(one: PartitionLag) -> dict[str, Any]:
     }
 
 
-_SECONDS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
-# The words whose sentence says more than the lines below do.
+_UNITS = ((DAY_MS, "d"), (HOUR_MS, "h"), (MINUTE_MS, "min"), (SECOND_MS, "s"))
+# The statuses whose sentence adds to the lines below.
 _TOLD = frozenset({"expiring", "failed", "recreated", "rewound", "stalled", "stopped"})
 _HEADS = ("topic", "role", "unread", "", "partitions", "oldest unread", "not committed for")
 
 
 def as_text(answers: Sequence[LagAnswer]) -> str:
-    """The whole answer."""
+    """The whole answer as text."""
     return "\n\n".join("\n".join(map(sentence, _application(one))) for one in answers)
 
 
@@ -85,7 +85,7 @@ def _application(answer: LagAnswer) -> Iterator[str]:
     lag, at_ms, found = answer.lag, answer.at_ms, answer.status
     yield f"{lag.application_id} @ {answer.cluster}: {_total(lag)}; {found.word.upper()}"
     group = f"{lag.group_type} group, {lag.group_state}" if lag.group_type else "its group was not seen"
-    yield f"  {group}; {_clock(at_ms)}"
+    yield f"  {group}; {utc_second(at_ms)}"
     topics = [list(rows) for _, rows in groupby(lag.partitions, lambda one: one.topic)]
     topics.sort(key=lambda rows: (rows[0].role == "orphaned", -(_unread(rows) or 0), rows[0].topic))
     if topics:
@@ -99,7 +99,7 @@ def _application(answer: LagAnswer) -> Iterator[str]:
 
 
 def _total(lag: ApplicationLag) -> str:
-    """What it still has to read over all partitions that it reads."""
+    """The unread total over all partitions that the application reads."""
     if lag.unread is None:
         known = sum(one.records or 0 for one in lag.read)
         return f"unread is not known ({known:,} that are)" if known else "unread is not known"
@@ -112,7 +112,7 @@ def _unit(rows: Iterable[PartitionLag]) -> str:
 
 
 def _unread(rows: Sequence[PartitionLag]) -> int | None:
-    """None where one partition is not known: a part is no sum."""
+    """The sum, None if one partition is unknown: a partial sum would mislead."""
     return None if any(one.records is None for one in rows) else sum(one.records or 0 for one in rows)
 
 
@@ -121,7 +121,7 @@ def _topic(rows: Sequence[PartitionLag], at_ms: int) -> tuple[str, ...]:
     some = sum(1 for one in rows if one.records)
     oldest = min((one.oldest_unread_ms for one in rows if one.oldest_unread_ms is not None), default=None)
     at_least = "≥ " if any(one.at_least for one in rows) else ""
-    # Where an earlier reading found a group at the same place, and there is something to read.
+    # Partitions with unread records whose offset is the same as in an earlier reading.
     stands = max((at_ms - (one.committed_since_ms or at_ms) for one in rows if one.records), default=0)
     return (
         rows[0].topic,
@@ -135,7 +135,7 @@ def _topic(rows: Sequence[PartitionLag], at_ms: int) -> tuple[str, ...]:
 
 
 def _table(lines: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    """Columns as wide as their widest cell; numbers to the right, and no column that is empty."""
+    """Columns as wide as their widest cell; numbers aligned right, empty columns left out."""
     columns = [column for column in zip(*lines, strict=True) if any(column[1:])]
     widths = [max(map(len, column)) for column in columns]
     for line in zip(*columns, strict=True):
@@ -147,7 +147,7 @@ def _table(lines: Sequence[tuple[str, ...]]) -> Iterator[str]:
 
 
 def _remarks(rows: Sequence[PartitionLag], problems: Sequence[str]) -> Iterator[str]:
-    """What is remarkable, the partitions of one topic together; what stands against all of them is told once."""
+    """Remarks, the partitions of one topic together; a remark about all partitions appears once."""
     topic = rows[0].topic
     if rows[0].role == "orphaned":
         yield f"{topic}: the application no longer reads it; no total counts its records"
@@ -178,11 +178,6 @@ def _ago(ms: int) -> str:
 
 
 def _span(ms: int) -> str:
-    """`14 min`: the largest unit that it has one of."""
-    seconds = max(0, ms // 1000)
-    size, unit = next((row for row in _SECONDS if seconds >= row[0]), _SECONDS[-1])
-    return f"{seconds // size} {unit}"
-
-
-def _clock(at_ms: int) -> str:
-    return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    """`14 min`: in the largest unit that is at least 1."""
+    size, unit = next((row for row in _UNITS if ms >= row[0]), _UNITS[-1])
+    return f"{max(0, ms) // size} {unit}"

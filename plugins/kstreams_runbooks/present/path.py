@@ -1,21 +1,21 @@
-"""A version path as a person reads it at night: the verdict, what to do in order, then what to weigh."""
+"""An upgrade path as text: the verdict, the steps in order, then the findings."""
 
 import textwrap
 from collections.abc import Iterator
 from itertools import count
 
-from kstreams_runbooks.model.releases.path import PathBounce, PathFinding, VersionPath, VersionQuestion
+from kstreams_runbooks.model.releases.path import PathBounce, PathFinding, PathQuestion, UpgradePath
 
 _WIDTH = 110
 _SEVERITIES = ("danger", "warning", "info")
 
 
-def as_text(question: VersionQuestion, path: VersionPath) -> str:
-    """Verdict first, then the runs with their bounces, then what was assumed, then findings, worst first."""
+def as_text(question: PathQuestion, path: UpgradePath) -> str:
+    """Verdict first, then the runs with their bounces, then assumptions, then findings, worst first."""
     return "\n".join(_lines(question, path))
 
 
-def _lines(question: VersionQuestion, path: VersionPath) -> Iterator[str]:
+def _lines(question: PathQuestion, path: UpgradePath) -> Iterator[str]:
     yield from _wrapped(f"{path.verdict.upper()}  {path.reason}", "")
     number = count(1)
     for index, leg in enumerate(path.legs, 1):
@@ -38,7 +38,7 @@ def _lines(question: VersionQuestion, path: VersionPath) -> Iterator[str]:
 
 
 def sentence(bounce: PathBounce, *, unset: bool) -> str:
-    """What one bounce does."""
+    """The sentence of one bounce."""
     parts = [f"every instance, one after another, to {bounce.target}"]
     if bounce.upgrade_from:
         parts.append(f"with upgrade.from={bounce.upgrade_from}")
@@ -55,11 +55,11 @@ def sentence(bounce: PathBounce, *, unset: bool) -> str:
 
 
 def _unset(bounce: PathBounce, bounces: tuple[PathBounce, ...]) -> bool:
-    """Whether an earlier bounce of the leg set what this one takes away."""
+    """Whether an earlier bounce of the leg set the value that this one removes."""
     return bounce.upgrade_from is None and any(one.upgrade_from for one in bounces)
 
 
-def _assumed(question: VersionQuestion) -> Iterator[str]:
+def _assumed(question: PathQuestion) -> Iterator[str]:
     if question.foreign_key_joins == "unknown":
         yield "foreign-key joins"
     if question.table_aggregations == "unknown":

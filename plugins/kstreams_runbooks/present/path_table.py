@@ -1,16 +1,16 @@
-"""The whole table of version paths as Markdown, printed from the rows: nothing in it is written by hand."""
+"""The whole table of upgrade paths as Markdown, generated from the rows."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from kstreams_runbooks.decide.releases.path import version_path
+from kstreams_runbooks.decide.releases.path import upgrade_path
 from kstreams_runbooks.decide.releases.rules import newest_of
-from kstreams_runbooks.model.releases.path import VersionQuestion, YesNoUnknown
+from kstreams_runbooks.model.releases.path import PathQuestion, YesNoUnknown
 from kstreams_runbooks.model.releases.release import Release
-from kstreams_runbooks.model.releases.rules import VersionRules
+from kstreams_runbooks.model.releases.rules import UpgradePathRules
 from kstreams_runbooks.model.verdicts import Outcome
 
-# Brokers of this release talk to every release of Kafka Streams, so that the matrix shows nothing but the paths.
+# Brokers of this release serve every release of Kafka Streams: no path in the matrix depends on the broker.
 _ANY_CLIENT = Release("3.9")
 
 _USES: Final[tuple[tuple[YesNoUnknown, str], ...]] = (
@@ -19,14 +19,14 @@ _USES: Final[tuple[tuple[YesNoUnknown, str], ...]] = (
 )
 
 _HEAD = """\
-# Version paths
+# Upgrade paths
 
-Every row by which `kstreams-runbooks version-path` and the DAG `library_bump` find their way from one Kafka Streams
-release to another, with its source. This page is printed from the rows in `plugins/kstreams_runbooks/rules` by
-`make docs`; a test says when it is out of date.
+Every row from which `kstreams-runbooks version-path` and the DAG `library_bump` derive the upgrade path between two
+Kafka Streams releases, with its source. This page is printed from the rows in `plugins/kstreams_runbooks/rules`
+by `make docs`; a test fails if it is out of date.
 
 A range is written with two dots, both ends included: `2.4..3.2`, `..2.3` (and older), `4.0..` (and newer); `3.5` is all
-its patches. A row that *needs* a feature binds only who uses it, and whoever does not know counts as using it.
+its patches. A row that *needs* a feature applies if the feature is used or its use is unknown.
 """
 
 _LEGEND = """\
@@ -45,12 +45,12 @@ and brokers of 3.9.
 """
 
 
-def whole_table(rules: VersionRules) -> str:
-    """The page; the same rows make the same page."""
+def whole_table(rules: UpgradePathRules) -> str:
+    """The page; the same rows give the same page."""
     return "\n".join((*_page(rules), ""))
 
 
-def _page(rules: VersionRules) -> Iterator[str]:
+def _page(rules: UpgradePathRules) -> Iterator[str]:
     yield _HEAD
     yield f"Known are {len(rules.releases)} releases, {rules.releases[0]} to {rules.releases[-1]}."
     yield from ("", "## Each minor to each", "", _LEGEND)
@@ -124,7 +124,7 @@ def _page(rules: VersionRules) -> Iterator[str]:
         (
             (
                 _ranges(row.releases),
-                ", ".join((_needs(row.needs), *row.guarantees)).strip(", ") or "everybody",
+                ", ".join((_needs(row.needs), *row.guarantees)).strip(", ") or "all",
                 row.effect,
                 ", ".join(row.fixed_in),
                 row.reason,
@@ -133,14 +133,14 @@ def _page(rules: VersionRules) -> Iterator[str]:
             for row in rules.avoid
         ),
     )
-    yield from ("", "## What each release brought", "", "Told on every path across it.", "")
+    yield from ("", "## What each release brought", "", "Every path across the release shows it.", "")
     yield from _table(
         ("since", "kind", "severity", "what", "source"),
         ((change.since, change.kind, change.severity, change.message, change.source) for change in rules.changes),
     )
 
 
-def _settings(rules: VersionRules) -> Iterator[str]:
+def _settings(rules: UpgradePathRules) -> Iterator[str]:
     yield from ("", "## Processing guarantee", "")
     yield from _table(
         ("value", "releases", "source"), ((row.value, _ranges(row.releases), row.source) for row in rules.guarantees)
@@ -181,7 +181,7 @@ def _settings(rules: VersionRules) -> Iterator[str]:
     )
 
 
-def _matrix(used: YesNoUnknown, rules: VersionRules) -> Iterator[str]:
+def _matrix(used: YesNoUnknown, rules: UpgradePathRules) -> Iterator[str]:
     minors = tuple(dict.fromkeys(release.minor for release in rules.releases))
     yield from _table(
         ("", *minors),
@@ -189,11 +189,11 @@ def _matrix(used: YesNoUnknown, rules: VersionRules) -> Iterator[str]:
     )
 
 
-def _sign(running: str, target: str, used: YesNoUnknown, rules: VersionRules) -> str:
+def _sign(running: str, target: str, used: YesNoUnknown, rules: UpgradePathRules) -> str:
     if running == target:
         return "·"
-    path = version_path(
-        VersionQuestion(
+    path = upgrade_path(
+        PathQuestion(
             newest_of(Release(running), rules),
             newest_of(Release(target), rules),
             _ANY_CLIENT,

@@ -13,7 +13,7 @@ SCHEMA_VERSION: Final = 1
 
 @dataclass(frozen=True)
 class ApplicationReadiness:
-    """One application; `error` says why nothing of it could be read, None where something was."""
+    """One application; `error` is why nothing of it could be read, None if something could."""
 
     application: str
     cluster: str
@@ -35,7 +35,7 @@ def document(found: Sequence[ApplicationReadiness]) -> dict[str, Any]:
                     {
                         "runbook": each.runbook,
                         "kind": "dag" if runbook(each.runbook).is_dag else "procedure",
-                        "standing": each.standing,
+                        "standing": each.status,
                         "missing": list(each.missing),
                         "not_known": list(each.unknown),
                         "better_with": list(each.better),
@@ -49,24 +49,24 @@ def document(found: Sequence[ApplicationReadiness]) -> dict[str, Any]:
 
 
 def as_text(found: Sequence[ApplicationReadiness]) -> Iterator[str]:
-    """One line for each runbook, and what it lacks."""
+    """One line for each runbook with what it lacks."""
     for one in found:
         yield f"{one.application} @ {one.cluster}"
         if one.error:
             yield f"  {one.error}"
             continue
-        # What is not known of several runbooks is one reading that failed: it is said once.
+        # Several runbooks may lack the same failed reading: it is printed once.
         said: dict[str, int] = {}
         for each in one.runbooks:
             name = each.runbook if runbook(each.runbook).is_dag else f"{each.runbook}*"
-            yield f"  {name:21} {each.standing:11} {_lacks(each, said)}".rstrip()
+            yield f"  {name:21} {each.status:11} {_lacks(each, said)}".rstrip()
         yield from (f"  [{number}] {why}" for why, number in said.items())
     if any(not runbook(each.runbook).is_dag for one in found for each in one.runbooks):
         yield "* a procedure for a person: kstreams-runbooks plan prints its steps"
 
 
 def exit_code(found: Sequence[ApplicationReadiness]) -> int:
-    """0 everything is ready, 1 something is missing, 3 something is not known, or what an error says; the largest."""
+    """0 everything is ready, 1 something is missing, 3 something is unknown, or an error's code; the largest counts."""
     return max(map(_code, found), default=0)
 
 
@@ -75,17 +75,17 @@ def _code(one: ApplicationReadiness) -> int:
         return one.error.exit_code
     if any(each.unknown for each in one.runbooks):
         return 3
-    return int(any(each.standing == "missing" for each in one.runbooks))
+    return int(any(each.status == "missing" for each in one.runbooks))
 
 
 def _lacks(each: Readiness, said: dict[str, int]) -> str:
-    if each.standing == "not needed":
+    if each.status == "not needed":
         return "; ".join(each.better)
     parts = ["; ".join(each.missing)] if each.missing else []
     if each.unknown:
         parts.append(f"not known: {', '.join(_number(why, said) for why in each.unknown)}")
     if each.better:
-        parts.append(f"works, but: {'; '.join(each.better)}" if each.standing == "ready" else "")
+        parts.append(f"works, but: {'; '.join(each.better)}" if each.status == "ready" else "")
     return " | ".join(part for part in parts if part)
 
 

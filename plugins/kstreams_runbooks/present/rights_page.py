@@ -1,4 +1,4 @@
-"""The page of all rights as Markdown, printed from the rows: nothing in it is written by hand."""
+"""The page of all rights as Markdown, generated from the rows."""
 
 from collections.abc import Iterator
 
@@ -8,16 +8,16 @@ _HEAD = """\
 # Rights on the Kafka cluster
 
 Every call to a Kafka cluster with the right that it needs, and what is answered without it. This page is printed from
-`plugins/kstreams_runbooks/rules/rights.yaml` by `make docs`; a test says when it is out of date, and
+`plugins/kstreams_runbooks/rules/rights.yaml` by `make docs`; a test fails if it is out of date, and
 `tests/hostile/test_rights.py` takes each right away on a broker with StandardAuthorizer that denies by default.
-What a login may not see is never taken for none: [security](security.md).
+A topic or group that a login may not see never counts as absent: [security](security.md).
 
 On a broker Read, Write, Alter and Delete on a resource allow Describe of it, and AlterConfigs allows DescribeConfigs.
 """
 
 
 def rights_page(rows: tuple[Right, ...]) -> str:
-    """The page; the same rows make the same page."""
+    """The page; the same rows give the same page."""
     return "\n".join((*_page(rows), ""))
 
 

@@ -1,4 +1,4 @@
-"""The page of all change rules as Markdown, printed from the rows: nothing in it is written by hand."""
+"""The page of all change rules as Markdown, generated from the rows."""
 
 from collections.abc import Iterator
 
@@ -7,13 +7,14 @@ from kstreams_runbooks.model.topology.change import ChangeRule, Procedure
 _HEAD = """\
 # Change rules
 
-Every row by which `kstreams-runbooks plan`, `verify` and the DAG `plan_change` say what follows from a change, with its
-source. This page is printed from `plugins/kstreams_runbooks/rules` by `make docs`; a test says when it is out of date.
+Every row from which `kstreams-runbooks plan`, `verify` and the DAG `plan_change` derive the consequences of a change,
+with its source. This page is printed from `plugins/kstreams_runbooks/rules` by `make docs`; a test fails if it is out
+of date.
 
-A row fires on one part of an application where all its conditions hold. Conditions that the text of a topology does not
-tell are declared (docs/declaration.md); where nobody declares them and they matter, the plan is inconclusive. A rule
-that another *covers* on the same object, or on the application as a whole, stays in the JSON as info. What the version
-planner adds where the library changes is in docs/version_paths.md.
+A row applies to one part of an application if all its conditions hold. Conditions that the text of a topology does not
+contain are declared (docs/declaration.md); if a declaration lacks one that matters, the plan is inconclusive. A rule
+that another *covers* on the same object, or on the application as a whole, stays in the JSON as info.
+docs/version_paths.md has the duties of a library change.
 """
 _OBJECTS = {
     "store": "a state store",
@@ -32,7 +33,7 @@ _OBJECTS = {
 
 
 def rules_page(rules: tuple[ChangeRule, ...], procedures: tuple[Procedure, ...]) -> str:
-    """The page; the same rows make the same page."""
+    """The page; the same rows give the same page."""
     return "\n".join((*_page(rules, procedures), ""))
 
 
@@ -47,7 +48,7 @@ def _page(rules: tuple[ChangeRule, ...], procedures: tuple[Procedure, ...]) -> I
                 yield from _row(rule)
     yield from ("", "# Runbooks that are not DAGs yet")
     for procedure in procedures:
-        yield from ("", f"## {procedure.runbook}", "", f"By hand: {procedure.what}. Source: {procedure.source}.", "")
+        yield from ("", f"## {procedure.runbook}", "", f"Manually: {procedure.what}. Source: {procedure.source}.", "")
         yield from (f"{number}. {step}" for number, step in enumerate(procedure.steps, 1))
 
 

@@ -19,8 +19,8 @@ from kstreams_runbooks.model.releases.rules import (
     GuaranteeRule,
     ProtocolRule,
     Setting,
+    UpgradePathRules,
     UpgradeRule,
-    VersionRules,
 )
 from kstreams_runbooks.model.releases.settings import ReleaseSetting, SettingCatalogue, SettingEffect
 from kstreams_runbooks.model.rights import Right
@@ -36,14 +36,14 @@ _FILES: Mapping[str, Mapping[str, Any]] = {
     "guarantees.yaml": {"guarantee_changes": GuaranteeRule, "protocol_changes": ProtocolRule},
     "brokers.yaml": {"brokers": BrokerRule},
     "avoid.yaml": {"avoid": AvoidRule},
-    "changes.yaml": {"changes": Change},
+    "release_changes.yaml": {"changes": Change},
 }
 _RANGES = ("running", "target", "releases", "brokers", "bridges", "throws")
 
 
 @cache
-def upgrade_path_rules() -> VersionRules:
-    """Every row of this folder, schema-checked; ValueError where a row is not what its kind asks for."""
+def upgrade_path_rules() -> UpgradePathRules:
+    """Every row of this folder, schema-checked; ValueError if a row does not match its kind."""
     documents = {name: _document(name) for name in _FILES}
     sections = {
         section: _rows(kind, documents[name][section], f"{name}, {section}")
@@ -51,26 +51,26 @@ def upgrade_path_rules() -> VersionRules:
         for section, kind in kinds.items()
     }
     releases = tuple(Release.parse(text) for text in documents["releases.yaml"]["releases"])
-    return VersionRules(releases=releases, **sections)
+    return UpgradePathRules(releases=releases, **sections)
 
 
 @cache
 def topology_change_rules() -> tuple[ChangeRule, ...]:
-    """The rows about changes of a topology, schema-checked; ValueError where one is not what it has to be."""
+    """The rules about changes of a topology, schema-checked; ValueError if a row does not match its kind."""
     name, section = "topology_changes.yaml", "topology_changes"
     return _rows(ChangeRule, _document(name)[section], f"{name}, {section}")
 
 
 @cache
 def procedures() -> tuple[Procedure, ...]:
-    """What a person does for a runbook that is not a DAG yet; ValueError where a row is not what it has to be."""
+    """The manual steps of a runbook that is not a DAG yet; ValueError if a row does not match its kind."""
     name, section = "procedures.yaml", "procedures"
     return _rows(Procedure, _document(name)[section], f"{name}, {section}")
 
 
 @cache
 def rights() -> tuple[Right, ...]:
-    """Every call to a Kafka cluster with the right that it needs; ValueError where a row is not what it has to be."""
+    """Every call to a Kafka cluster with the right that it needs; ValueError if a row does not match its kind."""
     name, section = "rights.yaml", "rights"
     return _rows(Right, _document(name)[section], f"{name}, {section}")
 

@@ -1,1 +1,1 @@
-"""Building blocks of the DAGs: the only place of the package that knows Airflow."""
+"""Building blocks of the DAGs: the only floor of the package that imports Airflow's task SDK."""

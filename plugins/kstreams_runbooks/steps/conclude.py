@@ -1,4 +1,4 @@
-"""The last step of every runbook: one outcome, from what was written and proven."""
+"""The last step of every runbook: one outcome, from its writes and proofs."""
 
 from dataclasses import replace
 from typing import Any
@@ -27,7 +27,7 @@ _NOBODY_CAN_SAY = {Inconclusive.exit_code, Unreachable.exit_code}
 
 @task(task_id="conclude", trigger_rule="all_done", retries=0)
 def conclude() -> None:
-    """Write how the run ended, give its holds back, and fail the run unless it completed."""
+    """Write how the run ended, release its holds, and fail the run unless it completed."""
     context = get_current_context()
     with reported(context, "judges how the run ended") as run:
         facts = facts_of(run)
@@ -36,7 +36,7 @@ def conclude() -> None:
         outcome = run.decide(conclusion, facts=facts)
         run.ledger.conclude(run.key, str(outcome.outcome), outcome.sentence, now_ms())
         run.ledger.release_holds(run.key)
-        head = _told_of_the_chain(run)
+        head = _report_chain(run)
         run.say(f"{outcome.outcome.upper()}: {outcome.sentence}")
         code, back = exit_code(outcome.outcome), way_back(run)
         leave(
@@ -46,7 +46,7 @@ def conclude() -> None:
         )
         for line in () if outcome.outcome.succeeded else back:
             run.say(line)
-        # What fleet_check has found and told of is not told twice.
+        # fleet_check has already notified of a drift that it found itself.
         told = {
             "drifted": has_drifted(run) and voided(run) is None,
             "way_back": back,
@@ -55,13 +55,13 @@ def conclude() -> None:
         }
         notify(run, ended, conclusion=outcome, **told)
         if not outcome.outcome.succeeded:
-            # Said already, and not refused: the task only has to end as the run does.
+            # Already reported, and not a refusal: the task only has to end as the run does.
             raise StepFailed(code)
         _onward(run, outcome.outcome)
 
 
-def _told_of_the_chain(run: Run) -> str:
-    """Say where clocks went back in this run, and the head of its journal, so that it is kept in this log as well."""
+def _report_chain(run: Run) -> str:
+    """Log where clocks went back in this run, and the head of its journal, to keep a copy of it in this log."""
     entries = run.ledger.timeline(run.key)
     if steps := clock_steps(entries):
         worst = max(steps, key=lambda step: step.back_ms)
@@ -79,12 +79,12 @@ def _told_of_the_chain(run: Run) -> str:
 
 
 def _onward(run: Run, outcome: RunOutcome) -> None:
-    """What comes next: the same for real after a dry run, the next leg after one of several."""
+    """Log the next step: the same for real after a dry run, the next leg after one of several."""
     if outcome is RunOutcome.DRY_RUN:
         run.say(f"the evidence: {pasted(['kstreams-runbooks', 'evidence', run.record.name])}")
         run.say(f"to do it: {trigger_command(run.record)}")
         return
-    # A plan of another kind, which starts a runbook, has nothing to come.
+    # A plan that starts a runbook has no next leg.
     then = (run.ledger.plan(run.key) or {}).get("then", ())
     for later in then:
         run.say(f"still to come: {later}")
@@ -93,10 +93,10 @@ def _onward(run: Run, outcome: RunOutcome) -> None:
 
 
 def facts_of(run: Run) -> RunFacts:
-    """What the ledger says of the run; a verdict of `verify` counts only if nothing began or was written after it."""
+    """The ledger's facts about the run; a verdict of `verify` counts only if no later step began or wrote."""
     kept = run.ledger.evidence(run.key)
     cards = run.ledger.cards(run.key)
-    # The card is written before the write: a task that was killed in between has written all the same.
+    # The card comes before the write: a task that was killed in between counts as having written.
     last_write = max((card.entry for card in cards), default=0)
     verdicts = [
         piece
@@ -104,7 +104,7 @@ def facts_of(run: Run) -> RunFacts:
         if piece.kind == "verdict" and piece.name != conclusion.__name__ and "outcome" in _result(piece.payload)
     ]
     begun = [piece for piece in kept if piece.name == BEGUN and piece.task_id != run.task_id]
-    # How the run ended is what the last step that began said: what an earlier one proved, or failed at, is not it.
+    # The last step that began decides how the run ended, not what an earlier step proved or failed at.
     since = begun[-1].id if begun else 0
     proofs = closing_decisions()
     verified = [piece for piece in verdicts if piece.name in proofs and piece.id > max(since, last_write)]
@@ -123,34 +123,34 @@ def facts_of(run: Run) -> RunFacts:
 
 
 def exit_code(outcome: RunOutcome) -> int:
-    """What a command that waited for the run answers (errors.py)."""
+    """The exit code of a command that waited for the run (errors.py)."""
     if outcome.succeeded:
         return 0
     return Inconclusive.exit_code if outcome is RunOutcome.INCONCLUSIVE else 1
 
 
 def has_drifted(run: Run) -> bool:
-    """Whether the run ended because the world is no longer the one that was planned for."""
+    """Whether the run ended because the cluster or the application no longer matches the plan."""
     failures = _failures(run, run.ledger.evidence(run.key))
     return bool(failures) and failures[-1].name == Drifted.__name__
 
 
 def _failures(run: Run, kept: list[Evidence]) -> list[Evidence]:
-    """What the last step that began failed at; a step that failed and ran again is not why a run ends."""
+    """The failures of the last step that began; a step that failed and ran again is not why a run ends."""
     since = max((piece.id for piece in kept if piece.name == BEGUN and piece.task_id != run.task_id), default=0)
     return [piece for piece in kept if piece.kind == "failure" and piece.task_id != run.task_id and piece.id > since]
 
 
 def _last_look(run: Run) -> ApplicationReading | Missing:
-    """How the application is now; that nobody can say must not cost the run its outcome and its way back."""
+    """The state of the application now; a failed reading must not cost the run its outcome and its way back."""
     try:
         return run.read()
-    except Exception as error:  # noqa: BLE001 - whatever it is, the outcome is written
+    except Exception as error:  # noqa: BLE001 - after any error the outcome is written
         return Missing(str(error))
 
 
 def way_back(run: Run) -> list[str]:
-    """The undo cards from last to first, with the commands that a person can run."""
+    """The undo cards from last to first, with the commands that an operator can run."""
     lines: list[str] = []
     unguarded = False
     for card in reversed(run.ledger.cards(run.key)):

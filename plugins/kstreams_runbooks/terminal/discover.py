@@ -14,10 +14,10 @@ from kstreams_runbooks.wording import sentence
 
 if TYPE_CHECKING:
     from kstreams_runbooks.fleet import Fleet
-    from kstreams_runbooks.model.discovery.discovery import Found, Given
+    from kstreams_runbooks.model.discovery.discovery import DiscoverOptions, Found
     from kstreams_runbooks.present.discovery import DraftedEntry, Report
 
-# Of a file's name without `.yaml`; an application.id may be nearly as long.
+# Longest file name without `.yaml`; an application.id may be nearly as long.
 _LONGEST = 250
 
 
@@ -80,8 +80,8 @@ def discover_command(
     login may not see every group; 4 the broker does not answer, and nothing was written.
     """
     from kstreams_runbooks.fleet import fleet_dir
-    from kstreams_runbooks.model.discovery.discovery import Given
-    from kstreams_runbooks.present.discovery import as_text, document, told
+    from kstreams_runbooks.model.discovery.discovery import DiscoverOptions
+    from kstreams_runbooks.present.discovery import as_text, document, notices
     from kstreams_runbooks.rules import upgrade_path_rules
     from kstreams_runbooks.terminal.where import cluster_of, fleet_of, unread_by
 
@@ -93,8 +93,8 @@ def discover_command(
     name, mark = cluster_of(fleet, config["bootstrap.servers"], cluster)
     if mark == "guessed":
         click.echo(f"cluster: named {name} after its first bootstrap server; --cluster gives it another name", err=True)
-    report = _discovered(config, fleet, Given(name, newest, ports, owner, operators, approvers, mark))
-    for line in told(report):
+    report = _discovered(config, fleet, DiscoverOptions(name, newest, ports, owner, operators, approvers, mark))
+    for line in notices(report):
         click.echo(sentence(line), err=True)
     if report.applications and (what_to_do := unread_by(fleet, folder)):
         click.echo(sentence(what_to_do), err=True)
@@ -116,8 +116,8 @@ def _config(bootstrap: str | None, command_config: Path | None) -> dict[str, Any
     return config
 
 
-def _discovered(config: dict[str, Any], fleet: "Fleet", given: "Given") -> "Report":
-    """Read all of it, and only then write."""
+def _discovered(config: dict[str, Any], fleet: "Fleet", given: "DiscoverOptions") -> "Report":
+    """Read everything, then write."""
     from kstreams_runbooks.decide.discovery.sighting import sighted
     from kstreams_runbooks.observe import ClusterReader
     from kstreams_runbooks.observe.application.discovered import read_found, read_not_seen, read_signs
@@ -135,8 +135,8 @@ def _discovered(config: dict[str, Any], fleet: "Fleet", given: "Given") -> "Repo
     return Report(given.cluster, _checked(declared, fleet), others, not_seen)
 
 
-def declared_in(found: "Found", fleet: "Fleet", given: "Given") -> "DraftedEntry":
-    """What became of one application: declared already, written, or left alone with the reason."""
+def declared_in(found: "Found", fleet: "Fleet", given: "DiscoverOptions") -> "DraftedEntry":
+    """The outcome for one application: declared already, written, or kept with the reason."""
     from kstreams_runbooks.decide.discovery.draft import draft
     from kstreams_runbooks.present.discovery import DraftedEntry, declaration_text
     from kstreams_runbooks.terminal.new_file import create
@@ -154,13 +154,13 @@ def declared_in(found: "Found", fleet: "Fleet", given: "Given") -> "DraftedEntry
         if create(file, text):
             return DraftedEntry(found, made, file, "written")
         if name in fleet.disabled:
-            # Perhaps it is this application's, and only lacks something: a second one would be one too many.
+            # The file may be this application's and only incomplete: a second one would be a duplicate.
             return DraftedEntry(found, made, file, "left alone", "the fleet cannot load it")
     return DraftedEntry(found, made, file, "left alone", f"{' and '.join(names)} declare other applications")
 
 
 def _checked(declared: tuple["DraftedEntry", ...], fleet: "Fleet") -> tuple["DraftedEntry", ...]:
-    """The same with what is wrong with each file, as the fleet says it."""
+    """The same with the problems of each file, as the fleet reports them."""
     from dataclasses import replace
 
     from kstreams_runbooks.fleet import load_fleet

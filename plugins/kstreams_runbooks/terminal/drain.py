@@ -1,4 +1,4 @@
-"""`drain` for the terminal: the answer on stdout alone, everything that moves on stderr."""
+"""`drain` for the terminal: the answer on stdout alone, the progress on stderr."""
 
 import getpass
 import json
@@ -84,7 +84,7 @@ def drain_command(
 
 
 def _login() -> str:
-    """Who asks; in a container a user may have a number and no name."""
+    """The user's name; in a container a user may have only a number."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):

@@ -1,4 +1,4 @@
-"""What a person watches while an application drains: on a terminal a live picture, elsewhere a line for each change."""
+"""Shows the progress of a drain: a live display on a terminal, elsewhere a line for each change."""
 
 import sys
 import time
@@ -21,7 +21,7 @@ _BAR = 30
 
 
 class Display:
-    """Progress on stderr; a context manager, which leaves the last picture where it is."""
+    """Progress on stderr; a context manager that leaves the last display visible."""
 
     def __init__(self, subject: str, ceiling_s: float | None) -> None:
         self._subject = subject
@@ -41,7 +41,7 @@ class Display:
         self._live.stop()
 
     def show(self, answer: DrainAnswer) -> None:
-        """One more reading."""
+        """Show one more reading."""
         if self._console.is_terminal:
             self._live.update(Group(*self._picture(answer)), refresh=True)
         elif answer.verdict.sentence != self._said:

@@ -1,4 +1,4 @@
-"""`evidence` and `prune-ledger`: what a run left behind, whether it is what was written, and what may be forgotten."""
+"""`evidence` and `prune-ledger`: the evidence of a run, whether it is unchanged, and what may be deleted."""
 
 import getpass
 import json
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kstreams_runbooks.errors import BadInput, Inconclusive
+from kstreams_runbooks.model.times import DAY_MS
 from kstreams_runbooks.wording import LONGEST_SENTENCE, outside
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from kstreams_runbooks.model.runs.ledger import RunRecord
 
 SCHEMA_VERSION = 1
-_DAY_MS = 24 * 3_600_000
 _MB = 1_000_000
 _HEAD = re.compile("[0-9a-f]{64}")
 _NUMBERED = re.compile(r"#\d+$")
@@ -57,7 +57,7 @@ def evidence_command(run: str, form: str, recheck: bool, verify: bool, head: str
 
 
 def _head(given: str) -> str:
-    """A head as it is stored; BadInput where it cannot be one: a part of it proves nothing."""
+    """A head as it is stored; BadInput if it cannot be one: a part of it proves nothing."""
     head = given.strip().lower()
     if not _HEAD.fullmatch(head):
         raise BadInput(
@@ -68,7 +68,7 @@ def _head(given: str) -> str:
 
 
 def _of_head(ledger: "Ledger", newest: "RunRecord", head: str) -> "RunRecord":
-    """Which of the runs that had this id the head is of: it may be older than the id's next use."""
+    """Which of the runs with this id the head belongs to: it may be older than the id's next use."""
     for one in ledger.same_id(newest):
         if any(entry.hash == head for entry in ledger.timeline(one.run_key)):
             return one
@@ -78,7 +78,7 @@ def _of_head(ledger: "Ledger", newest: "RunRecord", head: str) -> "RunRecord":
 def _document(
     ledger: "Ledger", record: "RunRecord", *, recheck: bool, verify: bool, head: str | None
 ) -> dict[str, Any]:
-    """Everything that was asked for; of a run with a damaged entry, what `--verify` shows of it."""
+    """The requested document; for a run with a damaged entry only the result of `--verify`."""
     from kstreams_runbooks.ledger.codec import encode
     from kstreams_runbooks.watch.evidence import as_document, rechecked, verified
 
@@ -94,7 +94,7 @@ def _document(
 
 
 def _end(record: "RunRecord", document: dict[str, Any]) -> None:
-    """Say what is not well and end with its exit code; what is broken outweighs what is not known."""
+    """Report every problem and end with its exit code; a broken chain outweighs an unknown one."""
     wrong: list[str] = []
     unknown: list[str] = []
     verify = document.get("verify")
@@ -106,7 +106,7 @@ def _end(record: "RunRecord", document: dict[str, Any]) -> None:
         if recheck["different"]:
             wrong.append(f"{len(recheck['different'])} decisions have another result today")
         elif not recheck["equal"]:
-            unknown.append(f"run {record.run_key} holds no decision: nothing was decided again")
+            unknown.append(f"run {record.run_key} has no decision: nothing was decided again")
     for sentence in (*wrong, *unknown):
         click.echo(outside(sentence, LONGEST_SENTENCE), err=True)
     if wrong or unknown:
@@ -126,7 +126,7 @@ def prune_ledger_command(days: int, execute: bool, form: str) -> None:
     from kstreams_runbooks.model.verdicts import Outcome
     from kstreams_runbooks.watch.evidence import verified
 
-    ledger, before_ms, by = Ledger.open(), time.time_ns() // 1_000_000 - days * _DAY_MS, getpass.getuser()
+    ledger, before_ms, by = Ledger.open(), time.time_ns() // 1_000_000 - days * DAY_MS, getpass.getuser()
     holding, pruned, broken = {hold.run_key for hold in ledger.holds()}, [], []
     for record in ledger.runs():
         if record.outcome is None or record.run_key in holding or record.started_at_ms >= before_ms:
@@ -140,14 +140,14 @@ def prune_ledger_command(days: int, execute: bool, form: str) -> None:
     if form == "json":
         _print({"executed": execute, "older_than_days": days, "runs": pruned, "broken": broken})
     else:
-        _told(pruned, execute=execute, days=days)
+        _print_pruned(pruned, execute=execute, days=days)
     for one in broken:
         click.echo(outside(f"run {one['run']} is not pruned, its chain is {one['why']}", LONGEST_SENTENCE), err=True)
     if broken:
         sys.exit(1)
 
 
-def _told(pruned: list[dict[str, Any]], *, execute: bool, days: int) -> None:
+def _print_pruned(pruned: list[dict[str, Any]], *, execute: bool, days: int) -> None:
     for one in pruned:
         run = outside(one["run"], LONGEST_SENTENCE)
         click.echo(f"{run}: {one['readings']:,} readings, {one['bytes'] / _MB:,.1f} MB")

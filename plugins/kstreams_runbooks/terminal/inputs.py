@@ -1,4 +1,4 @@
-"""Files and options of one version of an application, read; BadInput begins with the name of the file."""
+"""Reads the files and options of one side of a change; BadInput begins with the name of the file."""
 
 import re
 import sys
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kstreams_runbooks.decide.comparison.compared import Version
+from kstreams_runbooks.decide.comparison.compared import Side
 from kstreams_runbooks.decide.comparison.contradictions import check_declaration
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.documents.text import read_stream, read_text
@@ -15,13 +15,13 @@ from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.topology.declaration import Declaration
 from kstreams_runbooks.model.topology.topology import Topology
 
-# Kafka's settings, those of clients with their prefixes among them, and what an application adds.
+# Kafka's settings, also those of clients with their prefixes, and settings that an application adds.
 _KEY = re.compile(r"[A-Za-z0-9._-]+")
 
 
 @dataclass(frozen=True, slots=True)
 class SideFiles:
-    """What the options of one side name; None for what was not given."""
+    """The options of one side; None for an option that was not given."""
 
     topology: Path
     declaration: Path | None = None
@@ -42,20 +42,20 @@ def read_topology(path: Path) -> Topology:
         raise BadInput(f"{name}: {error}") from None
 
 
-def read_version(given: SideFiles) -> Version:
-    """One version with everything that was given of it; BadInput where two of its files contradict each other."""
+def read_side(given: SideFiles) -> Side:
+    """One side with everything that was given for it; BadInput if two of its files contradict each other."""
     topology = read_topology(given.topology)
     declared = _declaration(given.declaration)
     if given.config is not None:
         declared = replace(declared, config=_merged(declared.config or {}, given.config))
     if given.library is not None:
         declared = replace(declared, library=_library(declared.library, given.library))
-    version = Version(topology, declared)
+    side = Side(topology, declared)
     try:
-        check_declaration(version)
+        check_declaration(side)
     except BadInput as error:
         raise BadInput(f"{given.declaration}: {error}") from None
-    return version
+    return side
 
 
 def _declaration(path: Path | None) -> Declaration:

@@ -1,4 +1,4 @@
-"""What `lag` answers: every cluster by itself, so that what cannot be read of one hides nothing of the others."""
+"""The answers of `lag`: each cluster separately, because a cluster that cannot be read must not hide the others."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -18,16 +18,16 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """One of each application, and what could not be read or counted."""
+    """The answers of all applications, and the errors of reading and counting."""
 
     every: tuple[LagAnswer, ...]
     errors: tuple[RunbookError, ...] = ()
 
 
 def of_fleet(names: Sequence[str], count: Say | None) -> Answers:
-    """Of the named applications, of all where none is named; counted where `count` is there, which is told of it.
+    """The answers of the named applications, by default of all; with `count` in records, and `count` receives progress.
 
-    BadInput for a name that the fleet does not know, or where there is nothing to read.
+    BadInput for a name that is not in the fleet, or without anything to read.
     """
     fleet = load_fleet()
     entries = [fleet.application(name) for name in dict.fromkeys(names or sorted(fleet.applications))]
@@ -44,7 +44,7 @@ def of_fleet(names: Sequence[str], count: Say | None) -> Answers:
 
 
 def of_undeclared(group: str, cluster: str, count: Say | None) -> Answers:
-    """Of a group that no fleet declares; BadInput where its name is empty, Unreachable where no broker answers."""
+    """The answer of a group that no fleet declares; BadInput for an empty name, Unreachable if no broker answers."""
     if not group.strip():
         raise BadInput("--group: is empty (expected a consumer group's id); kafka-consumer-groups --list names them")
     config = kafka_config(load_fleet().cluster(cluster).connection)
@@ -64,7 +64,7 @@ def _of_part(fleet: Fleet, cluster: str, entries: list[Application], count: Say 
 
 
 def _counted(read: ClusterLag, config: dict[str, Any], count: Say | None) -> ClusterLag:
-    """In records where `count` is there, else in offsets."""
+    """The lag in records if `count` is given, else in offsets."""
     return read if count is None else exact(read, config, count)
 
 

@@ -1,4 +1,4 @@
-"""A file that appears whole or not at all, and never in the place of another."""
+"""Writes a new file completely or not at all, and never over another."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from kstreams_runbooks.files import create_file
 
 
 def create(path: Path, text: str) -> bool:
-    """Write a new file; False, with nothing changed, where one is there. BadInput where it cannot be written."""
+    """Write a new file; False, with nothing changed, if one exists. BadInput if it cannot be written."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         return create_file(path, text.encode())

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import click
 
-from kstreams_runbooks.model.releases.path import VersionPath, VersionQuestion
+from kstreams_runbooks.model.releases.path import PathQuestion, UpgradePath
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.verdicts import Outcome
 
@@ -39,11 +39,11 @@ def version_path_command(
     Exit codes: 0 one plain rolling bounce, 1 more than that or a refusal, 2 bad input, 3 an input is missing that would
     change the answer.
     """
-    from kstreams_runbooks.decide.releases.path import version_path
+    from kstreams_runbooks.decide.releases.path import upgrade_path
     from kstreams_runbooks.present.path import as_text
     from kstreams_runbooks.rules import upgrade_path_rules
 
-    question = VersionQuestion(
+    question = PathQuestion(
         running=Release.parse(running),
         target=Release.parse(target),
         broker=None if broker is None else Release.parse(broker),
@@ -52,7 +52,7 @@ def version_path_command(
         table_aggregations=table_aggregations,
         group_protocol=protocol,
     )
-    path = version_path(question, upgrade_path_rules())
+    path = upgrade_path(question, upgrade_path_rules())
     if form == "json":
         click.echo(json.dumps(document(path), indent=2))
     else:
@@ -69,8 +69,8 @@ def version_paths_command() -> None:
     click.echo(whole_table(upgrade_path_rules()), nl=False)
 
 
-def document(path: VersionPath) -> dict[str, Any]:
-    """The answer for a machine."""
+def document(path: UpgradePath) -> dict[str, Any]:
+    """The answer as a JSON document."""
     return {
         "schema_version": SCHEMA_VERSION,
         "verdict": path.verdict.value,
@@ -82,7 +82,7 @@ def document(path: VersionPath) -> dict[str, Any]:
     }
 
 
-def exit_code(path: VersionPath) -> int:
+def exit_code(path: UpgradePath) -> int:
     """0 one plain rolling bounce, 1 more than that or a refusal, 3 inconclusive."""
     if path.verdict is Outcome.INCONCLUSIVE:
         return 3

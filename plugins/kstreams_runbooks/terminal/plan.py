@@ -19,7 +19,7 @@ _TEXT = click.Path(dir_okay=False, path_type=Path, allow_dash=True)
 
 
 def _sides(command: _F) -> _F:
-    """Options that both versions have."""
+    """Add the options that both versions have."""
     for side, words in (("to", "new"), ("from", "old")):
         for name, kind, meta, text in (
             ("version", str, "RELEASE", f"Kafka Streams release of the {words} version, such as 4.3.1."),
@@ -71,26 +71,26 @@ def plan_command(form: str, application: str | None, **given: Any) -> None:
 
 
 def _worse(code: int, topics: Verdict) -> int:
-    """The plan's exit code, or that of the topics: what is certain goes over what is missing, bad input over both."""
+    """The plan's exit code, or that of the topics: a certain result outranks a missing one, bad input outranks both."""
     if code == BadInput.exit_code or topics.outcome is Outcome.PROCEED:
         return max(code, 1) if topics.findings else code
     return Refused.exit_code if topics.outcome is Outcome.REFUSE else Inconclusive.exit_code
 
 
 def _on_cluster(application: str, given: dict[str, Any]) -> Verdict:
-    """The new version against the cluster, its files read as the plan reads them."""
+    """Judge the new version against the cluster; its files are read as the plan reads them."""
     from kstreams_runbooks.documents.text import read_text
     from kstreams_runbooks.model.topology.declaration import Described
-    from kstreams_runbooks.terminal.inputs import SideFiles, read_version
+    from kstreams_runbooks.terminal.inputs import SideFiles, read_side
     from kstreams_runbooks.terminal.logs import log_to_stderr
     from kstreams_runbooks.watch.planned_topics import judged_on_cluster
 
     path = given["to_topology"]
     if str(path) == "-":
         raise BadInput("stdin: can be read only once; with --application give --to-topology as a file")
-    version = read_version(SideFiles(path, given["to_declaration"], given["to_config"], given["to_version"]))
+    side = read_side(SideFiles(path, given["to_declaration"], given["to_config"], given["to_version"]))
     log_to_stderr()
-    return judged_on_cluster(application, Described("", "", str(path), read_text(path), version.declared))
+    return judged_on_cluster(application, Described("", "", str(path), read_text(path), side.declared))
 
 
 @click.command(
@@ -133,12 +133,12 @@ def _answer(given: dict[str, Any], form: str, **more: Any) -> int:
     from kstreams_runbooks.present.change import document, exit_code
     from kstreams_runbooks.present.change_text import as_markdown, as_text
     from kstreams_runbooks.rules import release_settings, topology_change_rules, upgrade_path_rules
-    from kstreams_runbooks.terminal.inputs import SideFiles, read_version
+    from kstreams_runbooks.terminal.inputs import SideFiles, read_side
 
     if str(given["from_topology"]) == str(given["to_topology"]) == "-":
         raise BadInput("stdin: cannot be both versions; give a file for one of them")
     before, after = (
-        read_version(
+        read_side(
             SideFiles(
                 given[f"{side}_topology"],
                 given[f"{side}_declaration"],

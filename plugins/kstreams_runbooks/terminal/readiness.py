@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kstreams_runbooks.observe import KafkaAddress
     from kstreams_runbooks.present.readiness import ApplicationReadiness
 
-# Each application is a handful of requests, and a deployer that may be slow.
+# Each application takes a few requests, and its deployer may be slow.
 _THREADS = 8
 
 
@@ -50,7 +50,7 @@ def readiness_command(applications: tuple[str, ...], form: str) -> None:
 
 
 def _address(fleet: "Fleet", cluster: str) -> "KafkaAddress | RunbookError":
-    """Where it is, or why nobody knows: the applications of the other clusters are read all the same."""
+    """The address of a cluster, or the error: the applications of the other clusters are read anyway."""
     from kstreams_runbooks.connections import kafka_config
 
     try:

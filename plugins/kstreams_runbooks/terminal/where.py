@@ -1,4 +1,4 @@
-"""Which fleet the declarations are for, and which of its clusters was asked."""
+"""Finds the fleet that the declarations are for, and the cluster in it."""
 
 import re
 from collections.abc import Mapping
@@ -15,9 +15,9 @@ _FOLDER = "applications"
 
 
 def fleet_of(out: Path) -> Fleet:
-    """The fleet whose folder of applications `out` is; one of another name is the folder of a fleet itself.
+    """The fleet whose folder of applications is `out`; a folder with another name is that of a fleet itself.
 
-    BadInput where it is a file, or where nobody can say.
+    BadInput if it is a file, or cannot be read.
     """
     try:
         is_file = out.exists() and not out.is_dir()
@@ -29,7 +29,7 @@ def fleet_of(out: Path) -> Fleet:
 
 
 def unread_by(fleet: Fleet, out: Path) -> str:
-    """What to do with declarations that no fleet loads where they are written, empty where one does."""
+    """What to do with declarations in a folder that no fleet loads, empty if one does."""
     used = fleet_dir().absolute()
     if out.name == _FOLDER or fleet.directory == used:
         return ""
@@ -40,10 +40,10 @@ def unread_by(fleet: Fleet, out: Path) -> str:
 
 
 def cluster_of(fleet: Fleet, bootstrap: str, name: str | None) -> tuple[str, Mark]:
-    """The name of the cluster that has these bootstrap servers, or `name`, and where it is from.
+    """The name of the cluster that has these bootstrap servers, or `name`, and its origin.
 
-    In a fleet that has no cluster yet it is named after its first bootstrap server, and found by that name again as
-    long as nobody has created its connection. BadInput where nothing says which it is.
+    In a fleet without a cluster the name comes from the first bootstrap server, and finds the cluster again as long
+    as its connection does not exist. BadInput if the cluster is ambiguous or unknown.
     """
     if name is not None:
         if not STEM.fullmatch(name):
@@ -82,7 +82,7 @@ def named_after(bootstrap: str) -> str:
 
 
 def declare_cluster(fleet: Fleet, name: str) -> Path | None:
-    """Write the declaration of a cluster that has none; None where it has one. BadInput for one that is bad."""
+    """Write the declaration of a cluster that has none; None if it has one. BadInput for a declaration with errors."""
     file = fleet.directory / "clusters" / f"{name}.yaml"
     if name not in fleet.clusters and not file.exists() and create(file, cluster_text(name)):
         return file
@@ -91,7 +91,7 @@ def declare_cluster(fleet: Fleet, name: str) -> Path | None:
 
 
 def _has_clusters(fleet: Fleet) -> bool:
-    """A file that cannot be read is one, too: nobody knows which cluster it was."""
+    """An unreadable file counts as one: its cluster is unknown."""
     folder = fleet.directory / "clusters"
     return bool(fleet.clusters) or any(problem.file.parent == folder for problem in fleet.problems)
 

@@ -1,7 +1,7 @@
-"""One counter for every size: a consumer up to MOST_AT_ONCE offsets, Spark over Connect beyond, else the consumer.
+"""One counter for every size: a consumer up to MOST_AT_ONCE offsets, Spark over Connect above that.
 
-Where Spark does not count (none is configured, it does not answer, it fails in whatever way), the consumer counts all
-of it and says so: slower, the same figures.
+If Spark cannot count (not configured, no answer, any failure), the consumer counts all offsets and the answer shows
+it: slower, the same figures.
 """
 
 import os
@@ -17,19 +17,19 @@ from kstreams_runbooks.observe.kafka.offsets import Place
 from kstreams_runbooks.observe.lag.count import count_readable
 from kstreams_runbooks.watch.java_client import java_settings
 
-# Offsets a second of a consumer of records of a hundred bytes on a busy core: what a person is told, and no limit.
+# Offsets per second of a consumer on a busy core, records of 100 bytes: for the estimate in a message, not a limit.
 CONSUMER_PER_S: Final = 100_000
 _TIMEOUT_S: Final = 30.0
-# A machine or a network may be ten times slower than that before a count is given up.
+# A count is given up on a machine or network more than ten times slower than that.
 _PATIENCE: Final = 10
 
 
 class Counter:
-    """Counts what can be read in ranges of one cluster; a context manager where it is asked more than once.
+    """Counts the readable records in ranges of one cluster; use it as a context manager for several counts.
 
-    `remote` is a Spark Connect server (default: SPARK_REMOTE of the environment; empty: none), `most` how many offsets
-    are ever scanned in one count; `say` is told why a count takes long, before it begins. A session with Spark stays
-    open until the end. Of one thread at a time.
+    `remote` is a Spark Connect server (default: SPARK_REMOTE of the environment; empty: none), `most` the maximum of
+    offsets that one count scans; `say` receives the reason for a slow count before it begins. The session with Spark
+    stays open until the end. For one thread at a time.
     """
 
     def __init__(
@@ -53,14 +53,14 @@ class Counter:
         self.close()
 
     def close(self) -> None:
-        """End what is open."""
+        """Close the session with Spark."""
         if self._spark is not None:
             self._spark.close()
 
     def __call__(self, ranges: Mapping[Place, tuple[int, int]]) -> Counted:
-        """What can be read in [start, end) of each partition, end no further than its last stable offset.
+        """Count the readable records in [start, end) of each partition, at most to its last stable offset.
 
-        Inconclusive where an offset is gone or past an open transaction, Unreachable where Kafka does not answer.
+        Inconclusive if an offset is gone or past an open transaction, Unreachable if Kafka does not answer.
         """
         whole = [OffsetRange(*place, start, max(start, end)) for place, (start, end) in ranges.items()]
         filled = [part for part in cut(whole, self._most) if part.offsets]
@@ -82,8 +82,8 @@ class Counter:
             try:
                 return Counted(self._spark.count(java_settings(self._config), ranges), "spark")
             except RunbookError as error:
-                # Inconclusive too: what Spark lacks itself the consumer does not need, and an offset that is gone it
-                # finds gone as well.
+                # Inconclusive too: the consumer does not need what Spark lacks, and it also detects an offset that is
+                # gone.
                 why = str(error)
         slower = f"{offsets:,} offsets are counted without Spark, which takes about {_takes(offsets)} ({why})"
         return self._by_consumer(ranges, self._remarks(slower))

@@ -1,4 +1,4 @@
-"""Reading after reading of a drain, judged each time: the loop of a command that waits and of the triggerer."""
+"""Reads a drain repeatedly and judges each time: the loop of the waiting command and of the triggerer."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -21,13 +21,13 @@ from kstreams_runbooks.observe.application.drain import DrainReader
 from kstreams_runbooks.observe.lag.count import count_readable
 from kstreams_runbooks.observe.lag.first_unread import first_unread
 
-# How long one reading looks for a record among many offsets: what lies in a transaction that was aborted passes at the
-# pace of the network, some ten million records in this time.
+# How long one reading searches many offsets for a record. Records of an aborted transaction pass at the speed of the
+# network, about ten million in this time.
 _LOOK_S = 20.0
 
 
 def drain_reader(entry: Application, deployer: Deployer, kafka: Mapping[str, Any]) -> DrainReader:
-    """A reader that may be asked again and again, of one thread at a time; `kafka` is a librdkafka configuration."""
+    """A reader for repeated readings, for one thread at a time; `kafka` is a librdkafka configuration."""
     known = entry.declared()
 
     def declared(release: str) -> Declaration | None:
@@ -35,7 +35,7 @@ def drain_reader(entry: Application, deployer: Deployer, kafka: Mapping[str, Any
             return None
         return release_declaration(entry.name, release, known.library(release))
 
-    # Where nobody knows which, what was aborted is something to process.
+    # If the guarantee is unknown, aborted records count as records to process.
     once = entry.processing_guarantee.startswith("exactly_once")
     isolation: Isolation = "read_committed" if once else "read_uncommitted"
     return DrainReader(
@@ -47,15 +47,15 @@ def drain_reader(entry: Application, deployer: Deployer, kafka: Mapping[str, Any
     )
 
 
-# More than a pace is reckoned from: a wait of an hour has hundreds.
+# More readings than the pace needs: a wait of an hour has hundreds.
 _MOST = 60
 
 
 class DrainWatch:
-    """The last readings of one wait, of `taken` in all, and what they say together; of one thread at a time.
+    """The last readings of one wait (`taken` counts all of them) and their verdict; for one thread at a time.
 
-    A reading that fails as a whole lacks everything; `unreachable` where no broker answered at the last. The question
-    is bound to each topic as it was first seen: a wait outlives its readings. `kafka` is a librdkafka configuration.
+    A reading that fails as a whole has no values; `unreachable` if no broker answered the last one. The question binds
+    each topic's id when it is first seen: a wait outlives its readings. `kafka` is a librdkafka configuration.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class DrainWatch:
         self._began = 0.0
 
     def look(self) -> Verdict:
-        """One more reading, and what they say together; blocks."""
+        """Take one more reading and judge all of them; blocks."""
         self._began = time.monotonic()
         self.readings = (*self.readings, self.read())[-max(_MOST, self.question.readings) :]
         self.taken += 1
@@ -78,7 +78,7 @@ class DrainWatch:
         return self.verdict
 
     def until(self, is_over: Callable[[RetryCallState], bool]) -> dict[str, Any]:
-        """How tenacity goes on with `look` until it is final, or over; intervals count from beginning to beginning."""
+        """Arguments for tenacity: repeat `look` until it is final or `is_over`; intervals run from start to start."""
         return {
             "retry": retry_if_result(lambda verdict: not is_final(verdict)),
             "wait": lambda _: max(0.0, pause_s(self.readings, self._interval_s) - (time.monotonic() - self._began)),
@@ -86,7 +86,7 @@ class DrainWatch:
         }
 
     def read(self) -> DrainReading:
-        """One reading, whatever fails."""
+        """Take one reading; a failure becomes its problem."""
         self.unreachable = False
         cluster = ClusterReader(self._kafka)
         try:

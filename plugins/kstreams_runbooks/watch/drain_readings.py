@@ -1,4 +1,4 @@
-"""Reading after reading until there is an answer, or nobody waits for it any longer."""
+"""Reads until there is an answer, or the wait is over."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -17,7 +17,7 @@ from kstreams_runbooks.watch.drain import DrainWatch
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """Seconds between two readings, and until it is given up; None: as many readings as can prove it, no more."""
+    """Seconds between two readings and until the end of the wait; None: only the readings that a proof needs."""
 
     interval_s: float
     ceiling_s: float | None
@@ -31,7 +31,7 @@ class Watch:
         self._ceiling_s = waits.ceiling_s
 
     def until_answered(self, show: Callable[[DrainAnswer], None]) -> DrainAnswer:
-        """Look until it is proven, a person is needed, or time is over; Ctrl-C ends it with what is known then."""
+        """Read until the drain is proven, needs an operator, or the time is over; Ctrl-C returns the last answer."""
         watch = self._watch
         until = None if self._ceiling_s is None else time.monotonic() + self._ceiling_s
 

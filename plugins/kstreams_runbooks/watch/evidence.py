@@ -1,4 +1,4 @@
-"""What a run leaves behind, as one document: what was planned, who approved, what was read, what was decided."""
+"""The evidence of a run as one document: its plan, approvals, readings and decisions."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -16,7 +16,7 @@ _T = TypeVar("_T")
 
 
 def as_document(ledger: Ledger, record: RunRecord) -> dict[str, Any]:
-    """Everything the ledger has of one run; times are Unix milliseconds."""
+    """Everything in the ledger about one run; times are Unix milliseconds."""
     kept = ledger.evidence(record.run_key)
     return {
         "run": encode(record),
@@ -38,7 +38,7 @@ def as_document(ledger: Ledger, record: RunRecord) -> dict[str, Any]:
 
 
 def _chain(ledger: Ledger, record: RunRecord) -> dict[str, Any]:
-    """The journal of a run in numbers: how long it is, its head, and where a clock was set back."""
+    """The figures of a run's journal: its length, its head, and the entries at which a clock went back."""
     entries = ledger.timeline(record.run_key)
     return {
         "rows": record.rows,
@@ -48,9 +48,9 @@ def _chain(ledger: Ledger, record: RunRecord) -> dict[str, Any]:
 
 
 def verified(ledger: Ledger, record: RunRecord, head: str | None) -> ChainVerdict:
-    """Whether the journal of a run, and its record, are what was written; `head` is one that was kept elsewhere."""
+    """Whether the journal and the record of a run are unchanged; `head` is a copy that was kept elsewhere."""
     key = record.run_key
-    # What cannot be read was changed: it is compared as if it were not there, and accuses nothing else.
+    # An unreadable entry was changed: it counts as absent, and does not make other entries suspect.
     plan = _readable(lambda: ledger.plan(key), None)
     facts: dict[str, Any] = _readable(lambda: ledger.recalled(key), {})
     return chain_holds(ledger.entries(key), Kept(record, plan, ledger.plan_digest(key), facts), head)
@@ -75,7 +75,7 @@ def _piece(piece: Evidence) -> dict[str, Any]:
 
 
 def rechecked(ledger: Ledger, record: RunRecord) -> dict[str, Any]:
-    """Every decision of the run made again on the inputs that were kept: how many are equal, and which are not."""
+    """Make every decision of the run again on its kept inputs; how many are equal, and which differ."""
     equal, different = 0, []
     for piece in ledger.evidence(record.run_key, kind="verdict"):
         name = piece.payload.get("decision")
@@ -90,9 +90,9 @@ def rechecked(ledger: Ledger, record: RunRecord) -> dict[str, Any]:
 
 
 def _today(name: str, payload: dict[str, Any]) -> Any:
-    """What the decision comes to today; a sentence where it cannot be made any more, which is not equal either."""
+    """The result of the decision today; a sentence if it cannot be made any more, which never equals the old result."""
     if name not in DECISIONS:
-        return f"no decision is called {name} any more"
+        return f"no decision has the name {name} any more"
     try:
         return call_again(DECISIONS[name], payload)
     except (RunbookError, ValueError, KeyError, TypeError) as error:
@@ -100,7 +100,7 @@ def _today(name: str, payload: dict[str, Any]) -> Any:
 
 
 def as_markdown(document: dict[str, Any]) -> str:
-    """The same for a person: a timeline without the raw readings, which the JSON has."""
+    """The evidence as Markdown: a timeline without the raw readings, which are in the JSON."""
     run = document["run"]
     if "chain" not in document:
         return "\n".join(
@@ -134,7 +134,7 @@ def as_markdown(document: dict[str, Any]) -> str:
         ]
     lines += ["", *(f"- failed: {_whole(failure['payload']['sentence'])}" for failure in document["failures"])]
     lines += [
-        f"- {markdown(unsent['channel'])} was not told: {markdown(unsent['notification']['subject'])} "
+        f"- {markdown(unsent['channel'])} was not notified: {markdown(unsent['notification']['subject'])} "
         f"({markdown(unsent['error'] or 'not tried')})"
         for unsent in document["notifications"]
         if unsent["sent_at_ms"] is None
@@ -165,7 +165,7 @@ def _row(*cells: object) -> str:
 
 
 def _verify_lines(document: dict[str, Any]) -> list[str]:
-    """What the chain shows, where it was asked for."""
+    """The result of `--verify`, empty without it."""
     if "verify" not in document:
         return []
     verify = document["verify"]

@@ -1,4 +1,4 @@
-"""librdkafka's settings as those of Kafka's Java client, which is what Spark reads Kafka with.
+"""Translates librdkafka's settings to those of Kafka's Java client, with which Spark reads Kafka.
 
 Sources: librdkafka, CONFIGURATION.md; Apache Kafka documentation, "Consumer Configs" and "Security: SSL, SASL";
 KIP-651 (PEM keys and certificates as text: the files need not be where Spark's tasks run).
@@ -19,7 +19,7 @@ _LOGIN_MODULES: Final = {
 }
 _SAME: Final = frozenset({"bootstrap.servers", "client.id", "ssl.key.password", "ssl.cipher.suites"})
 _SECURITY: Final = ("sasl.", "ssl.", "security.", "enable.ssl.", "enable.sasl.", "https.")
-# Each file's setting in librdkafka beside the one that holds its text, and what the text is called in Java.
+# librdkafka's setting for each file, the one for its text, and the setting for the text in Java.
 _PEM: Final = (
     ("ssl.ca.location", "ssl.ca.pem", "ssl.truststore.certificates"),
     ("ssl.certificate.location", "ssl.certificate.pem", "ssl.keystore.certificate.chain"),
@@ -40,10 +40,10 @@ _HANDLED: Final = frozenset(
 
 
 def java_settings(config: Mapping[str, Any]) -> dict[str, str]:
-    """The Java client's settings; what does not concern the connection is left out.
+    """The Java client's settings; leaves out settings that do not concern the connection.
 
-    BadInput for a security setting that cannot be said in Java's names: to leave it out would be to connect in another
-    way than the person asked for. The values hold secrets.
+    BadInput for a security setting that Java's client does not have: without it the connection would not be the one
+    that the operator configured. The values contain secrets.
     """
     other = sorted(name for name in config if name.startswith(_SECURITY) and name not in _SAME | _HANDLED)
     if other:
@@ -73,7 +73,7 @@ def _sasl(config: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _quoted(text: str) -> str:
-    """A value as JAAS takes it."""
+    """A value, quoted for JAAS."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 

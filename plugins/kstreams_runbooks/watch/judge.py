@@ -1,23 +1,22 @@
-"""How every application of the fleet stands after a check, whether its cluster could be read or not."""
+"""The status of every application of the fleet after a check, also if its cluster could not be read."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from kstreams_runbooks.decide.status.news import Judged, standing, to_tell
+from kstreams_runbooks.decide.status.news import Judged, kept_status, to_notify
 from kstreams_runbooks.decide.status.status import Status, status
 from kstreams_runbooks.fleet import Application
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.readings.status import KeptStatus
+from kstreams_runbooks.model.times import DAY_MS
 from kstreams_runbooks.watch.settings import CheckSettings
 from kstreams_runbooks.watch.window import earlier_readings, limits_of, sample_of, window
-
-_DAY_MS = 86_400_000
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a check came to: how every application stands, and those whose status is news.
+    """The result of a check: the status of every application, and the changes that an owner is notified of.
 
     `too_late` are applications, as `name @ cluster`, that were declared after their cluster was read.
     """
@@ -29,7 +28,7 @@ class Judgement:
 
     @property
     def words(self) -> dict[str, int]:
-        """How many applications stand how, the most frequent first."""
+        """Number of applications by status, the most frequent first."""
         return dict(Counter(one.word for one in self.statuses).most_common())
 
 
@@ -42,11 +41,11 @@ def judge_fleet(
     problems: Mapping[str, str],
     now_ms: int,
 ) -> Judgement:
-    """Judge this check's readings, keep how every application stands, forget what is too old.
+    """Judge this check's readings, keep the status of every application, delete old readings.
 
-    `read_at_ms` is when each cluster was read, by the clock of whoever read it; `problems` says of the others why they
-    were not: their applications are unknown. Reading a cluster keeps a reading of each application that is declared on
-    it; one without has been declared since, and is left to the next check.
+    `read_at_ms` is when each cluster was read, by the reader's clock; `problems` has the reason for each cluster that
+    was not: its applications are unknown. Reading a cluster keeps a reading of each application that is declared on
+    it; an application without one was declared later, and the next check judges it.
     """
     before = {(one.cluster, one.application): one for one in ledger.lag_statuses()}
     by_cluster: dict[str, list[str]] = {}
@@ -68,9 +67,9 @@ def judge_fleet(
             else:
                 too_late.append(f"{name} @ {cluster}")
                 continue
-            statuses.append(standing(before.get((cluster, name)), judged))
+            statuses.append(kept_status(before.get((cluster, name)), judged))
     ledger.keep_lag_statuses(statuses)
-    # Of the clocks that took part the earliest: one that is weeks ahead must not delete what recreated topics show by.
+    # The earliest of all clocks: one that is weeks ahead must not delete the readings that reveal recreated topics.
     earliest_ms = min([now_ms, *read_at_ms.values()])
-    forgotten = ledger.forget_lag(earliest_ms - int(settings.keep_days * _DAY_MS))
-    return Judgement(tuple(statuses), to_tell(statuses), forgotten, tuple(too_late))
+    forgotten = ledger.forget_lag(earliest_ms - int(settings.keep_days * DAY_MS))
+    return Judgement(tuple(statuses), to_notify(statuses), forgotten, tuple(too_late))

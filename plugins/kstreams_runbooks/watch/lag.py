@@ -1,4 +1,4 @@
-"""What `lag` reads: each cluster once, and the descriptions of applications that are down."""
+"""Reads for `lag`: each cluster once, and the descriptions of applications that are down."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,7 +20,7 @@ from kstreams_runbooks.model.readings.lag import (
 from kstreams_runbooks.model.readings.readings import InstanceReading, Missing, Taken
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.application.application import read_topology
-from kstreams_runbooks.observe.application.topics_read import ask_instances, question
+from kstreams_runbooks.observe.application.topics_read import poll_instances, topics_to_read
 from kstreams_runbooks.observe.kafka.offsets import Place
 from kstreams_runbooks.observe.kafka.topic_names import TopicNames
 from kstreams_runbooks.observe.lag.ages import with_ages
@@ -29,7 +29,7 @@ from kstreams_runbooks.watch.counter import Counter
 from kstreams_runbooks.watch.silent import with_silent
 from kstreams_runbooks.wording import first_of
 
-# Each description is the start of a program.
+# Each description starts a program.
 _THREADS = 4
 _SILENT = Missing("nothing was asked of it a second time")
 
@@ -54,26 +54,26 @@ def of_cluster(
     expiring_ms: int,
     before: Mapping[str, ApplicationLag],
 ) -> ClusterLag:
-    """The lag of these applications of one cluster; Unreachable where no broker answers.
+    """The lag of these applications of one cluster; Unreachable if no broker answers.
 
-    The topology of one that is down is what its deployer describes, of the release that is set. The age of unread
-    records is looked at where they may be deleted within `expiring_ms`, or stand where they stood `before`.
+    The topology of an application that is down comes from its deployer, for the configured release. The age of unread
+    records is read if they may be deleted within `expiring_ms`, or if the offset is the same as `before`.
     """
     with ClusterReader(config) as reader:
         names = reader.names()
-        told = ask_instances(entries, names)
-        asked = [question(one, told[one.name]) for one in entries]
+        polled = poll_instances(entries, names)
+        asked = [topics_to_read(one, polled[one.name]) for one in entries]
         with ThreadPoolExecutor(_THREADS, thread_name_prefix="instances") as pool:
-            silent = [told[one.name].silent for one in entries]
+            silent = [polled[one.name].silent for one in entries]
             asked = list(
                 pool.map(
                     lambda one, entry, quiet: described(one, entry, quiet, deployer_of, names), asked, entries, silent
                 )
             )
-        # What an instance told while it ran is looked after while none does.
+        # Changelogs that an instance reported while it ran are checked while none runs.
         asked = [replace(one, keeps=one.keeps or _kept(before.get(one.application))) for one in asked]
         snapshot = with_ages(read_lag(reader, cluster, asked), reader, config, expiring_ms, before)
-    return ClusterLag(snapshot, {name: one.failed for name, one in told.items()})
+    return ClusterLag(snapshot, {name: one.failed for name, one in polled.items()})
 
 
 def _kept(lag: ApplicationLag | None) -> tuple[str, ...]:
@@ -83,7 +83,7 @@ def _kept(lag: ApplicationLag | None) -> tuple[str, ...]:
 def of_group(config: Mapping[str, Any], cluster: str, group: str, expiring_ms: int) -> ClusterLag:
     """The lag of a group that no fleet declares.
 
-    Its topics are those that it has offsets on, those that its members are assigned, and internal ones by their names.
+    Its topics are those with committed offsets, those assigned to its members, and internal topics by their names.
     """
     with ClusterReader(config) as reader:
         asked = _undeclared(reader, group)
@@ -91,7 +91,7 @@ def of_group(config: Mapping[str, Any], cluster: str, group: str, expiring_ms: i
 
 
 def _undeclared(reader: ClusterReader, group: str) -> LagAsked:
-    """The question about it; where its members, its offsets or a topic cannot be seen, it says so."""
+    """What to read of the group; `lacking` names members, offsets or topics that are not visible."""
     asked = LagAsked(group, group)
     groups = {name: kind for name, kind, _ in reader.groups()}
     if group not in groups:
@@ -101,11 +101,11 @@ def _undeclared(reader: ClusterReader, group: str) -> LagAsked:
         return replace(asked, lacking=f"{found.missing}, so a topic without a committed offset would be missed")
     names = reader.names()
     assigned = {place.rpartition("-")[0] for one in found.members for place in one.partitions}
-    # In a rebalance, and of a streams group, the members do not show all that the group reads.
+    # In a rebalance, and in a streams group, the members do not show every topic of the group.
     lacking = "" if assigned and found.state.lower() == "stable" else _perhaps_hidden(group, names)
     if not assigned:
         return replace(asked, lacking=lacking)
-    # Read after the members, so that what one of them commits on meanwhile is among the assigned ones at least.
+    # Read after the members: a topic that a member commits on meanwhile is then at least among the assigned ones.
     offsets = reader.committed([group])[group]
     if isinstance(offsets, Missing):
         return replace(asked, lacking=offsets.missing)
@@ -115,7 +115,7 @@ def _undeclared(reader: ClusterReader, group: str) -> LagAsked:
 
 
 def _perhaps_hidden(group: str, names: TopicNames) -> str:
-    """Why the offsets that a broker shows of a group may not be all, empty where no topic at all is hidden."""
+    """Why a broker may not show all offsets of a group, empty if no topic is hidden."""
     if isinstance(names.hidden, Missing):
         return (
             f"whether group {group} has offsets on topics that are not visible to this login is not known: a broker "
@@ -132,7 +132,7 @@ def _perhaps_hidden(group: str, names: TopicNames) -> str:
 
 
 def not_read(cluster: str, entries: Sequence[Application], at_ms: int, why: str) -> ClusterLag:
-    """What is known of applications whose cluster could not be read: nothing, and why."""
+    """The lag of applications whose cluster could not be read: unknown, with the reason."""
     lags = (ApplicationLag(one.name, one.application_id, None, None, (), (why,)) for one in entries)
     return ClusterLag(LagSnapshot(Taken(at_ms, cluster), cluster, tuple(lags)))
 
@@ -140,7 +140,7 @@ def not_read(cluster: str, entries: Sequence[Application], at_ms: int, why: str)
 def described(
     asked: LagAsked, entry: Application, silent: Collection[str], deployer_of: DeployerOf, names: TopicNames
 ) -> LagAsked:
-    """The question with the topics of descriptions, of what the `silent` instances that tell none are set to."""
+    """The question with the topics of the releases that the `silent` instances are configured to run."""
     if asked.reads is not None:
         return with_silent(asked, silent, lambda: deployer_of(entry), names) if silent else asked
     try:
@@ -158,9 +158,9 @@ def described(
 
 
 def exact(read: ClusterLag, config: Mapping[str, Any], say: Callable[[str], None]) -> ClusterLag:
-    """The same with records in place of offsets; `say` is told what takes long, and why.
+    """The same with records in place of offsets; `say` receives what takes long, and why.
 
-    Offsets stay where they cannot be counted, and the application has that among its problems.
+    Offsets that cannot be counted stay offsets, and the application gets a problem with the reason.
     """
     with Counter(config, say=say) as count:
         lags = tuple(_exact(one, count, say) for one in read.snapshot.applications)
@@ -168,7 +168,7 @@ def exact(read: ClusterLag, config: Mapping[str, Any], say: Callable[[str], None
 
 
 def _exact(lag: ApplicationLag, count: Counter, say: Callable[[str], None]) -> ApplicationLag:
-    """Orphaned rows apart: what nobody reads must not use up what is scanned at most."""
+    """Count orphaned rows separately: records that are not read must not use up the limit of a scan."""
     readable: dict[Place, Readable] = {}
     for what, rows in (("", lag.read), (" of nothing that it reads", lag.orphaned)):
         try:

@@ -1,4 +1,4 @@
-"""How applications stand: by the present reading and those that the scheduled check kept before it."""
+"""The status of applications from the present reading and those that the scheduled check kept before it."""
 
 import logging
 from collections.abc import Mapping
@@ -20,16 +20,16 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class LagWindow:
-    """What was kept of a cluster's applications before some time, by name; nothing where there is no ledger."""
+    """The kept readings of a cluster's applications before some time, by name; empty without a ledger."""
 
     settings: CheckSettings
     kept: Mapping[str, tuple[KeptReading, ...]]
 
     @classmethod
     def before(cls, at_ms: int, cluster: str, ids: Mapping[str, str]) -> Self:
-        """Read it from the ledger (`ids`: name to application id); a ledger that does not answer is said.
+        """Read them from the ledger (`ids`: name to application id); logs a ledger that does not answer.
 
-        What the check keeps later is left out: a count takes long, and a check comes meanwhile.
+        It leaves out later readings: a count takes long, and a check may run meanwhile.
         """
         settings, found = CheckSettings(), {}
         try:
@@ -47,11 +47,11 @@ class LagWindow:
 
     @property
     def expiring_ms(self) -> int:
-        """How near its deletion an unread record is told."""
+        """How close to its deletion an unread record counts as expiring."""
         return limits_of(self.settings).expiring_ms
 
     def answers(self, read: ClusterLag) -> tuple[LagAnswer, ...]:
-        """One of each application that was read, with records in place of offsets or not."""
+        """The answer for each application that was read, whether its lag is in offsets or in records."""
         return tuple(
             LagAnswer(read.snapshot.cluster, read.snapshot.taken.at_ms, lag, self._status(lag, read))
             for lag in read.snapshot.applications

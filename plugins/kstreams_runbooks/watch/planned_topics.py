@@ -1,13 +1,13 @@
-"""A version that a terminal plans, against the topics of the cluster that its application runs on."""
+"""Compares a planned version with the topics of its application's cluster, for the terminal."""
 
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Verdict
 
 
 def judged_on_cluster(application: str, wanted: Described) -> Verdict:
-    """What the runbooks decide of this version before they stop anything (decide/fitting/topics.py).
+    """The decision that the runbooks make about this version before they stop anything (decide/fitting/topics.py).
 
-    BadInput where the application or its connection is unknown, Unreachable where no broker answers.
+    BadInput if the application or its connection is unknown, Unreachable if no broker answers.
     """
     from kstreams_runbooks.connections import kafka_config
     from kstreams_runbooks.decide.fitting.needed import topics_needed

@@ -1,4 +1,4 @@
-"""What the readiness of a declared application is decided from: what is read of it, and what its entry allows."""
+"""The facts that decide the readiness of a declared application: its reading, and the content of its entry."""
 
 from kstreams_runbooks.deployers import make_deployer
 from kstreams_runbooks.errors import BadInput, RunbookError
@@ -11,9 +11,9 @@ from kstreams_runbooks.observe import ClusterReader, KafkaAddress, read_applicat
 def read_readiness(
     entry: Application, kafka: KafkaAddress | RunbookError
 ) -> tuple[ReadinessReading, RunbookError | None]:
-    """Everything that the facts are made from; with the error where all of it failed, and nothing read then.
+    """Read everything that the facts need; if the reading fails, it has only the error.
 
-    `kafka` may be the error that there is in place of an address.
+    `kafka` is a librdkafka configuration, or the error that prevents one.
     """
     try:
         if isinstance(kafka, RunbookError):

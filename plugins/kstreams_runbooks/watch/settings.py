@@ -1,4 +1,4 @@
-"""How the scheduled check reads and judges: `config/fleet_check.yaml`, beside the fleet's folders, all optional."""
+"""Settings of the scheduled check: `config/fleet_check.yaml`, next to the fleet's folders, all optional."""
 
 from pathlib import Path
 
@@ -8,45 +8,47 @@ from kstreams_runbooks.documents.text import is_absent
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet import fleet_dir
 from kstreams_runbooks.fleet.reading import read_settings
-from kstreams_runbooks.fleet.values import Amount, Count, FleetModel
+from kstreams_runbooks.fleet.values import Amount, FleetModel, WholeNumber
 
 _FILE, _OLD_FILE = "fleet_check.yaml", "drain_check.yaml"
 
 
 class CheckSettings(FleetModel):
-    """The file; every value has a default, and a most that clocks and databases can still count to."""
+    """The file; every value has a default, and a maximum that clocks and databases can still represent."""
 
     name: str = "fleet_check"
-    every_minutes: Count = Field(default=5, ge=0, le=525_600, description="minutes between two checks; 0: only by hand")
+    every_minutes: WholeNumber = Field(
+        default=5, ge=0, le=525_600, description="minutes between two checks; 0: only by hand"
+    )
     keep_days: Amount = Field(default=7, gt=0, le=36_500, description="days for which readings are kept")
-    samples: Count = Field(
+    samples: WholeNumber = Field(
         default=3,
         ge=2,
         le=1_000,
-        description="readings that a status is judged by; so many without progress are stalled",
+        description="readings that decide a status; this many without progress are stalled",
     )
     apart_seconds: Amount = Field(
-        default=15, ge=0, le=31_536_000, description="seconds between two readings that a status is judged by, at least"
+        default=15, ge=0, le=31_536_000, description="minimum seconds between two readings that decide a status"
     )
-    behind_records: Count = Field(
+    behind_records: WholeNumber = Field(
         default=10_000, ge=0, le=2**53 - 1, description="records to read above which it is behind"
     )
     expiring_hours: Amount = Field(
         default=6,
         gt=0,
         le=87_600,
-        description="hours before an unread record's deletion from which it is expiring; half its retention at most",
+        description="an unread record is expiring this many hours before its deletion; half its retention at most",
     )
     topology_hours: Amount = Field(
         default=1,
         gt=0,
         le=87_600,
-        description="hours after which a well application's instances tell their topology again",
+        description="hours after which the check reads a healthy application's topology again",
     )
 
 
 def check_settings(config_dir: Path | None = None) -> CheckSettings:
-    """What the file says, or the defaults; BadInput names what is wrong with it."""
+    """The settings in the file, or the defaults; BadInput names what is wrong with the file."""
     if not is_absent(old := fleet_dir(config_dir) / _OLD_FILE):
         raise BadInput(f"{old}: is called {_FILE} now; rename it; nothing is checked until then")
     return read_settings(fleet_dir(config_dir) / _FILE, CheckSettings, "nothing is checked")

@@ -1,4 +1,4 @@
-"""What instances may read that do not answer, beside others that do: in a roll theirs may be another topology."""
+"""Topics that silent instances may read while others answer: during a roll their topology may differ."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
@@ -17,7 +17,7 @@ def with_silent(
 ) -> LagAsked:
     """The question with the topics of every release that only silent instances are set to.
 
-    `lacking` says of which nobody knows what it reads: a topic that no other reads any more may be its own.
+    `lacking` names an instance whose topics are unknown: it may read a topic that the others no longer read.
     """
     try:
         deployer = deployer_of()
@@ -26,7 +26,7 @@ def with_silent(
         for release in sorted(releases_of(silent, deployments)):
             topics, why = readable_topics(deployer.topology(release), asked.application_id, names)
             found, unproven = topics.read_on(names)
-            # What only that release reads may never have been made; one that is hidden may have been.
+            # A topic of that release alone may not exist yet; a hidden one may exist.
             there = (found & names.visible) | names.unseen(found).keys()
             reads = _roles(there, topics.internal) | reads
             if said := "; ".join(filter(None, (why, unproven))):
@@ -41,8 +41,8 @@ def _lacking(asked: LagAsked, why: str) -> LagAsked:
 
 
 def releases_of(silent: Collection[str], deployments: Mapping[str, Deployment]) -> set[str]:
-    """Releases of silent instances that no other instance has told; RunbookError where one has none that is known."""
-    # What is set and was not started yet, nobody tells.
+    """Releases of silent instances that no other instance reports; RunbookError if the release of one is unknown."""
+    # No instance reports a release that is configured and not started yet.
     told = {one.release for name, one in deployments.items() if name not in silent and one.applied is True}
     found = set()
     for name in silent:
@@ -53,7 +53,7 @@ def releases_of(silent: Collection[str], deployments: Mapping[str, Deployment]) 
         if isinstance(release, Missing):
             raise Inconclusive(
                 f"{name} does not answer, and what it reads is not known ({release.missing}); start it, or make its "
-                "deployer tell its release"
+                "deployer report its release"
             )
         found.add(release)
     return found - told

@@ -1,6 +1,6 @@
-"""One cluster read by the scheduled check: few batched calls to the brokers, and only some instances are asked.
+"""Reads one cluster for the scheduled check: few batched calls to the brokers, and only some instances are polled.
 
-No task of Airflow's: the tasks call it (steps/status/tasks.py), and so does the benchmark.
+It knows no Airflow: the tasks call it (steps/status/tasks.py), and so does the benchmark.
 """
 
 import hashlib
@@ -12,30 +12,35 @@ from typing import Any
 
 from kstreams_runbooks.decide.status.expected_topics import expected_ids
 from kstreams_runbooks.decide.status.status import LagSample, status
-from kstreams_runbooks.decide.status.whom_to_poll import Acquaintance, unheard_of, why_ask
+from kstreams_runbooks.decide.status.whom_to_poll import Acquaintance, unheard_of, why_poll
 from kstreams_runbooks.decide.topology.names import internal_by_id
 from kstreams_runbooks.fleet import Application
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.readings.lag import LagSnapshot, with_others
 from kstreams_runbooks.model.readings.status import KeptReading, KnownTopology
+from kstreams_runbooks.model.times import HOUR_MS
 from kstreams_runbooks.observe import ClusterReader
-from kstreams_runbooks.observe.application.topics_read import Told, ask_instances, question, question_again
+from kstreams_runbooks.observe.application.topics_read import (
+    PolledTopics,
+    poll_instances,
+    topics_to_read,
+    topics_to_read_again,
+)
 from kstreams_runbooks.observe.kafka.topic_names import TopicNames
 from kstreams_runbooks.observe.lag.ages import with_ages
 from kstreams_runbooks.observe.lag.lag import LagAsked, read_lag
 from kstreams_runbooks.watch.settings import CheckSettings
 from kstreams_runbooks.watch.window import earlier_readings, limits_of, window
 
-_HOUR_MS = 3_600_000
 _HELD = "application"
 _READS_MORE = "reads what its topology does not name"
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterRead:
-    """What reading one cluster came to; `asked` says of how many applications the instances were asked, and why.
+    """The result of reading one cluster; `asked` counts the applications whose instances were polled, by reason.
 
-    `later` are readings that the ledger has of a time after this one.
+    `later` counts readings in the ledger with a time after this one.
     """
 
     cluster: str
@@ -49,7 +54,7 @@ class ClusterRead:
 
     @property
     def sentence(self) -> str:
-        """One line."""
+        """The result in one line, for the log."""
         back = f"; {self.later:,} readings of a later time are left out: the clock went back" if self.later else ""
         asked = ", ".join(f"{count} {why}" for why, count in self.asked.items()) or "none"
         return (
@@ -67,20 +72,20 @@ def read_cluster(
     settings: CheckSettings,
     acknowledged: Collection[str] = (),
 ) -> ClusterRead:
-    """Read every application of one cluster and keep one reading of each; Unreachable where no broker answers.
+    """Read every application of one cluster and keep one reading of each; Unreachable if no broker answers.
 
-    Of applications that are `acknowledged` the present topics are the right ones from now on.
+    For `acknowledged` applications the present topics are the expected ones from now on.
     """
     began = time.monotonic()
     ids = {entry.name: entry.application_id for entry in entries}
     earlier = earlier_readings(ledger, cluster, ids, time.time_ns() // 1_000_000, settings)
     last = {name: readings[-1] for name, readings in earlier.items() if readings}
     limits = limits_of(settings)
-    # Before anything is asked: what is changed while this reads is asked again by the next check.
+    # Read before the instances are polled: the next check polls an application again that changes meanwhile.
     changes = ledger.last_changes(cluster)
     with ClusterReader(config, counted=True) as reader:
         names = reader.names()
-        why = _whom_to_ask(ledger, cluster, entries, earlier, names.visible, settings, changes)
+        why = _whom_to_poll(ledger, cluster, entries, earlier, names.visible, settings, changes)
         poll = _Poll(names, earlier, changes, why)
         snapshot = _read(reader, cluster, entries, poll)
         before = {name: reading.lag for name, reading in last.items()}
@@ -97,12 +102,14 @@ def read_cluster(
         samples = window(earlier[entry.name], present)
         if entry.name not in why and (word := status(samples, limits).word) != "healthy":
             why[entry.name] = f"is {word} now"
-    poll.learn(poll.ask([entry for entry in entries if entry.name in why]), at_ms)
-    told, topologies = poll.told, poll.topologies
+    poll.learn(poll.poll_new([entry for entry in entries if entry.name in why]), at_ms)
+    polled, topologies = poll.polled, poll.topologies
     ledger.keep_lag(
         cluster,
         {
-            name: KeptReading(at_ms, lag, told[name].failed if name in told else None, topologies[name], expected[name])
+            name: KeptReading(
+                at_ms, lag, polled[name].failed if name in polled else None, topologies[name], expected[name]
+            )
             for name, lag in lags.items()
         },
     )
@@ -113,52 +120,53 @@ def read_cluster(
 
 @dataclass
 class _Poll:
-    """Whose instances one check asks and why, what they told, and the topologies that come of it."""
+    """The applications whose instances one check polls, with the reason, the answers, and the resulting topologies."""
 
     names: TopicNames
     earlier: Mapping[str, tuple[KeptReading, ...]]
     changes: Mapping[str, int]
     why: dict[str, str]
-    told: dict[str, Told] = field(default_factory=dict)
+    polled: dict[str, PolledTopics] = field(default_factory=dict)
     topologies: dict[str, KnownTopology | None] = field(default_factory=dict)
 
-    def ask(self, entries: Sequence[Application]) -> list[Application]:
-        """Ask the instances of those that have not been asked yet; returns them."""
-        new = [entry for entry in entries if entry.name not in self.told]
-        self.told |= ask_instances(new, self.names)
+    def poll_new(self, entries: Sequence[Application]) -> list[Application]:
+        """Poll the instances of applications that have not been polled yet; returns those applications."""
+        new = [entry for entry in entries if entry.name not in self.polled]
+        self.polled |= poll_instances(new, self.names)
         return new
 
     def learn(self, entries: Sequence[Application], at_ms: int, *, remembering: bool = True) -> None:
-        """Take the topologies from what was told now or, `remembering`, before."""
+        """Take the topologies from the present answers or, if `remembering`, from earlier ones."""
         for entry in entries:
             readings = self.earlier[entry.name] if remembering else ()
-            self.topologies[entry.name] = _topology(entry, self.told.get(entry.name), readings, at_ms, self.changes)
+            self.topologies[entry.name] = _topology(entry, self.polled.get(entry.name), readings, at_ms, self.changes)
 
-    def questions(self, entries: Sequence[Application]) -> list[LagAsked]:
-        """What is read of each, by its topology."""
+    def topics_to_read(self, entries: Sequence[Application]) -> list[LagAsked]:
+        """What to read of each application, by its topology."""
         return [
-            _question(entry, self.told.get(entry.name), self.topologies[entry.name], self.names) for entry in entries
+            _topics_to_read(entry, self.polled.get(entry.name), self.topologies[entry.name], self.names)
+            for entry in entries
         ]
 
 
 def _read(reader: ClusterReader, cluster: str, entries: Sequence[Application], poll: _Poll) -> LagSnapshot:
-    """The lag of every application; once more of each that reads what its topology does not name."""
-    poll.ask([entry for entry in entries if entry.name in poll.why])
+    """The lag of every application; reads again each one with topics that its topology does not name."""
+    poll.poll_new([entry for entry in entries if entry.name in poll.why])
     at_ms = reader.taken().at_ms
     poll.learn(entries, at_ms)
-    snapshot = read_lag(reader, cluster, poll.questions(entries))
-    unheard = _unheard_of(snapshot, poll.earlier, poll.told)
+    snapshot = read_lag(reader, cluster, poll.topics_to_read(entries))
+    unheard = _unheard_of(snapshot, poll.earlier, poll.polled)
     if not unheard:
         return snapshot
     again = [entry for entry in entries if entry.name in unheard]
     poll.why |= dict.fromkeys(unheard, _READS_MORE)
-    poll.ask(again)
-    # What they told before is no answer any more, whether or not they tell now.
+    poll.poll_new(again)
+    # Their earlier answers are no longer valid, whether or not they answer now.
     poll.learn(again, at_ms, remembering=False)
-    return with_others(snapshot, read_lag(reader, cluster, poll.questions(again)))
+    return with_others(snapshot, read_lag(reader, cluster, poll.topics_to_read(again)))
 
 
-def _whom_to_ask(
+def _whom_to_poll(
     ledger: Ledger,
     cluster: str,
     entries: Sequence[Application],
@@ -167,7 +175,7 @@ def _whom_to_ask(
     settings: CheckSettings,
     changes: Mapping[str, int],
 ) -> dict[str, str]:
-    """Applications whose instances are asked, each with the reason."""
+    """Applications whose instances are polled, each with the reason."""
     words = {one.application: one.word for one in ledger.lag_statuses() if one.cluster == cluster}
     held = {name for of, name in held_applications(ledger) if of == cluster}
     internal = internal_by_id(names, {entry.application_id for entry in entries})
@@ -184,7 +192,7 @@ def _whom_to_ask(
             changed=changes.get(entry.name, 0),
             new_topics=tuple(sorted({*internal.get(entry.application_id, ())} - known)) if topology else (),
         )
-        if why := why_ask(acquaintance, now_ms, int(settings.topology_hours * _HOUR_MS)):
+        if why := why_poll(acquaintance, now_ms, int(settings.topology_hours * HOUR_MS)):
             found[entry.name] = why
     return found
 
@@ -200,7 +208,7 @@ def held_applications(ledger: Ledger) -> dict[tuple[str, str], str]:
 
 
 def declared_digest(entry: Application) -> str:
-    """Digest of what a fleet entry says that a topology may hang on."""
+    """Digest of the fields of a fleet entry that a topology may depend on."""
     said = [entry.application_id, entry.inputs, entry.outputs, entry.rule_topics, sorted(entry.deployer.releases)]
     return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]
 
@@ -210,38 +218,44 @@ def _remembered(readings: Sequence[KeptReading]) -> KnownTopology | None:
 
 
 def _topology(
-    entry: Application, told: Told | None, readings: Sequence[KeptReading], at_ms: int, changes: Mapping[str, int]
+    entry: Application,
+    polled: PolledTopics | None,
+    readings: Sequence[KeptReading],
+    at_ms: int,
+    changes: Mapping[str, int],
 ) -> KnownTopology | None:
-    """What its instances tell now, else what they told before, as long as it is declared as it was then."""
+    """The topology that its instances report now, else the earlier one while its declaration is the same."""
     declared = declared_digest(entry)
-    if told is not None and told.reads:
-        return KnownTopology(told.reads, told.keeps, at_ms, declared, changes.get(entry.name, 0), told.patterns)
-    if told is not None and told.heard:
+    if polled is not None and polled.reads:
+        return KnownTopology(polled.reads, polled.keeps, at_ms, declared, changes.get(entry.name, 0), polled.patterns)
+    if polled is not None and polled.heard:
         return None
     remembered = _remembered(readings)
     return remembered if remembered is not None and remembered.declared == declared else None
 
 
-def _question(entry: Application, told: Told | None, known: KnownTopology | None, names: TopicNames) -> LagAsked:
-    """By a topology that holds, told now or before, else by what its instances tell."""
-    return question(entry, told) if known is None else question_again(entry, known, names)
+def _topics_to_read(
+    entry: Application, polled: PolledTopics | None, known: KnownTopology | None, names: TopicNames
+) -> LagAsked:
+    """What to read, by a valid topology from now or before, else by the answers of its instances."""
+    return topics_to_read(entry, polled) if known is None else topics_to_read_again(entry, known, names)
 
 
 def _unheard_of(
-    snapshot: LagSnapshot, earlier: Mapping[str, tuple[KeptReading, ...]], told: Mapping[str, Told]
+    snapshot: LagSnapshot, earlier: Mapping[str, tuple[KeptReading, ...]], polled: Mapping[str, PolledTopics]
 ) -> tuple[str, ...]:
-    """Applications that read what their topology does not name, unless they have just told it."""
+    """Applications that read topics outside their topology, unless their instances have just reported it."""
     return tuple(
         lag.application
         for lag in snapshot.applications
-        if not (lag.application in told and told[lag.application].reads)
+        if not (lag.application in polled and polled[lag.application].reads)
         and (before := earlier[lag.application])
         and unheard_of(lag, before[-1].lag)
     )
 
 
 def _counted(why: Mapping[str, str]) -> dict[str, int]:
-    """How many applications there are of each reason."""
+    """Number of applications for each reason."""
     found: dict[str, int] = {}
     for reason in why.values():
         found[reason] = found.get(reason, 0) + 1

@@ -1,4 +1,4 @@
-"""The readings that a status is judged by, and its limits."""
+"""The readings that decide a status, and its limits."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -6,23 +6,22 @@ from dataclasses import replace
 from kstreams_runbooks.decide.status.status import LagSample, StatusLimits
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.readings.status import KeptReading
+from kstreams_runbooks.model.times import HOUR_MS, SECOND_MS
 from kstreams_runbooks.watch.settings import CheckSettings
-
-_HOUR_MS, _SECOND_MS = 3_600_000, 1_000
 
 
 def limits_of(settings: CheckSettings) -> StatusLimits:
-    """What statuses are judged by."""
+    """The limits of the statuses, from the settings."""
     return StatusLimits(
         settings.samples,
         settings.behind_records,
-        int(settings.expiring_hours * _HOUR_MS),
-        int(settings.apart_seconds * _SECOND_MS),
+        int(settings.expiring_hours * HOUR_MS),
+        int(settings.apart_seconds * SECOND_MS),
     )
 
 
 def sample_of(reading: KeptReading) -> LagSample:
-    """A kept reading as a status is judged by it."""
+    """A kept reading as a sample for the status."""
     return LagSample(reading.at_ms, reading.lag, reading.failed, reading.expected)
 
 
@@ -31,7 +30,7 @@ def earlier_readings(
 ) -> dict[str, tuple[KeptReading, ...]]:
     """Readings before `at_ms` of each application (name to application id), oldest first, as many as a status needs.
 
-    Those of another id are of another group, whatever it was called.
+    A reading with another id belongs to another group, even under the same name.
     """
     limits = limits_of(settings)
     found = ledger.lag_readings(cluster, ids, limits.samples, until_ms=at_ms - 1, apart_ms=limits.apart_ms)
@@ -39,7 +38,7 @@ def earlier_readings(
 
 
 def window(earlier: Sequence[KeptReading], present: LagSample) -> tuple[LagSample, ...]:
-    """What a status is judged by: what was read before, and the present reading, with what was expected before it."""
+    """The samples that decide a status: earlier readings, and the present one with the topics expected before."""
     if earlier and not present.expected:
         present = replace(present, expected=earlier[-1].expected)
     return (*map(sample_of, earlier), present)

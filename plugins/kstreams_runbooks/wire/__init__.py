@@ -1,1 +1,1 @@
-"""What other systems send: read within a stated time and size, and parsed strictly before anything looks at it."""
+"""Data from other systems: read within a stated time and size, and parsed strictly before use."""

@@ -1,8 +1,8 @@
-"""One HTTP exchange that costs a stated time and size, whatever the other side sends or does not send.
+"""One HTTP exchange that costs a stated time and size, whether the other side sends or not.
 
-Every read from the socket is given what is left of one deadline, so that neither a body nor a header that arrives byte
-by byte goes on for longer. Nothing is unpacked: identity is asked for, and another encoding is not read. Redirects are
-not followed, proxies of the environment are not used, and the connection is closed after the one answer.
+Every read from the socket gets the rest of one deadline: neither a body nor a header that arrives byte by byte extends
+it. Nothing is unpacked: identity is requested, and another encoding is rejected. Redirects are not followed, proxies of
+the environment are not used, and the connection is closed after one response.
 """
 
 import base64
@@ -19,22 +19,22 @@ import httpcore
 from kstreams_runbooks.model.web_address import WebAddress
 from kstreams_runbooks.wire.limits import MIB, ExchangeLimits
 
-# Header lines and the sizes of chunks come on top of the body.
+# Header lines and the sizes of chunks count extra.
 _FRAMING = MIB
-# A name with more addresses than this is not tried to its end: each may take the time of a connection.
+# Addresses of one name that are tried: each may take the time of a connection.
 _ADDRESSES = 4
 
 
 @dataclass(frozen=True, slots=True)
 class HttpAnswer:
-    """What came: status and body, nothing else of it is looked at."""
+    """The response: status and body only."""
 
     status: int
     body: bytes
 
 
 class NoAnswer(Exception):
-    """There is no answer within the limits; the text says why, without the address."""
+    """No response within the limits; the text gives the reason, without the address."""
 
     def __init__(self, reason: str, *, listening: bool = True) -> None:
         super().__init__(reason)
@@ -42,7 +42,7 @@ class NoAnswer(Exception):
 
 
 def post(address: WebAddress, path: str, body: bytes, content_type: str, limits: ExchangeLimits) -> HttpAnswer:
-    """The answer to one POST; NoAnswer where there is none within the limits, or where it is encoded."""
+    """The response to one POST; NoAnswer if it does not arrive within the limits, or if it is encoded."""
     budget = _Budget(limits)
     headers = {
         "Host": _host_header(address),
@@ -55,7 +55,7 @@ def post(address: WebAddress, path: str, body: bytes, content_type: str, limits:
     origin = httpcore.Origin(address.scheme.encode(), address.host.encode(), address.port)
     connection = httpcore.HTTPConnection(
         origin,
-        # Loading certificates takes longer than the whole request: only where there is TLS to verify.
+        # Loading certificates takes longer than the whole request: only for TLS.
         ssl_context=httpcore.default_ssl_context() if address.scheme == "https" else None,
         uds=address.socket or None,
         network_backend=_Backend(budget),
@@ -109,7 +109,7 @@ def _authorization(address: WebAddress) -> Mapping[str, str]:
 
 
 class _Budget:
-    """What is left of the limits."""
+    """The rest of the limits."""
 
     def __init__(self, limits: ExchangeLimits) -> None:
         self.limits = limits
@@ -135,7 +135,7 @@ class _Budget:
 
 
 class _Stream(httpcore.NetworkStream):
-    """A connection whose reads and writes are given what is left of the time."""
+    """A connection whose reads and writes get the rest of the time."""
 
     def __init__(self, stream: httpcore.NetworkStream, budget: _Budget) -> None:
         self._stream = stream
@@ -181,7 +181,7 @@ class _Stream(httpcore.NetworkStream):
 
 
 class _Backend(httpcore.NetworkBackend):
-    """Connects within the budget; the resolver, which knows no time limit, is left behind where it takes longer."""
+    """Connects within the budget; a resolver that takes longer is abandoned, because it has no time limit."""
 
     def __init__(self, budget: _Budget) -> None:
         self._budget = budget

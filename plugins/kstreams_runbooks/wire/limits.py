@@ -1,4 +1,4 @@
-"""What one exchange with another system may cost."""
+"""Limits of one exchange with another system."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ MIB = 2**20
 
 @dataclass(frozen=True, slots=True)
 class ExchangeLimits:
-    """What one exchange may cost.
+    """Limits of one exchange.
 
     A healthy agent connects in milliseconds and answers in some 10 ms; its answer has about 1 KB per task and 100 KB of
     topology. 10 s and 16 MiB leave room for a machine under load and for 10,000 tasks.

@@ -1,4 +1,4 @@
-"""JSON from another system, parsed only where every reader would take it for the same document."""
+"""JSON from another system, parsed only if every reader would see the same document."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ _MOST_VALUES = 200_000
 
 
 def parsed(body: bytes) -> Any:
-    """The document; ValueError, with the reason, where it is not UTF-8 or not one plain JSON document within limits."""
+    """The document; ValueError, with the reason, if it is not UTF-8 or not one plain JSON document within limits."""
     if sum(body.count(mark) for mark in (b"[", b"{", b",")) > _MOST_VALUES:
         raise ValueError(f"has more than {_MOST_VALUES:,} values")
     try:
@@ -18,5 +18,5 @@ def parsed(body: bytes) -> Any:
     except UnicodeDecodeError:
         raise ValueError("is not UTF-8") from None
     except BadInput as error:
-        # Its last part says what to do about a file.
+        # Its last part is advice about a file.
         raise ValueError(str(error).rpartition(";")[0]) from None

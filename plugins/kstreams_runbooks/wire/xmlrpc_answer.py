@@ -1,4 +1,4 @@
-"""XML-RPC answers: parsed without entities, within a depth and a number of elements, and never as anything but values.
+"""XML-RPC responses: parsed without entities, within limits of depth and elements, and only into values.
 
 XML-RPC specification (xmlrpc.com/spec.md): a methodResponse with one param, or a fault of faultCode and faultString.
 """
@@ -9,13 +9,13 @@ from xmlrpc.client import Error, Fault, Unmarshaller
 from defusedxml import DefusedXmlException
 from defusedxml.xmlrpc import DefusedExpatParser
 
-# supervisord's longest answer has 60 elements for each program, seven levels deep: this is room for 3,000 programs.
+# supervisord's longest response has 60 elements for each program, seven levels deep: this fits 3,000 programs.
 _MOST_ELEMENTS = 200_000
 _MOST_DEPTH = 40
 
 
 class Faulty(Exception):
-    """The other side answered with a fault."""
+    """The other side responded with a fault."""
 
     def __init__(self, code: int, text: str) -> None:
         super().__init__(text)
@@ -24,7 +24,7 @@ class Faulty(Exception):
 
 
 def answer_of(body: bytes) -> object:
-    """The one value of a response; Faulty for a fault, ValueError, with a reason of ours, for anything else."""
+    """The one value of a response; Faulty for a fault, ValueError, with our own reason, for anything else."""
     values = _Values()
     parser = DefusedExpatParser(values, forbid_dtd=True)
     try:
@@ -40,7 +40,7 @@ def answer_of(body: bytes) -> object:
     except _TooMuch as error:
         raise ValueError(str(error)) from None
     except (Error, ValueError, TypeError, LookupError, ArithmeticError, AttributeError):
-        # What the library's unmarshaller runs into: its text may repeat the answer.
+        # Errors that the library's unmarshaller raises: their text may repeat the response.
         raise ValueError("a value in it is not as XML-RPC writes it") from None
     if len(found) != 1:
         raise ValueError(f"it has {len(found)} values (expected 1)")
@@ -55,11 +55,11 @@ def _faulty(fault: Fault) -> Exception:
 
 
 class _TooMuch(Exception):
-    """A limit of this module was passed."""
+    """A limit of this module was exceeded."""
 
 
 class _Values(Unmarshaller):
-    """The library's unmarshaller behind two limits."""
+    """The library's unmarshaller within two limits."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -30,7 +30,7 @@ def connect(config: Path, monkeypatch: pytest.MonkeyPatch) -> Connect:
 @pytest.mark.parametrize(
     ("extra", "sentence"),
     [
-        ({"bootstrap.servers": "localhost:abc"}, "bootstrap.servers: 'localhost:abc' is no bootstrap server"),
+        ({"bootstrap.servers": "localhost:abc"}, "bootstrap.servers: 'localhost:abc' is not a bootstrap server"),
         ({"bootstrap.servers": " "}, "bootstrap.servers: names no bootstrap server"),
         (ANYWHERE | {"security.protocol": "FOO"}, 'Invalid value "FOO" for configuration property'),
     ],

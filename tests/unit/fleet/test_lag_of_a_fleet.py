@@ -21,6 +21,8 @@ def _silent(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KSTREAMS_RUNBOOKS_CONFIG", str(config))
     monkeypatch.setenv("KSTREAMS_RUNBOOKS_LEDGER", f"sqlite:///{config / 'ledger.db'}")
     monkeypatch.setenv("AIRFLOW_CONN_KAFKA_DEMO", NOBODY)
+    # A port that refuses is tried again for 1.5 s: tests/unit/observe/login/test_way_in.py waits for it.
+    monkeypatch.setattr("kstreams_runbooks.observe.login.way_in._AGAIN_S", 0.1)
 
 
 def lag(*words: str) -> tuple[RunbookError, dict[str, Any]]:

@@ -26,15 +26,15 @@ def test_the_demos_file_writes_beside_the_demo(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("DEMO_DIR", "/run/demo")
     settings = notification_settings(CHECKOUT / "config")
     assert settings.notifiers["demo-file"].arguments == {"path": "/run/demo/notifications.jsonl"}
-    assert [settings.told(kind) for kind in Kind] == [["demo-file"]] * len(Kind)
+    assert [settings.notifiers_for(kind) for kind in Kind] == [["demo-file"]] * len(Kind)
 
 
 def test_a_notifier_is_told_only_its_kinds(tmp_path: Path) -> None:
     """E-mail for what wakes somebody up, for example."""
     text = "notifiers: {mail: {notifier: a.b.C, kinds: [needs_you]}, all: {notifier: a.b.D}}"
     settings = notification_settings(written(tmp_path, text))
-    assert settings.told(Kind.NEEDS_YOU) == ["mail", "all"]
-    assert settings.told(Kind.CONCLUDED) == ["all"]
+    assert settings.notifiers_for(Kind.NEEDS_YOU) == ["mail", "all"]
+    assert settings.notifiers_for(Kind.CONCLUDED) == ["all"]
 
 
 @pytest.mark.parametrize(

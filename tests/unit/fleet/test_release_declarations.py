@@ -9,7 +9,7 @@ import yaml
 from click.testing import CliRunner
 from kstreams_runbooks.cli import cli
 from kstreams_runbooks.decide.change.reading import read_change
-from kstreams_runbooks.decide.comparison.compared import Version
+from kstreams_runbooks.decide.comparison.compared import Side
 from kstreams_runbooks.decide.comparison.contradictions import check_declaration
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.errors import BadInput
@@ -22,17 +22,17 @@ RELEASES = list(yaml.safe_load((CONFIG / "applications" / "orders.yaml").read_te
 KEPT = CHECKOUT / "tests" / "apps" / "orders" / "src" / "test" / "resources" / "topology.txt"
 
 
-def version(release: str) -> Version:
+def side(release: str) -> Side:
     """The demo's application in one release."""
     declared = release_declaration("orders", release, release, CONFIG)
     assert declared is not None
-    return Version(parse_topology(KEPT.read_text()), declared)
+    return Side(parse_topology(KEPT.read_text()), declared)
 
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_the_demo_declares_what_its_description_leaves_out(release: str) -> None:
     """Every store, and nothing that the description does not have."""
-    demo = version(release)
+    demo = side(release)
     check_declaration(demo)
     buffers = {store for name in demo.declared.suppressions for store in getattr(demo.nodes[name], "stores", ())}
     assert demo.declared.stores.keys() | buffers == demo.topology.stores
@@ -41,7 +41,7 @@ def test_the_demo_declares_what_its_description_leaves_out(release: str) -> None
 @pytest.mark.parametrize(("old", "new"), list(pairwise(RELEASES)))
 def test_between_releases_of_the_demo_nothing_is_left_undeclared(old: str, new: str) -> None:
     """Only the library changes, and that is what the plan says."""
-    change = read_change(version(old), version(new), topology_change_rules(), upgrade_path_rules())
+    change = read_change(side(old), side(new), topology_change_rules(), upgrade_path_rules())
     assert change.plan.runbooks == ("library_bump",), change.plan.reasons
 
 

@@ -21,7 +21,7 @@ def test_a_file_that_is_there_or_not_yet(tmp_path: Path) -> None:
         (" ", "--result: is empty"),
         ("{here}", "--result {here}: is a directory"),
         ("file:{here}/", "--result file:{here}/: is a directory"),
-        ("{here}/none/one.json", "{here}/none is no directory here"),
+        ("{here}/none/one.json", "{here}/none is not a directory here"),
         ("s3://bucket/one.json", "s3 is not supported"),
     ],
 )

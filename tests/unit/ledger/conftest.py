@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.runs.ledger import RunRecord
+from world.new_ledger import new_ledger
 
 
 @pytest.fixture
@@ -17,7 +18,7 @@ def url(tmp_path: Path) -> str:
 @pytest.fixture
 def ledger(url: str) -> Ledger:
     """An empty ledger."""
-    return Ledger.open(url)
+    return new_ledger(Path(url.removeprefix("sqlite:///")))
 
 
 @pytest.fixture

@@ -40,7 +40,9 @@ def test_what_is_no_address_is_named_without_credentials(given: object, shown: s
     """Which one of several it is, and what is expected."""
     with pytest.raises(BadInput) as told:
         kafka_servers(given, "here")
-    assert str(told.value).startswith(f"here: {shown} is no bootstrap server (expected HOST:PORT with a port from 1 to")
+    assert str(told.value).startswith(
+        f"here: {shown} is not a bootstrap server (expected HOST:PORT with a port from 1 to"
+    )
     assert "secret" not in str(told.value)
 
 

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from kstreams_runbooks.decide.discovery.draft import draft
 from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError, Unreachable
-from kstreams_runbooks.model.discovery.discovery import Found, Given, Kind, Sighting, Signs
+from kstreams_runbooks.model.discovery.discovery import DiscoverOptions, Found, Sighting, SightingKind, Signs
 from kstreams_runbooks.model.discovery.readiness import Readiness
 from kstreams_runbooks.model.readings.readings import GroupReading, Missing, Taken
-from kstreams_runbooks.present.discovery import DraftedEntry, Report, as_text, document, told
+from kstreams_runbooks.present.discovery import DraftedEntry, Report, as_text, document, notices
 from kstreams_runbooks.present.readiness import ApplicationReadiness
 from kstreams_runbooks.present.readiness import as_text as readiness_text
 from kstreams_runbooks.present.readiness import document as readiness_document
@@ -18,7 +18,7 @@ from kstreams_runbooks.present.readiness import exit_code as readiness_code
 GROUP = GroupReading(Taken(1, "test"), "orders", "classic", "Empty", ())
 SIGNS = Signs("orders", "classic", "Empty", "consumer", GROUP, {"clicks": 4}, 4, ())
 FOUND = Found(SIGNS, (), (), Missing("not allowed"))
-DRAFT = draft(FOUND, Given("demo", "4.3.1"))
+DRAFT = draft(FOUND, DiscoverOptions("demo", "4.3.1"))
 FILE = Path("applications/orders.yaml")
 
 
@@ -26,7 +26,7 @@ def declared(**changes: Any) -> DraftedEntry:
     return DraftedEntry(**{"found": FOUND, "draft": DRAFT, "file": FILE, "written": "written", **changes})
 
 
-def other(kind: Kind) -> Sighting:
+def other(kind: SightingKind) -> Sighting:
     return Sighting(SIGNS, kind, "because")
 
 
@@ -62,7 +62,7 @@ def test_each_application_with_its_marks() -> None:
         "orders @ demo: classic group, Empty, 0 instances",
         "  applications/orders.yaml: declared already",
     ]
-    assert list(told(report)) == ["group orders: perhaps an application, not declared: because"]
+    assert list(notices(report)) == ["group orders: perhaps an application, not declared: because"]
     assert document(report)["perhaps"] == [{"group": "orders", "why": "because"}]
     assert list(as_text(Report("demo", (), ()))) == ["no Kafka Streams application found on demo"]
 
@@ -76,7 +76,7 @@ def test_nothing_is_found_only_where_all_is_seen(report: Report) -> None:
         "no Kafka Streams application found on demo among the groups that this login may see; others are unknown"
     ]
     assert document(report)["not_seen"] == list(report.not_seen)
-    assert list(told(report))[: len(report.not_seen)] == list(report.not_seen)
+    assert list(notices(report))[: len(report.not_seen)] == list(report.not_seen)
 
 
 AWAY = Unreachable("Kafka at b:1: no answer")

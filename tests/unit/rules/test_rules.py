@@ -8,7 +8,7 @@ from kstreams_runbooks import rules
 from kstreams_runbooks.decide.releases.rules import accepted_upgrade_from
 from kstreams_runbooks.ledger.codec import decode, encode
 from kstreams_runbooks.model.releases.release import Release, within
-from kstreams_runbooks.model.releases.rules import VersionRules
+from kstreams_runbooks.model.releases.rules import UpgradePathRules
 from kstreams_runbooks.rules import upgrade_path_rules
 
 RULES = upgrade_path_rules()
@@ -57,7 +57,7 @@ def test_the_streams_protocol_is_where_the_releases_have_it() -> None:
     assert has == {release for release, values in said("group.protocol").items() if values}
 
 
-def every_row(loaded: VersionRules) -> list[Any]:
+def every_row(loaded: UpgradePathRules) -> list[Any]:
     return [row for section in SECTIONS for row in getattr(loaded, section)]
 
 
@@ -92,7 +92,7 @@ def test_each_release_from_0_10_1_has_its_api_changes() -> None:
 
 def test_rules_survive_the_ledger() -> None:
     """They are an input of a decision, so they are kept with it."""
-    assert decode(VersionRules, encode(RULES)) == RULES
+    assert decode(UpgradePathRules, encode(RULES)) == RULES
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import yaml
 from kstreams_runbooks.decide.plans.bump import bump_plan
-from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.topics_seen import TopicsSeen
 from kstreams_runbooks.model.runs.ledger import RunRecord
@@ -17,6 +16,7 @@ from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.steps.approval.code import code_digest
 from kstreams_runbooks.steps.run.run import Run, now_ms
+from world.new_ledger import new_ledger
 from world.samples import CONF_DIGEST, DUE, NEW, declared, reading
 
 
@@ -31,7 +31,7 @@ def plan() -> Plan:
 @pytest.fixture
 def run(tmp_path: Path, plan: Plan) -> Run:
     """A run with a stored plan."""
-    ledger = Ledger.open(f"sqlite:///{tmp_path / 'ledger.db'}")
+    ledger = new_ledger(tmp_path / "ledger.db")
     record = ledger.start_run(
         RunRecord(
             "library_bump/r",

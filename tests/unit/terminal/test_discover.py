@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner, Result
 from kstreams_runbooks.cli import cli
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.model.discovery.discovery import Found, Given, Signs
+from kstreams_runbooks.model.discovery.discovery import DiscoverOptions, Found, Signs
 from kstreams_runbooks.model.readings.readings import GroupReading, Taken
 from kstreams_runbooks.terminal.discover import declared_in
 from kstreams_runbooks.terminal.where import cluster_of, declare_cluster, fleet_of, named_after, unread_by
@@ -25,8 +25,8 @@ def run(*arguments: str | Path) -> Result:
         ((), "no bootstrap.servers; give --bootstrap"),
         (("--bootstrap", "b:9", "--out", __file__), f"{Path(__file__).name}: is a file (expected a folder"),
         (("--bootstrap", "b:9", "--out", f"{'x' * 300}/applications"), "cannot be read (File name too long)"),
-        (("--bootstrap", "foo:bar"), "--bootstrap: 'foo:bar' is no bootstrap server"),
-        (("--bootstrap", "[::1"), "--bootstrap: '[::1' is no bootstrap server"),
+        (("--bootstrap", "foo:bar"), "--bootstrap: 'foo:bar' is not a bootstrap server"),
+        (("--bootstrap", "[::1"), "--bootstrap: '[::1' is not a bootstrap server"),
         (("--bootstrap", " "), "--bootstrap: names no bootstrap server"),
         (("--command-config", "nowhere.properties"), "--command-config nowhere.properties: does not exist"),
     ],
@@ -103,7 +103,7 @@ def test_an_application_id_on_a_second_cluster_has_a_file_of_its_own(tmp_path: P
         declare_cluster(fleet_of(folder), name)
 
     def written(cluster: str) -> tuple[str, str]:
-        one = declared_in(FOUND, fleet_of(folder), Given(cluster, "4.3.1", approvers=("ada",)))
+        one = declared_in(FOUND, fleet_of(folder), DiscoverOptions(cluster, "4.3.1", approvers=("ada",)))
         return one.file.name, one.written
 
     assert written("east") == ("orders.yaml", "written")
@@ -122,7 +122,7 @@ def test_a_folder_of_another_name_is_a_fleet_of_its_own(tmp_path: Path, monkeypa
     monkeypatch.setenv("KSTREAMS_RUNBOOKS_CONFIG", str(tmp_path / "config"))
     found = tmp_path / "found"
     declare_cluster(fleet_of(found), "east")
-    one = declared_in(FOUND, fleet_of(found), Given("east", "4.3.1", approvers=("ada",)))
+    one = declared_in(FOUND, fleet_of(found), DiscoverOptions("east", "4.3.1", approvers=("ada",)))
     assert (one.file, one.written) == (found / "applications" / "orders.yaml", "written")
     fleet = fleet_of(found)
     assert (list(fleet.applications), list(fleet.clusters), fleet.problems) == (["orders"], ["east"], ())

@@ -13,6 +13,7 @@ from kstreams_runbooks.ledger.codec import encode_call
 from kstreams_runbooks.model.runs.ledger import RunRecord
 from kstreams_runbooks.model.runs.message import Kind, Notification
 from kstreams_runbooks.wording import markdown
+from world.new_ledger import new_ledger
 from world.samples import expectation, reading
 
 KEY = "library_bump/r"
@@ -21,10 +22,10 @@ KEY = "library_bump/r"
 @pytest.fixture
 def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ledger:
     """A ledger with one run."""
-    url = f"sqlite:///{tmp_path / 'ledger.db'}"
-    monkeypatch.setenv("KSTREAMS_RUNBOOKS_LEDGER", url)
+    file = tmp_path / "ledger.db"
+    monkeypatch.setenv("KSTREAMS_RUNBOOKS_LEDGER", f"sqlite:///{file}")
     monkeypatch.setenv("KSTREAMS_RUNBOOKS_CONFIG", str(tmp_path))
-    opened = Ledger.open(url)
+    opened = new_ledger(file)
     opened.start_run(RunRecord(KEY, "library_bump", "r", "orders", "demo", "oncall", False, "", {}, 1_000))
     return opened
 
@@ -67,7 +68,7 @@ def test_a_decision_that_cannot_be_made_again_is_different(ledger: Ledger, broke
     result = recheck()
     assert result.exit_code == 1
     [different] = json.loads(result.stdout)["recheck"]["different"]
-    assert different["today"].startswith(("cannot be made again: ", "no decision is called gone any more"))
+    assert different["today"].startswith(("cannot be made again: ", "no decision has the name gone any more"))
 
 
 def test_who_was_told_and_who_was_not_stands_in_the_evidence(ledger: Ledger) -> None:
@@ -81,7 +82,7 @@ def test_who_was_told_and_who_was_not_stands_in_the_evidence(ledger: Ledger) -> 
     ledger.notification_sent(mail, 2_000)
     ledger.notification_failed(chat, "ConnectionError: refused", 2_000)
     result = CliRunner().invoke(cli, ["evidence", "r"])
-    assert f"- chat was not told: {markdown(subject)} (ConnectionError: refused)" in result.stdout
-    assert "mail was not told" not in result.stdout
+    assert f"- chat was not notified: {markdown(subject)} (ConnectionError: refused)" in result.stdout
+    assert "mail was not notified" not in result.stdout
     kept = json.loads(CliRunner().invoke(cli, ["evidence", "r", "--format", "json"]).stdout)["notifications"]
     assert {one["channel"]: one["sent_at_ms"] for one in kept} == {"chat": None, "mail": 2_000}

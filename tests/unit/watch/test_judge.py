@@ -11,6 +11,7 @@ from kstreams_runbooks.model.readings.lag import ApplicationLag, PartitionLag
 from kstreams_runbooks.model.readings.status import KeptReading
 from kstreams_runbooks.watch.judge import Judgement, judge_fleet
 from kstreams_runbooks.watch.settings import CheckSettings
+from world.new_ledger import new_ledger
 
 DAY_MS = 86_400_000
 MINUTE_MS = 60_000
@@ -27,7 +28,7 @@ FLEET: Any = [
 @pytest.fixture
 def ledger(tmp_path: Path) -> Ledger:
     """An empty ledger."""
-    return Ledger.open(f"sqlite:///{tmp_path / 'ledger.db'}")
+    return new_ledger(tmp_path / "ledger.db")
 
 
 def keep(ledger: Ledger, at_ms: int, **changes: Any) -> None:

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 from kstreams_runbooks.decide.status.status import LagAnswer
-from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.readings.lag import ApplicationLag, LagSnapshot, PartitionLag
 from kstreams_runbooks.model.readings.readings import Taken
 from kstreams_runbooks.model.readings.status import KeptReading
 from kstreams_runbooks.present.lag import as_text, document
 from kstreams_runbooks.watch.lag import ClusterLag
 from kstreams_runbooks.watch.lag_window import LagWindow
+from world.new_ledger import new_ledger
 
 ROW = PartitionLag("orders", 0, "source", "ok", topic_id="a", committed=10, last_stable_offset=20, records=10)
 LAG = ApplicationLag("orders", "orders", "classic", "Stable", (ROW,))
@@ -42,7 +42,7 @@ def test_without_a_ledger_one_reading_is_all_there_is(ledger: Path) -> None:
 
 def test_what_the_check_has_kept_counts(ledger: Path) -> None:
     """The present reading is the last of the window; text and JSON say the same."""
-    kept = Ledger.open(f"sqlite:///{ledger}")
+    kept = new_ledger(ledger)
     for at_ms in (60_000, 120_000):
         looked = replace(LAG, partitions=(replace(ROW, none_until=10, oldest_unread_ms=500),))
         kept.keep_lag("demo", {"orders": KeptReading(at_ms, looked)})
@@ -66,7 +66,7 @@ def test_a_ledger_that_does_not_answer_costs_the_window_and_is_said(
 
 def test_a_reading_that_was_kept_while_this_one_was_counted_is_not_before_it(ledger: Path) -> None:
     """A count takes minutes: what a check found meanwhile is no earlier offset that this one fell behind."""
-    kept = Ledger.open(f"sqlite:///{ledger}")
+    kept = new_ledger(ledger)
     further = replace(LAG, partitions=(replace(ROW, committed=20, records=0),))
     kept.keep_lag("demo", {"orders": KeptReading(190_000, further)})
     assert answer(NOW).status.word == "healthy"

@@ -1,1 +1,1 @@
-"""A change judged: which rules fire, what they cost, and which runbook covers all of them."""
+"""Judgement of a change: the rules that fire, their cost, and the runbook that covers all of them."""

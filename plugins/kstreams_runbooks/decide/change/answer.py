@@ -1,4 +1,4 @@
-"""From findings to what has to be run: one runbook that covers all of them where there is one."""
+"""From findings to a plan: one runbook that covers all of them, if one does."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -7,9 +7,9 @@ from kstreams_runbooks.decide.change.rules import Fired
 from kstreams_runbooks.model.topology.change import ChangeFinding, ChangeRunbook, Undecided
 from kstreams_runbooks.model.verdicts import Outcome
 
-# What every runbook behind them does as well: instances come up on the new version, one after another or all at once.
+# Included in every runbook after them: instances come up on the new version, one after another or all at once.
 MILD: tuple[ChangeRunbook, ...] = ("rolling_bounce", "library_bump", "stop_and_restart")
-# From the least to the most that is given up.
+# From the smallest to the largest loss.
 MILDEST_FIRST: tuple[ChangeRunbook, ...] = (
     *MILD,
     "suppress_removal",
@@ -31,7 +31,7 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True)
 class ChangePlan:
-    """What to run, in this order, or why nothing may be run yet; `reasons` say so, one sentence each."""
+    """The runbooks to run, in this order, or why none may run yet; `reasons` are one sentence each."""
 
     verdict: Outcome
     reasons: tuple[str, ...]
@@ -40,10 +40,10 @@ class ChangePlan:
 
 
 def change_plan(fired: Fired) -> ChangePlan:
-    """Refuse where a finding says so, inconclusive where what is not declared matters, else what answers everything.
+    """Refuse if a finding does, inconclusive if an undeclared fact matters, else the runbooks that answer all findings.
 
-    A finding that another covers asks for nothing of its own. Without any finding a rolling bounce brings the change.
-    Where state is given up anyway, what is not declared does not matter: the plan is then what answers that as well.
+    A finding that another covers demands nothing of its own. Without any finding a rolling bounce brings the change.
+    If state is given up anyway, undeclared facts do not matter: the plan then answers their rules too.
     """
     findings = [finding for finding in fired.findings if finding.covered_by is None]
     if refused := tuple(f"{one.object}: {one.message}" for one in findings if one.refuse):
@@ -79,19 +79,19 @@ def _covers(runbook: ChangeRunbook, answers: tuple[ChangeRunbook, ...]) -> bool:
 
 
 def _matters(one: Undecided, plan: tuple[ChangeRunbook, ...]) -> bool:
-    """Whether a rule that may fire would change what is run, or what a person has to know before it."""
+    """Whether a rule that may fire would change the plan, or a person has to know of it first."""
     if one.refuse:
         return True
     if one.severity == "info" or not one.runbooks:
         return False
     if set(plan) & set(MILD):
-        # A warning that asks for no more than what is run is one that somebody has to weigh, unless the run answers it.
+        # A person has to assess a warning that demands no more than the plan, unless the plan answers it.
         return not (one.runbooks[0] in plan and one.runbooks[0] != "rolling_bounce")
     return not any(_covers(runbook, one.runbooks) for runbook in plan)
 
 
 def _missing(undecided: Iterable[Undecided]) -> Iterator[str]:
-    """One sentence for each thing to declare: its fields, and what hangs on them."""
+    """One sentence for each thing to declare: its fields, and the rules that depend on them."""
     places: dict[tuple[str, str], list[tuple[str, Undecided]]] = {}
     for one in undecided:
         for missing in one.asked:
@@ -111,7 +111,7 @@ def _hypothesis(undecided: Iterable[Undecided]) -> str:
 
 
 def _alternatives(plan: tuple[ChangeRunbook, ...], findings: list[ChangeFinding]) -> tuple[Alternative, ...]:
-    """Every other runbook that was in question, and why it is not the plan."""
+    """Every other runbook that was considered, and why it is not the plan."""
     named = {runbook for finding in findings for runbook in finding.runbooks} - set(plan)
     if set(plan) <= set(MILD):
         named -= {"reset_and_cleanup", "blue_green_cutover"}

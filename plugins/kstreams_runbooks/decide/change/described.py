@@ -1,11 +1,11 @@
-"""The change between two versions as they were found: texts, declarations, and what the cluster and the fleet know."""
+"""The change between two versions as found: texts, declarations, and facts from the cluster and the fleet."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from kstreams_runbooks.decide.change.effects import effects
 from kstreams_runbooks.decide.change.reading import ChangeReading, read_change
-from kstreams_runbooks.decide.comparison.compared import Compared, Version, target_of, topics_of
+from kstreams_runbooks.decide.comparison.compared import Compared, Side, target_of, topics_of
 from kstreams_runbooks.decide.comparison.contradictions import check_declaration
 from kstreams_runbooks.decide.comparison.prediction import predicted
 from kstreams_runbooks.decide.comparison.settings import NOTHING_KNOWN
@@ -13,7 +13,7 @@ from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.releases.release import Release
-from kstreams_runbooks.model.releases.rules import VersionRules
+from kstreams_runbooks.model.releases.rules import UpgradePathRules
 from kstreams_runbooks.model.releases.settings import SettingCatalogue
 from kstreams_runbooks.model.topology.change import ChangeRule
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredTopic, Described
@@ -25,10 +25,10 @@ _GUARANTEE = "processing.guarantee"
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of the application beside its versions: its fleet entry, and partitions by full topic name.
+    """Known facts of the application apart from its versions: its fleet entry, and partitions by full topic name.
 
-    `broker` is the lowest release among the brokers, empty where it is not known, and `auto_create_topics` whether any
-    of them creates topics by itself, None where that is not known.
+    `broker` is the lowest release among the brokers, empty if unknown, and `auto_create_topics` whether any of them
+    creates topics automatically, None if unknown.
     """
 
     application: DeclaredApplication
@@ -42,14 +42,14 @@ def described_change(
     after: Described,
     known: Known,
     rules: tuple[ChangeRule, ...],
-    versions: VersionRules,
+    versions: UpgradePathRules,
     catalogue: SettingCatalogue = NOTHING_KNOWN,
 ) -> ChangeReading:
-    """What follows from going from one version to the other, internal topics by their full names.
+    """The consequences of going from one version to the other, internal topics by their full names.
 
-    BadInput where a text is no description, or contradicts what is declared of it or in the fleet entry.
+    BadInput if a text is not a description, or contradicts its declaration or the fleet entry.
     """
-    old, new = version_of(before, known), version_of(after, known)
+    old, new = side_of(before, known), side_of(after, known)
     runs = (old.declared.config or {}).get(_APPLICATION_ID, known.application.application_id)
     if runs != known.application.application_id:
         raise BadInput(
@@ -63,11 +63,11 @@ def described_change(
     return replace(change, prediction=prediction, effects=effects(change.plan.runbooks, named, prediction))
 
 
-def version_of(described: Described, known: Known) -> Version:
-    """The version with everything that is known of it; what a declaration leaves out is filled in, never replaced."""
+def side_of(described: Described, known: Known) -> Side:
+    """The version with all known facts; they fill gaps in a declaration and never replace it."""
     topology = parsed(described)
     declared = described.declared or Declaration()
-    version = Version(
+    side = Side(
         topology,
         replace(
             declared,
@@ -79,14 +79,14 @@ def version_of(described: Described, known: Known) -> Version:
         ),
     )
     try:
-        check_declaration(version)
+        check_declaration(side)
     except BadInput as error:
         raise BadInput(f"declaration of {described.release}: {error}") from None
-    return Version(topology, replace(version.declared, topics=_counted(version, known)))
+    return Side(topology, replace(side.declared, topics=_counted(side, known)))
 
 
 def parsed(described: Described) -> Topology:
-    """The topology of a description; BadInput begins with where it came from."""
+    """The topology of a description; BadInput begins with its origin."""
     try:
         return parse_topology(described.text)
     except BadInput as error:
@@ -94,7 +94,7 @@ def parsed(described: Described) -> Topology:
 
 
 def _config(config: Mapping[str, str] | None, application: DeclaredApplication) -> Mapping[str, str] | None:
-    """The declared settings over those that the fleet entry has; None stays None: what else is set is not known."""
+    """The declared settings over those of the fleet entry; None stays None: the other settings are unknown."""
     if config is None:
         return None
     fleet = {_APPLICATION_ID: application.application_id}
@@ -103,23 +103,23 @@ def _config(config: Mapping[str, str] | None, application: DeclaredApplication) 
     return {**fleet, **config}
 
 
-def _counted(version: Version, known: Known) -> dict[str, DeclaredTopic]:
-    """The declared topics with the partitions that the cluster has, where a declaration gives none."""
-    prefix, topics = f"{known.application.application_id}-", dict(version.declared.topics)
-    nodes = version.nodes.values()
+def _counted(side: Side, known: Known) -> dict[str, DeclaredTopic]:
+    """The declared topics; if a declaration gives no partitions, with those of the cluster."""
+    prefix, topics = f"{known.application.application_id}-", dict(side.declared.topics)
+    nodes = side.nodes.values()
     others = {name for node in nodes if (name := target_of(node))} | {
-        name for sub in version.topology.subtopologies for source in sub.sources for name in topics_of(source)
+        name for sub in side.topology.subtopologies for source in sub.sources for name in topics_of(source)
     }
     for name in others:
         declared = topics.get(name, DeclaredTopic())
-        count = known.partitions.get(f"{prefix}{name}" if name in version.internal else name)
+        count = known.partitions.get(f"{prefix}{name}" if name in side.internal else name)
         if declared.partitions is None and count is not None:
             topics[name] = replace(declared, partitions=count)
     return topics
 
 
-def _with_id(version: Version, application: DeclaredApplication) -> Version:
-    """The version with its application.id also where nobody declares settings: names on the cluster begin with it."""
-    config = version.declared.config or {}
+def _with_id(side: Side, application: DeclaredApplication) -> Side:
+    """The version with its application.id even if no settings are declared: names on the cluster begin with it."""
+    config = side.declared.config or {}
     named = {_APPLICATION_ID: application.application_id, **config}
-    return Version(version.topology, replace(version.declared, config=named))
+    return Side(side.topology, replace(side.declared, config=named))

@@ -1,4 +1,4 @@
-"""What each runbook of a plan changes: topics, task directories and groups, by their names."""
+"""Changes by each runbook of a plan: topics, task directories and groups, by their names."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from kstreams_runbooks.model.topology.change import ChangeRunbook
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """One thing that a runbook does: `action`, a verb, to the `kind` (topic, directory or group) of these names."""
+    """One effect of a runbook: `action`, a verb, on the `kind` (topic, directory or group) of these names."""
 
     runbook: ChangeRunbook
     action: str
@@ -20,7 +20,7 @@ class Effect:
 
 
 def effects(runbooks: tuple[ChangeRunbook, ...], compared: Compared, prediction: Prediction) -> tuple[Effect, ...]:
-    """Everything that the runbooks change, in their order; without application.id where that is not declared."""
+    """All effects of the runbooks, in their order; without application.id if it is not declared."""
     return tuple(
         Effect(runbook, action, kind, tuple(sorted(names)))
         for runbook in runbooks

@@ -1,16 +1,16 @@
-"""What the version planner says of a change that brings another Kafka Streams release."""
+"""The version planner's findings on a change that brings another Kafka Streams release."""
 
 from dataclasses import replace
 from typing import cast
 
 from kstreams_runbooks.decide.change.rules import Fired
-from kstreams_runbooks.decide.comparison.compared import Compared, Version
+from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.facts import sides
-from kstreams_runbooks.decide.releases.path import version_path
+from kstreams_runbooks.decide.releases.path import upgrade_path
 from kstreams_runbooks.decide.topology.names import stem
-from kstreams_runbooks.model.releases.path import PathFinding, VersionQuestion, YesNoUnknown
+from kstreams_runbooks.model.releases.path import PathFinding, PathQuestion, YesNoUnknown
 from kstreams_runbooks.model.releases.release import Release
-from kstreams_runbooks.model.releases.rules import GroupProtocol, Guarantee, VersionRules
+from kstreams_runbooks.model.releases.rules import GroupProtocol, Guarantee, UpgradePathRules
 from kstreams_runbooks.model.topology.change import ChangeFinding, ChangeRunbook, Undecided, Undeclared
 from kstreams_runbooks.model.verdicts import Outcome, Severity
 
@@ -23,8 +23,8 @@ _MISSING = (_BROKER, "missing-guarantee", "missing-group-protocol")
 _BUMP: tuple[ChangeRunbook, ...] = ("library_bump",)
 
 
-def library_findings(compared: Compared, rules: VersionRules, broker: Release | None = None) -> Fired:
-    """The path between the two releases as findings; none where neither is given or both are one.
+def library_findings(compared: Compared, rules: UpgradePathRules, broker: Release | None = None) -> Fired:
+    """The path between the two releases as findings; empty if one is not given or both are the same.
 
     BadInput for a release that the rules do not know.
     """
@@ -35,11 +35,11 @@ def library_findings(compared: Compared, rules: VersionRules, broker: Release | 
         missing = Undeclared("library", "", sides(old, new))
         return Fired((), (Undecided(LIBRARY_CHANGED, "warning", "library", (missing,), _BUMP),))
     question = replace(_question(compared.before, old, new), broker=broker)
-    path = version_path(question, rules)
+    path = upgrade_path(question, rules)
     if path.verdict is Outcome.INCONCLUSIVE and {one.id for one in path.findings if one.id in _MISSING} == {_BROKER}:
-        # Which release the brokers run is for a cluster to say: taken for the newest here, and told.
+        # The release of the brokers is known to a cluster: assumed here to be the newest, and reported.
         told = tuple(one for one in path.findings if one.id == _BROKER)
-        path = version_path(replace(question, broker=rules.releases[-1]), rules)
+        path = upgrade_path(replace(question, broker=rules.releases[-1]), rules)
         path = replace(path, findings=(*path.findings, *(replace(one, severity="info") for one in told)))
     if path.verdict is Outcome.INCONCLUSIVE:
         asked = Undecided(
@@ -60,15 +60,15 @@ def library_findings(compared: Compared, rules: VersionRules, broker: Release | 
     return Fired((whole, *(_finding(one) for one in path.findings)), ())
 
 
-def _question(version: Version, running: Release, target: Release) -> VersionQuestion:
-    # Its values were checked when the version was read (contradictions.py).
-    config = version.declared.config
-    return VersionQuestion(
+def _question(side: Side, running: Release, target: Release) -> PathQuestion:
+    # Its values were checked when the side was read (contradictions.py).
+    config = side.declared.config
+    return PathQuestion(
         running=running,
         target=target,
         guarantee=None if config is None else cast(Guarantee, config.get("processing.guarantee", "at_least_once")),
-        foreign_key_joins=joins_by_foreign_key(version),
-        table_aggregations=aggregates_tables(version),
+        foreign_key_joins=joins_by_foreign_key(side),
+        table_aggregations=aggregates_tables(side),
         group_protocol=None if config is None else cast(GroupProtocol, config.get("group.protocol", "classic").lower()),
     )
 
@@ -77,18 +77,18 @@ def _finding(one: PathFinding) -> ChangeFinding:
     return ChangeFinding(one.id, one.severity, one.object, one.message, one.source, ())
 
 
-def joins_by_foreign_key(version: Version) -> YesNoUnknown:
+def joins_by_foreign_key(side: Side) -> YesNoUnknown:
     """Whether tables are joined by foreign key: the two topics of such a join always have names of their kind."""
-    return "yes" if _has(version, _FOREIGN_KEY_JOIN) else "no"
+    return "yes" if _has(side, _FOREIGN_KEY_JOIN) else "no"
 
 
-def aggregates_tables(version: Version) -> YesNoUnknown:
-    """Whether a table is grouped anew: it always writes a repartition topic; a name hides what kind of grouping."""
-    if _has(version, _TABLE_AGGREGATION):
+def aggregates_tables(side: Side) -> YesNoUnknown:
+    """Whether a table is grouped again: it always writes a repartition topic; a name hides the kind of grouping."""
+    if _has(side, _TABLE_AGGREGATION):
         return "yes"
-    return "unknown" if version.internal else "no"
+    return "unknown" if side.internal else "no"
 
 
-def _has(version: Version, parts: tuple[str, ...]) -> bool:
-    names = (*version.nodes, *version.topology.stores, *version.internal)
+def _has(side: Side, parts: tuple[str, ...]) -> bool:
+    names = (*side.nodes, *side.topology.stores, *side.internal)
     return any(part in stem(name) for name in names for part in parts)

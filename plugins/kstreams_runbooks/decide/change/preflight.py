@@ -1,10 +1,10 @@
-"""Whether what a release changes may be rolled: the findings of a change, before a runbook plans on them."""
+"""Whether the changes of a release may be rolled: findings of a change, before a runbook plans on them."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 
 from kstreams_runbooks.decide.change.answer import change_plan
-from kstreams_runbooks.decide.change.described import Known, described_change, parsed, version_of
+from kstreams_runbooks.decide.change.described import Known, described_change, parsed, side_of
 from kstreams_runbooks.decide.change.reading import ChangeReading
 from kstreams_runbooks.decide.change.rules import Fired
 from kstreams_runbooks.decide.change.settings import settings_of_release
@@ -12,7 +12,7 @@ from kstreams_runbooks.decide.comparison.compared import Compared
 from kstreams_runbooks.decide.comparison.settings import NOTHING_KNOWN
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.releases.release import Release
-from kstreams_runbooks.model.releases.rules import VersionRules
+from kstreams_runbooks.model.releases.rules import UpgradePathRules
 from kstreams_runbooks.model.releases.settings import SettingCatalogue
 from kstreams_runbooks.model.topology.change import ChangeFinding, ChangeRule
 from kstreams_runbooks.model.topology.declaration import Described
@@ -23,7 +23,7 @@ _ROLLED = {"rolling_bounce", "library_bump"}
 _DROPPED = {"repartition-removed", "repartition-renamed", "generated-name-shifted"}
 _SOURCE = "KIP-345 (static membership keeps an assignment); tests/long/test_changed_topics.py"
 _DECLARATION = "docs/change_rules.md"
-# A sentence in a log and in a run's outcome; the rest stands in the evidence.
+# A sentence in a log and in a run's outcome; the evidence has the rest.
 _MOST = 3
 
 
@@ -32,17 +32,17 @@ def may_be_rolled(
     after: Described | Missing,
     known: Known,
     rules: tuple[ChangeRule, ...],
-    versions: VersionRules,
+    versions: UpgradePathRules,
     *,
     at_once: bool,
     catalogue: SettingCatalogue = NOTHING_KNOWN,
 ) -> Verdict:
-    """Whether instances of every version that runs may stand beside those of the wanted one; findings for a person.
+    """Whether instances of every running version may run next to those of the wanted one; findings for a person.
 
-    What the library brings is not judged here: the runbooks plan it by the rules of the versions. Settings that its
-    release refuses are refused here, by the rows of `catalogue`. With `at_once` none
-    stand beside each other, so nothing but two descriptions of different applications is refused: what a person does
-    first, and what is not declared, are findings then. BadInput where a declaration contradicts its description.
+    Changes by the library are not judged here: the runbooks plan them by the rules of the versions. Settings on which
+    the wanted version does not start are refused, by the rows of `catalogue`. With `at_once` versions never run next to
+    each other: only those settings and two descriptions of different applications are refused. Manual steps and
+    undeclared facts are findings then. BadInput if a declaration contradicts its description.
     """
     if isinstance(after, Missing):
         message = (
@@ -70,7 +70,7 @@ def _compared(
     after: Described,
     known: Known,
     rules: tuple[ChangeRule, ...],
-    versions: VersionRules,
+    versions: UpgradePathRules,
     *,
     at_once: bool,
 ) -> Verdict:
@@ -82,10 +82,10 @@ def _compared(
         finding = Finding("nothing-declared", "info", known.application.name, message, _DECLARATION)
         return Verdict(Outcome.PROCEED, (), (finding,))
     change = described_change(_alone(before), _alone(after), known, rules, versions)
-    findings = tuple(_finding(one, at_once=at_once) for one in change.told if one.severity != "info")
+    findings = tuple(_finding(one, at_once=at_once) for one in change.uncovered if one.severity != "info")
     if change.mixed_up:
         return Verdict(Outcome.REFUSE, change.plan.reasons, findings)
-    demanding = [one for one in change.told if one.refuse or (one.runbooks and one.runbooks[0] not in _ROLLED)]
+    demanding = [one for one in change.uncovered if one.refuse or (one.runbooks and one.runbooks[0] not in _ROLLED)]
     if at_once:
         return Verdict(Outcome.PROCEED, (), (*findings, *_not_declared(change, known)))
     if demanding:
@@ -96,16 +96,16 @@ def _compared(
 
 
 def _refused_settings(
-    before: Described, after: Described, known: Known, versions: VersionRules, catalogue: SettingCatalogue
+    before: Described, after: Described, known: Known, versions: UpgradePathRules, catalogue: SettingCatalogue
 ) -> list[ChangeFinding]:
     """Settings on which no instance of the wanted version starts."""
-    compared = Compared(version_of(before, known), version_of(after, known))
+    compared = Compared(side_of(before, known), side_of(after, known))
     broker = Release.parse(known.broker) if known.broker else None
     return [one for one in settings_of_release(compared, versions, catalogue, broker).findings if one.refuse]
 
 
 def _alone(described: Described) -> Described:
-    """The version without its library: what two libraries do to each other has a planner of its own."""
+    """The version without its library: a change of library has a planner of its own."""
     declared = described.declared
     return replace(described, library="", declared=None if declared is None else replace(declared, library=None))
 
@@ -115,9 +115,9 @@ def _named(described: Described) -> str:
 
 
 def _refusal(before: Described, after: Described, change: ChangeReading, demanding: list[ChangeFinding]) -> str:
-    """The rules that speak against a roll, and the runbook that answers them."""
+    """The rules against a roll, and the runbook that answers them."""
     shown = first_of([f"{one.id} ({one.object}): {one.message}" for one in demanding], _MOST, "; ")
-    # What is not declared may ask for more; what is found asks for this much.
+    # Undeclared facts may demand more; the findings demand this much.
     runbooks = change_plan(Fired(change.findings, ())).runbooks
     answer = f"use {' and then '.join(runbooks)} in place of this; " if runbooks else ""
     if "stop_and_restart" in runbooks and before.library != after.library:
@@ -126,7 +126,7 @@ def _refusal(before: Described, after: Described, change: ChangeReading, demandi
 
 
 def _open(before: Described, after: Described, change: ChangeReading) -> str:
-    """What is not declared and would decide it."""
+    """Undeclared facts that would decide it."""
     reasons = first_of(change.plan.reasons, _MOST, "; ")
     return (
         f"whether {_named(after)} may be rolled beside {_named(before)} cannot be said: {reasons}; declare it next to "

@@ -1,4 +1,4 @@
-"""Reads a change: what it does to an application, what follows from that, and what has to be run."""
+"""Reads a change: its effects on an application, their consequences, and the runbooks to run."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ from kstreams_runbooks.decide.change.effects import Effect, effects
 from kstreams_runbooks.decide.change.library import library_findings
 from kstreams_runbooks.decide.change.rules import Fired, fired
 from kstreams_runbooks.decide.change.settings import settings_of_release
-from kstreams_runbooks.decide.comparison.compared import Compared, Version
+from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.prediction import Prediction, predicted
 from kstreams_runbooks.decide.comparison.settings import NOTHING_KNOWN
 from kstreams_runbooks.decide.comparison.subjects import subjects
 from kstreams_runbooks.model.releases.release import Release
-from kstreams_runbooks.model.releases.rules import VersionRules
+from kstreams_runbooks.model.releases.rules import UpgradePathRules
 from kstreams_runbooks.model.releases.settings import SettingCatalogue
 from kstreams_runbooks.model.topology.change import ChangeFinding, ChangeRule, Undecided
 from kstreams_runbooks.model.verdicts import Outcome
@@ -23,9 +23,9 @@ _SEVERITIES = ("danger", "warning", "info")
 
 @dataclass(frozen=True, slots=True)
 class ChangeReading:
-    """Findings, worst first; what nobody declares; the plan; and what becomes of names on cluster and disks.
+    """Findings, worst first; undeclared facts; the plan; and the effect on names on cluster and disks.
 
-    `not_compared` is what neither side gives. `mixed_up` where the two have nothing in common: they are not of one
+    `not_compared` lists facts that neither side gives. `mixed_up`: the two have nothing in common, and are not of one
     application.
     """
 
@@ -38,28 +38,28 @@ class ChangeReading:
     mixed_up: bool = False
 
     @property
-    def told(self) -> tuple[ChangeFinding, ...]:
-        """Findings that a person reads: those that no stronger one covers."""
+    def uncovered(self) -> tuple[ChangeFinding, ...]:
+        """Findings for a person: those without a stronger one that covers them."""
         return tuple(finding for finding in self.findings if finding.covered_by is None)
 
     @property
     def rolls(self) -> bool:
-        """Whether a rolling bounce is enough and nobody has to weigh anything before it."""
-        return self.plan.runbooks == ("rolling_bounce",) and all(one.severity == "info" for one in self.told)
+        """Whether a rolling bounce is enough, with no decision needed first."""
+        return self.plan.runbooks == ("rolling_bounce",) and all(one.severity == "info" for one in self.uncovered)
 
 
 def read_change(
-    before: Version,
-    after: Version,
+    before: Side,
+    after: Side,
     rules: tuple[ChangeRule, ...],
-    versions: VersionRules,
+    versions: UpgradePathRules,
     broker: Release | None = None,
     catalogue: SettingCatalogue = NOTHING_KNOWN,
 ) -> ChangeReading:
-    """Every consequence of going from one version to the other, with its source, and the runbooks for it.
+    """Every consequence of going from one side to the other, with its source, and the runbooks for it.
 
     Two versions that share nothing are refused: they are not of one application. `broker` is the lowest release among
-    the brokers, None where no cluster was asked. Without the `catalogue` no release is asked about settings.
+    the brokers, None if no cluster was read. Without a `catalogue` the settings of the releases judge nothing.
     """
     compared = Compared(before, after)
     by_rows = fired(subjects(compared, catalogue), rules)
@@ -90,7 +90,7 @@ def read_change(
 
 
 def _not_compared(compared: Compared) -> Iterator[str]:
-    """What neither side gives: no part of the change as it was asked, and nobody looked at it."""
+    """Facts that neither side gives: not part of the compared change, and not checked."""
     before, after = compared.before.declared, compared.after.declared
     if before.config is None and after.config is None:
         yield "settings"

@@ -1,4 +1,4 @@
-"""Which rows fire on what a change does: three answers, because a fact may not be known."""
+"""Rules that fire on the effects of a change: three answers, because a fact may be unknown."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ from kstreams_runbooks.model.topology.change import ChangeFinding, ChangeRule, S
 
 @dataclass(frozen=True, slots=True)
 class Fired:
-    """Findings, and the rules of which nobody can say whether they fire."""
+    """Findings, and the rules that may fire, depending on unknown facts."""
 
     findings: tuple[ChangeFinding, ...]
     undecided: tuple[Undecided, ...]
@@ -18,7 +18,7 @@ class Fired:
 def fired(subjects: Iterable[Subject], rules: tuple[ChangeRule, ...]) -> Fired:
     """Every row against every subject; a finding that another covers stays, as info.
 
-    KeyError where a row asks for a fact that subjects of its kind do not have: then the row is wrong.
+    KeyError if a row names a fact that subjects of its kind do not have: then the row is wrong.
     """
     findings: list[ChangeFinding] = []
     undecided: list[Undecided] = []

@@ -7,9 +7,9 @@ from kstreams_runbooks.decide.comparison.compared import Compared
 from kstreams_runbooks.decide.comparison.setting_facts import GUARANTEE
 from kstreams_runbooks.decide.releases.rules import accepted_upgrade_from, broker_rows
 from kstreams_runbooks.decide.releases.settings import setting_findings
-from kstreams_runbooks.model.releases.path import VersionQuestion
+from kstreams_runbooks.model.releases.path import PathQuestion
 from kstreams_runbooks.model.releases.release import Release
-from kstreams_runbooks.model.releases.rules import VersionRules
+from kstreams_runbooks.model.releases.rules import UpgradePathRules
 from kstreams_runbooks.model.releases.settings import SettingCatalogue, SettingFinding
 from kstreams_runbooks.model.topology.change import ChangeFinding
 
@@ -18,7 +18,7 @@ _UPGRADE_FROM, _PROTOCOL = "upgrade.from", "group.protocol"
 
 
 def settings_of_release(
-    compared: Compared, rules: VersionRules, catalogue: SettingCatalogue, broker: Release | None = None
+    compared: Compared, rules: UpgradePathRules, catalogue: SettingCatalogue, broker: Release | None = None
 ) -> Fired:
     """Settings that the new side's release refuses, lacks, or gives another default.
 
@@ -40,7 +40,7 @@ def settings_of_release(
     return Fired(tuple(findings), ())
 
 
-def _throwing(value: str | None, target: Release, rules: VersionRules) -> Iterator[SettingFinding]:
+def _throwing(value: str | None, target: Release, rules: UpgradePathRules) -> Iterator[SettingFinding]:
     """A value of upgrade.from that the configuration takes and the assignor does not."""
     accepted = accepted_upgrade_from(target, rules)
     if value is not None and accepted and value not in accepted:
@@ -51,9 +51,9 @@ def _throwing(value: str | None, target: Release, rules: VersionRules) -> Iterat
         yield SettingFinding("setting-refused", "danger", _UPGRADE_FROM, message, refuse=True)
 
 
-def _without_broker(library: Release, broker: Release | None, rules: VersionRules) -> Iterator[ChangeFinding]:
+def _without_broker(library: Release, broker: Release | None, rules: UpgradePathRules) -> Iterator[ChangeFinding]:
     """Brokers that do not have the streams rebalance protocol; between two releases the upgrade path reports them."""
-    question = VersionQuestion(library, library, broker=broker, group_protocol="streams")
+    question = PathQuestion(library, library, broker=broker, group_protocol="streams")
     for row in broker_rows(library, None, question, rules):
         if row.protocols:
             refuse = row.effect == "refuse"

@@ -1,1 +1,1 @@
-"""Two topologies compared: what becomes of each operator, store, topic and setting."""
+"""Two topologies compared: the fate of each operator, store, topic and setting."""

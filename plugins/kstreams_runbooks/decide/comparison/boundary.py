@@ -1,10 +1,10 @@
-"""What becomes of the topics that an application reads from others and writes for others."""
+"""Changes of the topics that an application reads from others and writes for others."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from kstreams_runbooks.decide.comparison.compared import Compared, Version, source_tables, target_of
-from kstreams_runbooks.decide.comparison.facts import Told, topic_facts
+from kstreams_runbooks.decide.comparison.compared import Compared, Side, source_tables, target_of
+from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, topic_facts
 from kstreams_runbooks.decide.comparison.settings import REUSE, optimized
 from kstreams_runbooks.decide.topology.graph import store_roles
 from kstreams_runbooks.model.topology.change import Fact, Subject, Undeclared
@@ -12,16 +12,16 @@ from kstreams_runbooks.model.topology.declaration import DeclaredTopic
 
 
 def sources(compared: Compared) -> Iterator[Subject]:
-    """Topics of others that are read, a pattern as one; those of global stores apart."""
+    """External topics that are read, a pattern as one; those of global stores apart."""
     stateful = {
         topic
-        for version in (compared.before, compared.after)
-        for role in store_roles(version.topology).values()
+        for side in (compared.before, compared.after)
+        for role in store_roles(side.topology).values()
         for topic in role.inputs
     }
     before, after = compared.before.global_stores, compared.after.global_stores
     for is_global in (False, True):
-        old, new = (version.read(is_global=is_global) for version in (compared.before, compared.after))
+        old, new = (side.read(is_global=is_global) for side in (compared.before, compared.after))
         for topic in sorted(old | new):
             declared, asked = _declared(compared, topic, topic)
             stays = topic in old and topic in new
@@ -53,7 +53,7 @@ def sources(compared: Compared) -> Iterator[Subject]:
 
 
 def sinks(compared: Compared) -> Iterator[Subject]:
-    """Topics of others that are written: by a sink that stays, to the same topic or to another."""
+    """External topics that are written: by a sink that stays, to the same topic or to another."""
     internal = compared.before.internal | compared.after.internal
     seen: set[tuple[str, str]] = set()
     for was, name in compared.operators.pairs:
@@ -62,7 +62,7 @@ def sinks(compared: Compared) -> Iterator[Subject]:
             continue
         seen.add((one, other))
         yield _sink(compared, one, other)
-    # A sink that got another name as well has no counterpart: what is written no more may be written elsewhere.
+    # A sink that is also renamed has no counterpart: its records may now go to another topic.
     paired = {name for pair in seen for name in pair}
     gone = sorted(compared.before.written() - compared.after.written() - paired)
     come = sorted(compared.after.written() - compared.before.written() - paired)
@@ -71,30 +71,30 @@ def sinks(compared: Compared) -> Iterator[Subject]:
 
 
 def _sink(compared: Compared, one: str, other: str) -> Subject:
-    """What becomes of what is written to a topic."""
+    """The fate of the records written to a topic."""
     declared, asked = _declared(compared, one, other)
     facts: dict[str, Fact] = {"topic_changed": one != other, "stateful": compared.stateful, **declared}
     return Subject("sink", other, facts, _said(compared, one, other), asked)
 
 
-def _declared(compared: Compared, old: str, new: str) -> Told:
+def _declared(compared: Compared, old: str, new: str) -> DeclaredFacts:
     before, after = compared.before.declared.topics, compared.after.declared.topics
     return topic_facts(new, before.get(old), after.get(new))
 
 
-def _is_changelog(version: Version, topic: str) -> bool | None:
-    """Whether a topic is the changelog of the table that reads it: only where the library was told to reuse it."""
-    reused = REUSE in optimized(version.declared.config or {})
-    if version.declared.config is not None and not reused:
+def _is_changelog(side: Side, topic: str) -> bool | None:
+    """Whether a topic is the changelog of the table that reads it: only if the library was configured to reuse it."""
+    reused = REUSE in optimized(side.declared.config or {})
+    if side.declared.config is not None and not reused:
         return False
-    tables = source_tables(version).get(topic, False)
-    return None if version.declared.config is None and tables is not False else tables
+    tables = source_tables(side).get(topic, False)
+    return None if side.declared.config is None and tables is not False else tables
 
 
 def _uneven(compared: Compared, topic: str) -> bool | None:
-    """Whether a topic has another number of partitions than one that it is joined with, since this change.
+    """Whether a topic and one that it is joined with have different partition counts since this change.
 
-    Topics of one subtopology whose counts were equal and are not any more may be joined: a name hides it.
+    Topics of one subtopology with counts that were equal and now differ may be joined: a name hides it.
     """
     before, after = compared.before.declared.topics, compared.after.declared.topics
     own = after.get(topic, DeclaredTopic())

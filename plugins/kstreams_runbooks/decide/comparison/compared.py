@@ -1,4 +1,4 @@
-"""An old and a new version of an application side by side, with what in the one is what in the other."""
+"""An old and a new version of an application side by side, with the counterparts of each in the other."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -24,8 +24,8 @@ from kstreams_runbooks.model.topology.topology import Node, Processor, Sink, Sou
 
 
 @dataclass(frozen=True)
-class Version:
-    """One version: its topology, and what it declares beside it."""
+class Side:
+    """One version: its topology and its declaration."""
 
     topology: Topology
     declared: Declaration = field(default_factory=Declaration)
@@ -73,7 +73,7 @@ class Version:
         }
 
     def read(self, *, is_global: bool | None = None) -> set[str]:
-        """Topics of others that it reads, a pattern as one; None for both kinds."""
+        """External topics that it reads, a pattern as one; None for both kinds."""
         return {
             topic
             for sub in self.topology.subtopologies
@@ -84,127 +84,127 @@ class Version:
         }
 
     def written(self) -> set[str]:
-        """Topics of others that it writes, an extractor as one."""
+        """External topics that it writes, an extractor as one."""
         targets = (target_of(node) for _, node in self.topology.nodes())
         return {target for target in targets if target and target not in self.internal}
 
 
 @dataclass(frozen=True)
 class Compared:
-    """The old and the new version, and which store, internal topic and operator of the one is which of the other."""
+    """The old and the new version, and the counterparts among their stores, internal topics and operators."""
 
-    before: Version
-    after: Version
+    before: Side
+    after: Side
 
     @cached_property
     def stores(self) -> Counterparts:
-        """Stores by what they do."""
+        """Stores by their role."""
         return counterparts(store_roles(self.before.topology), store_roles(self.after.topology))
 
     @cached_property
     def topics(self) -> Counterparts:
-        """Internal topics by what they do."""
+        """Internal topics by their role."""
         return counterparts(topic_roles(self.before.topology), topic_roles(self.after.topology))
 
     @cached_property
     def operators(self) -> Counterparts:
-        """Operators by what they do."""
+        """Operators by their role."""
         return counterparts(operator_roles(self.before.topology), operator_roles(self.after.topology), hold_data=False)
 
     @cached_property
     def program(self) -> Counterparts:
-        """Operators that somebody wrote, by what they do."""
+        """Operators of the program itself, by their role."""
         return counterparts(_program_roles(self.before), _program_roles(self.after), hold_data=False)
 
     @property
     def renamed(self) -> set[str]:
-        """New names of stores and internal topics that had another."""
+        """New names of renamed stores and internal topics."""
         return {new for found in (self.stores, self.topics) for _, new in found.renamed}
 
     @property
     def stateful(self) -> bool:
-        """Whether either version keeps anything."""
+        """Whether either version keeps state."""
         return bool(self.before.topology.stores | self.after.topology.stores)
 
     @property
     def nothing_in_common(self) -> bool:
-        """Whether the two share neither a topic of others nor anything persistent: two applications, mixed up."""
+        """Whether the two share neither an external topic nor anything persistent: two applications, mixed up."""
         shared = (self.before.read() & self.after.read()) | (self.before.written() & self.after.written())
         return not shared and not self.stores.pairs and not self.topics.pairs
 
 
-def _program_roles(version: Version) -> dict[str, Role]:
-    return {name: role for name, role in operator_roles(version.topology).items() if name not in version.around}
+def _program_roles(side: Side) -> dict[str, Role]:
+    return {name: role for name, role in operator_roles(side.topology).items() if name not in side.around}
 
 
 def target_of(node: Node) -> str:
-    """What a sink writes to: a topic, or the extractor that says which; empty for any other node."""
+    """The target of a sink: a topic, or the extractor that chooses one; empty for any other node."""
     return (node.topic or node.extractor or "") if isinstance(node, Sink) else ""
 
 
 def topics_of(source: Source) -> tuple[str, ...]:
-    """What a source reads, sorted; a pattern as one."""
+    """The topics of a source, sorted; a pattern as one."""
     return tuple(sorted(source.topics)) if source.pattern is None else (source.pattern,)
 
 
 _GENERATED = "KTABLE-SOURCE-"
 
 
-def source_tables(version: Version) -> dict[str, bool | None]:
+def source_tables(side: Side) -> dict[str, bool | None]:
     """Topics that a processor with one store reads first, and whether it is a table: a name hides it (None).
 
-    A store says of itself with `source_table` what a name hides. Global tables never have a changelog.
+    A store declares with `source_table` what a name hides. Global tables never have a changelog.
     """
     found: dict[str, bool | None] = {}
-    for sub in version.topology.subtopologies:
+    for sub in side.topology.subtopologies:
         for source in (node for node in sub.nodes if isinstance(node, Source) and not sub.is_global):
             for name in source.successors:
-                node = version.nodes[name]
+                node = side.nodes[name]
                 if isinstance(node, Processor) and node.stores:
-                    for topic in source.topics - version.internal:
-                        answer = _is_table(version, node)
+                    for topic in source.topics - side.internal:
+                        answer = _is_table(side, node)
                         if found.get(topic) is not True:
                             found[topic] = answer
     return found
 
 
-def _is_table(version: Version, node: Processor) -> bool | None:
+def _is_table(side: Side, node: Processor) -> bool | None:
     if node.name.startswith(_GENERATED):
         return True
-    told = [version.declared.stores[store].source_table for store in node.stores if store in version.declared.stores]
+    told = [side.declared.stores[store].source_table for store in node.stores if store in side.declared.stores]
     if True in told:
         return True
     # An aggregation, a join or a processor of one's own has a kind of store that no table has.
-    kinds = [version.declared.stores[store].kind for store in node.stores if store in version.declared.stores]
+    kinds = [side.declared.stores[store].kind for store in node.stores if store in side.declared.stores]
     if is_generated(node.name) or len(node.stores) != 1 or False in told or {"window", "session", "join"} & set(kinds):
         return False
     return None
 
 
-def mergeable(version: Version, *, through: bool) -> bool:
+def mergeable(side: Side, *, through: bool) -> bool:
     """Whether two repartition topics are filled behind one operator, without a new key for each of them.
 
-    With `through` other operators may stand between it and one of them.
+    With `through` there may be other operators between it and one of them.
 
     Source: KIP-295; what the library builds with and without it, tests/apps/topologies
     (optimization-set-but-settings-not-passed, repartition-topics-merged-by-optimization).
     """
-    made = graph(version.topology)
-    origins = [origin for origin in (_origin(version, made, sink) for sink in _sinks(version)) if origin is not None]
+    made = graph(side.topology)
+    origins = [origin for origin in (_origin(side, made, sink) for sink in _sinks(side)) if origin is not None]
     return any(
         one == other or (through and (nx.has_path(made, one, other) or nx.has_path(made, other, one)))
         for one, other in combinations(origins, 2)
     )
 
 
-def _sinks(version: Version) -> list[Sink]:
-    nodes = version.nodes.values()
-    return [node for node in nodes if isinstance(node, Sink) and node.topic in version.internal]
+def _sinks(side: Side) -> list[Sink]:
+    nodes = side.nodes.values()
+    return [node for node in nodes if isinstance(node, Sink) and node.topic in side.internal]
 
 
-def _origin(version: Version, made: "nx.DiGraph[Key]", sink: Sink) -> Key | None:
-    """The operator before the filter of a repartition topic; None where the topic has a key-select of its own."""
-    plumbing = list(leading_to(sink, version.nodes, sink.topic or ""))
+def _origin(side: Side, made: "nx.DiGraph[Key]", sink: Sink) -> Key | None:
+    """The operator before the filter of a repartition topic; None if the topic has a key-select of its own."""
+    plumbing = list(leading_to(sink, side.nodes, sink.topic or ""))
     if len(plumbing) != 1:
         return None
     filters = [key for key in made if key[1] == plumbing[0]]

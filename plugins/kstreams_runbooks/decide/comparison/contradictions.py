@@ -1,8 +1,8 @@
-"""Whether a declaration and a topology can be of one version: what contradicts the description is named."""
+"""Whether a declaration and a topology can be of one version: each contradiction is named."""
 
 from collections.abc import Iterator, Mapping
 
-from kstreams_runbooks.decide.comparison.compared import Version, target_of, topics_of
+from kstreams_runbooks.decide.comparison.compared import Side, target_of, topics_of
 from kstreams_runbooks.decide.comparison.settings import MERGE, REUSE, SELF_JOIN
 from kstreams_runbooks.decide.topology.names import is_generated, is_suppression, stem
 from kstreams_runbooks.decide.topology.upstream import store_before
@@ -10,7 +10,7 @@ from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore
 from kstreams_runbooks.model.topology.topology import Node, Processor, Source, Topology
 
-# What a generated name says of a store: its kinds, of those that a declaration can give.
+# Kinds of store in a generated name, of those that a declaration can give.
 _KINDS: tuple[tuple[str, set[str]], ...] = (
     ("KSTREAM-JOINTHIS-", {"join"}),
     ("KSTREAM-JOINOTHER-", {"join"}),
@@ -33,9 +33,9 @@ _VALUES: Mapping[str, set[str]] = {
 }
 
 
-def check_declaration(version: Version) -> None:
-    """BadInput with the first thing that contradicts the topology: where it stands, what was found, what is there."""
-    for problem in _problems(version.topology, version.declared):
+def check_declaration(side: Side) -> None:
+    """BadInput with the first contradiction to the topology: its place, the found value, the existing ones."""
+    for problem in _problems(side.topology, side.declared):
         raise BadInput(problem)
 
 
@@ -85,7 +85,7 @@ def _suppression_problems(topology: Topology, declared: Declaration, node: Node)
 
 
 def _setting_problems(config: Mapping[str, str]) -> Iterator[str]:
-    """Values that no Kafka Streams takes: what they would do cannot be told."""
+    """Values that Kafka Streams never accepts: their effect is undefined."""
     for setting, values in _VALUES.items():
         value = config.get(setting)
         if value is not None:

@@ -1,4 +1,4 @@
-"""Which store or internal topic of the new topology is which of the old: by what it does, not by how it is called."""
+"""Counterparts of stores and internal topics between the topologies: by their role, not by their name."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Mapping
@@ -10,7 +10,7 @@ from kstreams_runbooks.decide.topology.names import index_of, is_generated, stem
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """Things that do the same, of which the topologies have different numbers: nobody can say which is which."""
+    """Things with the same role, of different number in the topologies: their counterparts are ambiguous."""
 
     before: tuple[str, ...]
     after: tuple[str, ...]
@@ -18,7 +18,7 @@ class Tie:
 
 @dataclass(frozen=True, slots=True)
 class Counterparts:
-    """Pairs of old and new name, what has gone, what has come, and what cannot be told apart."""
+    """Pairs of old and new name, removed things, added things, and ambiguous ones."""
 
     pairs: tuple[tuple[str, str], ...]
     removed: tuple[str, ...]
@@ -39,11 +39,11 @@ def _ends(role: Role) -> Hashable:
 
 
 def _place(role: Role) -> Hashable:
-    """Where something stands, whatever anything around it is called."""
+    """The position of something, independent of all names around it."""
     return role.inputs, role.outputs, role.before.size, role.behind.size
 
 
-# From the most alike to the least; what one of them pairs is out of the question for those below it.
+# From the most alike to the least; a pair found by one of them is settled for those below it.
 _LIKENESSES: tuple[_Likeness, ...] = (
     lambda _, role: role,
     lambda _, role: (role.owners, role.before),
@@ -76,10 +76,10 @@ class _Search:
 
 
 def counterparts(before: Mapping[str, Role], after: Mapping[str, Role], *, hold_data: bool = True) -> Counterparts:
-    """Pair what is alike, the most alike first.
+    """Pair similar things, the most alike first.
 
-    Of several that are equally alike those with one name belong together; the rest cannot be told apart: a tie.
-    Things that hold data (`hold_data`) are never taken for new while something like them has gone: that is a tie too.
+    Of several that are equally alike those with one name belong together; the rest are ambiguous: a tie. Things that
+    hold data (`hold_data`) are never taken for new while a similar one was removed: that is a tie too.
     """
     search = _Search(dict(before), dict(after))
     for likeness in _LIKENESSES:
@@ -93,7 +93,7 @@ def counterparts(before: Mapping[str, Role], after: Mapping[str, Role], *, hold_
 def _match(search: _Search, likeness: _Likeness) -> None:
     old, new = _grouped(search.before, likeness), _grouped(search.after, likeness)
     for like in [like for like in old if like in new]:
-        # Ordered sets: of one operator's stores there may be thousands.
+        # Ordered sets: one operator may have thousands of stores.
         olds, news = dict.fromkeys(old[like]), dict.fromkeys(new[like])
         for name in [name for name in olds if name in news and not is_generated(name)]:
             search.pair(name, name)
@@ -110,10 +110,10 @@ def _match(search: _Search, likeness: _Likeness) -> None:
 
 
 def _overlapping(search: _Search, *, hold_data: bool) -> None:
-    """Of what is left pair what is of one kind and shares a topic of others: another is read or written besides.
+    """Pair the rest by kind and a shared external topic: the other topics read or written may differ.
 
-    Where several fit, or people chose all the names and none is left to tell them by, nobody can say which is which: a
-    tie.
+    If several fit, or people chose all the names and no generated one distinguishes them, the counterparts are
+    ambiguous: a tie.
     """
     olds = {name: _Kin.of(name, role) for name, role in search.before.items()}
     news = {name: _Kin.of(name, role) for name, role in search.after.items()}
@@ -145,7 +145,7 @@ class _Kin:
         return cls(_kind(name) if is_generated(name) else None, role.inputs, role.outputs)
 
     def is_near(self, other: "_Kin") -> bool:
-        """Whether both may be of one kind, and share a topic of others."""
+        """Whether both may be of one kind, and share an external topic."""
         if None not in {self.kind, other.kind} and self.kind != other.kind:
             return False
         return not (self.inputs.isdisjoint(other.inputs) and self.outputs.isdisjoint(other.outputs))
@@ -161,7 +161,7 @@ def _of_two_kinds(old: str, new: str) -> bool:
 
 
 def _kind(name: str) -> str:
-    """What a generated name says of its thing; an inner join and an outer one keep the same two sides."""
+    """The kind in a generated name; an inner join and an outer one keep the same two sides."""
     return stem(name).replace("OUTERTHIS", "JOINTHIS").replace("OUTEROTHER", "JOINOTHER")
 
 

@@ -1,21 +1,22 @@
-"""Facts of a change that only a declaration tells; None where either side does not declare it."""
+"""Facts of a change that only a declaration has; None if either side does not declare it."""
 
 from collections.abc import Callable
 from typing import TypeVar
 
+from kstreams_runbooks.model.times import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from kstreams_runbooks.model.topology.change import Fact, Undeclared
 from kstreams_runbooks.model.topology.declaration import DeclaredStore, DeclaredTopic, Window
 
 _T = TypeVar("_T")
-_Asked = dict[str, tuple[Undeclared, ...]]
-Told = tuple[dict[str, Fact], _Asked]
+_ToDeclare = dict[str, tuple[Undeclared, ...]]
+DeclaredFacts = tuple[dict[str, Fact], _ToDeclare]
 
-# What stands for "there is no window", which is another thing than not knowing of one.
+# Means "there is no window", as opposed to an unknown one.
 NO_WINDOW = Window("tumbling", 0, 0)
 
 
-def store_facts(name: str, before: DeclaredStore | None, after: DeclaredStore | None) -> Told:
-    """What changes in a store that stays, and what to declare where that is not known."""
+def store_facts(name: str, before: DeclaredStore | None, after: DeclaredStore | None) -> DeclaredFacts:
+    """Changes in a store that stays, and what to declare if they are unknown."""
     old, new = before or DeclaredStore(), after or DeclaredStore()
     facts: dict[str, Fact] = {
         "is_join": None if new.kind is None else new.kind == "join",
@@ -23,7 +24,7 @@ def store_facts(name: str, before: DeclaredStore | None, after: DeclaredStore | 
         "loss_acceptable": new.loss_acceptable,
     }
     where = f"stores.{name}"
-    asked: _Asked = {}
+    asked: _ToDeclare = {}
     compared: dict[str, tuple[str, Callable[[DeclaredStore], object]]] = {
         "kind_changed": ("kind", lambda store: store.kind),
         "window_changed": ("window", _shape),
@@ -44,11 +45,11 @@ def store_facts(name: str, before: DeclaredStore | None, after: DeclaredStore | 
     return facts, asked
 
 
-def topic_facts(name: str, before: DeclaredTopic | None, after: DeclaredTopic | None) -> Told:
-    """What changes in a topic that stays; partition counts that neither side declares are no part of the change."""
+def topic_facts(name: str, before: DeclaredTopic | None, after: DeclaredTopic | None) -> DeclaredFacts:
+    """Changes in a topic that stays; partition counts that neither side declares are not part of the change."""
     old, new = before or DeclaredTopic(), after or DeclaredTopic()
     facts: dict[str, Fact] = {}
-    asked: _Asked = {}
+    asked: _ToDeclare = {}
     where = f"topics.{name}"
     for fact, field in (
         ("partitions_changed", "partitions"),
@@ -63,8 +64,8 @@ def topic_facts(name: str, before: DeclaredTopic | None, after: DeclaredTopic | 
     return facts, asked
 
 
-def of_serdes(facts: dict[str, Fact], asked: _Asked) -> tuple[bool | None, tuple[Undeclared, ...]]:
-    """Whether either serde changed, and what to declare where that is not known."""
+def of_serdes(facts: dict[str, Fact], asked: _ToDeclare) -> tuple[bool | None, tuple[Undeclared, ...]]:
+    """Whether either serde changed, and what to declare if that is unknown."""
     both = ("key_serde_changed", "value_serde_changed")
     return either(*(facts[fact] for fact in both)), tuple(
         one for fact in both if facts[fact] is None for one in asked[fact]
@@ -72,7 +73,7 @@ def of_serdes(facts: dict[str, Fact], asked: _Asked) -> tuple[bool | None, tuple
 
 
 def until(before: DeclaredStore | None, after: DeclaredStore | None) -> str:
-    """Until when a store has results of before, in stream time: its longest window with grace, retention or TTL."""
+    """Until when a store has earlier results, in stream time: its longest window with grace, retention or TTL."""
     ends = [end for store in (before, after) if store and (end := _ends(store)) is not None]
     if not ends:
         return "for ever, as far as is declared"
@@ -82,7 +83,7 @@ def until(before: DeclaredStore | None, after: DeclaredStore | None) -> str:
 def duration(milliseconds: int) -> str:
     """`1 d 2 h`, in the units that are not 0; `0 ms` for none."""
     parts = []
-    for unit, size in (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1_000), ("ms", 1)):
+    for unit, size in (("d", DAY_MS), ("h", HOUR_MS), ("min", MINUTE_MS), ("s", SECOND_MS), ("ms", 1)):
         count, milliseconds = divmod(milliseconds, size)
         if count:
             parts.append(f"{count} {unit}")
@@ -90,12 +91,12 @@ def duration(milliseconds: int) -> str:
 
 
 def changed(old: object, new: object) -> bool | None:
-    """Whether two declared values differ, None where one of them is not declared."""
+    """Whether two declared values differ, None if one of them is not declared."""
     return None if old is None or new is None else old != new
 
 
 def either(*facts: Fact) -> bool | None:
-    """True where one of them is, None where none is and one is not known."""
+    """True if one of them is, None if none is and one is unknown."""
     if any(facts):
         return True
     return None if any(fact is None for fact in facts) else False
@@ -107,12 +108,12 @@ def sides(old: object, new: object) -> str:
 
 
 def window_of(store: DeclaredStore | None) -> Window | None:
-    """The window of a store, NO_WINDOW where it is known to have none, None where nobody says."""
+    """The window of a store, NO_WINDOW if it is known to have none, None if unknown."""
     if store is None or store.kind is None:
         return None if store is None else store.window
     if store.window is not None:
         return store.window
-    # A window store of a processor of one's own has a retention, and no window that a library would apply.
+    # A window store of a custom processor has a retention, and no window that a library would apply.
     return NO_WINDOW if store.kind in {"key_value", "versioned"} or store.retention_ms is not None else None
 
 
@@ -121,7 +122,7 @@ def _compared(where: str, field: str, old: object, new: object) -> tuple[bool | 
 
 
 def _kept_in(old: DeclaredStore, new: DeclaredStore) -> tuple[int | None, int | None]:
-    """The retention of both; where neither gives one it follows the window, which has rules of its own."""
+    """The retention of both; without one on either side it follows the window, which has rules of its own."""
     kept = _kept(old), _kept(new)
     if old.retention_ms is None and new.retention_ms is None and None not in kept:
         return 0, 0
@@ -129,18 +130,18 @@ def _kept_in(old: DeclaredStore, new: DeclaredStore) -> tuple[int | None, int | 
 
 
 def _kept(store: DeclaredStore) -> int | None:
-    """How long a store keeps its records, in ms; 0 for one that has no retention."""
+    """How long a store keeps its records, in ms; 0 without a retention."""
     if store.retention_ms is not None:
         return store.retention_ms
     window = window_of(store)
     if window is NO_WINDOW:
         return 0
-    # The library keeps a window's results for its size and grace where nobody says otherwise.
+    # The library keeps a window's results for its size and grace unless declared otherwise.
     return None if window is None else window.size_ms + window.grace_ms
 
 
 def _ends(store: DeclaredStore) -> int | None:
-    """After how long in ms nothing is left of what a store holds, None where that never is or is not known."""
+    """The time in ms until a store's present content is gone, None if that is never or unknown."""
     if store.ttl_ms is not None:
         return store.ttl_ms
     kept = _kept(store)

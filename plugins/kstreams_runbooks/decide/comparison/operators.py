@@ -1,4 +1,4 @@
-"""What becomes of the operators that somebody wrote."""
+"""The fate of the operators of the program itself."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ def operators(compared: Compared) -> Iterator[Subject]:
     """Operators, without those that come and go with an internal topic."""
     found = compared.program
     for name in (*found.removed, *(name for tie in found.ties for name in tie.before[len(tie.after) :])):
-        # A key-select that two topics shared belongs to one of them once they are merged, and the other way round.
+        # A key-select that two topics shared belongs to one of them once they are merged, and the reverse.
         if name not in compared.after.around:
             yield _operator(name, name, removed=True)
     for name in (*found.added, *(name for tie in found.ties for name in tie.after[len(tie.before) :])):
@@ -30,7 +30,7 @@ def _operator(was: str, name: str, **true: bool) -> Subject:
 
 
 def _held(node: Node) -> set[str]:
-    """What is called after an operator: its stores, or the topic that it reads or writes."""
+    """Things named after an operator: its stores, or the topic that it reads or writes."""
     if isinstance(node, Processor):
         return set(node.stores)
     return set(topics_of(node)) if isinstance(node, Source) else {target_of(node)}

@@ -1,11 +1,11 @@
-"""What becomes of each store and each internal topic: what holds data, by what it does and not by its name."""
+"""The fate of each store and each internal topic: things that hold data, by their role and not by their name."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import networkx as nx
 
-from kstreams_runbooks.decide.comparison.compared import Compared, Version
+from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.counterparts import Counterparts
 from kstreams_runbooks.decide.comparison.facts import of_serdes, store_facts, topic_facts, until
 from kstreams_runbooks.decide.topology.graph import chosen_names, feeds, graph, neighbours
@@ -13,16 +13,16 @@ from kstreams_runbooks.decide.topology.names import index_of, is_generated, is_s
 from kstreams_runbooks.model.topology.change import Fact, Subject, SubjectKind, Undeclared
 from kstreams_runbooks.model.topology.topology import Processor, Sink, Source
 
-# What a sentence names one by one; more are counted.
+# Names listed in a sentence; more are counted.
 _MOST_NAMED = 5
-# What a generated name says of an operator that gives records another key, or may.
+# Generated names of operators that give records another key, or may.
 _NEW_KEY = ("KEY-SELECT-", "KSTREAM-MAP-0", "KSTREAM-FLATMAP-0", "KSTREAM-TRANSFORM-", "KSTREAM-PROCESSOR-")
 # An explicit repartition without a name: it moves records and leaves their keys.
 _MOVED_ONLY = "KSTREAM-REPARTITION-"
 
 
 def stores(compared: Compared) -> Iterator[Subject]:
-    """Stores, with what the declarations say has changed in those that stay."""
+    """Stores, with the declared changes in those that stay."""
     old, new = compared.before.declared, compared.after.declared
     buffers = {f"{name}-store" for side in (old, new) for name in side.suppressions}
     crossed = _crossed(compared)
@@ -32,7 +32,7 @@ def stores(compared: Compared) -> Iterator[Subject]:
         facts["key_changed"] = _key_changed(compared, store, facts["key_changed"])
         facts["serde_changed"], asked["serde_changed"] = of_serdes(facts, asked)
         if not store.facts["stays"] or _is_buffer(store.name, buffers):
-            # What comes or goes has nothing to compare with; a suppress buffer is declared as a suppression.
+            # Added and removed stores have no counterpart; a suppress buffer is declared as a suppression.
             facts = dict.fromkeys(facts, False)
         facts |= {"swapped": True} if (partner := crossed.get(store.name)) else {}
         facts["fed_by_other"] = store.facts["stays"] is True and partner is None and _fed_by_other(compared, store)
@@ -46,7 +46,7 @@ def stores(compared: Compared) -> Iterator[Subject]:
 
 
 def internal_topics(compared: Compared) -> Iterator[Subject]:
-    """Repartition topics and those of foreign-key joins, with the partitions that are declared of them."""
+    """Repartition topics and those of foreign-key joins, with their declared partitions."""
     before, after = compared.before, compared.after
     for topic in _each("internal_topic", compared.topics, before.topic_places, after.topic_places):
         facts, asked = topic_facts(
@@ -60,9 +60,9 @@ def internal_topics(compared: Compared) -> Iterator[Subject]:
 
 
 def _crossed(compared: Compared) -> dict[str, str]:
-    """Stores that keep their names and exchange what fills them, each with the other: the two sides of a join."""
+    """Stores that keep their names and exchange their inputs, each with the other: the two sides of a join."""
     shared = compared.before.read() & compared.after.read()
-    was, now = (feeds(version.topology, shared) for version in (compared.before, compared.after))
+    was, now = (feeds(side.topology, shared) for side in (compared.before, compared.after))
     moved = [name for name in was.keys() & now.keys() if was[name] != now[name]]
     return {
         name: other
@@ -73,21 +73,21 @@ def _crossed(compared: Compared) -> dict[str, str]:
 
 
 def _fed_by_other(compared: Compared, subject: Subject) -> bool:
-    """Whether something that kept its name stands behind other operators or topics, which both versions have.
+    """Whether a thing that kept its name comes after other operators or topics, which both versions have.
 
-    What is only put in front, or only taken away, is a change of what is done to records, not of whose they are.
+    An operator that is only added in front, or only removed, changes the processing of records, not their origin.
     """
     if subject.facts["renamed"]:
         return False
-    was, now = (neighbours(version.topology, subject.name) for version in (compared.before, compared.after))
+    was, now = (neighbours(side.topology, subject.name) for side in (compared.before, compared.after))
     shared = chosen_names(compared.before.topology) & chosen_names(compared.after.topology)
-    # A grouping is called after its topic, which has a subject of its own.
+    # A grouping is named after its topic, which has a subject of its own.
     shared -= compared.before.around | compared.after.around
     return bool((was - now) & shared) and bool((now - was) & shared)
 
 
 def _shifted_by(compared: Compared, subject: Subject) -> str:
-    """The operators that have come or gone before something whose number changed, in words."""
+    """The operators that were added or removed before a thing whose number changed, in words."""
     found = compared.program
     come = [f"{name} has come" for name in found.added if _before(name, subject.name)]
     gone = [f"{name} has gone" for name in found.removed if _before(name, subject.said["before"])]
@@ -101,7 +101,7 @@ def _some(names: Sequence[str], between: str) -> str:
 
 
 def _before(operator: str, name: str) -> bool:
-    """Whether an operator may stand before a thing with a generated name: a chosen name hides its place."""
+    """Whether an operator may precede a thing with a generated name: a chosen name hides its place."""
     own, other = index_of(operator), index_of(name)
     return own is None or other is None or own < other
 
@@ -114,10 +114,10 @@ def _key_changed(compared: Compared, store: Subject, declared: Fact) -> Fact:
     return True if any(_has_new_key(compared, topic) for topic in leading) else None
 
 
-def _leads_to(version: Version, topic: str, store: str) -> bool:
+def _leads_to(side: Side, topic: str, store: str) -> bool:
     """Whether a topic is read in the subtopology that keeps the store, by a source before the store's operator."""
-    made = graph(version.topology)
-    sub = version.topology.subtopology_of(store)
+    made = graph(side.topology)
+    sub = side.topology.subtopology_of(store)
     sources = [node for node in (sub.nodes if sub else ()) if isinstance(node, Source) and topic in node.topics]
     keepers = [node for node in (sub.nodes if sub else ()) if isinstance(node, Processor) and store in node.stores]
     return any(
@@ -146,7 +146,7 @@ def _is_buffer(store: str, buffers: set[str]) -> bool:
 def _each(
     kind: SubjectKind, found: Counterparts, before: Mapping[str, str], after: Mapping[str, str]
 ) -> Iterator[Subject]:
-    """Pairs, what has gone, what has come, and what cannot be told apart."""
+    """Pairs, removed things, added things, and ambiguous ones."""
     for old, new in found.pairs:
         facts: dict[str, Fact] = {
             "stays": True,

@@ -1,9 +1,9 @@
-"""Which internal topics, restores and task directories a change brings: told before it is made."""
+"""Internal topics, restores and task directories of a change: predicted before the change is made."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kstreams_runbooks.decide.comparison.compared import Compared, Version, source_tables
+from kstreams_runbooks.decide.comparison.compared import Compared, Side, source_tables
 from kstreams_runbooks.decide.comparison.settings import REUSE, optimized
 from kstreams_runbooks.decide.topology.names import changelog_of
 from kstreams_runbooks.decide.topology.partitions import partition_counts, repartition_topics, task_counts
@@ -12,7 +12,7 @@ from kstreams_runbooks.model.topology.topology import Processor, Source
 
 @dataclass(frozen=True, slots=True)
 class InternalTopic:
-    """One internal topic by its full name, and its partitions; None where nobody declares what they follow from."""
+    """One internal topic by its full name, and its partitions; None if the facts behind them are not declared."""
 
     name: str
     partitions: int | None
@@ -20,7 +20,7 @@ class InternalTopic:
 
 @dataclass(frozen=True, slots=True)
 class Restore:
-    """A store that is rebuilt from `changelog`, with the subtopologies that it leaves (None: new) and comes to."""
+    """A store that is rebuilt from `changelog`, with the subtopologies it leaves (None: new) and enters."""
 
     store: str
     changelog: str
@@ -31,16 +31,16 @@ class Restore:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """Internal topics by name, restores by store, and the beginnings of task directories that nothing uses any more.
+    """Internal topics by name, restores by store, and prefixes of task directories that become unused.
 
-    `refused` are topics that stay and would need the number of partitions that stands there: with the one that they
-    have, the new version does not start. A stale directory is `2_` for all of a subtopology (`2_0`, `2_1` …), or `1_3`
-    for one more than it has tasks now. Names are without application.id where that is not declared.
+    `refused` are topics that stay and would need the listed number of partitions: with their present one, the new
+    version does not start. A stale directory is `2_` for all of a subtopology (`2_0`, `2_1` …), or `1_3` for one more
+    than it has tasks now. Names are without application.id if that is not declared.
 
-    What neither text nor declaration says is not known here: a store without logging has no changelog, one in memory
-    alone no directory and is rebuilt at each start. A window store with another retention may restore in full as well,
+    Facts in neither text nor declaration are unknown here: a store without logging has no changelog, an in-memory one
+    has no directory and is rebuilt at each start. A window store with another retention may restore in full as well,
     since its segments are cut by it: 4.3.1 finds them again from two days to one, and not from two to seven. Instances
-    are taken to have stopped cleanly and to find their disks again. Global stores are not among the restores, nor the
+    are assumed to have stopped cleanly and to find their disks again. Global stores are not among the restores, nor the
     directories of another application.id or state.dir among the stale.
     """
 
@@ -53,7 +53,7 @@ class Prediction:
 
 
 def predicted(compared: Compared) -> Prediction:
-    """What the change does to names on the cluster and on the disks of the instances.
+    """The effect of the change on names on the cluster and on the disks of the instances.
 
     Source: Kafka Streams developer guide, Managing Streams Application Topics; `InternalTopicManager#makeReady` (a
     topic that is there is taken as it is, and refused with another number of partitions), `StateDirectory` (task
@@ -73,9 +73,9 @@ def predicted(compared: Compared) -> Prediction:
     )
 
 
-def _stale(before: Version, after: Version) -> Iterator[str]:
-    """None where the old version keeps nothing: without a store the library makes no directories."""
-    old, new = (task_counts(version.topology, _partitions(version)) for version in (before, after))
+def _stale(before: Side, after: Side) -> Iterator[str]:
+    """None if the old version keeps no state: without a store the library makes no directories."""
+    old, new = (task_counts(side.topology, _partitions(side)) for side in (before, after))
     now = {sub.id for sub in after.topology.subtopologies if not sub.is_global}
     for sub in before.topology.subtopologies if before.topology.stores else ():
         if not sub.is_global and sub.id not in now:
@@ -88,42 +88,40 @@ def _named(topics: dict[str, int | None], names: set[str]) -> tuple[InternalTopi
     return tuple(InternalTopic(name, topics[name]) for name in sorted(names))
 
 
-def _topics(version: Version) -> dict[str, int | None]:
+def _topics(side: Side) -> dict[str, int | None]:
     """Repartition topics and changelogs with their partitions; a global store has none, it reads its topic."""
-    counts = _partitions(version)
-    names = {changelog_of(store) for store in _logged(version)}
-    names |= repartition_topics(version.topology)
-    return {f"{_prefix(version)}{name}": counts.get(name) for name in names}
+    counts = _partitions(side)
+    names = {changelog_of(store) for store in _logged(side)}
+    names |= repartition_topics(side.topology)
+    return {f"{_prefix(side)}{name}": counts.get(name) for name in names}
 
 
-def _partitions(version: Version) -> dict[str, int]:
-    declared = {
-        name: topic.partitions for name, topic in version.declared.topics.items() if topic.partitions is not None
-    }
-    return partition_counts(version.topology, declared)
+def _partitions(side: Side) -> dict[str, int]:
+    declared = {name: topic.partitions for name, topic in side.declared.topics.items() if topic.partitions is not None}
+    return partition_counts(side.topology, declared)
 
 
-def _logged(version: Version) -> set[str]:
+def _logged(side: Side) -> set[str]:
     """Stores with a changelog of their own: not global ones, nor tables that read their topic back."""
-    return {store for store, topic in _changelogs(version).items() if topic == changelog_of(store)}
+    return {store for store, topic in _changelogs(side).items() if topic == changelog_of(store)}
 
 
-def _changelogs(version: Version) -> dict[str, str]:
-    """What each store is read back from, as it would be printed: a changelog of its own, or the topic of a table."""
-    found = {store: changelog_of(store) for store in version.store_places}
-    if REUSE not in optimized(version.declared.config or {}):
+def _changelogs(side: Side) -> dict[str, str]:
+    """The topic that restores each store, as it would be printed: a changelog of its own, or the topic of a table."""
+    found = {store: changelog_of(store) for store in side.store_places}
+    if REUSE not in optimized(side.declared.config or {}):
         return found
-    tables = {topic for topic, is_table in source_tables(version).items() if is_table}
-    for node in version.nodes.values():
+    tables = {topic for topic, is_table in source_tables(side).items() if is_table}
+    for node in side.nodes.values():
         if isinstance(node, Source) and len(node.topics) == 1 and node.topics <= tables:
-            for reader in (version.nodes[name] for name in node.successors):
+            for reader in (side.nodes[name] for name in node.successors):
                 if isinstance(reader, Processor) and len(reader.stores) == 1:
                     found |= dict.fromkeys(reader.stores, *node.topics)
     return found
 
 
 def _restores(compared: Compared) -> tuple[Restore, ...]:
-    """A store whose directory does not go with it, or whose changelog becomes another topic that is there already."""
+    """A store whose directory does not go with it, or whose changelog becomes another, already existing topic."""
     before, after = compared.before, compared.after
     if _prefix(before) != _prefix(after):
         # Another group: it has neither directories nor changelogs, and has read nothing.
@@ -148,10 +146,10 @@ def _restores(compared: Compared) -> tuple[Restore, ...]:
     return tuple(found)
 
 
-def _state_dir(version: Version) -> str | None:
-    return (version.declared.config or {}).get("state.dir")
+def _state_dir(side: Side) -> str | None:
+    return (side.declared.config or {}).get("state.dir")
 
 
-def _prefix(version: Version) -> str:
-    application_id = (version.declared.config or {}).get("application.id")
+def _prefix(side: Side) -> str:
+    application_id = (side.declared.config or {}).get("application.id")
     return f"{application_id}-" if application_id else ""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from kstreams_runbooks.decide.comparison.compared import Compared, Version, topics_of
+from kstreams_runbooks.decide.comparison.compared import Compared, Side, topics_of
 from kstreams_runbooks.decide.comparison.facts import sides
 from kstreams_runbooks.decide.topology.names import is_generated, is_suppression
 from kstreams_runbooks.model.releases.release import within
@@ -50,7 +50,7 @@ _Asked = dict[str, tuple[Undeclared, ...]]
 
 @dataclass(frozen=True, slots=True)
 class GivenSetting:
-    """A setting as one side gives it: the name that it used, and the value, empty where it is not set."""
+    """A setting as one side gives it: the name that it used, and the value, empty if it is not set."""
 
     name: str
     value: str
@@ -71,11 +71,11 @@ def shown(name: str, value: str) -> str:
 
 
 def common_facts(compared: Compared) -> tuple[dict[str, Fact], _Asked]:
-    """Facts that are the same for each setting, and what to declare where one is not known."""
+    """Facts that are the same for each setting, and what to declare if one is unknown."""
     timed, asked = _timed(compared.after)
     facts: dict[str, Fact] = {
         "stateful": compared.stateful,
-        "bytes_declared": all(_bytes_declared(version) for version in (compared.before, compared.after)),
+        "bytes_declared": all(_bytes_declared(side) for side in (compared.before, compared.after)),
         "timed": timed,
         "several_inputs": any(
             sum(len(topics_of(source)) + (source.pattern is not None) for source in sub.sources) > 1
@@ -87,7 +87,7 @@ def common_facts(compared: Compared) -> tuple[dict[str, Fact], _Asked]:
 
 
 def facts_of(name: str, old: str, new: str, compared: Compared) -> tuple[dict[str, Fact], _Asked]:
-    """Facts of one setting, by its newest name; `old` and `new` are its values, empty where it is not set."""
+    """Facts of one setting, by its newest name; `old` and `new` are its values, empty if it is not set."""
     before, after = compared.before.declared.config, compared.after.declared.config
     asked = (Undeclared("config", name, sides(before, after)),)
     facts: dict[str, Fact] = {
@@ -100,11 +100,11 @@ def facts_of(name: str, old: str, new: str, compared: Compared) -> tuple[dict[st
     return facts, {"present": asked, "refuses_names": asked}
 
 
-def _timed(version: Version) -> tuple[bool | None, tuple[Undeclared, ...]]:
+def _timed(side: Side) -> tuple[bool | None, tuple[Undeclared, ...]]:
     """Whether a store keeps records by their timestamps: windows, sessions, joins, versions, suppressed results."""
-    if version.declared.suppressions or any(is_suppression(name) for name in version.topology.stores):
+    if side.declared.suppressions or any(is_suppression(name) for name in side.topology.stores):
         return True, ()
-    kinds = {name: _kind(version.declared.stores.get(name)) for name in version.store_places}
+    kinds = {name: _kind(side.declared.stores.get(name)) for name in side.store_places}
     if set(kinds.values()) - {"key_value", None}:
         return True, ()
     unknown = tuple(Undeclared(f"stores.{name}", "kind", "new") for name, kind in sorted(kinds.items()) if kind is None)
@@ -115,15 +115,15 @@ def _kind(store: DeclaredStore | None) -> str | None:
     return "key_value" if store is not None and store.source_table else None if store is None else store.kind
 
 
-def _bytes_declared(version: Version) -> bool:
+def _bytes_declared(side: Side) -> bool:
     """Whether each store and internal topic has declared serdes: then rules of their own judge them."""
-    stores = [version.declared.stores.get(name) for name in version.topology.stores if not is_suppression(name)]
-    topics = [version.declared.topics.get(name) for name in version.internal]
+    stores = [side.declared.stores.get(name) for name in side.topology.stores if not is_suppression(name)]
+    topics = [side.declared.topics.get(name) for name in side.internal]
     return all(one is not None and one.key_serde and one.value_serde for one in (*stores, *topics))
 
 
 def _refuses_names(old: str, new: str, compared: Compared) -> bool | None:
-    """Whether a release that checks names finds a generated one; None where the old side does not give its settings.
+    """Whether a release that checks names finds a generated one; None if the old side does not give its settings.
 
     An application that runs with the setting and with generated names does not pass its settings to StreamsBuilder.
     """
@@ -139,8 +139,8 @@ def _refuses_names(old: str, new: str, compared: Compared) -> bool | None:
     return not (old.lower() == "true" and _checked_names(compared.before))
 
 
-def _checked_names(version: Version) -> bool:
-    names: Iterable[str] = (*version.topology.stores, *version.internal)
+def _checked_names(side: Side) -> bool:
+    names: Iterable[str] = (*side.topology.stores, *side.internal)
     return any(is_generated(name) and _NOT_CHECKED not in name for name in names)
 
 

@@ -1,8 +1,8 @@
-"""What changes in the settings, in the optimizations among them, and in the Kafka Streams release."""
+"""Changes in the settings, in the optimizations among them, and in the Kafka Streams release."""
 
 from collections.abc import Iterator, Mapping
 
-from kstreams_runbooks.decide.comparison.compared import Compared, Version, mergeable, source_tables
+from kstreams_runbooks.decide.comparison.compared import Compared, Side, mergeable, source_tables
 from kstreams_runbooks.decide.comparison.counterparts import Counterparts
 from kstreams_runbooks.decide.comparison.facts import sides
 from kstreams_runbooks.decide.comparison.setting_facts import (
@@ -21,7 +21,7 @@ from kstreams_runbooks.model.releases.settings import SettingCatalogue
 from kstreams_runbooks.model.topology.change import Fact, Subject, Undeclared
 
 REUSE, MERGE, SELF_JOIN = "reuse.ktable.source.topics", "merge.repartition.topics", "single.store.self.join"
-# What a setting is where nobody sets it. Source: StreamsConfig (Apache Kafka 4.3); state.dir is java.io.tmpdir.
+# Defaults of settings. Source: StreamsConfig (Apache Kafka 4.3); state.dir is java.io.tmpdir.
 DEFAULTS = {
     "processing.guarantee": "at_least_once",
     "group.protocol": "classic",
@@ -41,19 +41,19 @@ DEFAULTS = {
 # With exactly once the default is another one (KIP-129).
 _COMMIT_MS = {"at_least_once": "30000", "exactly_once": "100"}
 _TABLES = Undeclared("source_table of every store that is filled straight from a topic", "", "new")
-# Settings that rows are about: unknown where only one version's are given.
+# Settings that rows are about: unknown if only one version's are given.
 _ID, _PROTOCOL = "application.id", "group.protocol"
 _REQUIRED = (_ID, "bootstrap.servers")
 _MATTER = (_ID, "group.instance.id", GUARANTEE, _PROTOCOL, "state.dir", "topology.optimization")
 NOTHING_KNOWN = SettingCatalogue()
 _OTHER_SIDE = ("-other-join-store", "OTHER-")
-# Releases whose stored source tables drop an update that changes nothing. Source: KIP-557, KAFKA-12508;
-# tests/apps/idempotent-updates (asked of twelve releases).
+# Releases whose stored source tables drop an update without a change. Source: KIP-557, KAFKA-12508;
+# tests/apps/idempotent-updates (measured with twelve releases).
 DROPS_IDEMPOTENT_UPDATES = ("2.6.0..2.6.1", "2.7.0")
 
 
 def settings(compared: Compared, catalogue: SettingCatalogue = NOTHING_KNOWN) -> Iterator[Subject]:
-    """Every setting that either version has, with what it sets; none where neither gives its settings."""
+    """Every setting that either version has, with what it sets; none if neither gives its settings."""
     before, after = compared.before.declared.config, compared.after.declared.config
     if before is None and after is None:
         return
@@ -61,7 +61,7 @@ def settings(compared: Compared, catalogue: SettingCatalogue = NOTHING_KNOWN) ->
     was, will = by_new_name(before), by_new_name(after)
     for key in sorted({*_MATTER, *was, *will}):
         old, new = _value(was, key), _value(will, key)
-        # Every application has an id and a cluster: one that is not given is not known.
+        # Every application has an id and a cluster: one that is not given is unknown.
         known = before is not None and after is not None and (key not in _REQUIRED or bool(old and new) or old == new)
         own, also_asked = facts_of(key, old, new, compared)
         facts: dict[str, Fact] = {
@@ -87,7 +87,7 @@ def settings(compared: Compared, catalogue: SettingCatalogue = NOTHING_KNOWN) ->
 
 
 def optimizations(compared: Compared) -> Iterator[Subject]:
-    """Each optimization of `topology.optimization`, and whether it is switched where it has an effect."""
+    """Each optimization of `topology.optimization`, and whether it is switched and has an effect."""
     before, after = compared.before.declared.config, compared.after.declared.config
     old, new = optimized(before or {}), optimized(after or {})
     known = before is not None and after is not None
@@ -98,7 +98,7 @@ def optimizations(compared: Compared) -> Iterator[Subject]:
         SELF_JOIN: _joins_itself(compared.stores),
     }
     for name, effect in effects.items():
-        # What the other two do is plain in the text; that a table has no changelog of its own is not.
+        # The text shows the other two; it does not show that a table has no changelog of its own.
         unknown = not known and name == REUSE
         facts: dict[str, Fact] = {
             "which": name,
@@ -115,7 +115,7 @@ def optimizations(compared: Compared) -> Iterator[Subject]:
 
 
 def library(compared: Compared) -> Iterator[Subject]:
-    """The change from one Kafka Streams release to another, where both are given."""
+    """The change from one Kafka Streams release to another, if both are given."""
     old, new = compared.before.declared.library, compared.after.declared.library
     if old is None or new is None or old == new:
         return
@@ -129,22 +129,22 @@ def library(compared: Compared) -> Iterator[Subject]:
 
 
 def optimized(config: Mapping[str, str]) -> set[str]:
-    """What `topology.optimization` switches on: names, all of them for `all`, none by default."""
+    """Optimizations that `topology.optimization` switches on: names, all of them for `all`, none by default."""
     value = config.get("topology.optimization", "none")
     if value == "all":
         return {REUSE, MERGE, SELF_JOIN}
     return {name.strip() for name in value.split(",")} - {"none"}
 
 
-def uses_streams_group(version: Version) -> bool:
-    """Whether its group speaks the streams protocol (KIP-1071)."""
-    return (version.declared.config or {}).get(_PROTOCOL, "classic").lower() == "streams"
+def uses_streams_group(side: Side) -> bool:
+    """Whether its group uses the streams protocol (KIP-1071)."""
+    return (side.declared.config or {}).get(_PROTOCOL, "classic").lower() == "streams"
 
 
 def _not_built(compared: Compared, *, newly: bool) -> bool:
-    """Whether repartition topics stand side by side that would be merged.
+    """Whether there are parallel repartition topics that would be merged.
 
-    An operator in between may keep the library from it; then only a setting that changes nothing tells.
+    An operator in between may prevent the library from merging; then only a setting without an effect shows it.
     """
     if mergeable(compared.after, through=False):
         return True

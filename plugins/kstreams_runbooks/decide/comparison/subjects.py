@@ -1,4 +1,4 @@
-"""What becomes of every part of an application between two versions: what the rows are asked about."""
+"""The fate of every part of an application between two versions: the subjects of the rows."""
 
 from kstreams_runbooks.decide.comparison.boundary import sinks, sources
 from kstreams_runbooks.decide.comparison.compared import Compared
@@ -12,7 +12,7 @@ from kstreams_runbooks.model.topology.change import Subject
 
 
 def subjects(compared: Compared, catalogue: SettingCatalogue = NOTHING_KNOWN) -> tuple[Subject, ...]:
-    """Every part of either version, with the facts that rows ask for; parts that stay as they are included."""
+    """Every part of either version, with the facts that rows use; parts that stay as they are included."""
     return (
         *stores(compared),
         *internal_topics(compared),

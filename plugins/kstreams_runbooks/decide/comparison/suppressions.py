@@ -1,8 +1,8 @@
-"""What becomes of suppress operators: those declared, those that a generated name tells, and those that may be one."""
+"""The fate of suppress operators: declared ones, those with generated names, and possible ones."""
 
 from collections.abc import Iterator
 
-from kstreams_runbooks.decide.comparison.compared import Compared, Version
+from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.facts import changed, duration, sides
 from kstreams_runbooks.decide.topology.names import is_generated, is_suppression
 from kstreams_runbooks.decide.topology.upstream import between_store_and, store_before
@@ -10,8 +10,8 @@ from kstreams_runbooks.model.topology.change import Fact, Subject, Undeclared
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredSuppression, Window
 from kstreams_runbooks.model.topology.topology import Processor, Topology
 
-# Beside key and value each record keeps its timestamp and offset (8 bytes each), its partition (4), the name of its
-# topic and its headers. Source: ProcessorRecordContext#residentMemorySizeEstimate (Apache Kafka).
+# In addition to key and value each record keeps its timestamp and offset (8 bytes each), its partition (4), the name
+# of its topic and its headers. Source: ProcessorRecordContext#residentMemorySizeEstimate (Apache Kafka).
 METADATA_BYTES = 64
 # StreamsConfig: cache.max.bytes.buffering, from 3.4 on statestore.cache.max.bytes; 10 MiB by default.
 _CACHE_SETTINGS = ("statestore.cache.max.bytes", "cache.max.bytes.buffering")
@@ -20,10 +20,10 @@ _MIB = 1024 * 1024
 
 
 def buffer_bytes(one: DeclaredSuppression) -> int | None:
-    """What one buffer holds at most on one instance, None where nobody says how many keys of what size.
+    """The most that one buffer holds on one instance, None if number or size of its keys are not declared.
 
-    The newest value of each key that was seen within the time that results are held back, and the value before it,
-    which is kept to forward a change. Source: J. Roesler, Kafka Streams' Take on Watermarks and Triggers (Confluent);
+    The newest value of each key seen while results are held back, and the value before it, which is kept to
+    forward a change. Source: J. Roesler, Kafka Streams' Take on Watermarks and Triggers (Confluent);
     BufferValue (Apache Kafka).
     """
     if one.max_bytes is not None:
@@ -37,8 +37,8 @@ def buffer_bytes(one: DeclaredSuppression) -> int | None:
 
 
 def needed_bytes(declared: Declaration, topology: Topology) -> int | None:
-    """All buffers and the record cache of one instance, with the tasks of a stopped one; None where not known."""
-    sizes = [buffer_bytes(one) for name, one in declared.suppressions.items() if _stands(name, topology)]
+    """All buffers and the record cache of one instance, with the tasks of a stopped one; None if unknown."""
+    sizes = [buffer_bytes(one) for name, one in declared.suppressions.items() if _exists(name, topology)]
     if declared.memory is None or any(size is None for size in sizes):
         return None
     moved = sum(size or 0 for size in sizes) * declared.memory.instances // max(1, declared.memory.instances - 1)
@@ -46,7 +46,7 @@ def needed_bytes(declared: Declaration, topology: Topology) -> int | None:
 
 
 def fits(declared: Declaration, topology: Topology) -> bool | None:
-    """Whether the heap has room for it; None where that cannot be told."""
+    """Whether the heap has room for it; None if unknown."""
     needed = needed_bytes(declared, topology)
     return None if needed is None or declared.memory is None else needed <= declared.memory.heap_bytes
 
@@ -66,12 +66,12 @@ def estimate(declared: Declaration, topology: Topology) -> str:
 
 
 def factor(declared: Declaration) -> str:
-    """By how much the buffers of an instance grow while another is down."""
+    """The factor by which the buffers of an instance grow while another is down."""
     instances = declared.memory.instances if declared.memory else 0
     return f"{instances / (instances - 1):.2f} times" if instances > 1 else "by what the stopped one held"
 
 
-def _stands(name: str, topology: Topology) -> bool:
+def _exists(name: str, topology: Topology) -> bool:
     return any(node.name == name for _, node in topology.nodes())
 
 
@@ -88,7 +88,7 @@ _FINAL = "until_window_closes"
 
 
 def suppressions(compared: Compared) -> Iterator[Subject]:
-    """Each suppress operator; one that gets another name is one that goes and one that comes."""
+    """Each suppress operator; a renamed one is one that goes and one that comes."""
     old, new = _candidates(compared.before), _candidates(compared.after)
     kept = {
         was: now for was, now in compared.operators.pairs if was == now or (is_generated(was) and is_generated(now))
@@ -103,24 +103,24 @@ def suppressions(compared: Compared) -> Iterator[Subject]:
         yield _one_side(compared, name, sure=new[name], removed=False)
 
 
-def _candidates(version: Version) -> dict[str, bool]:
-    """Operators that are a suppression (True), or may be: with one store called after them, of no declared kind."""
+def _candidates(side: Side) -> dict[str, bool]:
+    """Operators that are a suppression (True), or may be: with one store named after them, of no declared kind."""
     found: dict[str, bool] = {}
-    for name, node in version.nodes.items():
-        if name in version.declared.suppressions or is_suppression(name):
+    for name, node in side.nodes.items():
+        if name in side.declared.suppressions or is_suppression(name):
             found[name] = True
         elif isinstance(node, Processor) and node.stores == {f"{name}-store"}:
-            store = version.declared.stores.get(f"{name}-store")
+            store = side.declared.stores.get(f"{name}-store")
             if store is None or store.kind is None:
                 found[name] = False
     return dict(sorted(found.items()))
 
 
 def _one_side(compared: Compared, name: str, *, sure: bool, removed: bool) -> Subject:
-    """One that comes or goes; what only may be a suppression asks what it is."""
-    version = compared.before if removed else compared.after
-    side = "old" if removed else "new"
-    one = version.declared.suppressions.get(name)
+    """One that comes or goes; for a possible suppression the subject names the field to declare."""
+    side = compared.before if removed else compared.after
+    name_of_side = "old" if removed else "new"
+    one = side.declared.suppressions.get(name)
     facts: dict[str, Fact] = {
         "added": not removed if sure or removed else None,
         "removed": removed if sure or not removed else None,
@@ -132,7 +132,7 @@ def _one_side(compared: Compared, name: str, *, sure: bool, removed: bool) -> Su
         "disabled": removed and _disabled(one),
         **_of_the_new(compared, name, None if removed else one, sure=sure and not removed),
     }
-    what = (Undeclared(f"suppressions.{name}, or stores.{name}-store.kind where it is none", "", side),)
+    what = (Undeclared(f"suppressions.{name}, or stores.{name}-store.kind where it is none", "", name_of_side),)
     return Subject("suppression", name, facts, _said(compared, name, one), {"added": what, "removed": what})
 
 
@@ -159,7 +159,7 @@ def _stays(compared: Compared, was: str, name: str, *, sure: bool) -> Subject:
 def _serde_changed(
     compared: Compared, was: str, name: str, old: DeclaredSuppression | None, new: DeclaredSuppression | None
 ) -> bool | None:
-    """By what is declared; else not where nothing between the table and the suppression has come, gone or moved."""
+    """By the declarations; without them False if the operators between table and suppression are unchanged."""
     told = changed(old and old.value_serde, new and new.value_serde)
     if told is not None:
         return told
@@ -172,7 +172,7 @@ def _disabled(one: DeclaredSuppression | None) -> bool:
 
 
 def _of_the_new(compared: Compared, name: str, one: DeclaredSuppression | None, *, sure: bool) -> dict[str, Fact]:
-    """What the new version's suppression holds, and by which grace; all false where it has none."""
+    """Whether the new version's suppression holds records, and by which grace; all false without one."""
     before = compared.before.declared.suppressions.get(name)
     return {
         "holds": sure and not _disabled(one),
@@ -182,14 +182,14 @@ def _of_the_new(compared: Compared, name: str, one: DeclaredSuppression | None, 
     }
 
 
-def _default_grace(version: Version, name: str, one: DeclaredSuppression | None) -> bool:
-    window = _window_before(version, name)
+def _default_grace(side: Side, name: str, one: DeclaredSuppression | None) -> bool:
+    window = _window_before(side, name)
     return one is not None and one.mode == _FINAL and window is not None and not window.grace_given
 
 
-def _window_before(version: Version, operator: str) -> Window | None:
-    """The declared window of the nearest store before a suppress operator, None where there is none."""
-    store = store_before(version.topology, version.declared, operator)
+def _window_before(side: Side, operator: str) -> Window | None:
+    """The declared window of the nearest store before a suppress operator, None without one."""
+    store = store_before(side.topology, side.declared, operator)
     return None if store is None else store.window
 
 

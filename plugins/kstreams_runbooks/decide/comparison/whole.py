@@ -1,8 +1,8 @@
-"""What becomes of the subtopologies, and of the application as a whole."""
+"""The fate of the subtopologies, and of the application as a whole."""
 
 from collections.abc import Iterator
 
-from kstreams_runbooks.decide.comparison.compared import Compared, Version, topics_of
+from kstreams_runbooks.decide.comparison.compared import Compared, Side, topics_of
 from kstreams_runbooks.decide.comparison.facts import either, sides
 from kstreams_runbooks.decide.comparison.prediction import predicted
 from kstreams_runbooks.decide.comparison.settings import uses_streams_group
@@ -15,7 +15,7 @@ WHOLE = "application"
 
 
 def kept_topics(compared: Compared) -> Iterator[Subject]:
-    """Each of them; none where the inputs get another number, which is a change of its own."""
+    """Each of them; empty if the inputs' partition counts change, which is a change of its own."""
     before, after = compared.before.declared.topics, compared.after.declared.topics
     if any(before[name].partitions != after[name].partitions for name in before.keys() & after.keys()):
         return
@@ -27,7 +27,7 @@ def kept_topics(compared: Compared) -> Iterator[Subject]:
 
 
 def subtopologies(compared: Compared) -> Iterator[Subject]:
-    """Subtopologies of the old topology by what they read; one whose number is gone leaves task directories behind."""
+    """Subtopologies of the old topology by their inputs; one whose number is gone leaves task directories behind."""
     before, after = compared.before.topology, compared.after.topology
     now = _places(after)
     numbers = {sub.id for sub in after.subtopologies if not sub.is_global}
@@ -42,7 +42,7 @@ def subtopologies(compared: Compared) -> Iterator[Subject]:
 
 
 def application(compared: Compared) -> Subject:
-    """The whole: whether anything at all has changed, and whether old and new can stand beside each other."""
+    """The whole: whether anything at all has changed, and whether old and new can run next to each other."""
     before, after = compared.before, compared.after
     configs = (before.declared.config, after.declared.config)
     undeclared = sorted(after.store_places.keys() - after.declared.stores.keys() - _buffers(after))
@@ -50,7 +50,7 @@ def application(compared: Compared) -> Subject:
     facts: dict[str, Fact] = {
         "same": same,
         "declared_same": before.declared == after.declared if not undeclared else None,
-        # The members that cling to an old assignment are those of before.
+        # The members that keep an old assignment are the old ones.
         "static": either(*(None if config is None else bool(config.get("group.instance.id")) for config in configs)),
         "topics_changed": _topics(before.topology) != _topics(after.topology),
         # The leader makes changelogs for the stores that it knows; a member with one more waits for its topic in vain.
@@ -66,18 +66,18 @@ def application(compared: Compared) -> Subject:
 
 
 def _other_stores(compared: Compared) -> bool:
-    """Whether stores come or go; what becomes of one that gets another name, rows about the store say."""
+    """Whether stores are added or removed; rows about a store cover one that is renamed."""
     found = compared.stores
     return bool(found.added or found.removed) or any(len(tie.before) != len(tie.after) for tie in found.ties)
 
 
-def _buffers(version: Version) -> set[str]:
-    nodes = (version.nodes.get(name) for name in version.declared.suppressions)
+def _buffers(side: Side) -> set[str]:
+    nodes = (side.nodes.get(name) for name in side.declared.suppressions)
     return {store for node in nodes if isinstance(node, Processor) for store in node.stores}
 
 
 def _places(topology: Topology) -> dict[frozenset[str], str]:
-    """Numbers of subtopologies by the roles of what they read."""
+    """Numbers of subtopologies by the roles of their inputs."""
     roles: dict[str, Role] = topic_roles(topology)
     return {
         frozenset(str(roles.get(topic, topic)) for source in sub.sources for topic in topics_of(source)): sub.id
@@ -90,7 +90,7 @@ def _topics(topology: Topology) -> set[str]:
 
 
 def _shape(topology: Topology) -> frozenset[tuple[str, frozenset[str]]]:
-    """What the members of a group have to agree on: the sources of every subtopology that has tasks."""
+    """The facts that the members of a group have to agree on: the sources of every subtopology that has tasks."""
     return frozenset(
         (sub.id, frozenset(topic for source in sub.sources for topic in topics_of(source)))
         for sub in topology.subtopologies

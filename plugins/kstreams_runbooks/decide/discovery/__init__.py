@@ -1,1 +1,1 @@
-"""Applications found on a cluster: who they are, a draft of their fleet file, what they lack."""
+"""Applications found on a cluster: their identity, a draft of their fleet file, their missing facts."""

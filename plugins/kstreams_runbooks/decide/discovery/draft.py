@@ -1,7 +1,7 @@
-"""A declaration of an application that was found: each field with its value, where it is from, and what to look at.
+"""A declaration of an application that was found: each field with its value, its origin, and a remark.
 
-Nothing is made up without a mark: observed (read from the cluster or an instance), guessed (likely, to be looked at),
-unknown (to be filled in, with a value that is safe meanwhile), given (on the command line).
+Every invented value has a mark: observed (read from the cluster or an instance), guessed (likely, to be checked),
+unknown (to be filled in, with a safe value meanwhile), given (on the command line).
 """
 
 import re
@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from kstreams_runbooks.decide.discovery.draft_deployer import draft_deployer, name_of
 from kstreams_runbooks.decide.discovery.instances import membership
-from kstreams_runbooks.model.discovery.discovery import Draft, Field, Found, FoundTopology, Given, Mark
+from kstreams_runbooks.model.discovery.discovery import DiscoverOptions, Draft, Field, Found, FoundTopology, Mark
 from kstreams_runbooks.model.readings.readings import Missing
 
 # `<application.id>-<process UUID>-<thread>`: one producer for each thread (KIP-447). Before it, one for each task.
@@ -18,7 +18,7 @@ _BY_THREAD, _BY_TASK = f"-{_UUID}-[0-9]+", "-[0-9]+_[0-9]+"
 NOBODY = "nobody"
 
 
-def draft(found: Found, given: Given) -> Draft:
+def draft(found: Found, given: DiscoverOptions) -> Draft:
     """The declaration of one application."""
     signs = found.signs
     fields: dict[str, Field] = {
@@ -50,7 +50,7 @@ def draft(found: Found, given: Given) -> Draft:
     return Draft(name_of(signs.group_id), fields, draft_deployer(found, given))
 
 
-def _cluster(given: Given) -> Field:
+def _cluster(given: DiscoverOptions) -> Field:
     if given.cluster_mark == "guessed":
         return Field(given.cluster, "guessed", "a name after the first bootstrap server, in clusters/ too; rename both")
     return Field(given.cluster, given.cluster_mark, "the cluster that was asked")

@@ -1,14 +1,14 @@
-"""The deployer of a declaration: what runs can be seen, how it is deployed cannot."""
+"""The deployer of a declaration: running instances are visible, their deployment is not."""
 
 import re
 from collections.abc import Iterable, Mapping
 
-from kstreams_runbooks.decide.discovery.instances import versions_of
+from kstreams_runbooks.decide.discovery.instances import releases_of
 from kstreams_runbooks.model.address import metrics_url
-from kstreams_runbooks.model.discovery.discovery import Field, Found, FoundInstance, Given
+from kstreams_runbooks.model.discovery.discovery import DiscoverOptions, Field, Found, FoundInstance
 from kstreams_runbooks.model.releases.release import Release
 
-# What may be the name of a file and of an instance (fleet/reading.py, fleet/deployers/base.py).
+# Valid names of a file and of an instance (fleet/reading.py, fleet/deployers/base.py).
 _NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]*")
 
 
@@ -17,11 +17,11 @@ def name_of(group_id: str) -> str:
     return re.sub("^[._-]+", "", group_id) or "application"
 
 
-def draft_deployer(found: Found, given: Given) -> Mapping[str, Field]:
-    """Its fields; `stated` only where one known release runs."""
-    versions = versions_of(found.instances)
-    runs = [one for one in versions if Release.known(one)]
-    strange = sorted(set(versions) - set(runs))
+def draft_deployer(found: Found, given: DiscoverOptions) -> Mapping[str, Field]:
+    """Its fields; `stated` only if one known release runs."""
+    releases = releases_of(found.instances)
+    runs = [one for one in releases if Release.known(one)]
+    strange = sorted(set(releases) - set(runs))
     fields = {
         "kind": Field(
             "manual",
@@ -57,7 +57,7 @@ def _releases(runs: list[str], strange: list[str], newest: str) -> Field:
     return Field(value, "observed", f"{told}; each with what it is called where it is deployed")
 
 
-def _instances(found: Found, given: Given) -> Field:
+def _instances(found: Found, given: DiscoverOptions) -> Field:
     name = name_of(found.signs.group_id)
     if not found.instances:
         url = metrics_url("unknown", given.ports[0])
@@ -85,7 +85,7 @@ def _instance_name(one: FoundInstance, number: int, name: str, every: Iterable[F
 
 
 def _free(host: str, taken: set[str], ports: tuple[int, ...]) -> str:
-    """A URL that no other instance has, because a declaration wants one for each."""
+    """A URL that no other instance has, because a declaration requires a separate one for each."""
     port = ports[0]
     while (url := metrics_url(host or "unknown", port)) in taken:
         port += 1

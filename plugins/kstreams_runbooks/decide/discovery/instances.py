@@ -1,4 +1,4 @@
-"""The processes behind a group: its members, one per stream thread, brought together with the metrics that answered."""
+"""The processes behind a group: its members, one per stream thread, matched with the metrics that answered."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,10 +15,10 @@ _THREAD_OF_STATIC = re.compile(r"(?P<id>.+)-\d+")
 def found_instances(
     group: GroupReading | Missing, answers: Mapping[tuple[str, str], StreamsReading]
 ) -> tuple[FoundInstance, ...]:
-    """One for each process, in the order of their names; `answers` are what clients say by (host, metrics URL).
+    """One for each process, in the order of their names; `answers` are clients' responses by (host, metrics URL).
 
-    A client is its members' by its client id. Under static membership the group goes on showing the client id that a
-    member first joined with: a client and a process that are left over, one of each on a host, are taken for one.
+    Members belong to a client by their client id. Under static membership the group keeps showing the client id that a
+    member first joined with: an unmatched client and an unmatched process, one of each on a host, are taken for one.
     """
     members = () if isinstance(group, Missing) else group.members
     processes = {(one.host, one.client): one for one in map(_process, members)}
@@ -40,19 +40,19 @@ def found_instances(
 
 def _process(member: MemberReading) -> FoundInstance:
     static = _THREAD_OF_STATIC.fullmatch(member.instance_id or "")
-    # A process of a streams group has an id of its own; its client ids say the same.
+    # A process of a streams group has an id of its own; its client ids carry the same.
     client = client_of(member.client_id) or member.process_id or member.client_id
     return FoundInstance(member.host, client, static["id"] if static else member.instance_id or "")
 
 
 def membership(group: GroupReading | Missing) -> bool | None:
-    """Whether its members are static, None where there is no member or only some of them are."""
+    """Whether its members are static, None without members or if only some of them are."""
     if isinstance(group, Missing) or not group.members:
         return None
     static = [member.instance_id is not None for member in group.members]
     return static[0] if len(set(static)) == 1 else None
 
 
-def versions_of(instances: Iterable[FoundInstance]) -> Sequence[str]:
-    """What the instances say that they run, each once, sorted as text."""
+def releases_of(instances: Iterable[FoundInstance]) -> Sequence[str]:
+    """The releases that the instances report, each once, sorted as text."""
     return sorted({one.version for one in instances if one.version})

@@ -1,4 +1,4 @@
-"""Which runbooks an application is ready for, and what is missing for the others."""
+"""Runbooks for which an application is ready, and missing facts for the others."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -10,12 +10,12 @@ from kstreams_runbooks.decide.runbooks import Runbook
 from kstreams_runbooks.decide.topology.graph import internal_topics
 from kstreams_runbooks.decide.topology.names import is_generated, is_suppression
 from kstreams_runbooks.model.discovery.readiness import (
+    Condition,
+    Conditions,
     DeclaredNames,
-    Fact,
-    Facts,
     Readiness,
     ReadinessReading,
-    Standing,
+    ReadinessStatus,
 )
 from kstreams_runbooks.model.readings.readings import (
     ApplicationReading,
@@ -28,14 +28,14 @@ from kstreams_runbooks.model.readings.readings import (
 from kstreams_runbooks.model.topology.topology import Topology
 
 _BUFFER = "-store"
-# A setting that says which topics are read has one of these in its name; nothing else tells it from outside.
+# Settings that choose the topics to read have one of these in their name; from outside there is no other sign.
 _NAMES_TOPICS = re.compile(r"topic|input|source", re.IGNORECASE)
-_HOLDS = Fact(holds=True)
+_HOLDS = Condition(holds=True)
 _TYPES = {"streams": "a streams group (KIP-1071)", "consumer": "a consumer group (KIP-848), not a classic one"}
 
 
-def readiness_facts(found: ReadinessReading) -> Facts:
-    """Every fact by its name, as decide/runbooks.py asks for them."""
+def readiness_facts(found: ReadinessReading) -> Conditions:
+    """Every fact by its name, as decide/runbooks.py refers to them."""
     reading, can = found.reading, found.abilities
     return {
         **_group(reading),
@@ -43,66 +43,66 @@ def readiness_facts(found: ReadinessReading) -> Facts:
         **_instances(found),
         **_topology(running_topology(reading), _declared_names(found)),
         "deployment_seen": _deployment(found),
-        "release_described": Fact(can.topology, "" if can.topology else "no topology command"),
+        "release_described": Condition(can.topology, "" if can.topology else "no topology command"),
         "release_declared": _declared(found),
         "target_declared": _target(found),
-        "state_clearable": Fact(can.clear, "" if can.clear else "no clear_state command"),
-        "guarantee_known": Fact(
+        "state_clearable": Condition(can.clear, "" if can.clear else "no clear_state command"),
+        "guarantee_known": Condition(
             found.declared.processing_guarantee != "unknown" or None, "processing_guarantee not declared"
         ),
-        "approver": Fact(found.declared.approvers not in {(), (NOBODY,)}, "no approver declared"),
+        "approver": Condition(found.declared.approvers not in {(), (NOBODY,)}, "no approver declared"),
         "inputs_pausable": _pausable(found),
         "auto_create_off": _auto_create(reading),
     }
 
 
-def _group(reading: ApplicationReading) -> Facts:
+def _group(reading: ApplicationReading) -> Conditions:
     group = reading.group
     if isinstance(group, Missing):
-        unknown = Fact(None, f"group unknown: {group.missing}")
+        unknown = Condition(None, f"group unknown: {group.missing}")
         return dict.fromkeys(("group_known", "members_run", "classic_group", "static_membership"), unknown)
     static = membership(group)
     some = "only some members are static" if group.members else "no member tells static membership"
     return {
         "group_known": _HOLDS,
-        "members_run": Fact(bool(group.members), f"no member runs (group {group.state})"),
-        "classic_group": Fact(group.type == "classic", _TYPES.get(group.type, f"a group of type {group.type}")),
-        "static_membership": Fact(static, some if static is None else "static membership absent"),
+        "members_run": Condition(bool(group.members), f"no member runs (group {group.state})"),
+        "classic_group": Condition(group.type == "classic", _TYPES.get(group.type, f"a group of type {group.type}")),
+        "static_membership": Condition(static, some if static is None else "static membership absent"),
     }
 
 
-def _offsets(reading: ApplicationReading) -> Fact:
-    """Whether everything that it reads could be read; a topic that is hidden is among what could not."""
+def _offsets(reading: ApplicationReading) -> Condition:
+    """Whether all its inputs could be read; a hidden topic counts as one that could not."""
     for part in (reading.topics, reading.partitions):
         if isinstance(part, Missing):
-            return Fact(None, f"offsets not known: {part.missing}")
+            return Condition(None, f"offsets not known: {part.missing}")
     return _HOLDS
 
 
-def _instances(found: ReadinessReading) -> Facts:
+def _instances(found: ReadinessReading) -> Conditions:
     group = found.reading.group
-    # Where no member runs nobody has to answer; that none runs is a fact of its own.
+    # If no member runs, none has to respond; that none runs is a fact of its own.
     idle = isinstance(group, GroupReading) and not group.members
     silent = [] if idle else [one for one in found.reading.instances if isinstance(one.streams, Missing)]
     of = f"{len(silent)} of {len(found.reading.instances)}"
     names = ", ".join(one.instance for one in silent)
-    return {"instances_answer": Fact(not silent, f"Jolokia does not answer for {of} instances ({names})")}
+    return {"instances_answer": Condition(not silent, f"Jolokia does not answer for {of} instances ({names})")}
 
 
-def _deployment(found: ReadinessReading) -> Fact:
+def _deployment(found: ReadinessReading) -> Condition:
     if not found.abilities.instances:
-        return Fact(holds=False, why="no instances command")
+        return Condition(holds=False, why="no instances command")
     for one in found.reading.instances:
         deployment = one.deployment
         part = deployment.release if isinstance(deployment, Deployment) else deployment
         if isinstance(part, Missing):
-            return Fact(None, f"what {one.instance} is deployed as cannot be seen: {part.missing}")
+            return Condition(None, f"what {one.instance} is deployed as cannot be seen: {part.missing}")
     return _HOLDS
 
 
-def _topology(topology: Topology | Missing, declared: DeclaredNames) -> Facts:
+def _topology(topology: Topology | Missing, declared: DeclaredNames) -> Conditions:
     if isinstance(topology, Missing):
-        unknown = Fact(None, topology.missing)
+        unknown = Condition(None, topology.missing)
         return dict.fromkeys(("topology_read", "names_chosen", "suppression", "state", "no_state"), unknown)
     stores = len(topology.stores)
     made_up = [
@@ -112,23 +112,25 @@ def _topology(topology: Topology | Missing, declared: DeclaredNames) -> Facts:
     ]
     return {
         "topology_read": _HOLDS,
-        "names_chosen": Fact(not made_up, ", ".join(made_up)),
+        "names_chosen": Condition(not made_up, ", ".join(made_up)),
         "suppression": _suppression(topology, declared),
-        "state": Fact(bool(stores), "keeps no state"),
-        "no_state": Fact(not stores, f"keeps state in {stores} {'store' if stores == 1 else 'stores'}: go blue/green"),
+        "state": Condition(bool(stores), "keeps no state"),
+        "no_state": Condition(
+            not stores, f"keeps state in {stores} {'store' if stores == 1 else 'stores'}: go blue/green"
+        ),
     }
 
 
-def _suppression(topology: Topology, declared: DeclaredNames) -> Fact:
-    """A suppression that was named is an operator with a store of its name, as others may be too."""
+def _suppression(topology: Topology, declared: DeclaredNames) -> Condition:
+    """A named suppression is an operator with a store of its name, as other operators may be too."""
     nodes = {node.name for _, node in topology.nodes()}
     if any(is_suppression(name) for name in nodes) or nodes & declared.suppressions:
         return _HOLDS
     buffers = {store for store in topology.stores - declared.stores if store.endswith(_BUFFER)}
     named = sorted(nodes & {store.removesuffix(_BUFFER) for store in buffers})
     if maybe := [name for name in named if not is_generated(name)]:
-        return Fact(None, f"whether {', '.join(maybe)} is a suppression is not in the topology")
-    return Fact(holds=False, why="has no suppression")
+        return Condition(None, f"whether {', '.join(maybe)} is a suppression is not in the topology")
+    return Condition(holds=False, why="has no suppression")
 
 
 def _runs(found: ReadinessReading) -> set[str]:
@@ -136,7 +138,7 @@ def _runs(found: ReadinessReading) -> set[str]:
 
 
 def _declared_names(found: ReadinessReading) -> DeclaredNames:
-    """What is declared of the release that runs; nothing where several run, because they may differ."""
+    """The declarations of the running release; empty if several run, because they may differ."""
     runs, described = _runs(found), found.described
     if len(runs) == 1 and not isinstance(described, Missing):
         for release, names in described.items():
@@ -145,65 +147,65 @@ def _declared_names(found: ReadinessReading) -> DeclaredNames:
     return DeclaredNames(frozenset(), frozenset())
 
 
-def _declared(found: ReadinessReading) -> Fact:
+def _declared(found: ReadinessReading) -> Condition:
     runs = _runs(found)
     if isinstance(found.described, Missing):
-        return Fact(None, found.described.missing)
+        return Condition(None, found.described.missing)
     if not runs:
-        return Fact(None, "no instance tells which release runs")
+        return Condition(None, "no instance tells which release runs")
     known = {found.declared.library(release) for release in found.described}
     lacking = sorted(runs - known)
-    return Fact(not lacking, f"nothing declared of {', '.join(lacking)} beside the fleet entry")
+    return Condition(not lacking, f"nothing declared of {', '.join(lacking)} beside the fleet entry")
 
 
-def _target(found: ReadinessReading) -> Fact:
-    """Some release that the entry declares is not the one that all of it runs."""
+def _target(found: ReadinessReading) -> Condition:
+    """Whether the entry declares a release that is not the one all instances run."""
     runs = _runs(found)
     known = {found.declared.library(release) for release in found.declared.releases}
     if any({library} != runs for library in known) if runs else len(known) > 1:
         return _HOLDS
     if not runs:
-        return Fact(None, f"whether {', '.join(sorted(known))} is another release than runs: no instance tells it")
-    return Fact(holds=False, why=f"no release declared but {', '.join(sorted(known))}, which runs")
+        return Condition(None, f"whether {', '.join(sorted(known))} is another release than runs: no instance tells it")
+    return Condition(holds=False, why=f"no release declared but {', '.join(sorted(known))}, which runs")
 
 
-def _pausable(found: ReadinessReading) -> Fact:
-    """Something stands before the inputs that can be stopped, or the inputs can be swapped for empty ones."""
+def _pausable(found: ReadinessReading) -> Condition:
+    """Whether something in front of the inputs can be stopped, or the inputs can be swapped for empty ones."""
     if found.control or any(_NAMES_TOPICS.search(key) for key in found.settable):
         return _HOLDS
-    return Fact(holds=False, why="no control topic, and inputs not settable")
+    return Condition(holds=False, why="no control topic, and inputs not settable")
 
 
-def _auto_create(reading: ApplicationReading) -> Fact:
+def _auto_create(reading: ApplicationReading) -> Condition:
     broker = reading.broker
     value = broker.auto_create_topics if isinstance(broker, BrokerReading) else broker
     if isinstance(value, Missing):
-        return Fact(None, f"auto.create.topics.enable: {value.missing}")
-    return Fact(not value, "auto.create.topics.enable is true on the brokers")
+        return Condition(None, f"auto.create.topics.enable: {value.missing}")
+    return Condition(not value, "auto.create.topics.enable is true on the brokers")
 
 
-def readiness(facts: Facts, runbooks: Iterable[Runbook]) -> tuple[Readiness, ...]:
+def readiness(facts: Conditions, runbooks: Iterable[Runbook]) -> tuple[Readiness, ...]:
     """One answer for each runbook; KeyError for one that needs a fact that does not exist."""
     return tuple(_ready(facts, one) for one in runbooks)
 
 
-def _ready(facts: Facts, runbook: Runbook) -> Readiness:
+def _ready(facts: Conditions, runbook: Runbook) -> Readiness:
     if runbook.only_where is not None and facts[runbook.only_where].holds is False:
         return Readiness(runbook.name, "not needed", better=(facts[runbook.only_where].why,))
     asked = (*runbook.needs, *((runbook.only_where,) if runbook.only_where else ()))
     missing = tuple(_of(facts, asked, holds=False))
     unknown = tuple(_of(facts, asked, holds=None))
-    # What is certain comes first: filling it in is the next action, whatever else turns out.
-    standing: Standing = "missing" if missing else "not known" if unknown else "ready"
+    # Missing facts come first: filling them in is the next action, independent of the unknown ones.
+    status: ReadinessStatus = "missing" if missing else "not known" if unknown else "ready"
     return Readiness(
         runbook.name,
-        standing,
+        status,
         missing,
         unknown,
         (*_of(facts, runbook.wants, holds=False), *_of(facts, runbook.wants, holds=None)),
     )
 
 
-def _of(facts: Facts, names: Iterable[str], *, holds: bool | None) -> Iterator[str]:
-    """Why of each of `names` that holds so; the same cause is said once."""
+def _of(facts: Conditions, names: Iterable[str], *, holds: bool | None) -> Iterator[str]:
+    """The reasons of those of `names` with this value; a shared cause appears once."""
     yield from dict.fromkeys(facts[name].why for name in names if facts[name].holds is holds)

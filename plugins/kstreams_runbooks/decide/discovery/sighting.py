@@ -1,4 +1,4 @@
-"""Which groups are Kafka Streams applications: by their type, their members, their offsets, their topics.
+"""Identify Kafka Streams applications among groups: by type, members, offsets, topics.
 
 Sources: StreamsPartitionAssignor#name (`stream`, the assignor of every classic Streams group); StreamsConfig,
 `client.id` (`<client.id>-StreamThread-<n>-consumer`, client.id being `<application.id>-<process UUID>` by default);
@@ -7,18 +7,18 @@ TopicPartitionMetadata (partition time in the metadata of commits); KIP-1071 (st
 
 import re
 
-from kstreams_runbooks.model.discovery.discovery import Kind, Sighting, Signs
+from kstreams_runbooks.model.discovery.discovery import Sighting, SightingKind, Signs
 from kstreams_runbooks.model.readings.readings import GroupReading, Missing
 
 _ASSIGNOR = "stream"
 _THREAD = re.compile(r"(?P<client>.+)-StreamThread-(?P<thread>\d+)-consumer")
-# What a declaration can name (fleet/values.py), which is what Kafka allows in the topics that begin with it.
+# A name that a declaration can have (fleet/values.py), as Kafka allows in the topics that begin with it.
 _DECLARABLE = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 _READERS = ("consumer", "streams", "")
 
 
 def client_of(client_id: str) -> str | None:
-    """What the client ids of one process share, None for a client id that no Streams thread has."""
+    """The common part of the client ids of one process, None for a client id that no Streams thread has."""
     found = _THREAD.fullmatch(client_id)
     return found["client"] if found else None
 
@@ -31,7 +31,7 @@ def sighted(signs: Signs) -> Sighting:
     return Sighting(signs, kind, why)
 
 
-def _judged(signs: Signs) -> tuple[Kind, str]:
+def _judged(signs: Signs) -> tuple[SightingKind, str]:
     if signs.type == "share":
         return "other", "a share group"
     if signs.protocol_type not in _READERS:
@@ -45,7 +45,7 @@ def _judged(signs: Signs) -> tuple[Kind, str]:
     return _with_members(signs, signs.group) if signs.group.members else _stopped(signs, len(signs.committed))
 
 
-def _with_members(signs: Signs, group: GroupReading) -> tuple[Kind, str]:
+def _with_members(signs: Signs, group: GroupReading) -> tuple[SightingKind, str]:
     threads = any(client_of(member.client_id) for member in group.members)
     left = _left(signs)
     if group.protocol == _ASSIGNOR:
@@ -68,10 +68,10 @@ def _with_members(signs: Signs, group: GroupReading) -> tuple[Kind, str]:
     return "other", f"nothing that Kafka Streams leaves behind ({group.state})"
 
 
-def _stopped(signs: Signs, topics: int) -> tuple[Kind, str]:
+def _stopped(signs: Signs, topics: int) -> tuple[SightingKind, str]:
     if signs.stamped:
         return "application", f"no member runs, and it has {_left(signs)}"
-    # Offsets on hidden topics are left out: no visible one is not none.
+    # Offsets on hidden topics are excluded: no visible offset does not mean that there is none.
     if signs.internal and not topics and not signs.unseen:
         return "application", f"no member runs, and it has {_left(signs)}"
     if signs.unseen:
@@ -82,7 +82,7 @@ def _stopped(signs: Signs, topics: int) -> tuple[Kind, str]:
 
 
 def _left(signs: Signs) -> str:
-    """What Kafka Streams leaves behind, in words; empty where there is nothing."""
+    """Traces of Kafka Streams, in words; empty without any."""
     parts = []
     if signs.stamped:
         parts.append(f"partition times in {signs.stamped} of its offsets")

@@ -1,1 +1,1 @@
-"""Whether an application has processed everything, and what keeps it from that."""
+"""Whether an application has processed every record, and why not."""

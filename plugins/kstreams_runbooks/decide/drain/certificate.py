@@ -1,8 +1,8 @@
 """The drain certificate: whether an application still has a record to process, proven from readings in a row.
 
-Committed offsets only: a position or `records-lag` runs ahead of what a restart would read again. There is no
-tolerance: one readable record is "not yet". Internal topics are looked at together, in one reading: a foreign-key join
-sends records in a circle, so that no order of topics would prove anything.
+Committed offsets only: a position or `records-lag` is ahead of the records that a restart would read again. There is
+no tolerance: one readable record is "not yet". Internal topics are checked together, in one reading: a foreign-key join
+sends records in a circle, and checking topics one after another would prove nothing.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,22 +16,22 @@ from kstreams_runbooks.wording import first_of
 
 
 def drained(readings: tuple[DrainReading, ...], question: DrainQuestion) -> Verdict:
-    """Proceed where the last `question.readings` prove it, wait with what is left, inconclusive with what is not known.
+    """Proceed if the last `question.readings` prove it, wait with the rest, inconclusive with the unknown facts.
 
-    `readings` are consecutive, oldest first. With findings no waiting helps, and a person is needed.
+    `readings` are consecutive, oldest first. A finding means that waiting does not help, and a person is needed.
     """
     if not readings:
         return Verdict(Outcome.WAIT, ("no reading yet",))
     last = readings[-1]
     unknown, left = tuple(_unknown(last)), tuple(_left(last))
     if findings := tuple(drain_findings(readings, question)):
-        return Verdict(Outcome.INCONCLUSIVE, (*map(_told, findings), *unknown, *left), findings)
+        return Verdict(Outcome.INCONCLUSIVE, (*map(_shown, findings), *unknown, *left), findings)
     if unknown:
         return Verdict(Outcome.INCONCLUSIVE, (*unknown, *left))
     if left:
         return Verdict(Outcome.WAIT, (*left, *_eta(readings)))
     if question.pause is None:
-        return Verdict(Outcome.INCONCLUSIVE, (_told(not_paused()),), (not_paused(),))
+        return Verdict(Outcome.INCONCLUSIVE, (_shown(not_paused()),), (not_paused(),))
     good = _good(readings)
     if good < question.readings:
         begun = f"reading {good} of {question.readings} in a row with nothing left"
@@ -40,7 +40,7 @@ def drained(readings: tuple[DrainReading, ...], question: DrainQuestion) -> Verd
 
 
 def certified(readings: tuple[DrainReading, ...], question: DrainQuestion, now: DrainReading) -> Verdict:
-    """The certificate: proven by `readings`, and still so in a reading of its own that is taken when it is given."""
+    """The certificate: proven by `readings`, and confirmed by a separate reading taken when it is issued."""
     verdict = drained(readings, question)
     if verdict.outcome is not Outcome.PROCEED:
         return verdict
@@ -64,7 +64,7 @@ def still_drained(certified: DrainReading, now: DrainReading) -> Verdict:
 
 
 def _good(readings: tuple[DrainReading, ...]) -> int:
-    """Readings in a row, from the last, with nothing left and everything where it was in the last."""
+    """Consecutive readings, from the last, with nothing left and all offsets as in the last."""
     last = readings[-1]
     count = 0
     for reading in reversed(readings):
@@ -75,7 +75,7 @@ def _good(readings: tuple[DrainReading, ...]) -> int:
 
 
 def _unknown(reading: DrainReading) -> Iterator[str]:
-    """What could not be read: never taken for zero."""
+    """Facts that could not be read: never taken for zero."""
     yield from reading.problems
     if all(one.role == "orphaned" for one in reading.partitions):
         yield "no partition is known that the application reads (expected at least one)"
@@ -94,7 +94,7 @@ def _unknown(reading: DrainReading) -> Iterator[str]:
 
 
 def _left(reading: DrainReading) -> Iterator[str]:
-    """What speaks against it now, one sentence each."""
+    """Reasons against it now, one sentence each."""
     if moved := tuple(sorted(_differing(reading.ends_before, reading.ends_after))):
         yield f"records were written during the reading: the ends of {first_of(moved)} moved"
     for role in ("source", "repartition"):
@@ -123,7 +123,7 @@ def _left(reading: DrainReading) -> Iterator[str]:
 
 
 def _moved(one: DrainReading, other: DrainReading) -> Iterator[str]:
-    """Everything whose offsets differ between two readings: inputs, internal topics, outputs, what is committed."""
+    """Everything whose offsets differ between two readings: inputs, internal topics, outputs, committed offsets."""
     yield from _differing(one.ends_after, other.ends_after)
     yield from _differing(one.sinks, other.sinks)
     was = {each.name: each.committed for each in one.partitions}
@@ -132,18 +132,18 @@ def _moved(one: DrainReading, other: DrainReading) -> Iterator[str]:
 
 
 def _differing(one: Mapping[str, int | None], other: Mapping[str, int | None]) -> Iterator[str]:
-    """Names that only one side has, or that have another value there."""
+    """Names that only one side has, or with another value there."""
     for name in one.keys() | other.keys():
         if name not in one or name not in other or one[name] != other[name]:
             yield name
 
 
-def _told(finding: Finding) -> str:
+def _shown(finding: Finding) -> str:
     return f"{finding.object}: {finding.message}"
 
 
 def _since_the_last(readings: tuple[DrainReading, ...]) -> Iterator[str]:
-    """What has moved since the reading before, where nothing is left: somebody writes, or commits, all the same."""
+    """Offsets that moved since the previous reading although nothing is left: something still writes or commits."""
     if len(readings) > 1 and (moved := tuple(sorted(set(_moved(readings[-2], readings[-1]))))):
         yield f"moved since the reading before: {first_of(moved)}"
 

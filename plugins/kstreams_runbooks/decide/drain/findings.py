@@ -1,4 +1,4 @@
-"""What no waiting mends in a drain: each is a finding, with what a person has to do."""
+"""Conditions in a drain that waiting does not fix: each is a finding, with the action for a person."""
 
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
@@ -7,7 +7,7 @@ from kstreams_runbooks.model.readings.drain import DrainQuestion, DrainReading, 
 from kstreams_runbooks.model.verdicts import Finding
 from kstreams_runbooks.wording import first_of, pasted
 
-# A coordinator looks for transactions past their timeout every 10 s, and writes the abort after that.
+# A coordinator checks for transactions past their timeout every 10 s, and writes the abort after that.
 # Source: transaction.abort.timed.out.transaction.cleanup.interval.ms (Kafka documentation, broker settings).
 ABORT_DUE_MS = 15_000
 
@@ -50,7 +50,7 @@ def drain_findings(readings: tuple[DrainReading, ...], question: DrainQuestion) 
 
 
 def not_paused() -> Finding:
-    """Nothing is left, and nobody says that it stays so."""
+    """Nothing is left, but there is no statement that inputs stay paused."""
     message = (
         "nothing is left now, and nobody says that they are paused (expected a switch, or --inputs-paused REASON): a "
         "second later something may be; pause them and say so"
@@ -68,10 +68,10 @@ def recreated(*ids: Mapping[str, str]) -> list[str]:
 
 
 def hangs(transaction: OpenTransaction) -> bool:
-    """Whether nothing will end it any more: past its timeout and what a coordinator takes to notice.
+    """Whether a transaction will never end by itself: past its timeout and the time a coordinator takes to notice.
 
-    By its coordinator's word on its age, and seen here for as long as that takes to notice, so that neither a clock nor
-    one that has just ended is taken for it. Where no coordinator has a word, all of that time has to be seen here.
+    By its age according to its coordinator, and seen here for as long as that takes to notice: neither a wrong clock
+    nor a transaction that has just ended counts. Without a coordinator's answer the whole time has to be seen here.
     """
     if transaction.timeout_ms is None:
         return False
@@ -82,7 +82,7 @@ def hangs(transaction: OpenTransaction) -> bool:
 
 
 def open_sentence(transaction: OpenTransaction) -> str:
-    """One that may still end by itself, for a person."""
+    """A transaction that may still end by itself, for a person."""
     age = "" if transaction.producer_id is None else f", {_age(transaction)}"
     limit = "" if transaction.timeout_ms is None else f" ({_limit(transaction)})"
     why = f" ({transaction.why})" if transaction.why else ""
@@ -120,17 +120,17 @@ def _hanging(transaction: OpenTransaction) -> str:
 
 
 def _stays_gone(name: str, readings: tuple[DrainReading, ...], needed: int) -> bool:
-    """In each of as many readings as a certificate needs: one that is being restarted is gone for a moment too."""
+    """In each of as many readings as a certificate needs: a restarting instance is gone for a moment too."""
     seen = [one.gone for reading in readings for one in reading.instances if one.instance == name]
     return len(seen) >= needed and all(seen)
 
 
 def _deleted(readings: tuple[DrainReading, ...]) -> Iterator[str]:
-    """Partitions of inputs that had something to read, whose log begins later now than the group has got.
+    """Partitions of inputs with records to read, whose log now begins after the group's offset.
 
-    Repartition topics are kept for ever, and Streams itself deletes what it has committed there (every
-    repartition.purge.interval.ms, Kafka documentation). The offset is read before the log's start, so that a commit and
-    a purge in between look like a loss.
+    Repartition topics have no retention limit, and Streams itself deletes committed records there (every
+    repartition.purge.interval.ms, Kafka documentation). The offset is read before the log's start: a commit and a purge
+    in between look like a loss.
     """
     for before, after in pairwise(readings):
         now = {one.name: one for one in after.partitions if one.role == "source"}

@@ -1,6 +1,6 @@
-"""What only stream time lets go: records in suppress buffers, and windows that are not closed.
+"""Records that only stream time releases: in suppress buffers, and in windows that are not closed.
 
-They stand in no topic that is read, so no offset tells of them; stream time stands with the committed offsets.
+They are in no topic that is read, and no offset shows them; stream time is stored with the committed offsets.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,8 +19,8 @@ def held_back(
 ) -> tuple[HeldBack, ...]:
     """Suppressions and windows, each until the stream time at which the last record it may hold now is due.
 
-    `stream_times` is the highest known stream time by subtopology id (Unix ms). What is not declared is not known;
-    where the release has no declaration, or nobody knows which release it is (None), that is told as well.
+    `stream_times` is the highest known stream time by subtopology id (Unix ms). Undeclared facts are unknown; if the
+    release has no declaration, or the release itself is unknown (None), that is reported as well.
     """
     declared = declaration or Declaration()
     found = []

@@ -1,4 +1,4 @@
-"""Internal topics that an application has stopped reading, and what is left in them."""
+"""Internal topics that an application has stopped reading, and the unread records in them."""
 
 from kstreams_runbooks.decide.lag import to_read, total_lag
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing, PartitionReading
@@ -9,9 +9,9 @@ from kstreams_runbooks.wording import first_of
 def read_up_to(
     partitions: tuple[PartitionReading, ...] | Missing, marks: tuple[tuple[str, int], ...], application: str
 ) -> Verdict:
-    """Proceed where the committed offset of every partition in `marks` has reached its mark (an end, exclusive).
+    """Proceed if the committed offset of every partition in `marks` has reached its mark (an end, exclusive).
 
-    A partition that nobody can read, or that was never committed although something lies in it, is never read.
+    A partition that cannot be read, or that was never committed although it has records, is never read.
     """
     if isinstance(partitions, Missing):
         return Verdict(Outcome.INCONCLUSIVE, (f"offsets of {application}: {partitions.missing}",))
@@ -41,7 +41,7 @@ def dropped_topics(
 ) -> tuple[str, ...] | Missing:
     """Internal topics (full names, sorted) that were read before and are not read after.
 
-    An input that is no longer read was taken out on purpose; what lies in an internal topic is work half done.
+    An input that is no longer read was removed on purpose; records in an internal topic are unfinished work.
     """
     for reading in (before, after):
         if isinstance(reading.partitions, Missing):
@@ -51,7 +51,7 @@ def dropped_topics(
 
 
 def nothing_left(left: tuple[PartitionReading, ...] | Missing) -> Verdict:
-    """Whether everything in topics that nobody reads any more had been read before; offsets, markers included."""
+    """Whether all records in topics without a reader had been read before; offsets, markers included."""
     if isinstance(left, Missing):
         return Verdict(Outcome.INCONCLUSIVE, (left.missing,))
     lag = total_lag(left)
@@ -70,5 +70,5 @@ def nothing_left(left: tuple[PartitionReading, ...] | Missing) -> Verdict:
 
 
 def read_topics(reading: ApplicationReading) -> set[str]:
-    """Topics that the application reads through its group, none where that cannot be said."""
+    """Topics that the application reads through its group, none if unknown."""
     return set() if isinstance(reading.partitions, Missing) else {one.topic for one in reading.partitions}

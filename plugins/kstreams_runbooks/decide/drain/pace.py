@@ -1,14 +1,14 @@
-"""How long the rest of a drain takes, and when it is worth looking again."""
+"""The remaining time of a drain, and the time of the next reading."""
 
 from kstreams_runbooks.model.readings.drain import DrainReading
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 
-# No longer than a person would wait to see that something has changed.
+# A person would not wait longer to see a change.
 LONGEST_S = 30.0
 
 
 def eta_ms(readings: tuple[DrainReading, ...]) -> int | None:
-    """How long the rest takes at the pace of the readings so far; None where it does not get less."""
+    """The remaining time at the pace of the readings so far; None if the rest does not shrink."""
     # Offsets and records are different numbers: a pace is of one of them.
     alike = [one for one in readings if one.counted is readings[-1].counted]
     totals = [(one.taken.at_ms, one.unread) for one in alike if one.unread is not None]
@@ -21,9 +21,9 @@ def eta_ms(readings: tuple[DrainReading, ...]) -> int | None:
 
 
 def pause_s(readings: tuple[DrainReading, ...], shortest_s: float) -> float:
-    """Seconds until the next reading: twice as many after each that could not be taken, up to LONGEST_S.
+    """Seconds until the next reading: twice as many after each that failed, up to LONGEST_S.
 
-    Never more because much is left: a pace may rise at any time, and whoever waits for the end is to hear of it.
+    Never more because much is left: a pace may rise at any time, and a person who waits for the end has to see it.
     """
     failed = 0
     for reading in reversed(readings):
@@ -34,10 +34,10 @@ def pause_s(readings: tuple[DrainReading, ...], shortest_s: float) -> float:
 
 
 def enough(readings: tuple[DrainReading, ...], needed: int) -> int:
-    """How many readings, from the first of these on, can prove it where nothing moves: `needed`, or one more.
+    """The number of readings, from the first of these on, that can prove it if nothing moves: `needed`, or one more.
 
-    Whether anything among many offsets can be read is only looked for once they rest, seen so by a second reading: the
-    first has offsets then, where all that follow have nothing.
+    Readable records among many offsets are only counted once the offsets rest, as a second reading shows: the first
+    has offsets then, and all that follow have none.
     """
     first_counts = not readings or readings[0].counted
     return needed if first_counts or any(one.unread != 0 for one in readings[1:]) else needed + 1

@@ -1,4 +1,4 @@
-"""Which instances of an application run, and what each says of itself, bound to the start that runs now."""
+"""The running instances of an application, and the report of each, bound to the start that runs now."""
 
 from collections.abc import Callable, Collection, Iterator
 
@@ -14,7 +14,7 @@ from kstreams_runbooks.model.readings.readings import (
 )
 from kstreams_runbooks.model.readings.states import CLIENT_DUE_MS, is_dead, is_down
 
-# How much earlier than its deployer says a JVM may have started: two clocks, and a deployer that looks once a second.
+# How much earlier than by its deployer a JVM may have started: two clocks, and a deployer that polls once a second.
 _SLACK_MS = 5_000
 
 
@@ -24,15 +24,15 @@ def running_instances(
     tasks: Callable[[Collection[MemberReading]], frozenset[str]],
     at_ms: int,
 ) -> tuple[RunningInstance, ...]:
-    """Every instance that is not proven to be down: whose process or client is there, or that may be in the group.
+    """Every instance not proven to be down: one with a process or a client, or one that may be in the group.
 
-    `group` is None where no broker knows it; `tasks` gives the active tasks of members.
+    `group` is None if the brokers do not know it; `tasks` gives the active tasks of members.
     """
     return tuple(_running(one, group, tasks, at_ms) for one in instances if not _down(one, group))
 
 
 def strange_members(instances: tuple[InstanceReading, ...], group: GroupReading | None) -> Iterator[str]:
-    """Members that are no declared instance's: what they do is not known."""
+    """Members of no declared instance: their tasks are unknown."""
     for member in group.members if group else ():
         if owner_of(member, instances) is None:
             yield (
@@ -42,7 +42,7 @@ def strange_members(instances: tuple[InstanceReading, ...], group: GroupReading 
 
 
 def _down(instance: InstanceReading, group: GroupReading | None) -> bool:
-    """Nothing answers, and its process is down or, where nobody sees processes, the group has no member at all."""
+    """No response, and its process is down or, if processes are not visible, the group has no member at all."""
     if isinstance(instance.streams, StreamsReading) or instance.streams.start is not None:
         return False
     deployment = instance.deployment
@@ -76,7 +76,7 @@ def _running(
 
 
 def _stale(deployment: Deployment | Missing, streams: StreamsReading) -> str:
-    """Why what it says is not of the process that runs now; empty where it is, or where nobody sees the process."""
+    """Why its report is not of the running process; empty if it is, or if the process is not visible."""
     if isinstance(deployment, Missing) or deployment.started_at_ms is None:
         return ""
     if deployment.pid is not None and streams.start.pid is not None:

@@ -13,7 +13,7 @@ from kstreams_runbooks.model.topology.topology import Topology
 from kstreams_runbooks.model.verdicts import Finding
 
 _SOURCE = "`CopartitionedTopicsEnforcer`, `InternalTopicManager`, Apache Kafka 4.3"
-# How the library names the operators of a join that the program gives no name.
+# The library's names for the operators of a join that the program does not name.
 _JOIN = re.compile(r"K(STREAM|TABLE)-[A-Z]*(JOIN|OUTER)[A-Z]*-\d{10,}")
 
 # Existing topics with their partitions, by the name of their source; those of a pattern under `<pattern>*`.
@@ -22,7 +22,7 @@ External = Mapping[str, tuple[tuple[str, int], ...]]
 
 @dataclass(frozen=True, slots=True)
 class CountsFit:
-    """What refuses a start, what is unknown about it, and what a person has to weigh."""
+    """Reasons to refuse a start, unknown facts about it, and facts that a person has to assess."""
 
     refused: tuple[str, ...]
     unknown: tuple[str, ...]
@@ -39,9 +39,9 @@ def counts_fit(
 ) -> CountsFit:
     """Compare what `topology` demands with the `existing` topics (partitions by full name).
 
-    The description has no partition counts: a repartition topic gets as many as what is read in front of it, unless the
-    program gives it a number. Such a number is known where it is declared, or where a `proven` topology works with
-    it; otherwise a repartition topic that differs is unknown, not wrong.
+    The description has no partition counts: a repartition topic gets as many as its upstream topics, unless the program
+    gives it a number. Such a number is known if it is declared, or if a `proven` topology works with it; otherwise a
+    repartition topic that differs is unknown, not wrong.
     """
     prefix = f"{application.application_id}-"
     own = repartition_topics(topology)
@@ -61,7 +61,7 @@ def counts_fit(
         name
         for name in sorted((given.keys() | changelogs(topology)) & demanded.keys())
         if existing.get(f"{prefix}{name}", demanded[name]) != demanded[name]
-        and not any(_works(name, demanded[name], f"{prefix}{name}", existing, version) for version in proven)
+        and not any(_works(name, demanded[name], f"{prefix}{name}", existing, one) for one in proven)
     ]
     joins = list(_joins(one, topology, external, given, proven))
     return CountsFit(
@@ -94,25 +94,25 @@ def _open(one: Described, name: str, has: int, prefix: str, needs: int) -> str:
 
 
 def _kept(prefix: str, name: str, existing: Mapping[str, int], proven: tuple[Proven, ...]) -> int | None:
-    """The number that the program gives a repartition topic, as far as what runs shows it.
+    """The number that the program gives a repartition topic, as far as the running version shows it.
 
-    That takes a number which follows from its text and is another one: where none follows, as behind a pattern that
+    It shows a number that differs from the one that follows from its text: if none follows, as behind a pattern that
     cannot be matched here, nothing is shown.
     """
     count = existing.get(f"{prefix}{name}")
-    for version in proven:
+    for running in proven:
         if (
-            name in repartition_topics(version.topology)
-            and version.counts.get(f"{prefix}{name}") == count
-            and version.demanded.get(name, count) != count
+            name in repartition_topics(running.topology)
+            and running.counts.get(f"{prefix}{name}") == count
+            and running.demanded.get(name, count) != count
         ):
             return count
     return None
 
 
-def _works(name: str, demanded: int, full: str, existing: Mapping[str, int], version: Proven) -> bool:
-    """Whether a version that runs works with this very topic although the same would be demanded of it."""
-    return version.demanded.get(name) == demanded and version.counts.get(full) == existing[full]
+def _works(name: str, demanded: int, full: str, existing: Mapping[str, int], running: Proven) -> bool:
+    """Whether a running version works with exactly this topic although its text demands the same of it."""
+    return running.demanded.get(name) == demanded and running.counts.get(full) == existing[full]
 
 
 def _joins(
@@ -127,7 +127,7 @@ def _joins(
         topics = {topic: count for name in group for topic, count in external.get(name, ())}
         numbers = topics | {name: given[name] for name in group & given.keys()}
         if len(set(numbers.values())) < 2 or any(  # noqa: PLR2004 - two that differ
-            group in joined_topics(version.topology) and topics.items() <= version.counts.items() for version in proven
+            group in joined_topics(each.topology) and topics.items() <= each.counts.items() for each in proven
         ):
             continue
         shown = ", ".join(f"{name} ({count})" for name, count in sorted(numbers.items()))

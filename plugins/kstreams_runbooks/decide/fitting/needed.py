@@ -1,4 +1,4 @@
-"""Which topics have to exist before a topology may start."""
+"""Topics that have to exist before a topology may start."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from kstreams_runbooks.model.topology.topology import Sink, Topology
 
 @dataclass(frozen=True, slots=True)
 class NeededTopics:
-    """Topics by full name, each with what needs it; `internal` ones the library creates where they do not exist."""
+    """Topics by full name, each with its reason; the library creates the `internal` ones if they do not exist."""
 
     external: dict[str, str]
     internal: frozenset[str]
@@ -26,9 +26,9 @@ def topics_needed(wanted: Iterable[Described | Missing], application: DeclaredAp
     """Every topic that a start of the `wanted` releases depends on, and the declared control and rule topics.
 
     Kafka Streams creates its repartition topics and changelogs, and no other topic: its consumers and the global
-    consumer do not create topics, and a producer only does where the brokers create topics automatically, with a number
-    of partitions that nobody chose. Where a sink chooses its topic record by record, the declared outputs stand for it.
-    Source: Kafka Streams developer guide, Managing Streams Application Topics.
+    consumer do not create topics, and a producer only does if the brokers create topics automatically, with the
+    brokers' default number of partitions. If a sink chooses its topic record by record, the declared outputs take its
+    place. Source: Kafka Streams developer guide, Managing Streams Application Topics.
     """
     entry = f"in the fleet entry of {application.name}"
     external = dict.fromkeys(application.rule_topics, f"rule topic {entry}")
@@ -48,7 +48,7 @@ def topics_needed(wanted: Iterable[Described | Missing], application: DeclaredAp
 
 
 def described_topology(one: Described | Missing) -> Topology | Missing:
-    """The topology of a description; Missing where there is none, or it cannot be read."""
+    """The topology of a description; Missing if it is absent or cannot be read."""
     if isinstance(one, Missing):
         return one
     try:

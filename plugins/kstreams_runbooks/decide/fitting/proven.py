@@ -1,4 +1,4 @@
-"""Which topologies demonstrably work with the partition counts that a cluster has."""
+"""Topologies that demonstrably work with the partition counts of a cluster."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from kstreams_runbooks.model.topology.topology import Topology
 
 @dataclass(frozen=True, slots=True)
 class Proven:
-    """A topology that works, the partitions of topics when it was seen (full names), and what it demands by its text.
+    """A working topology, the partitions of topics when it was seen (full names), and the counts its text demands.
 
     `demanded` has names as printed, without the application.id.
     """
@@ -27,9 +27,9 @@ class Proven:
 def proven_counts(reading: ApplicationReading, application_id: str) -> tuple[Proven, ...]:
     """Topologies of instances that are RUNNING while members of the group hold every partition of what they read.
 
-    What is assigned was checked by the library: an internal topic with another number of partitions than it wants, or
-    joined topics that differ, end the assignment (`InternalTopicManager`, `CopartitionedTopicsEnforcer`, Apache Kafka
-    4.3). A topic that has grown since the last assignment has partitions that no member holds: nothing is proven then.
+    The library checks every assignment: an internal topic with another number of partitions than it wants, or joined
+    topics that differ, end the assignment (`InternalTopicManager`, `CopartitionedTopicsEnforcer`, Apache Kafka
+    4.3). A topic that has grown since the last assignment has partitions without a member: nothing is proven then.
     """
     group, topics = reading.group, reading.topics
     if not isinstance(group, GroupReading) or group.state.upper() != "STABLE" or isinstance(topics, Missing):
@@ -70,7 +70,7 @@ def _read(topology: Topology, application_id: str, counts: Mapping[str, int]) ->
 
 
 def _external(topology: Topology, counts: Mapping[str, int]) -> dict[str, int]:
-    """Partitions of what others write, by name as printed; those of a pattern under `<pattern>*`."""
+    """Partitions of topics that others write, by name as printed; those of a pattern under `<pattern>*`."""
     internal = repartition_topics(topology)
     found: dict[str, int] = {}
     for sub in topology.subtopologies:

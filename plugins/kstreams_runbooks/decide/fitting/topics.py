@@ -1,4 +1,4 @@
-"""Whether the topics of the cluster let a topology start: asked before anything is stopped for it."""
+"""Whether the topics of the cluster let a topology start: checked before any instance is stopped for it."""
 
 from collections.abc import Iterator
 
@@ -24,12 +24,13 @@ def topics_fit(
     reading: ApplicationReading,
     application: DeclaredApplication,
 ) -> Verdict:
-    """Refuse what would keep a `wanted` release from starting, or end it later; inconclusive where that is unknown.
+    """Refuse a `wanted` release that could not start, or would end later; inconclusive if that is unknown.
 
-    That is a source, output, control or rule topic that does not exist, a source pattern without a topic in front of
-    a repartition topic, joined topics and internal topics with partition counts that the topology cannot have. A topic
-    that this login may not see is never taken for one that does not exist. A release that cannot be described is a
-    finding: its topics were not compared. `reading` is of the application as it runs: what works is no obstacle.
+    Reasons are a source, output, control or rule topic that does not exist, a source pattern without a topic in front
+    of a repartition topic, joined topics and internal topics with partition counts that the topology cannot have. A
+    topic hidden from this login is never taken for one that does not exist. A release that cannot be described is a
+    finding: its topics were not compared. `reading` is of the application as it runs: a working state is not an
+    obstacle.
     """
     refused: list[str] = []
     unknown: list[str] = []
@@ -91,7 +92,7 @@ def _patterns(one: Described, topology: Topology, seen: TopicsSeen) -> Iterator[
         if pattern not in seen.matching:
             yield Outcome.INCONCLUSIVE, _too_slow(one, pattern)
             continue
-        # Their partitions count where a repartition topic or a join depends on them.
+        # Their partitions count if a repartition topic or a join depends on them.
         matters = repartition_topics(topology) or any(f"{pattern}*" in group for group in joined_topics(topology))
         if pattern in seen.hidden and matters:
             yield (

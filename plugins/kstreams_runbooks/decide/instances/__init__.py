@@ -1,1 +1,1 @@
-"""The instances of an application: who is in the group, what runs, and the gate after a restart."""
+"""The instances of an application: group membership, running versions, and the gate after a restart."""

@@ -1,4 +1,4 @@
-"""What has to hold before a change is planned: everything readable, every instance RUNNING, one known release."""
+"""Conditions before a change is planned: everything readable, every instance RUNNING, one known release."""
 
 from collections.abc import Iterator
 
@@ -30,11 +30,11 @@ def ready_for_change(
     *,
     at_once: bool = False,
 ) -> Verdict:
-    """Whether an application may be changed now; nothing is changed by looking.
+    """Whether an application may be changed now; the check itself changes nothing.
 
-    `age_ms` is how old `reading` is when it is judged. Refuses what is wrong, is inconclusive about what is missing,
-    and carries findings for what a person has to weigh (they stand in the approval). With `at_once` every instance is
-    to be restarted together, which may be the cure: how the instances are is a finding then, not a refusal.
+    `age_ms` is the age of `reading` when it is judged. Refuses faults, is inconclusive about missing readings, and
+    carries findings for a person to assess (they are in the approval). With `at_once` all instances are restarted
+    together, which may be the cure: their state is a finding then, not a refusal.
     """
     if why := of_the_future(declared.name, age_ms, "observe"):
         return Verdict(Outcome.INCONCLUSIVE, (why,))
@@ -70,7 +70,7 @@ def ready_for_change(
 
 
 def of_the_future(application: str, age_ms: float, taken_by: str) -> str:
-    """Why the age of a reading that the step `taken_by` took is not known, empty where it is."""
+    """Why the age of a reading from the step `taken_by` is unknown, empty if it is known."""
     if age_ms >= -CLOCK_TOLERANCE_MS:
         return ""
     return (
@@ -86,7 +86,7 @@ def _process(instance: InstanceReading) -> bool:
 
 
 def _missing(reading: ApplicationReading) -> Iterator[str]:
-    """Readings of the cluster and the deployer that are not there."""
+    """Missing readings of the cluster and the deployer."""
     yield from reading.lacking("broker", "group", "offsets", "topics")
     if isinstance(reading.partitions, tuple):
         yield from total_lag(reading.partitions).unknown
@@ -97,7 +97,7 @@ def _missing(reading: ApplicationReading) -> Iterator[str]:
 
 
 def _unheard(reading: ApplicationReading) -> Iterator[str]:
-    """What an instance's own client, or its process, does not tell."""
+    """Missing facts from an instance's own client or its process."""
     for instance in reading.instances:
         parts: list[object] = [instance.streams]
         if isinstance(instance.deployment, Deployment):
@@ -113,7 +113,7 @@ def _restarted_anyway(declared: DeclaredApplication, troubles: tuple[str, ...]) 
 
 
 def _wrong(reading: ApplicationReading, declared: DeclaredApplication) -> Iterator[str]:
-    """What speaks against any change: wrong declarations, strangers, a group that no runbook covers."""
+    """Reasons against any change: wrong declarations, undeclared members, a group that no runbook covers."""
     for instance in reading.instances:
         deployment, streams = instance.deployment, instance.streams
         if isinstance(deployment, Deployment):
@@ -168,7 +168,7 @@ def _is_streams(group: GroupReading) -> bool:
 def _deployed(
     deployment: Deployment | Missing, streams: StreamsReading, declared: DeclaredApplication
 ) -> Iterator[str]:
-    """The way back leads to what is declared: it has to be what runs."""
+    """Undo leads to the declared state: instances have to run it now."""
     if isinstance(deployment, Missing):
         return
     if deployment.applied is False:
@@ -187,8 +187,8 @@ def _deployed(
 def _swapped(instance: InstanceReading, instances: tuple[InstanceReading, ...]) -> Iterator[str]:
     """Metrics of another instance's process: every gate would watch the wrong one.
 
-    Only a process that the deployer itself started for another instance is certain. Any other that is not this
-    instance's own may be the child of a wrapper.
+    Only a process that the deployer itself started for another instance is certain. Any other process may be the child
+    of a wrapper.
     """
     start, own = instance.streams.start, _pid(instance)
     if start is None or start.pid is None or start.pid == own:

@@ -1,4 +1,4 @@
-"""Whether a person has deployed what was asked for: seen in what is set, and in a start that is not the old one."""
+"""Whether a person has deployed the requested state: by the settings, and by a start that is not the old one."""
 
 from collections.abc import Iterator
 
@@ -18,9 +18,9 @@ from kstreams_runbooks.model.verdicts import Outcome, Verdict
 
 
 def deployed(reading: ApplicationReading, awaited: Awaited) -> Verdict:
-    """Proceed once release and settings are as asked and in effect in a new start; whether it is well, a gate says.
+    """Proceed once release and settings are as requested and in effect in a new start; a gate judges its health.
 
-    Waits for anything else that a person can still do, and names it; inconclusive where it cannot be seen.
+    Waits for any remaining action of the person, and names it; inconclusive if it cannot be read.
     """
     instance = reading.instance(awaited.instance)
     if isinstance(instance, Missing):
@@ -36,7 +36,7 @@ def deployed(reading: ApplicationReading, awaited: Awaited) -> Verdict:
 
 
 def old_start_gone(reading: ApplicationReading, awaited: Awaited) -> bool:
-    """Whether the process that ran when it was asked for is certainly gone: told to be down, or another one answers.
+    """Whether the process from the time of the request is certainly gone: reported down, or replaced by another one.
 
     A refused connection proves nothing: an agent may be away while its application still works.
     """
@@ -50,7 +50,7 @@ def old_start_gone(reading: ApplicationReading, awaited: Awaited) -> bool:
 
 
 def left_in_group(reading: ApplicationReading, awaited: Awaited) -> tuple[MemberReading, ...]:
-    """Members of the old start that the group still has."""
+    """Members of the old start that are still in the group."""
     if isinstance(reading.group, Missing):
         return ()
     group: GroupReading = reading.group
@@ -59,7 +59,7 @@ def left_in_group(reading: ApplicationReading, awaited: Awaited) -> tuple[Member
 
 
 def _set(deployment: Deployment, awaited: Awaited) -> Iterator[str]:
-    """What is set otherwise than asked."""
+    """Settings that differ from the request."""
     release, wanted = deployment.release, dict(awaited.bounce.settings)
     if isinstance(release, Missing):
         return
@@ -71,7 +71,7 @@ def _set(deployment: Deployment, awaited: Awaited) -> Iterator[str]:
 
 
 def _running(instance: InstanceReading, deployment: Deployment, awaited: Awaited) -> Iterator[str]:
-    """Why what runs is not yet what was asked for."""
+    """Why the running state is not the requested one yet."""
     streams, name = instance.streams, awaited.instance
     if is_down(deployment.process):
         yield f"{name}: its process is {deployment.process} (asked for: running)"

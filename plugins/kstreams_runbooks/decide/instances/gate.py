@@ -1,7 +1,7 @@
 """The gate after each restarted instance: ready, still coming, or never going to be.
 
-A gate looks at Streams' own state and at committed offsets, never at the process: an instance in ERROR keeps its JVM,
-and an instance that is RUNNING in a stable group may still process nothing.
+A gate reads Streams' own state and committed offsets, never the process: an instance in ERROR keeps its JVM, and an
+instance that is RUNNING in a stable group may still process nothing.
 """
 
 from collections.abc import Iterator
@@ -23,20 +23,20 @@ from kstreams_runbooks.model.runs.gate import Expectation
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.wording import first_of
 
-# What stands in an outcome's sentence; the rest is in the evidence.
+# Reasons in an outcome's sentence; the rest is in the evidence.
 _MOST = 4
 
-# From here on the state updater restores beside the threads, and says how far it is (KIP-869); before it the threads
-# restore themselves, and RUNNING says that they are done.
+# From here on the state updater restores in parallel to the threads, and reports its progress (KIP-869); before it the
+# threads restore themselves, and RUNNING means that they are done.
 _FIRST_WITH_STATE_UPDATER = Release("3.8")
 
 
 def gate(samples: tuple[ApplicationReading, ...], expected: Expectation) -> Verdict:
-    """Proceed after `expected.good_readings` good readings in a row; refuse at once where waiting cannot help.
+    """Proceed after `expected.good_readings` good readings in a row; refuse at once if waiting cannot help.
 
-    `samples` are consecutive readings, oldest first. A reading is good only together with what was read before it,
-    because progress is a difference: n good readings take n intervals, after a first commit interval. Progress is
-    looked for since the newest reading that is at least a commit interval older.
+    `samples` are consecutive readings, oldest first. A reading is good only together with earlier ones, because
+    progress is a difference: n good readings take n intervals, after a first commit interval. Progress is measured
+    since the newest reading that is at least a commit interval older.
     """
     if not samples:
         return Verdict(Outcome.WAIT, ("no reading yet",))
@@ -66,10 +66,10 @@ def gate(samples: tuple[ApplicationReading, ...], expected: Expectation) -> Verd
 
 
 def _never(samples: tuple[ApplicationReading, ...], expected: Expectation) -> Iterator[str]:
-    """What no waiting mends.
+    """Conditions that waiting does not fix.
 
-    A client on its way into ERROR takes its metrics with it while the JVM stays: a JVM that had a client and has none
-    any more is as dead as one that says ERROR (tests/airflow/test_library_bump.py).
+    A client on its way into ERROR takes its metrics with it while the JVM stays: a JVM that had a client and has lost
+    it is as dead as one that reports ERROR (tests/airflow/test_library_bump.py).
     """
     name = expected.instance
     instance = samples[-1].instance(name)
@@ -100,10 +100,10 @@ def _never(samples: tuple[ApplicationReading, ...], expected: Expectation) -> It
 def _seen_as_well(
     samples: tuple[ApplicationReading, ...], expected: Expectation, said: tuple[str, ...] = ()
 ) -> Iterator[str]:
-    """What else the newest reading that shows anything saw, apart from what is `said`.
+    """Other faults in the newest reading that shows any, apart from those in `said`.
 
-    An instance that died takes the cause with it: it stands in what was read of topics, group and offsets, perhaps one
-    reading before. That the dead instance itself cannot be read explains nothing.
+    An instance that died leaves no cause of its own: it is in the readings of topics, group and offsets, perhaps one
+    reading earlier. That the dead instance itself cannot be read explains nothing.
     """
     own = f"{expected.instance}: "
     for index in range(len(samples) - 1, -1, -1):
@@ -111,7 +111,7 @@ def _seen_as_well(
             *(reason for reason in _unread(samples[index], expected) if not reason.startswith(own)),
             *(_troubles(samples[: index + 1], expected) if index else ()),
         ]
-        # That nothing moves follows from the rest; a first reading shows no progress.
+        # Missing progress follows from the rest; a first reading shows no progress.
         if also := [reason for reason in dict.fromkeys(found) if reason not in said]:
             age_s = (samples[-1].taken.at_ms - samples[index].taken.at_ms) / 1000
             when = f" {age_s:.0f} s before" if index < len(samples) - 1 else ""
@@ -128,7 +128,7 @@ def _client_start(sample: ApplicationReading, name: str) -> Start | None:
 
 
 def _unread(reading: ApplicationReading, expected: Expectation) -> Iterator[str]:
-    """Readings without which nobody can say."""
+    """Missing readings without which there is no verdict."""
     instance = reading.instance(expected.instance)
     if isinstance(instance, Missing):
         yield instance.missing
@@ -224,7 +224,7 @@ def _settings(deployment: Deployment | Missing, expected: Expectation) -> Iterat
 
 
 def thread_troubles(streams: StreamsReading, instance: str) -> Iterator[str]:
-    """Failed threads, none alive, or nobody can say."""
+    """Failed threads, no living thread, or unknown."""
     if isinstance(streams.failed_threads, Missing) or isinstance(streams.alive_threads, Missing):
         yield f"{instance}: its threads cannot be read"
         return
@@ -235,7 +235,7 @@ def thread_troubles(streams: StreamsReading, instance: str) -> Iterator[str]:
 
 
 def restore_troubles(streams: StreamsReading, instance: str) -> Iterator[str]:
-    """Tasks that still restore, or nobody can say although the release could tell."""
+    """Tasks that still restore, or unknown although the release has the metric."""
     if isinstance(streams.restoring, Missing):
         if Release.parse(streams.version) >= _FIRST_WITH_STATE_UPDATER:
             yield f"{instance}: restore progress cannot be read: {streams.restoring.missing}"

@@ -1,4 +1,4 @@
-"""What must not have changed between the plan and a write: looked at again right before each one."""
+"""Facts that must not have changed between the plan and a write: checked again right before each write."""
 
 from collections.abc import Iterator
 
@@ -19,17 +19,16 @@ def nothing_drifted(
     in_hand: tuple[str, ...] = (),
     brought: tuple[str, ...] = (),
 ) -> Verdict:
-    """Whether instance `name` may be brought to bounce `number`: the world is still the one that was approved.
+    """Whether instance `name` may be brought to bounce `number`: the observed state is still the approved one.
 
-    Topics with the ids and partition counts of the plan, the same type of group, no member that nobody declared, and
-    every instance on what it ran when the plan was made or on what the plan brings it to: once an earlier bounce has
-    taken it on nothing else, however long ago all of them were proven. With `leaving` a member of no declared instance
-    may be one that an instance left behind when it died: it is gone after its session timeout. Instances `in_hand` are
-    just being changed for this plan, perhaps by hand and in several edits: their own gate looks at them. Those
-    `brought` have passed a gate, and what they ran before is drift.
+    Topics with the ids and partition counts of the plan, the same type of group, no undeclared member, and every
+    instance on what it ran when the plan was made or on what the plan brings it to: once an earlier bounce has taken it
+    on, only on the latter, however long ago all of them were proven. With `leaving` a member of no declared instance
+    may be a remnant of an instance that died: it is gone after its session timeout. Instances `in_hand` are being
+    changed for this plan right now, perhaps manually and in several edits: their own gate checks them. For those
+    `brought`, which have passed a gate, their earlier state is drift.
 
-    What has certainly drifted refuses, whatever else could not be read; without it, what could not be read is
-    inconclusive.
+    A certain drift refuses, even if other readings failed; without one, a failed reading is inconclusive.
     """
     drift = (
         *(() if isinstance(reading.topics, Missing) else topic_drift(plan, reading)),
@@ -44,7 +43,7 @@ def nothing_drifted(
 
 
 def _unread(reading: ApplicationReading, name: str, in_hand: tuple[str, ...]) -> Iterator[str]:
-    """What could not be read; whoever takes instance `name` has asked for its own deployment."""
+    """Failed readings; the caller that takes instance `name` has read its deployment separately."""
     yield from reading.lacking("topics", "group")
     for one in reading.instances:
         deployment = one.deployment
@@ -74,7 +73,7 @@ def _instances(
     reading: ApplicationReading, plan: Plan, number: int, in_hand: tuple[str, ...], brought: tuple[str, ...]
 ) -> Iterator[str]:
     """Instances that are neither as they were when the plan was made nor as it plans them."""
-    at_start = {standing.instance: standing for standing in plan.facts.at_start}
+    at_start = {one.instance: one for one in plan.facts.at_start}
     for instance in reading.instances:
         one, deployment, streams = instance.instance, instance.deployment, instance.streams
         if isinstance(deployment, Missing) or isinstance(deployment.release, Missing) or one in in_hand:
@@ -88,7 +87,7 @@ def _instances(
         fitting = [
             version for release, set_to, version in allowed if (release, set_to) == (deployment.release, settings)
         ]
-        # What is set for its next start is not what runs: until then it may run any of them.
+        # Settings for its next start are not yet in effect: until then it may run any of them.
         running = fitting if deployment.applied is True else [version for *_, version in allowed]
         if fitting and (isinstance(streams, Missing) or streams.version in running):
             continue

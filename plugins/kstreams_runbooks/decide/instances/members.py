@@ -1,4 +1,4 @@
-"""Who is in the group: every member belongs to a declared instance, and every instance runs what it should."""
+"""Membership of the group: every member belongs to a declared instance, and every instance runs what it should."""
 
 import re
 
@@ -20,8 +20,8 @@ def members_of(group: GroupReading, instance: InstanceReading) -> tuple[MemberRe
 
     A thread's consumer is named `<client id>-StreamThread-<n>-consumer` (Kafka Streams docs, "client.id"); all of that
     keeps `orders-1` from claiming the threads of `orders-10` and of `orders-1-canary`. A static member is also known by
-    its `<group.instance.id>-<n>`: the coordinator goes on showing the client id that it first joined with, and a
-    Streams client whose state directory was cleared has another one (tests/long/test_undo.py).
+    its `<group.instance.id>-<n>`: the coordinator keeps showing the client id that it first joined with, and a Streams
+    client whose state directory was cleared has another one (tests/long/test_undo.py).
     """
     return tuple(member for member in group.members if _belongs(member, instance))
 
@@ -36,7 +36,7 @@ def _belongs(member: MemberReading, instance: InstanceReading) -> bool:
 
 
 def owner_of(member: MemberReading, instances: tuple[InstanceReading, ...]) -> InstanceReading | None:
-    """The declared instance that the member belongs to, None for a member that nobody declared."""
+    """The declared instance that the member belongs to, None for an undeclared member."""
     return next((instance for instance in instances if _belongs(member, instance)), None)
 
 
@@ -75,7 +75,7 @@ def every_member_runs(reading: ApplicationReading, bounces: tuple[Bounce, ...]) 
 
 
 def strays(instance: InstanceReading, bounces: tuple[Bounce, ...]) -> tuple[Outcome, tuple[str]] | None:
-    """Why an instance is on none of `bounces`, or why nobody can say; None where it is."""
+    """Why an instance is on none of `bounces`, or why that is unknown; None if it is on one."""
     name, streams, deployment = instance.instance, instance.streams, instance.deployment
     if isinstance(streams, Missing):
         return Outcome.INCONCLUSIVE, (f"{name}: {streams.missing}",)
@@ -102,10 +102,10 @@ def settings_text(settings: dict[str, str]) -> str:
 
 
 def group_is_empty(group: GroupReading | Missing, group_id: str) -> Verdict:
-    """Proceed where the coordinator says that the group has no member.
+    """Proceed if the coordinator reports that the group has no member.
 
-    A static member that comes back within its session timeout gets its old assignment, whatever its topology asks for
-    now (KIP-345); a classic application leaves its members behind when it stops.
+    A static member that comes back within its session timeout gets its old assignment, even if its topology demands
+    another one now (KIP-345); a classic application leaves its members behind when it stops.
     """
     if isinstance(group, Missing):
         return Verdict(Outcome.INCONCLUSIVE, (f"group {group_id}: {group.missing}",))

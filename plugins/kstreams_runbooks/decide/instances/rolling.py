@@ -1,4 +1,4 @@
-"""Which instance may be touched next in a rolling bounce."""
+"""The instance that may be touched next in a rolling bounce."""
 
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Deployment, InstanceReading, Missing
 from kstreams_runbooks.model.readings.states import CLIENT_DUE_MS, is_dead, is_down, is_up, is_well
@@ -6,9 +6,9 @@ from kstreams_runbooks.model.runs.plan import Bounce, Plan
 
 
 def in_place(instance: InstanceReading, bounce: Bounce, at_ms: int) -> bool:
-    """Whether the instance lives on the bounce's release with its settings in effect (its gate may still be open).
+    """Whether the instance runs the bounce's release with its settings in effect (its gate may still be open).
 
-    An instance whose Streams client has died is not in place: its process lives, but it never comes back by itself.
+    An instance whose Streams client has died is not in place: its process runs, but it never recovers by itself.
     `at_ms` is when the reading was taken.
     """
     deployment, streams = instance.deployment, instance.streams
@@ -24,9 +24,9 @@ def in_place(instance: InstanceReading, bounce: Bounce, at_ms: int) -> bool:
 
 
 def others_unwell(reading: ApplicationReading, name: str) -> tuple[str, ...]:
-    """Why `name` may not be stopped now: another instance is not RUNNING. Empty where `name` itself is down already.
+    """Why `name` may not be stopped now: another instance is not RUNNING. Empty if `name` itself is down already.
 
-    Starting what is down harms nobody; stopping a second instance does.
+    Starting an instance that is down is harmless; stopping a second instance is not.
     """
     own = reading.instance(name)
     if isinstance(own, InstanceReading) and has_ended(own):
@@ -53,7 +53,7 @@ def beyond(instance: InstanceReading, bounce: Bounce, plan: Plan, at_ms: int) ->
 def left_behind(reading: ApplicationReading, name: str, bounce: Bounce, plan: Plan) -> str:
     """Why `name` may not be brought to this bounce: it still runs the old release while another is past this bounce.
 
-    Then two record formats are in use already, and only a person can say what that did. Empty where all is well.
+    Then two record formats are in use already, and a person has to judge the effect. Empty if all is well.
     """
     own = reading.instance(name)
     ahead = [other.instance for other in reading.instances if beyond(other, bounce, plan, reading.taken.at_ms)]
@@ -68,7 +68,7 @@ def left_behind(reading: ApplicationReading, name: str, bounce: Bounce, plan: Pl
 
 
 def has_ended(instance: InstanceReading) -> bool:
-    """Whether nothing of an instance works and nothing is coming: its process or its Streams client has ended."""
+    """Whether an instance has ended and is not restarting: its process or its Streams client has ended."""
     deployment = instance.deployment
     if isinstance(deployment, Deployment) and is_down(deployment.process):
         return True

@@ -1,4 +1,4 @@
-"""Which versions of an application run, by what its instances say of themselves."""
+"""The running versions of an application, as its instances report them."""
 
 from dataclasses import dataclass
 
@@ -9,24 +9,24 @@ from kstreams_runbooks.model.topology.topology import Topology
 
 
 @dataclass(frozen=True, slots=True)
-class RunningVersion:
-    """Instances that are set to one release and say the same of their topology; `text` is None where none says it."""
+class RunningRelease:
+    """Instances set to one release that report the same topology; `text` is None if none reports it."""
 
     release: str
     text: str | None
     instances: tuple[str, ...]
 
 
-def running_versions(reading: ApplicationReading) -> tuple[RunningVersion, ...]:
-    """Every version that runs, in the order of the instances; one that says nothing is of those with its release.
+def running_releases(reading: ApplicationReading) -> tuple[RunningRelease, ...]:
+    """Every running version, in the order of the instances; an instance without a report counts for its release.
 
-    Inconclusive where a release cannot be read, or where what an instance says is no description.
+    Inconclusive if a release cannot be read, or if an instance's report is not a description.
     """
     found: dict[tuple[str, Topology | None], list[InstanceReading]] = {}
     for instance in reading.instances:
         found.setdefault((_release(instance), _topology(instance)), []).append(instance)
     told = {release for release, topology in found if topology is not None}
-    versions, joined = [], set[str]()
+    running, joined = [], set[str]()
     for (release, topology), instances in found.items():
         if topology is None and release in told:
             continue
@@ -34,13 +34,13 @@ def running_versions(reading: ApplicationReading) -> tuple[RunningVersion, ...]:
         joined.add(release)
         names = {one.instance for one in (*instances, *silent)}
         in_order = tuple(one.instance for one in reading.instances if one.instance in names)
-        versions.append(RunningVersion(release, _text(instances[0]), in_order))
-    return tuple(versions)
+        running.append(RunningRelease(release, _text(instances[0]), in_order))
+    return tuple(running)
 
 
-def one_version(reading: ApplicationReading) -> RunningVersion:
-    """The version that every instance runs; Refused where there are several: a change under way ends first."""
-    first, *more = running_versions(reading)
+def one_release(reading: ApplicationReading) -> RunningRelease:
+    """The version that every instance runs; Refused if several run: the change in progress ends first."""
+    first, *more = running_releases(reading)
     if not more:
         return first
     if len({first.release, *(one.release for one in more)}) > 1:
@@ -85,7 +85,7 @@ def _topology(instance: InstanceReading) -> Topology | None:
 
 
 def running_topology(reading: ApplicationReading) -> Topology | Missing:
-    """What runs; Missing where no instance tells it, where it cannot be read, or where two run, as in a roll."""
+    """The running topology; Missing if no instance reports it, if it is unreadable, or if two run, as in a roll."""
     streams = [one.streams for one in reading.instances if isinstance(one.streams, StreamsReading)]
     texts = sorted({one.topology for one in streams if isinstance(one.topology, str)})
     if not texts:

@@ -1,4 +1,4 @@
-"""The last look at a library bump: what was planned is what runs, and nothing else has changed."""
+"""The final check of a library bump: instances run what was planned, and nothing else has changed."""
 
 from collections.abc import Iterator
 
@@ -14,10 +14,10 @@ from kstreams_runbooks.wording import first_of
 def change_verified(
     before: ApplicationReading, earlier: ApplicationReading, after: ApplicationReading, plan: Plan
 ) -> Verdict:
-    """Whether the bump ended as planned: releases and settings, topics with the ids of the plan, no offset gone back.
+    """Whether the bump ended as planned: releases and settings, topics with the ids of the plan, offsets not lower.
 
-    `before` is the reading that the plan was made from; `earlier` was taken a commit interval before `after`, so that
-    progress shows between the two. Lag over its limit waits: traffic has its peaks.
+    `before` is the reading that the plan was made from; `earlier` was taken a commit interval before `after`: progress
+    shows between the two. Lag over its limit waits: traffic has its peaks.
     """
     if missing := tuple(_missing(before, earlier, after)):
         return Verdict(Outcome.INCONCLUSIVE, missing)
@@ -41,7 +41,7 @@ def change_verified(
 def undo_verified(earlier: ApplicationReading, after: ApplicationReading, plan: Plan) -> Verdict:
     """Whether an undo ended as planned: every instance is where its last stage puts it, and the application works.
 
-    `earlier` was taken a commit interval before `after`, so that progress shows between the two.
+    `earlier` was taken a commit interval before `after`: progress shows between the two.
     """
     if missing := tuple(_missing(earlier, after)):
         return Verdict(Outcome.INCONCLUSIVE, missing)

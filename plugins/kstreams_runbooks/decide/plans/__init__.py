@@ -1,1 +1,1 @@
-"""What a run will do: one module for each runbook's plan."""
+"""The plan of a run: one module for each runbook's plan."""

@@ -1,4 +1,4 @@
-"""What every plan is made of: the facts that it binds, what restarting an instance costs, which settings stay."""
+"""Parts of every plan: the facts that it binds, the cost of restarting an instance, the settings that stay."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -7,7 +7,7 @@ from kstreams_runbooks.decide.instances.members import settings_text
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Deployment, InstanceReading, Missing
-from kstreams_runbooks.model.runs.plan import InstanceCost, PlanFacts, Standing
+from kstreams_runbooks.model.runs.plan import DeployedInstance, InstanceCost, PlanFacts
 
 UPGRADE_FROM = "upgrade.from"
 GUARANTEE = "processing.guarantee"
@@ -21,25 +21,25 @@ _START_S = 6
 _RESTORE_BYTES_PER_S = 5_000_000
 
 
-def standings(reading: ApplicationReading, declared: DeclaredApplication) -> tuple[Standing, ...]:
-    """What each instance is deployed as; Inconclusive where one cannot be read."""
-    found = (standing(one, declared) for one in reading.instances)
+def deployed_instances(reading: ApplicationReading, declared: DeclaredApplication) -> tuple[DeployedInstance, ...]:
+    """The deployment of each instance; Inconclusive if one cannot be read."""
+    found = (deployed_instance(one, declared) for one in reading.instances)
     return tuple(sorted(found, key=lambda one: one.instance))
 
 
-def standing(instance: InstanceReading, declared: DeclaredApplication) -> Standing:
-    """What one instance is deployed as; Inconclusive where that cannot be read."""
+def deployed_instance(instance: InstanceReading, declared: DeclaredApplication) -> DeployedInstance:
+    """The deployment of one instance; Inconclusive if it cannot be read."""
     deployment = instance.deployment
     if isinstance(deployment, Missing):
         raise Inconclusive(f"{instance.instance}: {deployment.missing}")
     if isinstance(deployment.release, Missing):
         raise Inconclusive(f"{instance.instance}: {deployment.release.missing}")
-    version = declared.library(deployment.release)
-    return Standing(instance.instance, deployment.release, tuple(sorted(deployment.settings)), version)
+    library = declared.library(deployment.release)
+    return DeployedInstance(instance.instance, deployment.release, tuple(sorted(deployment.settings)), library)
 
 
 def require_declared(declared: DeclaredApplication, release: str) -> None:
-    """BadInput where a release cannot be deployed."""
+    """BadInput if a release cannot be deployed."""
     if release not in declared.releases:
         raise BadInput(
             f"release {release}: not declared for {declared.name} (declared {', '.join(declared.releases)}); "
@@ -47,13 +47,13 @@ def require_declared(declared: DeclaredApplication, release: str) -> None:
         )
 
 
-def other_library(release: str, version: str) -> str:
-    """`library` of a bounce: empty where the release is named after its Kafka Streams release."""
-    return "" if release == version else version
+def other_library(release: str, library: str) -> str:
+    """`library` of a bounce: empty if the release is named after its Kafka Streams release."""
+    return "" if release == library else library
 
 
 def facts(reading: ApplicationReading, declared: DeclaredApplication, code: str) -> PlanFacts:
-    """What a plan binds; Inconclusive where a part of it cannot be read. `code` is the hash of package and DAG file."""
+    """The facts that a plan binds; Inconclusive if one cannot be read. `code` is the hash of package and DAG file."""
     if isinstance(reading.group, Missing):
         raise Inconclusive(f"group of {declared.name}: {reading.group.missing}")
     if isinstance(reading.topics, Missing):
@@ -62,14 +62,14 @@ def facts(reading: ApplicationReading, declared: DeclaredApplication, code: str)
         group_type=reading.group.type,
         topics=tuple(sorted((topic.name, topic.topic_id, topic.partitions) for topic in reading.topics)),
         instances=tuple(declared.instances),
-        at_start=standings(reading, declared),
+        at_start=deployed_instances(reading, declared),
         static_membership=declared.static_membership,
         code=code,
     )
 
 
 def kept_settings(reading: ApplicationReading, besides: frozenset[str] = frozenset({UPGRADE_FROM})) -> dict[str, str]:
-    """What runbooks have set before, `besides` left out: it stays. Refused where instances differ in it."""
+    """Settings by earlier runbooks, without `besides`: they stay. Refused if instances differ in them."""
     kept: dict[str, dict[str, str]] = {}
     for one in reading.instances:
         if isinstance(one.deployment, Deployment):
@@ -85,7 +85,7 @@ def kept_settings(reading: ApplicationReading, besides: frozenset[str] = frozens
 
 
 def restore_cost(changelog_bytes: int | Missing) -> str:
-    """What a full restore of one instance's local state costs, from the bytes of the application's changelogs."""
+    """The cost of a full restore of one instance's local state, from the bytes of the application's changelogs."""
     if isinstance(changelog_bytes, Missing):
         return f"a full restore from the changelogs, whose size is not known: {changelog_bytes.missing}"
     seconds = _START_S + changelog_bytes / _RESTORE_BYTES_PER_S
@@ -103,7 +103,7 @@ def with_restore(cost: InstanceCost, changelog_bytes: int | Missing) -> Instance
 
 
 def costs(declared: DeclaredApplication) -> Iterator[InstanceCost]:
-    """What restarting each instance alone costs."""
+    """The cost of restarting each instance alone."""
     for instance in declared.instances:
         if declared.static_membership:
             yield InstanceCost(
@@ -123,7 +123,7 @@ def costs(declared: DeclaredApplication) -> Iterator[InstanceCost]:
 
 
 def costs_at_once(declared: DeclaredApplication) -> Iterator[InstanceCost]:
-    """What stopping all of them together costs."""
+    """The cost of stopping all of them together."""
     for instance in declared.instances:
         yield InstanceCost(
             instance,
@@ -144,7 +144,7 @@ def one_down(declared: DeclaredApplication) -> str:
 
 
 def all_down(declared: DeclaredApplication) -> str:
-    """The worst case where all instances are stopped together."""
+    """The worst case if all instances are stopped together."""
     return (
         f"nothing of {declared.name} is processed between stop and start; if an instance does not come up the run "
         "stops, and the others take its work once the session timeout is over"

@@ -19,7 +19,7 @@ from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.releases.path import Leg, PathFinding
 from kstreams_runbooks.model.releases.release import Release
-from kstreams_runbooks.model.releases.rules import VersionRules
+from kstreams_runbooks.model.releases.rules import UpgradePathRules
 from kstreams_runbooks.model.runs.plan import Bounce, Plan
 from kstreams_runbooks.model.verdicts import Finding
 
@@ -28,16 +28,16 @@ def bump_plan(
     reading: ApplicationReading,
     declared: DeclaredApplication,
     target: str,
-    rules: VersionRules,
+    rules: UpgradePathRules,
     findings: tuple[Finding, ...],
     limits: tuple[tuple[str, float], ...],
     code: str,
 ) -> Plan:
     """The plan that takes `declared` to `target`.
 
-    It drives the first leg of the way, derived from what runs; the legs after it stand in `then`, and the same runbook,
-    triggered again, drives the next. `code` is the content hash of package and DAG file. BadInput where the target is
-    unknown to the deployer or already runs, Refused where no published rule covers the way, Inconclusive where a fact
+    It performs the first leg of the upgrade path, derived from the running releases; `then` lists the other legs, one
+    for each further run of the runbook. `code` is the content hash of package and DAG file. BadInput if the target is
+    unknown to the deployer or already runs, Refused if no published rule covers the path, Inconclusive if a fact
     that the plan binds cannot be read.
     """
     require_declared(declared, target)
@@ -75,7 +75,7 @@ def _bounces(leg: Leg, release: str, library: str, kept: Mapping[str, str]) -> I
 
 
 def _sentence(leg: Leg) -> str:
-    """A leg that another run will drive, for a person."""
+    """A leg for another run, for a person."""
     steps = [
         ", ".join(
             [
@@ -90,11 +90,11 @@ def _sentence(leg: Leg) -> str:
 
 
 def _refuse_unguarded_mix(reading: ApplicationReading, releases: tuple[tuple[str, str], ...], leg: Leg) -> None:
-    """An instance already writes a newer format than another one that runs can read.
+    """Refused if an instance already writes a newer format than another running one can read.
 
-    What an instance writes is what `releases` has of it (its `upgrade.from`, where that is set); what it can read is
-    the release that it runs. Where none runs the old release any more every format can be read: a second bounce that
-    another run left half done.
+    An instance writes the format that `releases` has for it (its `upgrade.from`, if set); it reads the formats of the
+    release that it runs. Once no instance runs the old release, all can read every format: that is the second bounce,
+    which another run left unfinished.
     """
     guard = leg.bounces[0].upgrade_from
     if guard is None:
@@ -117,7 +117,7 @@ def _ahead(releases: tuple[tuple[str, str], ...], leg: Leg) -> tuple[str, ...]:
 
 
 def _decided(found: PathFinding) -> bool:
-    """Whether a finding is why the path is what it is; what the releases changed is listed by `version-path`."""
+    """Whether a finding is a reason for this path; `version-path` lists the changes in the releases."""
     return found.runbook is not None or found.id.startswith("missing-")
 
 
@@ -126,7 +126,11 @@ def _finding(declared: DeclaredApplication, found: PathFinding) -> Finding:
 
 
 def _undo(
-    releases: tuple[tuple[str, str], ...], declared: DeclaredApplication, leg: Leg, library: str, rules: VersionRules
+    releases: tuple[tuple[str, str], ...],
+    declared: DeclaredApplication,
+    leg: Leg,
+    library: str,
+    rules: UpgradePathRules,
 ) -> Iterator[str]:
     start = oldest(releases)
     back = f"every instance back to {_old_release(start, declared)}"

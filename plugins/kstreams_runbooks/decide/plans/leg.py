@@ -1,11 +1,11 @@
-"""Which way leads an application to another Kafka Streams release, and which leg of it one run drives."""
+"""The path of an application to another Kafka Streams release, and the leg of it that one run performs."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import get_args
 
 from kstreams_runbooks.decide.plans.basis import GUARANTEE, UPGRADE_FROM, kept_settings
-from kstreams_runbooks.decide.releases.path import version_path
+from kstreams_runbooks.decide.releases.path import upgrade_path
 from kstreams_runbooks.decide.releases.rules import newest_of, takes_guarantee
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
@@ -16,17 +16,17 @@ from kstreams_runbooks.model.readings.readings import (
     Missing,
     StreamsReading,
 )
-from kstreams_runbooks.model.releases.path import VersionPath, VersionQuestion
+from kstreams_runbooks.model.releases.path import PathQuestion, UpgradePath
 from kstreams_runbooks.model.releases.release import Release
-from kstreams_runbooks.model.releases.rules import Guarantee, VersionRules
+from kstreams_runbooks.model.releases.rules import Guarantee, UpgradePathRules
 from kstreams_runbooks.model.runs.plan import PlanFacts
 from kstreams_runbooks.model.verdicts import Outcome
 
 
 def oldest(releases: Iterable[tuple[str, str]]) -> Release:
-    """The lowest release among the instances: an interrupted bump goes on from there.
+    """The lowest release among the instances: an interrupted bump continues from there.
 
-    Source: Strimzi recognises an interrupted upgrade by the lowest and highest version that run.
+    Source: Strimzi recognises an interrupted upgrade by the lowest and highest running version.
     """
     return min(Release.parse(release) for _, release in releases)
 
@@ -34,7 +34,7 @@ def oldest(releases: Iterable[tuple[str, str]]) -> Release:
 def running_releases(reading: ApplicationReading) -> tuple[tuple[str, str], ...]:
     """(instance, release) as observed; an instance that runs with `upgrade.from` counts as that older minor.
 
-    With `upgrade.from` set it still writes the old format, so the second bounce is still to come.
+    With `upgrade.from` set it still writes the old format: the second bounce is still to come.
     """
     releases = []
     for instance in reading.instances:
@@ -48,25 +48,25 @@ def running_releases(reading: ApplicationReading) -> tuple[tuple[str, str], ...]
 
 
 def kept_in_bump(reading: ApplicationReading) -> dict[str, str]:
-    """What runbooks have set before; Refused where instances of one library differ in it.
+    """Settings by earlier runbooks; Refused if instances of one library differ in them.
 
-    A bump that changes the processing guarantee in its bounce leaves instances of two libraries with different values
-    where it is interrupted: what counts is what those have that are still on the older one.
+    A bump that changes the processing guarantee in its bounce and is interrupted leaves instances of two libraries with
+    different values: the values of the instances on the older one count.
     """
     kept = kept_settings(reading, frozenset({UPGRADE_FROM, GUARANTEE}))
-    versions = {
+    libraries = {
         one.instance: Release.parse(one.streams.version)
         for one in reading.instances
         if isinstance(one.streams, StreamsReading)
     }
-    behind = tuple(one for one in reading.instances if versions.get(one.instance) == min(versions.values()))
+    behind = tuple(one for one in reading.instances if libraries.get(one.instance) == min(libraries.values()))
     held = kept_settings(replace(reading, instances=behind)).get(GUARANTEE)
     return kept | ({GUARANTEE: held} if held else {})
 
 
-def path_of(question: VersionQuestion, rules: VersionRules) -> VersionPath:
-    """The way upward from what runs; Refused where there is none, Inconclusive where a fact is missing."""
-    path = version_path(question, rules)
+def path_of(question: PathQuestion, rules: UpgradePathRules) -> UpgradePath:
+    """The path upward from the running release; Refused if there is none, Inconclusive if a fact is missing."""
+    path = upgrade_path(question, rules)
     if path.verdict is Outcome.INCONCLUSIVE:
         hint = "" if question.guarantee else "; declare processing_guarantee in the fleet entry"
         raise Inconclusive(f"library bump {path.reason}{hint}")
@@ -78,17 +78,17 @@ def path_of(question: VersionQuestion, rules: VersionRules) -> VersionPath:
 
 
 def leg_release(
-    path: VersionPath,
-    question: VersionQuestion,
+    path: UpgradePath,
+    question: PathQuestion,
     declared: DeclaredApplication,
     target: str,
-    rules: VersionRules,
+    rules: UpgradePathRules,
     found: PlanFacts,
 ) -> str:
     """The declared release that the first leg of `path` goes to.
 
-    That is `target` where one leg suffices, the one that runs where only a setting changes, else a declared release
-    that may stand for the bridge. BadInput where none is declared, Refused where instances run several.
+    That is `target` if one leg suffices, the running one if only a setting changes, else a declared release that may
+    serve as the bridge. BadInput if none is declared, Refused if instances run several.
     """
     leg = path.legs[0]
     if leg.target == str(question.target):
@@ -109,12 +109,12 @@ def leg_release(
     return max(bridges, key=lambda name: Release.parse(declared.library(name)))
 
 
-def _bridges(library: str, bridge: str, question: VersionQuestion, rules: VersionRules) -> bool:
-    """Whether a declared library may stand for the bridge: the same minor, one run to it, and a way on from it."""
+def _bridges(library: str, bridge: str, question: PathQuestion, rules: UpgradePathRules) -> bool:
+    """Whether a declared library may be the bridge: the same minor, one run to it, and a path from it to the target."""
     one = Release.parse(library)
     if one.minor != Release.parse(bridge).minor or one not in rules.releases:
         return False
-    to, onward = version_path(replace(question, target=one), rules), version_path(replace(question, running=one), rules)
+    to, onward = upgrade_path(replace(question, target=one), rules), upgrade_path(replace(question, running=one), rules)
     return to.verdict is Outcome.PROCEED and len(to.legs) == 1 and onward.verdict is not Outcome.REFUSE
 
 
@@ -122,10 +122,10 @@ def question_of(
     reading: ApplicationReading,
     declared: DeclaredApplication,
     target: str,
-    rules: VersionRules,
+    rules: UpgradePathRules,
     kept: Mapping[str, str],
-) -> VersionQuestion:
-    """The way from what runs to the library of release `target`."""
+) -> PathQuestion:
+    """The question for the path from the running release to the library of release `target`."""
     running = newest_of(oldest(running_releases(reading)), rules)
     return question_between(running, Release.parse(declared.library(target)), reading, declared, rules, kept)
 
@@ -135,16 +135,16 @@ def question_between(
     target: Release,
     reading: ApplicationReading,
     declared: DeclaredApplication,
-    rules: VersionRules,
+    rules: UpgradePathRules,
     kept: Mapping[str, str],
-) -> VersionQuestion:
-    """Two releases, and what is known of the application: read, declared, or set by a runbook before (`kept`)."""
+) -> PathQuestion:
+    """Two releases, and known facts of the application: read, declared, or set by a runbook before (`kept`)."""
     broker, group = reading.broker, reading.group
-    version = broker.version if isinstance(broker, BrokerReading) else broker
-    return VersionQuestion(
+    release = broker.version if isinstance(broker, BrokerReading) else broker
+    return PathQuestion(
         running=running,
         target=target,
-        broker=Release(version) if isinstance(version, str) and Release.known(version) else None,
+        broker=Release(release) if isinstance(release, str) and Release.known(release) else None,
         guarantee=_guarantee(running, declared, rules, kept),
         foreign_key_joins="yes" if "foreign_key_joins" in declared.uses else "no",
         table_aggregations="yes" if "table_aggregations" in declared.uses else "no",
@@ -157,9 +157,9 @@ def question_between(
 
 
 def _guarantee(
-    running: Release, declared: DeclaredApplication, rules: VersionRules, kept: Mapping[str, str]
+    running: Release, declared: DeclaredApplication, rules: UpgradePathRules, kept: Mapping[str, str]
 ) -> Guarantee | None:
-    """What is known of the processing guarantee: what a runbook has set goes over what is declared.
+    """The known processing guarantee: a value set by a runbook takes precedence over the declared one.
 
     In the middle of a bump the newer release may have one already that the older one does not have.
     """

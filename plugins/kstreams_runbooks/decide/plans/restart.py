@@ -33,13 +33,13 @@ def restart_plan(
     *,
     at_once: bool,
 ) -> Plan:
-    """The plan that brings every instance to `release` (None: the one it has) and to `settings` over those it has.
+    """The plan that brings every instance to `release` (None: the present one) and to `settings` over its own.
 
-    A setting that is None is unset. With `at_once` all instances are down together, also where nothing changes: that
-    is what an application needs whose set of internal or source topics changes (roll_preflight.py tells).
+    A setting that is None is unset. With `at_once` all instances are down together, also if nothing changes: an
+    application whose set of internal or source topics changes needs that (decide/change/preflight.py).
 
-    BadInput for a release that is not declared, for a setting that is not this runbook's, and for a rolling bounce
-    that would change nothing; Refused where the library would change too.
+    BadInput for a release that is not declared, for a setting of another runbook, and for a rolling bounce that would
+    change nothing; Refused if the library would change too.
     """
     found = facts(reading, declared, code)
     target = release or _one_release(found)

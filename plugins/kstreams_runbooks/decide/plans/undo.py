@@ -27,8 +27,8 @@ from kstreams_runbooks.model.readings.readings import (
 )
 from kstreams_runbooks.model.readings.states import is_dead, is_up
 from kstreams_runbooks.model.releases.release import Release
-from kstreams_runbooks.model.releases.rules import VersionRules
-from kstreams_runbooks.model.runs.plan import Bounce, Plan, Standing
+from kstreams_runbooks.model.releases.rules import UpgradePathRules
+from kstreams_runbooks.model.runs.plan import Bounce, DeployedInstance, Plan
 from kstreams_runbooks.model.verdicts import Finding
 
 _KIP_904 = "KIP-904; Kafka Streams Upgrade Guide, downgrading; tests/long/test_undo.py"
@@ -38,19 +38,19 @@ def undo_plan(
     reading: ApplicationReading,
     declared: DeclaredApplication,
     undone: Undone,
-    rules: VersionRules,
+    rules: UpgradePathRules,
     changelog_bytes: int | Missing,
     limits: tuple[tuple[str, float], ...],
     code: str,
 ) -> Plan:
     """The plan that brings every instance back to where it was before `undone` touched it, cards from last to first.
 
-    Where records may lie in the repartition topics that the old release misreads, as after the point of no return of
-    a library bump, there is a stage in between: every instance that goes back runs with `upgrade.from` set, and what
-    lies there is read to its end, before the first old release starts.
-    `changelog_bytes` is what an instance may have to restore. Refused where a run changed nothing, where an instance is
-    no more as the run left it, and where the version rules know no way back; Inconclusive where an instance's
-    deployment cannot be read.
+    If the repartition topics may have records that the old release misreads, as after the point of no return of a
+    library bump, there is a stage in between: every instance that goes back runs with `upgrade.from` set, and these
+    records are read to their end, before the first old release starts.
+    `changelog_bytes` is what an instance may have to restore. Refused if a run changed nothing, if an instance is no
+    longer as the run left it, and if the version rules allow no undo; Inconclusive if an instance's deployment cannot
+    be read.
     """
     if undone.runbook == "undo":
         raise Refused(f"run {undone.run_key} is an undo itself: trigger the runbook that it took back again")
@@ -92,38 +92,38 @@ def undo_plan(
     )
 
 
-def still_to_undo(reading: ApplicationReading, undone: Undone, standing: Standing) -> Iterator[Move]:
-    """The moves of an instance that are in effect, first to last; Refused where it is nowhere on the run's way."""
-    own = [move for move in undone.moves if move.instance == standing.instance]
+def still_to_undo(reading: ApplicationReading, undone: Undone, deployed: DeployedInstance) -> Iterator[Move]:
+    """The moves of an instance that are in effect, first to last; Refused if its state is not one of the run's."""
+    own = [move for move in undone.moves if move.instance == deployed.instance]
     if not own:
         return
     way = [own[0].before, *(move.after for move in own)]
-    at = max((index for index, place in enumerate(way) if _same(place, standing)), default=None)
+    at = max((index for index, place in enumerate(way) if _same(place, deployed)), default=None)
     if at is None:
         raise Refused(
-            f"{standing.instance} is deployed as {standing.release} with {settings_text(dict(standing.settings))} "
+            f"{deployed.instance} is deployed as {deployed.release} with {settings_text(dict(deployed.settings))} "
             f"(run {undone.run_key} left it as {way[-1].deployed}): somebody changed it since; undo that first, or "
             f"bring it to {way[0].deployed} by hand"
         )
-    if at == 0 and not _runs(reading, standing.instance):
+    if at == 0 and not _runs(reading, deployed.instance):
         if undone.unguarded and (crossed := [move for move in own if move.before.version != move.after.version]):
             raise Refused(
-                f"{standing.instance} is set to {standing.release} and does not run, while records that it misreads "
+                f"{deployed.instance} is set to {deployed.release} and does not run, while records that it misreads "
                 f"may lie in the repartition topics (run {undone.run_key}, or one after it, passed the point of no "
                 f"return); set it back to {crossed[0].after.deployed} and start it by hand, then trigger this again: "
                 "the topics are read to their end first"
             )
-        # It stands where it was, and only has to be started. Stopped, nothing has run since; otherwise somebody put it
-        # back by hand, and it may have died of what the newer release left on its disk.
-        clears = own[0].clears_state and not _is_stopped(reading, standing.instance)
+        # It is where it was, and only has to be started. If it was stopped, nothing has run since; otherwise it was put
+        # back manually, and it may have died of files that the newer release left on its disk.
+        clears = own[0].clears_state and not _is_stopped(reading, deployed.instance)
         yield replace(own[0], after=own[0].before, clears_state=clears)
     yield from own[:at]
 
 
 def _all_guarded(
-    undone: Undone, bounce: Bounce, at_start: tuple[Standing, ...], guards: Mapping[str, Standing]
+    undone: Undone, bounce: Bounce, at_start: tuple[DeployedInstance, ...], guards: Mapping[str, DeployedInstance]
 ) -> None:
-    """Refused where an instance that this undo leaves alone goes on writing what the older release misreads."""
+    """Refused if an instance outside this undo keeps writing a format that the older release misreads."""
     old = Release.parse(bounce.version)
     for one in at_start:
         newer = Release.parse(one.version) > old and UPGRADE_FROM not in dict(one.settings)
@@ -135,7 +135,7 @@ def _all_guarded(
 
 
 def deployed_as(instance: InstanceReading, bounce: Bounce) -> bool:
-    """Whether a stage has set an instance already, whatever its process does: it is not taken back behind it."""
+    """Whether a stage has set an instance already, in any state of its process: it is not taken back further."""
     deployment = instance.deployment
     if isinstance(deployment, Missing) or not bounce.takes(instance.instance):
         return False
@@ -143,14 +143,14 @@ def deployed_as(instance: InstanceReading, bounce: Bounce) -> bool:
 
 
 def _not_in_effect(reading: ApplicationReading) -> Iterator[str]:
-    """Instances that run something else than what is declared for them: where they stand on the way is not known."""
+    """Instances that do not run their declared state: their place on the path is unknown."""
     for instance in reading.instances:
         deployment = instance.deployment
         if not isinstance(deployment, Missing) and deployment.process == "running" and deployment.applied is False:
             yield f"{instance.instance}: its release or settings were written after it started (expected: in effect)"
 
 
-def _same(one: Standing, other: Standing) -> bool:
+def _same(one: DeployedInstance, other: DeployedInstance) -> bool:
     return (one.release, sorted(one.settings)) == (other.release, sorted(other.settings))
 
 
@@ -177,7 +177,7 @@ def _clears(bounces: tuple[Bounce, ...], instance: str) -> bool:
 
 
 def _at_once(undone: Undone, todo: dict[str, tuple[Move, ...]]) -> Iterator[Bounce]:
-    """All instances together, to where the first card of each found it."""
+    """All instances together, to the state in which the first card of each found it."""
     if not any(todo.values()):
         return
     first: dict[str, Move] = {}
@@ -190,20 +190,20 @@ def _at_once(undone: Undone, todo: dict[str, tuple[Move, ...]]) -> Iterator[Boun
             f"run {undone.run_key} found its instances as {named}: they cannot be started together as one; bring them "
             "back by hand (`kstreams-runbooks evidence` has the commands)"
         )
-    release, settings, version = before[0]
+    release, settings, library = before[0]
     clear = any(move.clears_state for move in undone.moves)
-    yield Bounce(1, release, settings, other_library(release, version), clear_state=clear)
+    yield Bounce(1, release, settings, other_library(release, library), clear_state=clear)
 
 
-def _stages(todo: Mapping[str, tuple[Move, ...]], guards: Mapping[str, Standing]) -> Iterator[Bounce]:
-    """One stage per bounce of the run, last to first, split where instances were not alike before it.
+def _stages(todo: Mapping[str, tuple[Move, ...]], guards: Mapping[str, DeployedInstance]) -> Iterator[Bounce]:
+    """One stage per bounce of the run, last to first, split if instances differed before it.
 
-    Before a stage that needs a drain comes one that brings every instance to its guard; one that has it is only looked
-    at, and one that is down is started: nobody else reads what lies in its partitions.
+    Before a stage that needs a drain comes one that brings every instance to its guard; one that has it is only
+    checked, and one that is down is started: no other instance reads the records in its partitions.
     """
     stages: list[Bounce] = []
     for number in sorted({move.bounce for moves in todo.values() for move in moves}, reverse=True):
-        # A rerun of a bounce has more than one card; the first has what stood before it.
+        # A rerun of a bounce has more than one card; the first has the original state.
         first = [next((move for move in moves if move.bounce == number), None) for moves in todo.values()]
         going = [move for move in first if move is not None]
         drained = [move for move in going if move.instance in guards and move.before.version != move.after.version]
@@ -215,8 +215,8 @@ def _stages(todo: Mapping[str, tuple[Move, ...]], guards: Mapping[str, Standing]
     yield from stages
 
 
-def _alike(moves: list[Move], to: Callable[[Move], Standing]) -> Iterator[tuple[Standing, list[Move]]]:
-    """Moves by what they lead to, in the order of the instances."""
+def _alike(moves: list[Move], to: Callable[[Move], DeployedInstance]) -> Iterator[tuple[DeployedInstance, list[Move]]]:
+    """Moves by their target, in the order of the instances."""
     found: dict[tuple[str, tuple[tuple[str, str], ...], str], list[Move]] = {}
     for move in moves:
         place = to(move)
@@ -225,9 +225,14 @@ def _alike(moves: list[Move], to: Callable[[Move], Standing]) -> Iterator[tuple[
 
 
 def _bring(
-    stages: list[Bounce], place: Standing, moves: list[Move], *, clear_state: bool = False, after_drain: bool = False
+    stages: list[Bounce],
+    place: DeployedInstance,
+    moves: list[Move],
+    *,
+    clear_state: bool = False,
+    after_drain: bool = False,
 ) -> None:
-    """Another stage that ends on `place`, or more instances for the last one where that is the same."""
+    """Another stage that ends on `place`, or more instances for the last one if that is the same."""
     names = tuple(move.instance for move in moves)
     library = other_library(place.release, place.version)
     stage = Bounce(len(stages) + 1, place.release, place.settings, library, names, clear_state, after_drain)
@@ -241,7 +246,7 @@ def _findings(
     declared: DeclaredApplication,
     undone: Undone,
     bounces: tuple[Bounce, ...],
-    guards: Mapping[str, Standing],
+    guards: Mapping[str, DeployedInstance],
     reading: ApplicationReading,
 ) -> Iterator[Finding]:
     if isinstance(reading.partitions, Missing):

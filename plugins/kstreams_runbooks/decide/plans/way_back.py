@@ -1,4 +1,4 @@
-"""What going back with one card of a run owes before its old release may start, or why it cannot be done."""
+"""The steps that undoing one card demands before its old release may start, or why it cannot be undone."""
 
 from dataclasses import dataclass, replace
 
@@ -9,31 +9,31 @@ from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.readings.readings import ApplicationReading
 from kstreams_runbooks.model.releases.release import Release
-from kstreams_runbooks.model.releases.rules import VersionRules
-from kstreams_runbooks.model.runs.plan import Standing
+from kstreams_runbooks.model.releases.rules import UpgradePathRules
+from kstreams_runbooks.model.runs.plan import DeployedInstance
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One card as undo needs it: which instance it took from where to where, in which bounce of its run.
+    """One card as undo needs it: the instance, its states before and after, and the bounce of its run.
 
-    `clears_state` says that what it leaves on the disk cannot be opened by what stood before.
+    `clears_state`: files that the later state leaves on the disk cannot be opened by the earlier one.
     """
 
     instance: str
     bounce: int
-    before: Standing
-    after: Standing
+    before: DeployedInstance
+    after: DeployedInstance
     clears_state: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """A run that is to be taken back: its key, the runbook, whether it took all instances at once, its cards, topics.
+    """A run to be undone: its key, the runbook, whether it took all instances at once, its cards, topics.
 
-    `unguarded` says that this run, or one of the same application after it, has passed a point of no return: records
-    that an older release misreads may lie in the repartition topics, also where `upgrade.from` is set again by now.
-    `topics` are those that its plan bound.
+    `unguarded`: this run, or one of the same application after it, has passed a point of no return. The repartition
+    topics may have records that an older release misreads, even if `upgrade.from` is set again by now. `topics` are
+    those that its plan bound.
     """
 
     run_key: str
@@ -45,13 +45,13 @@ class Undone:
 
 
 def guard_of(
-    move: Move, undone: Undone, reading: ApplicationReading, declared: DeclaredApplication, rules: VersionRules
-) -> Standing | None:
-    """What every instance runs as while the repartition topics are drained, before the old release of `move` starts.
+    move: Move, undone: Undone, reading: ApplicationReading, declared: DeclaredApplication, rules: UpgradePathRules
+) -> DeployedInstance | None:
+    """The state of every instance while the repartition topics are drained, before the old release of `move` starts.
 
-    None where nothing has to be drained: the library stays, or `upgrade.from` has held the new formats back all the
-    time. Otherwise the rules for a downgrade are asked, with what is declared of the application: Refused where they
-    refuse. Source: the rows in `rules`; KIP-904.
+    None if nothing has to be drained: the library stays, or `upgrade.from` has held the new formats back all the time.
+    Otherwise the rules for a downgrade decide, with the declared facts of the application: Refused if they refuse.
+    Source: the rows in `rules`; KIP-904.
     """
     before, after = Release.parse(move.before.version), Release.parse(move.after.version)
     guarded = UPGRADE_FROM in dict(move.after.settings)

@@ -1,11 +1,11 @@
-"""Building an answer: refusals, what the target itself has against it, and the verdict in one sentence."""
+"""Building an answer: refusals, reasons against the target itself, and the verdict in one sentence."""
 
 from collections.abc import Iterable, Iterator
 
 from kstreams_runbooks.decide.releases.rules import avoid_rows, broker_rows
-from kstreams_runbooks.model.releases.path import Leg, PathFinding, VersionPath, VersionQuestion
+from kstreams_runbooks.model.releases.path import Leg, PathFinding, PathQuestion, UpgradePath
 from kstreams_runbooks.model.releases.release import Release, within
-from kstreams_runbooks.model.releases.rules import Guarantee, GuaranteeRule, ProtocolRule, VersionRules
+from kstreams_runbooks.model.releases.rules import Guarantee, GuaranteeRule, ProtocolRule, UpgradePathRules
 from kstreams_runbooks.model.verdicts import Outcome
 
 NO_RULE = "no published rule covers this pair; choose another target"
@@ -13,28 +13,28 @@ NOTHING_PUBLISHED = "Kafka Streams Upgrade Guide and API Changes: it has nothing
 
 
 def refusal(
-    question: VersionQuestion, row_id: str, why: str, source: str, findings: Iterable[PathFinding] = ()
-) -> VersionPath:
-    """No path: `why` ends with what to do instead."""
+    question: PathQuestion, row_id: str, why: str, source: str, findings: Iterable[PathFinding] = ()
+) -> UpgradePath:
+    """No path: `why` ends with the alternative action."""
     danger = PathFinding(row_id, "danger", question.pair, why, source)
-    return VersionPath(Outcome.REFUSE, f"{question.pair}: {why}", findings=(danger, *findings))
+    return UpgradePath(Outcome.REFUSE, f"{question.pair}: {why}", findings=(danger, *findings))
 
 
-def refusal_of_row(question: VersionQuestion, row_id: str, reason: str, action: str, source: str) -> VersionPath:
-    """No path because a row says so."""
+def refusal_of_row(question: PathQuestion, row_id: str, reason: str, action: str, source: str) -> UpgradePath:
+    """No path because a row refuses."""
     return refusal(question, row_id, f"{reason.rstrip('.')}; {action}", source)
 
 
 def path_of(
-    question: VersionQuestion, legs: tuple[Leg, ...], findings: Iterable[PathFinding], bridge: str | None = None
-) -> VersionPath:
-    """A path that may be gone."""
-    path = VersionPath(Outcome.PROCEED, "", legs, bridge, tuple(dict.fromkeys(findings)))
-    return VersionPath(Outcome.PROCEED, f"{question.pair}: {summary(path)}", legs, bridge, path.findings)
+    question: PathQuestion, legs: tuple[Leg, ...], findings: Iterable[PathFinding], bridge: str | None = None
+) -> UpgradePath:
+    """A path that may be followed."""
+    path = UpgradePath(Outcome.PROCEED, "", legs, bridge, tuple(dict.fromkeys(findings)))
+    return UpgradePath(Outcome.PROCEED, f"{question.pair}: {summary(path)}", legs, bridge, path.findings)
 
 
-def summary(path: VersionPath) -> str:
-    """What a path comes to, in a few words."""
+def summary(path: UpgradePath) -> str:
+    """The summary of a path, in a few words."""
     if path.verdict is not Outcome.PROCEED:
         return f"{path.verdict} ({', '.join(one.id for one in path.findings if one.severity == 'danger')})"
     bounces = path.bounces
@@ -49,8 +49,8 @@ def summary(path: VersionPath) -> str:
     return ", ".join((*parts, *duties))
 
 
-def target_refused(question: VersionQuestion, change: GuaranteeRule | None, rules: VersionRules) -> VersionPath | None:
-    """Whether the target is out of question for this application: a release to avoid, its protocol, its brokers."""
+def target_refused(question: PathQuestion, change: GuaranteeRule | None, rules: UpgradePathRules) -> UpgradePath | None:
+    """Whether the target is impossible for this application: a release to avoid, its protocol, its brokers."""
     for avoid in avoid_rows(question.target, question, rules):
         if avoid.effect == "refuse":
             instead = f"go to {' or '.join(avoid.fixed_in)} instead, where it is fixed"
@@ -65,7 +65,7 @@ def target_refused(question: VersionQuestion, change: GuaranteeRule | None, rule
     return None
 
 
-def protocol_refused(question: VersionQuestion, rules: VersionRules) -> VersionPath | None:
+def protocol_refused(question: PathQuestion, rules: UpgradePathRules) -> UpgradePath | None:
     """Whether the group protocol keeps the application from the target."""
     row = protocol_row(question, rules)
     if row is None or row.effect != "refuse":
@@ -73,14 +73,14 @@ def protocol_refused(question: VersionQuestion, rules: VersionRules) -> VersionP
     return refusal_of_row(question, row.id, row.reason, row.action, row.source)
 
 
-def _too_old(question: VersionQuestion, brokers: tuple[str, ...]) -> bool:
+def _too_old(question: PathQuestion, brokers: tuple[str, ...]) -> bool:
     return question.broker is not None and any(
         low and question.broker < Release(low) for low, _, _ in (text.partition("..") for text in brokers)
     )
 
 
-def warnings_of(question: VersionQuestion, change: GuaranteeRule | None, rules: VersionRules) -> Iterator[PathFinding]:
-    """What a person has to weigh about the target: rows that only warn or inform."""
+def warnings_of(question: PathQuestion, change: GuaranteeRule | None, rules: UpgradePathRules) -> Iterator[PathFinding]:
+    """Facts about the target for a person to assess: rows that only warn or inform."""
     for avoid in avoid_rows(question.target, question, rules):
         why = f"{avoid.reason} Fixed in {', '.join(avoid.fixed_in)}."
         yield PathFinding(avoid.id, "warning", str(question.target), why, avoid.source)
@@ -92,7 +92,7 @@ def warnings_of(question: VersionQuestion, change: GuaranteeRule | None, rules: 
         yield PathFinding(protocol.id, "info", question.pair, protocol.reason, protocol.source)
 
 
-def protocol_row(question: VersionQuestion, rules: VersionRules) -> ProtocolRule | None:
+def protocol_row(question: PathQuestion, rules: UpgradePathRules) -> ProtocolRule | None:
     """The row of the group protocol between the two releases."""
     return next(
         (
@@ -106,8 +106,8 @@ def protocol_row(question: VersionQuestion, rules: VersionRules) -> ProtocolRule
     )
 
 
-def guarantee_change(question: VersionQuestion, rules: VersionRules) -> GuaranteeRule | None:
-    """The row of the processing guarantee between the two releases, None where it stays as it is."""
+def guarantee_change(question: PathQuestion, rules: UpgradePathRules) -> GuaranteeRule | None:
+    """The row of the processing guarantee between the two releases, None if it stays as it is."""
     return next(
         (
             row
@@ -120,13 +120,13 @@ def guarantee_change(question: VersionQuestion, rules: VersionRules) -> Guarante
     )
 
 
-def guarantee_after(question: VersionQuestion, change: GuaranteeRule | None) -> Guarantee | None:
+def guarantee_after(question: PathQuestion, change: GuaranteeRule | None) -> Guarantee | None:
     """The processing guarantee on the target."""
     return question.guarantee if change is None or change.to is None else change.to
 
 
-def guarantee_finding(question: VersionQuestion, change: GuaranteeRule | None) -> Iterator[PathFinding]:
-    """What a person has to know of a change of the processing guarantee, and which DAG makes it."""
+def guarantee_finding(question: PathQuestion, change: GuaranteeRule | None) -> Iterator[PathFinding]:
+    """A person's information on a change of the processing guarantee, and the DAG that makes it."""
     if change is not None:
         runbook = {"switch_first": "rolling_bounce", "switch_in_bounce": "library_bump"}.get(change.effect)
         name = f"processing.guarantee={question.guarantee}"

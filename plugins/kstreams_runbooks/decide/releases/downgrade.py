@@ -1,4 +1,4 @@
-"""The way back to an older release, and what it owes: settings first, a drain, local state cleared."""
+"""The path back to an older release, and its extra steps: settings first, a drain, local state cleared."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,18 +17,18 @@ from kstreams_runbooks.decide.releases.answers import (
     warnings_of,
 )
 from kstreams_runbooks.decide.releases.rules import accepted_upgrade_from, takes_guarantee
-from kstreams_runbooks.model.releases.path import Before, Leg, PathBounce, PathFinding, VersionPath, VersionQuestion
+from kstreams_runbooks.model.releases.path import Before, Leg, PathBounce, PathFinding, PathQuestion, UpgradePath
 from kstreams_runbooks.model.releases.release import Release, within
-from kstreams_runbooks.model.releases.rules import DowngradeRule, GuaranteeRule, VersionRules
+from kstreams_runbooks.model.releases.rules import DowngradeRule, GuaranteeRule, UpgradePathRules
 
 
-def downward(question: VersionQuestion, rules: VersionRules) -> VersionPath:
-    """The path to an older release, with everything about the application known.
+def downward(question: PathQuestion, rules: UpgradePathRules) -> UpgradePath:
+    """The path to an older release, with all known facts of the application.
 
-    1. Refuse what is out of question for the target itself, then what any row of the pair refuses.
-    2. Where a row asks for `upgrade.from`, it is set on the running release first, so that nothing of the new format is
-       written any more; then what is left of it is read to its end (`drain`).
-    3. The old release starts with its local state cleared where the newer one's files are unreadable to it.
+    1. Refuse a target that is impossible by itself, then a pair that any row refuses.
+    2. If a row asks for `upgrade.from`, it is set on the running release first: from then on no new format is written.
+       Then the records in it are read to their end (`drain`).
+    3. The old release starts with its local state cleared if the newer one's files are unreadable to it.
 
     Source: Kafka Streams Upgrade Guide, "Notable compatibility changes in past releases"; KIP-904, KIP-1035.
     """
@@ -61,9 +61,9 @@ def downward(question: VersionQuestion, rules: VersionRules) -> VersionPath:
 
 @dataclass(frozen=True, slots=True)
 class Owed:
-    """What going back to a release that ran before owes: `refused` says why it cannot be done, empty where it can.
+    """Steps before going back to an earlier release: `refused` is the reason if it is impossible, else empty.
 
-    `upgrade_from` is the value that every instance has to have first (None: none), `drain` that the repartition topics
+    `upgrade_from` is the value that every instance has to have first (None: none), `drain`: the repartition topics
     have to be read to their end then.
     """
 
@@ -72,11 +72,11 @@ class Owed:
     drain: bool = False
 
 
-def owed(question: VersionQuestion, rules: VersionRules) -> Owed:
-    """What a bump owes that is taken back without `upgrade.from` having held the new formats back all the time.
+def owed(question: PathQuestion, rules: UpgradePathRules) -> Owed:
+    """Steps for undoing a bump in which `upgrade.from` did not hold the new formats back all the time.
 
-    Only formats count. What speaks against the old release by itself (one to avoid, its brokers, a guarantee) is no
-    reason to stay on the new one: it ran until then, with the settings that come back with it.
+    Only formats count. Objections to the old release itself (one to avoid, its brokers, a guarantee) do not block it:
+    it ran until then, with the settings that come back with it.
     """
     if refused := protocol_refused(question, rules):
         return Owed(refused.reason)
@@ -87,8 +87,8 @@ def owed(question: VersionQuestion, rules: VersionRules) -> Owed:
     return Owed("", _upgrade_from(question, fired)[0], any("drain" in row.duties for row in fired))
 
 
-def clears_state(back_to: str, running: str, rules: VersionRules) -> bool:
-    """Whether local state has to be cleared before `back_to` starts where `running` ran."""
+def clears_state(back_to: str, running: str, rules: UpgradePathRules) -> bool:
+    """Whether local state has to be cleared before `back_to` starts after `running`."""
     older, newer = Release.parse(back_to), Release.parse(running)
     return older < newer and any(
         "clear_state" in row.duties
@@ -99,7 +99,7 @@ def clears_state(back_to: str, running: str, rules: VersionRules) -> bool:
     )
 
 
-def _covers(row: DowngradeRule, question: VersionQuestion) -> bool:
+def _covers(row: DowngradeRule, question: PathQuestion) -> bool:
     return (
         within(question.running, row.running)
         and within(question.target, row.target)
@@ -108,9 +108,7 @@ def _covers(row: DowngradeRule, question: VersionQuestion) -> bool:
     )
 
 
-def _upgrade_from(
-    question: VersionQuestion, fired: tuple[DowngradeRule, ...]
-) -> tuple[str | None, DowngradeRule | None]:
+def _upgrade_from(question: PathQuestion, fired: tuple[DowngradeRule, ...]) -> tuple[str | None, DowngradeRule | None]:
     """The value that stops the new format on the running release, and the first row that asks for one."""
     row = next((row for row in fired if "set_upgrade_from" in row.duties), None)
     if row is None:
@@ -119,7 +117,7 @@ def _upgrade_from(
 
 
 def _legs(
-    question: VersionQuestion, fired: tuple[DowngradeRule, ...], value: str | None, change: GuaranteeRule | None
+    question: PathQuestion, fired: tuple[DowngradeRule, ...], value: str | None, change: GuaranteeRule | None
 ) -> Iterator[Leg]:
     running, target = str(question.running), str(question.target)
     duties = {duty for row in fired for duty in row.duties}
@@ -135,7 +133,7 @@ def _legs(
 _BEFORE: tuple[Before, ...] = ("drain", "clear_state")
 
 
-def _findings(question: VersionQuestion, fired: tuple[DowngradeRule, ...]) -> Iterator[PathFinding]:
+def _findings(question: PathQuestion, fired: tuple[DowngradeRule, ...]) -> Iterator[PathFinding]:
     _, setting = _upgrade_from(question, fired)
     owing = tuple(row for row in fired if row.duties and ("set_upgrade_from" not in row.duties or row is setting))
     for row in owing or fired:

@@ -1,4 +1,4 @@
-"""Which way leads from one Kafka Streams release to another."""
+"""The upgrade path from one Kafka Streams release to another."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -7,17 +7,17 @@ from kstreams_runbooks.decide.releases.downgrade import downward
 from kstreams_runbooks.decide.releases.rules import changes_between, check_question
 from kstreams_runbooks.decide.releases.unknowns import one_answer, possible_questions
 from kstreams_runbooks.decide.releases.upgrade import upward
-from kstreams_runbooks.model.releases.path import PathFinding, VersionPath, VersionQuestion
+from kstreams_runbooks.model.releases.path import PathFinding, PathQuestion, UpgradePath
 from kstreams_runbooks.model.releases.release import within
-from kstreams_runbooks.model.releases.rules import VersionRules
+from kstreams_runbooks.model.releases.rules import UpgradePathRules
 
 
-def version_path(question: VersionQuestion, rules: VersionRules) -> VersionPath:
-    """The path for an application, or why there is none; nothing is guessed where no row covers a pair.
+def upgrade_path(question: PathQuestion, rules: UpgradePathRules) -> UpgradePath:
+    """The path for an application, or why there is none; a pair without a row is never guessed.
 
-    What is not known (broker, guarantee, protocol) is tried with every value that the running release can have: where
-    all of them lead to one answer, it is the answer; otherwise inconclusive, with what each value would give. BadInput
-    where the question itself is wrong. Source: the rows in `rules`; Kafka Streams Upgrade Guide and API Changes.
+    Unknown facts (broker, guarantee, protocol) are tried with every value that the running release can have: if all of
+    them lead to one answer, it is the answer; otherwise inconclusive, with the answer for each value. BadInput if the
+    question itself is wrong. Source: the rows in `rules`; Kafka Streams Upgrade Guide and API Changes.
     """
     check_question(question, rules)
     move = upward if question.running < question.target else downward
@@ -27,7 +27,7 @@ def version_path(question: VersionQuestion, rules: VersionRules) -> VersionPath:
     return replace(found, findings=tuple(dict.fromkeys((*found.findings, *around))))
 
 
-def _left_behind(question: VersionQuestion, rules: VersionRules) -> Iterator[PathFinding]:
+def _left_behind(question: PathQuestion, rules: UpgradePathRules) -> Iterator[PathFinding]:
     for row in rules.avoid:
         if within(question.running, row.releases) and not within(question.target, row.releases):
             yield PathFinding(

@@ -1,15 +1,15 @@
-"""Questions to the version rules: what a release accepts, whether it can talk to a broker, whether to avoid it."""
+"""Queries on the version rules: accepted values of a release, brokers that work with it, releases to avoid."""
 
 from collections.abc import Iterator
 
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.model.releases.path import PathFinding, VersionQuestion
+from kstreams_runbooks.model.releases.path import PathFinding, PathQuestion
 from kstreams_runbooks.model.releases.release import Release, within
-from kstreams_runbooks.model.releases.rules import AvoidRule, BrokerRule, Guarantee, VersionRules
+from kstreams_runbooks.model.releases.rules import AvoidRule, BrokerRule, Guarantee, UpgradePathRules
 
 
-def check_question(question: VersionQuestion, rules: VersionRules) -> None:
-    """BadInput for a release, a guarantee or a protocol that there is not, and for one release as both ends."""
+def check_question(question: PathQuestion, rules: UpgradePathRules) -> None:
+    """BadInput for an unknown release, guarantee or protocol, and for one release as both ends."""
     for release in (question.running, question.target):
         _check_release(release, rules)
     if question.running == question.target:
@@ -31,7 +31,7 @@ def check_question(question: VersionQuestion, rules: VersionRules) -> None:
             raise BadInput(f"{name} {value}: {question.running} does not have it; give one that it has: {taken}")
 
 
-def _check_release(release: Release, rules: VersionRules) -> None:
+def _check_release(release: Release, rules: UpgradePathRules) -> None:
     if release in rules.releases:
         return
     newest = rules.releases[-1]
@@ -45,16 +45,16 @@ def _check_release(release: Release, rules: VersionRules) -> None:
     raise BadInput(f"release {release}: not a published release of Kafka Streams; {known}")
 
 
-def newest_of(release: Release, rules: VersionRules) -> Release:
-    """A release itself; of a minor its newest known patch. BadInput where it is not known."""
+def newest_of(release: Release, rules: UpgradePathRules) -> Release:
+    """A release itself; of a minor its newest known patch. BadInput if it is unknown."""
     fitting = [one for one in rules.releases if release.text in {one.text, one.minor}]
     if not fitting:
         _check_release(release, rules)
     return fitting[-1]
 
 
-def accepted_upgrade_from(release: Release, rules: VersionRules) -> tuple[str, ...]:
-    """Values of `upgrade.from` with which a release starts and runs, oldest first; none where no row knows it."""
+def accepted_upgrade_from(release: Release, rules: UpgradePathRules) -> tuple[str, ...]:
+    """Values of `upgrade.from` with which a release starts and runs, oldest first; none if no row covers it."""
     row = next((row for row in rules.upgrade_from if within(release, row.releases)), None)
     if row is None or not row.highest:
         return ()
@@ -63,13 +63,13 @@ def accepted_upgrade_from(release: Release, rules: VersionRules) -> tuple[str, .
     return tuple(minor for minor in minors if low <= Release(minor) <= high and not within(Release(minor), row.throws))
 
 
-def takes_guarantee(release: Release, guarantee: Guarantee, rules: VersionRules) -> bool:
+def takes_guarantee(release: Release, guarantee: Guarantee, rules: UpgradePathRules) -> bool:
     """Whether a release has a value of `processing.guarantee`."""
     return any(one.value == guarantee and within(release, one.releases) for one in rules.guarantees)
 
 
 def broker_rows(
-    release: Release, guarantee: Guarantee | None, question: VersionQuestion, rules: VersionRules
+    release: Release, guarantee: Guarantee | None, question: PathQuestion, rules: UpgradePathRules
 ) -> Iterator[BrokerRule]:
     """Rows that the question's broker does not satisfy, once instances run `release` with `guarantee`."""
     if question.broker is None:
@@ -84,8 +84,8 @@ def broker_rows(
             yield row
 
 
-def avoid_rows(release: Release, question: VersionQuestion, rules: VersionRules) -> Iterator[AvoidRule]:
-    """Rows that say not to go to `release`, for who uses what the question says."""
+def avoid_rows(release: Release, question: PathQuestion, rules: UpgradePathRules) -> Iterator[AvoidRule]:
+    """Rows against `release`, for applications with the features in the question."""
     for row in rules.avoid:
         if (
             within(release, row.releases)
@@ -95,13 +95,13 @@ def avoid_rows(release: Release, question: VersionQuestion, rules: VersionRules)
             yield row
 
 
-def named_by_an_avoid_row(release: Release, rules: VersionRules) -> bool:
-    """Whether any row at all says not to go to a release, whatever the application uses."""
+def named_by_an_avoid_row(release: Release, rules: UpgradePathRules) -> bool:
+    """Whether any row at all is against a release, for any features."""
     return any(within(release, row.releases) for row in rules.avoid)
 
 
-def changes_between(question: VersionQuestion, rules: VersionRules) -> Iterator[PathFinding]:
-    """What the releases between the two brought, oldest first; going back nothing of it is a danger any more."""
+def changes_between(question: PathQuestion, rules: UpgradePathRules) -> Iterator[PathFinding]:
+    """Changes in the releases between the two, oldest first; going back, none of them is a danger any more."""
     ends = question.running.numbers, question.target.numbers
     for change in rules.changes:
         if min(ends) < Release(change.since).numbers <= max(ends):

@@ -9,14 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from kstreams_runbooks.model.releases.release import Release, within
 from kstreams_runbooks.model.releases.settings import (
     PARTS,
-    Part,
     ReleaseSetting,
     SettingCatalogue,
     SettingFinding,
+    SettingPart,
 )
 
 # Source: StreamsConfig, its methods *Prefix and get*Configs (Apache Kafka 4.3).
-_PREFIXES: tuple[tuple[str, tuple[Part, ...]], ...] = (
+_PREFIXES: tuple[tuple[str, tuple[SettingPart, ...]], ...] = (
     ("main.consumer.", ("consumer",)),
     ("restore.consumer.", ("consumer",)),
     ("global.consumer.", ("consumer",)),
@@ -25,8 +25,8 @@ _PREFIXES: tuple[tuple[str, tuple[Part, ...]], ...] = (
     ("admin.", ("admin",)),
     ("topic.", ()),
 )
-# Kafka Streams sets these of its clients itself, whatever their default is. JmxReporter was always added to the list
-# of metric.reporters (KIP-830).
+# Kafka Streams sets these of its clients itself, so their defaults do not matter. JmxReporter was always added to
+# metric.reporters (KIP-830).
 _ITS_OWN = frozenset(
     {"allow.auto.create.topics", "enable.auto.commit", "group.id", "metric.reporters", "partition.assignment.strategy"}
 )
@@ -91,7 +91,7 @@ def rows_about(
     )
 
 
-def _bare(name: str) -> tuple[tuple[Part, ...], str]:
+def _bare(name: str) -> tuple[tuple[SettingPart, ...], str]:
     """The parts that a setting is for, and its name there."""
     for prefix, parts in _PREFIXES:
         if name.startswith(prefix):
@@ -176,9 +176,9 @@ def _other_defaults(
 
 def _defaults(
     running: Release, target: Release, catalogue: SettingCatalogue
-) -> Iterator[tuple[str, tuple[Part, ...], str, str]]:
+) -> Iterator[tuple[str, tuple[SettingPart, ...], str, str]]:
     """Each setting with another default in `target`: its name, its parts, and both defaults, empty for none."""
-    found: dict[tuple[str, str, str], list[Part]] = {}
+    found: dict[tuple[str, str, str], list[SettingPart]] = {}
     old = {(part, row.name): row for row in _of(running, catalogue) for part in row.of}
     for row in _of(target, catalogue):
         for part in row.of:

@@ -1,4 +1,4 @@
-"""What is not known about an application: every value that it can have is tried, and the answers are compared."""
+"""Unknown facts of an application: every possible value is tried, and the answers are compared."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -8,12 +8,12 @@ from typing import Any
 
 from kstreams_runbooks.decide.releases.answers import summary
 from kstreams_runbooks.decide.releases.rules import broker_rows
-from kstreams_runbooks.model.releases.path import PathFinding, VersionPath, VersionQuestion
+from kstreams_runbooks.model.releases.path import PathFinding, PathQuestion, UpgradePath
 from kstreams_runbooks.model.releases.release import Release, within
-from kstreams_runbooks.model.releases.rules import VersionRules
+from kstreams_runbooks.model.releases.rules import UpgradePathRules
 from kstreams_runbooks.model.verdicts import Outcome
 
-Answers = list[tuple[VersionQuestion, VersionPath]]
+PathAnswers = list[tuple[PathQuestion, UpgradePath]]
 
 # input of the question: its name for a person, and the option that gives it
 _INPUTS = {
@@ -23,10 +23,10 @@ _INPUTS = {
 }
 
 
-def possible_questions(question: VersionQuestion, rules: VersionRules) -> list[VersionQuestion]:
-    """The question with every combination of what is missing that the running release can have.
+def possible_questions(question: PathQuestion, rules: UpgradePathRules) -> list[PathQuestion]:
+    """The question with every combination of missing values that the running release can have.
 
-    An application that runs can talk to its brokers: combinations in which it could not are left out.
+    An application that runs can reach its brokers: combinations in which it could not are excluded.
     """
     running = question.running
     brokers = [question.broker] if question.broker else _brokers(rules)
@@ -39,8 +39,8 @@ def possible_questions(question: VersionQuestion, rules: VersionRules) -> list[V
     return [full for full in every if _can_run(full, rules)] or every
 
 
-def one_answer(question: VersionQuestion, answers: Answers, rules: VersionRules) -> VersionPath:
-    """The answer that all have in common, or inconclusive: which input would change it, and what each value gives."""
+def one_answer(question: PathQuestion, answers: PathAnswers, rules: UpgradePathRules) -> UpgradePath:
+    """The common answer of all, or inconclusive: the inputs that would change it, and the answer for each value."""
     if len({_key(path) for _, path in answers}) == 1:
         paths = [path for _, path in answers]
         findings = tuple(dict.fromkeys(finding for path in paths for finding in path.findings))
@@ -51,7 +51,7 @@ def one_answer(question: VersionQuestion, answers: Answers, rules: VersionRules)
     findings = (*(_missing_finding(name, answers, rules) for name in missing), *shared)
     names = " and ".join(_INPUTS[name][0] for name in missing)
     options = " and ".join(_INPUTS[name][1] for name in missing)
-    return VersionPath(
+    return UpgradePath(
         Outcome.INCONCLUSIVE,
         f"{question.pair}: {names} not known, and the answer hangs on it; give {options}",
         findings=findings,
@@ -62,27 +62,27 @@ def _values(settings: Iterable[Any], running: Release) -> list[Any]:
     return [one.value for one in settings if within(running, one.releases)]
 
 
-def _brokers(rules: VersionRules) -> list[Release]:
-    """One minor for each set of brokers that no row tells apart, the newest of it."""
+def _brokers(rules: UpgradePathRules) -> list[Release]:
+    """One minor for each set of brokers that no row distinguishes, the newest of it."""
     newest: dict[tuple[bool, ...], Release] = {}
     for minor in _minors(rules):
         newest[tuple(within(minor, row.brokers) for row in rules.brokers)] = minor
     return sorted(newest.values())
 
 
-def _minors(rules: VersionRules) -> list[Release]:
+def _minors(rules: UpgradePathRules) -> list[Release]:
     return [Release(minor) for minor in dict.fromkeys(release.minor for release in rules.releases)]
 
 
-def _can_run(question: VersionQuestion, rules: VersionRules) -> bool:
+def _can_run(question: PathQuestion, rules: UpgradePathRules) -> bool:
     return not any(row.effect == "refuse" for row in broker_rows(question.running, question.guarantee, question, rules))
 
 
-def _key(path: VersionPath) -> tuple[Any, ...]:
+def _key(path: UpgradePath) -> tuple[Any, ...]:
     return path.verdict, path.legs, path.bridge
 
 
-def _matters(name: str, answers: Answers) -> bool:
+def _matters(name: str, answers: PathAnswers) -> bool:
     """Whether two questions that differ in this input alone have different answers."""
     by_rest: dict[tuple[Any, ...], set[Any]] = defaultdict(set)
     for question, path in answers:
@@ -90,8 +90,8 @@ def _matters(name: str, answers: Answers) -> bool:
     return any(len(keys) > 1 for keys in by_rest.values())
 
 
-def _missing_finding(name: str, answers: Answers, rules: VersionRules) -> PathFinding:
-    """What each value of one input would give, values with the same answers together."""
+def _missing_finding(name: str, answers: PathAnswers, rules: UpgradePathRules) -> PathFinding:
+    """The answer for each value of one input, values with the same answers together."""
     outcomes: dict[Any, dict[str, None]] = defaultdict(dict)
     for question, path in answers:
         outcomes[getattr(question, name)][summary(path)] = None
@@ -115,8 +115,8 @@ def _missing_finding(name: str, answers: Answers, rules: VersionRules) -> PathFi
     )
 
 
-def _broker_ranges(brokers: list[Release], rules: VersionRules) -> Iterator[str]:
-    """The brokers that these stand for, as ranges: each stands for those since the one before it."""
+def _broker_ranges(brokers: list[Release], rules: UpgradePathRules) -> Iterator[str]:
+    """The brokers behind these, as ranges: each represents those since the one before it."""
     minors, ends = _minors(rules), _brokers(rules)
     began: Release | None = None
     for before, end in zip((None, *ends), ends, strict=False):

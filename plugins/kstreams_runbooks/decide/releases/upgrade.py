@@ -1,4 +1,4 @@
-"""The way to a newer release: bounces, a bridge release where one is needed, a change of guarantee before it."""
+"""The path to a newer release: bounces, a bridge release if needed, a change of guarantee before it."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,19 +16,19 @@ from kstreams_runbooks.decide.releases.answers import (
     warnings_of,
 )
 from kstreams_runbooks.decide.releases.rules import accepted_upgrade_from, named_by_an_avoid_row, takes_guarantee
-from kstreams_runbooks.model.releases.path import Leg, PathBounce, PathFinding, VersionPath, VersionQuestion
+from kstreams_runbooks.model.releases.path import Leg, PathBounce, PathFinding, PathQuestion, UpgradePath
 from kstreams_runbooks.model.releases.release import Release, within
-from kstreams_runbooks.model.releases.rules import GuaranteeRule, UpgradeRule, VersionRules
+from kstreams_runbooks.model.releases.rules import GuaranteeRule, UpgradePathRules, UpgradeRule
 from kstreams_runbooks.model.verdicts import Outcome, Severity
 
 
-def upward(question: VersionQuestion, rules: VersionRules) -> VersionPath:
-    """The path to a newer release, with everything about the application known.
+def upward(question: PathQuestion, rules: UpgradePathRules) -> UpgradePath:
+    """The path to a newer release, with all known facts of the application.
 
-    1. Refuse what is out of question for the target itself: releases to avoid, protocol, brokers.
-    2. The first row that covers the pair says one bounce, two, a bridge, or refuses; so does the first row of the
-       guarantee. A bridge is a path to it and a path from it, each found in the same way.
-    3. Nothing leaves here with a value that the release does not accept.
+    1. Refuse a target that is impossible by itself: releases to avoid, protocol, brokers.
+    2. The first row that covers the pair demands one bounce, two, a bridge, or refuses; the same for the first row of
+       the guarantee. A bridge is a path to it and a path from it, each found in the same way.
+    3. A value that the release does not accept is never part of the result.
 
     Source: Kafka Streams Upgrade Guide and API Changes; KIP-268, KIP-429, KIP-904, KIP-1124.
     """
@@ -48,8 +48,8 @@ def upward(question: VersionQuestion, rules: VersionRules) -> VersionPath:
     return _direct(question, row, change, tuple(_findings(question, fired, change, rules)), rules)
 
 
-def _rows(question: VersionQuestion, rules: VersionRules) -> Iterator[UpgradeRule]:
-    """The deciding row, and after it those that ask for the same for another reason."""
+def _rows(question: PathQuestion, rules: UpgradePathRules) -> Iterator[UpgradeRule]:
+    """The deciding row, and after it those that demand the same for another reason."""
     decided: UpgradeRule | None = None
     for row in rules.upgrades:
         covers = within(question.running, row.running) and within(question.target, row.target)
@@ -61,12 +61,12 @@ def _rows(question: VersionQuestion, rules: VersionRules) -> Iterator[UpgradeRul
 
 
 def _direct(
-    question: VersionQuestion,
+    question: PathQuestion,
     row: UpgradeRule,
     change: GuaranteeRule | None,
     findings: tuple[PathFinding, ...],
-    rules: VersionRules,
-) -> VersionPath:
+    rules: UpgradePathRules,
+) -> UpgradePath:
     target, legs = str(question.target), []
     guarantee = guarantee_after(question, change)
     if guarantee is not None and not takes_guarantee(question.target, guarantee, rules):
@@ -88,9 +88,9 @@ def _direct(
     return path_of(question, (*legs, Leg("library_bump", target, bounces)), findings)
 
 
-def _bridged(question: VersionQuestion, row: UpgradeRule | GuaranteeRule, rules: VersionRules) -> VersionPath:
-    """Through the newest release that may stand between and from which every leg is a path of its own."""
-    why_not: VersionPath | None = None
+def _bridged(question: PathQuestion, row: UpgradeRule | GuaranteeRule, rules: UpgradePathRules) -> UpgradePath:
+    """Through the newest release that may be the bridge and from which every leg is a path of its own."""
+    why_not: UpgradePath | None = None
     for bridge in _bridges(question, row.bridges, rules):
         first = upward(replace(question, target=bridge), rules)
         if first.verdict is Outcome.PROCEED:
@@ -109,8 +109,8 @@ def _bridged(question: VersionQuestion, row: UpgradeRule | GuaranteeRule, rules:
     return refusal(question, row.id, why, row.source, why_not.findings if why_not else ())
 
 
-def _bridges(question: VersionQuestion, ranges: tuple[str, ...], rules: VersionRules) -> Iterator[Release]:
-    """Releases that may stand between, newest first."""
+def _bridges(question: PathQuestion, ranges: tuple[str, ...], rules: UpgradePathRules) -> Iterator[Release]:
+    """Releases that may be the bridge, newest first."""
     for release in reversed(rules.releases):
         if (
             question.running < release < question.target
@@ -121,7 +121,7 @@ def _bridges(question: VersionQuestion, ranges: tuple[str, ...], rules: VersionR
 
 
 def _findings(
-    question: VersionQuestion, fired: tuple[UpgradeRule, ...], change: GuaranteeRule | None, rules: VersionRules
+    question: PathQuestion, fired: tuple[UpgradeRule, ...], change: GuaranteeRule | None, rules: UpgradePathRules
 ) -> Iterator[PathFinding]:
     for row in fired:
         severity: Severity = "info" if row.effect == "one_bounce" else "warning"

@@ -1,1 +1,1 @@
-"""A run as people see it: approval, messages, outcome, and whether its record is unchanged."""
+"""A run as people see it: approval, messages, outcome, and the integrity of its record."""

@@ -1,22 +1,22 @@
-"""Who may approve, and what they read before they do."""
+"""People who may approve, and the text that they read first."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from enum import StrEnum
 from zoneinfo import ZoneInfo
 
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.runs.ledger import Card
 from kstreams_runbooks.model.runs.plan import Bounce, Plan
+from kstreams_runbooks.model.times import utc, utc_minute
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.wording import LONGEST_SENTENCE, code, markdown, why_no_reason
 
-# What stands behind the digest where Airflow knows its own address.
+# The text behind the digest if Airflow knows its own address.
 RUN_LINK = " ([the run]("
 
 
 class Label(StrEnum):
-    """What a line of a question begins with; whatever reads the text again looks for these."""
+    """The beginning of a line of a question; code that parses the text again looks for these."""
 
     NOW = "Now"
     WILL_DO = "Will do"
@@ -34,20 +34,20 @@ class Label(StrEnum):
 
     @property
     def bold(self) -> str:
-        """As it stands in Markdown."""
+        """The label in Markdown."""
         return f"**{self}:**"
 
     @property
     def plain(self) -> str:
-        """As it stands where the Markdown has been taken out."""
+        """The label after the Markdown has been taken out."""
         return f"{self}:"
 
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """What every question of a run says, whatever it asks: of whom and by whom, since and until when.
+    """Facts in every question of a run: the people asked, the requester, start and deadline.
 
-    `link` leads to the run, and is empty where Airflow does not know its own address.
+    `link` leads to the run, and is empty if Airflow does not know its own address.
     """
 
     declared: DeclaredApplication
@@ -59,7 +59,7 @@ class Asking:
 
 
 def may_request(declared: DeclaredApplication, requested_by: str) -> Verdict:
-    """Whether a login may run anything for this application; with no operators declared, Airflow alone decides."""
+    """Whether a login may run anything for this application; without declared operators Airflow alone decides."""
     if not declared.operators or requested_by in declared.operators:
         return Verdict(Outcome.PROCEED, (f"asked by {requested_by}",))
     operators = ", ".join(declared.operators)
@@ -72,7 +72,7 @@ def may_request(declared: DeclaredApplication, requested_by: str) -> Verdict:
 def may_approve(
     declared: DeclaredApplication, requested_by: str, responder: str, emergency_reason: str | None
 ) -> Verdict:
-    """Whether a response counts. WAIT means: ask again, somebody else has to answer.
+    """Whether a response counts. WAIT means: ask again, another person has to answer.
 
     An emergency reason lets the requester approve alone, if they are an approver; it is kept as evidence.
     """
@@ -115,9 +115,9 @@ def approval_body(
     fleet_limits: tuple[tuple[str, float], ...],
     cards: tuple[Card, ...],
 ) -> str:
-    """What the person reads, 15 lines at most, in Markdown; `bounce` is the first that this approval opens.
+    """The text for the approver, 15 lines at most, in Markdown; `bounce` is the first that this approval opens.
 
-    `now` is what was observed, `fleet_limits` are those of the fleet entry alone, `cards` what the run has changed so
+    `now` is the observed state, `fleet_limits` are those of the fleet entry alone, `cards` the changes by the run so
     far.
     """
     todo = [one for one in plan.bounces if one.number >= bounce]
@@ -142,29 +142,29 @@ def approval_body(
 
 
 def labelled(label: str, text: str) -> str:
-    """One line of a question, in Markdown; whatever the text quotes stays text."""
+    """One line of a question, in Markdown; quoted text stays text."""
     return f"**{label}:** {markdown(text, LONGEST_SENTENCE)}"
 
 
 def asked_by(asking: Asking) -> str:
-    """The line of a question that says who asked, why, and who may answer."""
+    """The line of a question about the requester, the reason, and the people who may answer."""
     why = f" ({markdown(asking.reason)})" if asking.reason else ""
     who = markdown(who_may_approve(asking.declared, asking.requested_by), LONGEST_SENTENCE)
     return f"{Label.ASKED_BY.bold} {markdown(asking.requested_by)}{why}; {Label.MAY_APPROVE.bold} {who}"
 
 
 def expires(asking: Asking) -> str:
-    """The line of a question that says until when it waits."""
+    """The line of a question with its deadline."""
     return f"{Label.EXPIRES.bold} {when(asking.expires_at_ms, asking.declared.zone)}"
 
 
 def digest_line(digest: str, link: str) -> str:
-    """The last line of a question: the plan that an answer is for, and where its run is."""
+    """The last line of a question: the plan that an answer is for, and the link to its run."""
     return f"{Label.DIGEST.bold} {code(digest)}" + (f"{RUN_LINK}{link}))" if link else "")
 
 
 def _todo(plan: Plan, bounce: Bounce) -> str:
-    """One bounce, and in which order it takes its instances."""
+    """One bounce, and the order of its instances."""
     names = [name for name in plan.facts.instances if bounce.takes(name)]
     if plan.at_once:
         return (
@@ -183,7 +183,7 @@ def _gap(plan: Plan) -> str:
 
 
 def _other_limits(plan: Plan, fleet_limits: tuple[tuple[str, float], ...]) -> str:
-    """Every limit of the plan that the form changed, with what the fleet entry says."""
+    """Every limit of the plan that the form changed, with the fleet entry's value."""
     fleet = dict(fleet_limits)
     return ", ".join(
         f"{name} {_number(value)} (the fleet entry has {_number(fleet[name])})"
@@ -197,13 +197,13 @@ def _number(value: float) -> str:
 
 
 def who_may_approve(declared: DeclaredApplication, requested_by: str) -> str:
-    """Who may answer; the requester alone only where nobody else is left."""
+    """People who may answer; the requester alone only without any other approver."""
     others = [name for name in declared.approvers if not (declared.four_eyes and name == requested_by)]
     return ", ".join(others) or f"only {requested_by}, who asked, and only with an emergency reason"
 
 
 def _rejected(cards: tuple[Card, ...], *, second: bool) -> str:
-    """What stands after a reject: of each instance the last card, where the bounce that is asked for has begun."""
+    """The state after a rejection: the last card of each instance, if the requested bounce has begun."""
     last = {card.object: card.step for card in cards}
     if second and not any(card.point_of_no_return for card in cards):
         return "every instance stays on the new release, upgrade.from as it is set now"
@@ -216,8 +216,7 @@ def _rejected(cards: tuple[Card, ...], *, second: bool) -> str:
 
 
 def when(at_ms: int, zone: str) -> str:
-    """A time for a person: UTC, and the owner's zone where that is another one."""
-    at = datetime.fromtimestamp(at_ms / 1000, UTC)
-    local = at.astimezone(ZoneInfo(zone))
-    utc = f"{at:%Y-%m-%d %H:%M} UTC"
-    return utc if zone in {"UTC", "Etc/UTC"} else f"{utc} ({local:%H:%M} {zone})"
+    """A time for a person: UTC, and the owner's zone if that is another one."""
+    if zone in {"UTC", "Etc/UTC"}:
+        return utc_minute(at_ms)
+    return f"{utc_minute(at_ms)} ({utc(at_ms).astimezone(ZoneInfo(zone)):%H:%M} {zone})"

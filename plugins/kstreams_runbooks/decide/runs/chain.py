@@ -1,4 +1,4 @@
-"""Whether the journal of a run is what was written: every entry there, unchanged, in its place."""
+"""Whether the journal of a run is as written: every entry there, unchanged, in its place."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class ClockStep:
-    """An entry that is older by its time than the entry before it."""
+    """An entry with an earlier time than the entry before it."""
 
     place: int
     kind: str
@@ -36,10 +36,11 @@ class ClockStep:
 
 @dataclass(frozen=True, slots=True)
 class ChainVerdict:
-    """What the chain shows: proceed where it is whole, refuse where it breaks, inconclusive where it cannot show it.
+    """The result for the chain: proceed if it is whole, refuse if it breaks, inconclusive if it cannot be checked.
 
     `before` entries are from before there was a chain; `head` is that of the newest entry. `after_head` counts the
-    entries after the head that was given (None: none was given, so a chain that was written anew would not be seen).
+    entries after the given head (None: none was given, and a chain that was rewritten completely would not be
+    detected).
     """
 
     outcome: Outcome
@@ -53,7 +54,7 @@ class ChainVerdict:
 
 
 def chain_holds(entries: Sequence[Entry], kept: Kept, head: str | None) -> ChainVerdict:
-    """The verdict on a run's journal; `head` is one that was kept elsewhere, None where there is none to compare."""
+    """The verdict on a run's journal; `head` is one that was kept elsewhere, None without one to compare."""
     gaps = tuple(_gaps(entries))
     breaks = (*_breaks(entries, gaps, kept.record), *record_breaks(entries, kept), *_head_breaks(entries, head))
     own = [entry.hash for entry in entries]
@@ -77,7 +78,7 @@ def chain_holds(entries: Sequence[Entry], kept: Kept, head: str | None) -> Chain
 
 
 def clock_steps(entries: Sequence[Entry]) -> tuple[ClockStep, ...]:
-    """Every entry that is older by its time than the one before it: a clock was set back, or another worker's is."""
+    """Every entry with an earlier time than the one before it: a clock was set back, or another worker's is."""
     return tuple(
         ClockStep(now.place, now.kind, now.task_id, now.at_ms, before.at_ms - now.at_ms)
         for before, now in pairwise(entries)
@@ -86,7 +87,7 @@ def clock_steps(entries: Sequence[Entry]) -> tuple[ClockStep, ...]:
 
 
 def _breaks(entries: Sequence[Entry], gaps: Sequence[Gap], record: RunRecord) -> Iterator[Break]:
-    """Where an entry is not what its hash says, or does not follow the one before it."""
+    """Entries that do not match their hash, or do not follow the one before."""
     due, previous, seq = 1, GENESIS, 0
     known = {gap.first: gap for gap in gaps}
     for entry in entries:
@@ -128,7 +129,7 @@ def _head_breaks(entries: Sequence[Entry], head: str | None) -> Iterator[Break]:
 
 
 def _gaps(entries: Sequence[Entry]) -> Iterator[Gap]:
-    """Stretches that a gap entry names, that are no longer there, and that held nothing but readings."""
+    """Stretches that a gap entry names, that no longer exist, and that held nothing but readings."""
     present = sorted(entry.place for entry in entries)
     for entry in entries:
         stretches = payload_of(entry).get("stretches") if entry.kind == GAP else None
@@ -143,7 +144,7 @@ def _gaps(entries: Sequence[Entry]) -> Iterator[Gap]:
 
 
 def _gap(said: Entry, stretch: dict[str, Any]) -> Gap:
-    """One stretch; ValueError where its hashes do not follow from readings: then it hides something else."""
+    """One stretch; ValueError if its hashes do not follow from readings: then it hides something else."""
     first, before = int(stretch["from"]), str(stretch["before"])
     place, previous = first - 1, before
     for place, (seq, task_id, try_number, name, at_ms, digest) in enumerate(stretch["readings"], first):
@@ -163,13 +164,13 @@ def _times(count: int, one: str, many: str = "") -> str:
 
 
 def _named(entry: Entry) -> str:
-    """An entry for a person, by what it is and whose."""
+    """An entry for a person, by its kind, author and task."""
     by = f" by {payload_of(entry).get('by')}" if entry.kind == APPROVAL else ""
     task = f", {entry.task_id}" if entry.task_id else ""
     return f"entry {entry.place} ({entry.kind} {entry.name}{by}{task})"
 
 
 def _count(chained: Entry) -> int:
-    """How many entries were there when the chain began."""
+    """The number of entries when the chain began."""
     before = payload_of(chained).get("before")
     return before if isinstance(before, int) else chained.place - 1

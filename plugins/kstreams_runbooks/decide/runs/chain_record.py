@@ -1,4 +1,4 @@
-"""Whether the record of a run, its plan and what it remembers are what its journal says (decide/runs/chain.py)."""
+"""Whether the record of a run, its plan and its remembered values match its journal (decide/runs/chain.py)."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ _NOT_ENDED = {"outcome": None, "outcome_sentence": None, "ended_at_ms": None, "e
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What the ledger has of a run beside its journal, and what is compared with it."""
+    """The ledger's data of a run apart from its journal, and its counterparts."""
 
     record: RunRecord
     plan: Any
@@ -36,7 +36,7 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """One place at which the chain does not hold; `place` is the entry's, None where it is about the run's record."""
+    """One break of the chain; `place` is the entry's, None for the run's record."""
 
     what: str
     place: int | None
@@ -45,7 +45,7 @@ class Break:
 
 @dataclass
 class _Said:
-    """What the journal says, entry after entry."""
+    """The journal's content, entry after entry."""
 
     begun: bool = False
     record: dict[str, Any] = field(default_factory=lambda: {"plan_digest": None, "wrote_at_ms": None, **_NOT_ENDED})
@@ -75,7 +75,7 @@ class _Said:
 
 
 def record_breaks(entries: Sequence[Entry], kept: Kept) -> Iterator[Break]:
-    """Every difference between what the ledger has of a run beside its journal and what the journal says."""
+    """Every difference between the ledger's other data of a run and its journal."""
     said = _Said()
     for entry in entries:
         said.take(entry)
@@ -99,7 +99,7 @@ def record_breaks(entries: Sequence[Entry], kept: Kept) -> Iterator[Break]:
 
 
 def payload_of(entry: Entry) -> dict[str, Any]:
-    """What an entry says, empty where it cannot be read: its hash shows that it was changed."""
+    """The content of an entry, empty if it cannot be read: its hash shows that it was changed."""
     try:
         found = unpack(entry.payload)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Which runbooks may be started for a planned change, with which parameters, and what a person reads before that."""
+"""Runbooks that may be started for a planned change, their parameters, and the text that a person reads first."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -74,9 +74,9 @@ def started_with(
 
 
 def started_id(name: str, run_id: str, number: int) -> str:
-    """The id of the started run: the same each time, so that a step that runs again starts no second one.
+    """The id of the started run: the same each time, because a step that runs again must not start a second one.
 
-    `number` counts the runs that had this id: what an earlier one of them has started is not taken for this one's.
+    `number` counts the runs that had this id: a run started by an earlier one of them is not taken for this one's.
     """
     own = run_id if number == 1 else f"{run_id}.{number}"
     whole = f"{name}.{own}"
@@ -84,7 +84,7 @@ def started_id(name: str, run_id: str, number: int) -> str:
 
 
 def commands(runbooks: tuple[str, ...], release: str, application: str) -> Iterator[str]:
-    """What starts them from a terminal."""
+    """Commands that start them from a terminal."""
     for name in runbooks:
         yield pasted(tuple(start_command(name, application, release)))
 
@@ -101,7 +101,7 @@ def question(
     dry_run: bool,
     digest: str,
 ) -> str:
-    """What the person reads, 15 lines at most, in Markdown."""
+    """The text for the person, 15 lines at most, in Markdown."""
     how = "as a dry run, which shows its own plan and changes nothing" if dry_run else "for real: it asks for approval"
     lines = [
         labelled("Change", f"{before.release} to {after.release} ({after.source})"),

@@ -1,4 +1,4 @@
-"""How a run ended, from what it wrote and what it proved: never from the colour of its tasks."""
+"""The outcome of a run, from its writes and its proofs: never from the colour of its tasks."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,13 +26,13 @@ class RunOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """What the ledger says of a run when it ends, and a last look at what it changed.
+    """The ledger's facts of a run when it ends, and a final reading of the changed objects.
 
-    `verified` is the verdict of `verify` if it was reached after the last write, None where it was not; `last` the last
+    `verified` is the verdict of `verify` if it was reached after the last write, None if it was not; `last` the last
     verdict of any step; `failures` the sentences of the step that ended the run (a step that failed and ran again is
     not it), `inconclusive` whether it failed for a reading that is missing; `reached` the last step that began;
-    `touched` the instances that cards name; `saw` what a wait of that step saw last. `reading` is None where nobody had
-    to look.
+    `touched` the instances that cards name; `saw` the last observation of a wait in that step. `reading` is None if no
+    final reading was needed.
     """
 
     dry_run: bool
@@ -56,7 +56,7 @@ class Conclusion:
 
 
 def conclusion(facts: RunFacts) -> Conclusion:
-    """The outcome of a run. A skipped or hand-marked task counts for nothing here."""
+    """The outcome of a run. A skipped task, or one marked successful manually, counts for nothing here."""
     if facts.verified is not None and facts.verified.outcome is Outcome.PROCEED and not facts.failures:
         if facts.dry_run:
             return Conclusion(RunOutcome.DRY_RUN, "; ".join(facts.verified.reasons))
@@ -80,7 +80,7 @@ def _why(facts: RunFacts) -> str:
 
 
 def _unwell(facts: RunFacts) -> Iterator[str]:
-    """How the touched instances are at the end, where they are not RUNNING."""
+    """The final state of the touched instances that are not RUNNING."""
     reading = facts.reading
     if reading is None:
         return

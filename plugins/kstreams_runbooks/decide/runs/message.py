@@ -1,4 +1,4 @@
-"""What a person is told about a run, and in which words: 15 lines at most, with what to do and by when."""
+"""Messages to a person about a run, and their wording: 15 lines at most, with action and deadline."""
 
 import json
 from collections.abc import Sequence
@@ -8,16 +8,16 @@ from kstreams_runbooks.decide.runs.approval import RUN_LINK, Label, when
 from kstreams_runbooks.decide.runs.conclusion import Conclusion, RunOutcome
 from kstreams_runbooks.model.runs.ledger import RunRecord
 from kstreams_runbooks.model.runs.message import Kind, Notification
+from kstreams_runbooks.model.times import HOUR_MS
 from kstreams_runbooks.wording import outside, pasted, sentence
 
 MOST_LINES = 15
 _LONGEST_LINE = 500
 _INDENTED = "    "
-_HOUR_MS = 3_600_000
 _UNDO = "undo"
-# When a question was written matters where Airflow goes on showing it (decide/runs/approval.py).
+# The time of a question matters if Airflow keeps showing it (decide/runs/approval.py).
 _ONLY_ON_THE_PAGE = Label.WRITTEN.plain
-# The last line of a question has our link; what a reason in another line quotes is no link of ours.
+# The last line of a question has our link; a link that a reason quotes in another line is not ours.
 _LAST_LINE = Label.DIGEST.plain
 _COMMAND = "Command: "
 _LINK = "Link: "
@@ -25,9 +25,9 @@ _LINK = "Link: "
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """Whom a message is about: the run, who owns its application, and where Airflow shows it (empty: nobody knows).
+    """Context of a message: the run, its application's owner, and its link in Airflow (empty: unknown).
 
-    `occasion` is the task and the try that tell it: a step that is cleared may say the same again, a retry may not.
+    `occasion` is the task and the try that send it: a step that is cleared may send the same again, a retry may not.
     """
 
     record: RunRecord
@@ -47,10 +47,10 @@ def needs_you(
     link: str = "",
     of: str = "",
 ) -> Notification:
-    """A run waits for a person: an approval, or something that only a person can do.
+    """A run waits for a person: an approval, or an action that only a person can take.
 
-    `lines` is what it asks, `link` leads to where it is answered (empty: the run), `of` tells several questions of one
-    step apart, such as the instance that is asked for.
+    `lines` is the question, `link` leads to its answer form (empty: the run), `of` distinguishes several questions of
+    one step, such as the instance it is about.
     """
     return _made(
         about,
@@ -70,7 +70,7 @@ def _without_link(line: str) -> str:
 
 
 def approved_alone(about: About, at_ms: int, *, by: str, reason: str) -> Notification:
-    """Somebody approved in an emergency, without a second person: another has to look."""
+    """An emergency approval without a second person: another has to review it."""
     return _made(
         about,
         Kind.NEEDS_YOU,
@@ -88,8 +88,8 @@ def approved_alone(about: About, at_ms: int, *, by: str, reason: str) -> Notific
 def held_too_long(
     about: About, at_ms: int, *, since_ms: int, limit_h: float, held: Sequence[str], step: str
 ) -> Notification:
-    """A run keeps others out for longer than `limit_h` hours; `held` are resources, `step` where it stands."""
-    hours = (at_ms - since_ms) / _HOUR_MS
+    """A run keeps others out for longer than `limit_h` hours; `held` are resources, `step` is its present one."""
+    hours = (at_ms - since_ms) / HOUR_MS
     return _made(
         about,
         Kind.HELD,
@@ -107,7 +107,7 @@ def held_too_long(
 
 
 def drifted(about: About, at_ms: int, *, digest: str, reasons: Sequence[str]) -> Notification:
-    """What a run planned for is no longer so: found while it waited, its plan is void."""
+    """The facts of a run's plan no longer hold: found while it waited, its plan is void."""
     return _made(
         about,
         Kind.DRIFTED,
@@ -129,10 +129,10 @@ def ended(
     emergencies: Sequence[str],
     head: str,
 ) -> Notification:
-    """How a run ended: stopped after it changed something, drifted before that, or concluded in any other way.
+    """The end of a run: stopped after it changed something, drifted before that, or concluded in any other way.
 
-    `way_back` is what its undo cards say, last first; `emergencies` are approvals without a second person. `head` is
-    the hash of the newest entry of its journal: who has this message can prove that nothing of the run was changed.
+    `way_back` lists its undo cards, last first; `emergencies` are approvals without a second person. `head` is the
+    hash of the newest entry of its journal: a recipient of this message can prove that nothing of the run was changed.
     """
     stopped = bool(way_back) and not conclusion.outcome.succeeded
     kind = Kind.STOPPED if stopped else Kind.DRIFTED if drifted else Kind.CONCLUDED
@@ -159,7 +159,7 @@ def _lines(sentence: str) -> list[str]:
 
 
 def _next(about: About, kind: Kind, conclusion: Conclusion) -> str:
-    """What to type next: what undo would do (a dry run of it), the same again, or what there is to read."""
+    """The next command: the undo (a dry run of it), the same run again, or a report to read."""
     record = about.record
     if kind is Kind.STOPPED and record.dag_id != _UNDO:
         words = ["kstreams-runbooks", "trigger", _UNDO, "--application", record.application]
@@ -170,16 +170,16 @@ def _next(about: About, kind: Kind, conclusion: Conclusion) -> str:
 
 
 def trigger_command(record: RunRecord) -> str:
-    """What does the same as a run once more, for real."""
+    """The command that repeats a run, for real."""
     words = ["kstreams-runbooks", "trigger", record.dag_id, "--application", record.application]
-    # No form has a field of another name; a run that was given one is refused at its first step.
+    # No form has a field of another name; a run with such a field is refused at its first step.
     given = {name: value for name, value in sorted(record.params.items()) if name.isidentifier() and name.isascii()}
     long = [name for name, value in given.items() if isinstance(value, str) and "\n" in value]
     for name, value in given.items():
         if name not in {"application", "dry_run", "reason", *long} and value is not None:
             words += ["--param", f"{name}={value if isinstance(value, str) else json.dumps(value)}"]
     words += ["--reason", record.reason] if record.reason else []
-    # A text of several lines is of no use in a command: it comes from a file again.
+    # A text of several lines cannot be in a command: it comes from a file again.
     files = [f'--param "{name}=$(cat {name}.txt)"' for name in long]
     return " ".join([pasted(words, links=False), *files, "--execute"])
 
@@ -230,7 +230,7 @@ def _made(
 
 
 def one_line(text: str) -> str:
-    """A line of a message, short enough to be read, without a link or a mention that its text brings along.
+    """A line of a message, short enough to read, without links or mentions from its text.
 
     Our own command and link stay as they are, and so does a command that is indented under its undo card.
     """

@@ -1,4 +1,4 @@
-"""What the owner of an application is told when its status has changed: 15 lines at most, with what to look at."""
+"""The message to an application's owner about a changed status: 15 lines at most, with the things to check."""
 
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from kstreams_runbooks.model.runs.message import Kind, Notification
 from kstreams_runbooks.wording import first_of, pasted
 
 _MOST_NAMED = 10
-# Nothing of a sentence is cut: where it names several topics it takes several lines.
+# No sentence is cut: one that names several topics takes several lines.
 _WIDTH = 400
 
 
@@ -19,13 +19,13 @@ def status_changed(
 ) -> Notification:
     """One message about an application, or about several of one owner that changed for the same reason.
 
-    `held_by` is the run that holds an application, by its name; `link` leads to the check (empty: nobody knows).
+    `held_by` is the run that holds an application, by its name; `link` leads to the check (empty: unknown).
     """
     first, names = changes[0], [one.application for one in changes]
     alone = len(changes) == 1
     who = first.application if alone else f"{len(changes)} applications"
     was = f" (was {first.told})" if first.told else ""
-    # Of so many names that nobody could copy them, the whole fleet is shown.
+    # Too many names to copy: the whole fleet is shown.
     command = pasted(["kstreams-runbooks", "lag", *(names if len(names) <= _MOST_NAMED else [])])
     holds = [f"Held by run {held_by[name]}" + ("" if alone else f": {name}") for name in names if name in held_by]
     tail = [
@@ -53,7 +53,7 @@ def status_changed(
 
 
 def _sentences(changes: Sequence[KeptStatus], room: int) -> list[str]:
-    """What was observed, in at most `room` lines."""
+    """The observations, in at most `room` lines."""
     sentences = {one.sentence for one in changes}
     if len(changes) == 1:
         return textwrap.wrap(changes[0].sentence, _WIDTH)[:room]

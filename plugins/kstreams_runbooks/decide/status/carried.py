@@ -1,4 +1,4 @@
-"""What an earlier reading found out about a partition, and what of it still holds: a log changes at its ends alone."""
+"""Earlier findings on a partition that are still valid: a log changes only at its ends."""
 
 from dataclasses import replace
 
@@ -6,11 +6,12 @@ from kstreams_runbooks.model.readings.lag import PartitionLag
 
 
 def carried(row: PartitionLag, before: PartitionLag | None) -> PartitionLag:
-    """The row with what was known of the same offset before: its first unread record, or up to where there is none.
+    """The row with earlier facts about the same offset: its first unread record, or the end of the range without one.
 
-    A first unread record that the log begins behind now was deleted unread (`lost`), what nobody had looked at perhaps.
-    Of a repartition topic Streams itself deletes what was committed, and the offset may be the older reading of the
-    two. Where the group has moved, or the topic is another one, nothing of before holds.
+    If the log now begins after a first unread record, that record was deleted unread (`lost`); offsets that were never
+    checked for records are perhaps lost. In a repartition topic Streams itself deletes committed records, and the
+    offset may be the older reading of the two. If the group has moved, or the topic is another one, no earlier fact
+    holds.
     """
     if before is None or row.state not in {"ok", "never_committed"}:
         return row
@@ -28,7 +29,7 @@ def carried(row: PartitionLag, before: PartitionLag | None) -> PartitionLag:
 
 
 def dated(row: PartitionLag, before: PartitionLag | None, at_ms: int) -> PartitionLag:
-    """The row, read at `at_ms`, with since when its group is known to stand where it stands."""
+    """The row, read at `at_ms`, with the time since when its group is known to be at its offset."""
     if row.committed is None:
         return row
     stood = before is not None and (before.committed, before.topic_id) == (row.committed, row.topic_id)
@@ -36,9 +37,9 @@ def dated(row: PartitionLag, before: PartitionLag | None, at_ms: int) -> Partiti
 
 
 def looked(row: PartitionLag, none_until: int, oldest_ms: int | None) -> PartitionLag:
-    """The row once its log was looked at: nothing readable before `none_until`; a record there where it has a time.
+    """The row once its log was read: nothing readable before `none_until`; a record there if it has a time.
 
-    Offsets that hold no record are none to read, however many they are.
+    Offsets without a record are not left to read, however many they are.
     """
     found = replace(row, none_until=none_until, oldest_unread_ms=oldest_ms)
     if oldest_ms is not None or row.last_stable_offset is None or row.records is None:

@@ -1,7 +1,7 @@
-"""Which topics an application has to have: those that were seen first, until a person takes the present ones for right.
+"""The topics that an application has to have: those seen first, until a person acknowledges the present ones.
 
-Nothing repairs itself where a topic is created again: its old records, and the state of a changelog, stay lost however
-often the new one is read. So the ids that were seen first stay the expected ones.
+A topic that is created again does not repair itself: its old records, and the state of a changelog, stay lost however
+often the new one is read. The ids seen first stay the expected ones.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from kstreams_runbooks.model.readings.lag import ApplicationLag
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """Topics that it reads and that are others now, with both ids; changelogs that are others, or gone (None)."""
+    """Topics that it reads and that were replaced, with both ids; changelogs that were replaced, or are gone (None)."""
 
     read: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
@@ -21,8 +21,8 @@ class Replaced:
 def expected_ids(before: Mapping[str, str], lag: ApplicationLag) -> dict[str, str]:
     """Topic ids to compare with from now on: those of `before` (empty: nothing is expected yet), and new topics.
 
-    A topic that the application does not name any more is expected no longer; while something of the reading is
-    missing, or a changelog is not visible, its silence says nothing.
+    A topic that the application does not name any more is expected no longer; while a part of the reading is missing,
+    or a changelog is not visible, its absence proves nothing.
     """
     now = _ids(lag)
     seen = {topic: topic_id for topic, topic_id in now.items() if topic_id is not None}
@@ -32,8 +32,8 @@ def expected_ids(before: Mapping[str, str], lag: ApplicationLag) -> dict[str, st
 def replaced(expected: Mapping[str, str], lag: ApplicationLag, before: ApplicationLag | None) -> Replaced:
     """Topics that are not the expected ones.
 
-    A broker that restarts may leave a topic out of one answer: a changelog is gone where it was missing in `before`,
-    the reading before this one, too.
+    A broker that restarts may omit a topic from one response: a changelog is gone if it was also missing in `before`,
+    the reading before this one.
     """
     absent = {topic for topic, topic_id in (before.kept if before else ()) if topic_id is None}
     kept = dict(lag.kept)

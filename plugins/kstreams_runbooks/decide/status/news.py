@@ -1,4 +1,4 @@
-"""How an application stands after a check beside how it stood before, and whether its owner has to be told."""
+"""The status of an application after a check compared with the one before, and whether its owner is notified."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ _WELL = "healthy"
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A status of one application at one time; `read` is False where its cluster could not be read."""
+    """A status of one application at one time; `read` is False if its cluster could not be read."""
 
     cluster: str
     application: str
@@ -20,10 +20,10 @@ class Judged:
     read: bool = True
 
 
-def standing(before: KeptStatus | None, judged: Judged) -> KeptStatus:
-    """What is kept from now on: the word since when it holds, and what was told of it.
+def kept_status(before: KeptStatus | None, judged: Judged) -> KeptStatus:
+    """The status to keep from now on: the word, its start, and the last notification about it.
 
-    That an application is well when it is seen for the first time is nothing to tell.
+    An application that is healthy when it is seen for the first time is not news.
     """
     word, at_ms = judged.status.word, judged.at_ms
     now = KeptStatus(
@@ -46,23 +46,23 @@ def standing(before: KeptStatus | None, judged: Judged) -> KeptStatus:
 
 
 def _again(before: KeptStatus, now: KeptStatus) -> bool:
-    """Whether it is another incident under the same word: topics stay recreated until somebody has looked at them."""
+    """Whether it is another incident under the same word: topics stay recreated until a person acknowledges them."""
     another = without_besides(before.sentence) != without_besides(now.sentence)
     return before.word == now.word == "recreated" == before.told and another
 
 
-def to_tell(statuses: Iterable[KeptStatus]) -> tuple[KeptStatus, ...]:
-    """Those whose owner was told another word last, or none and they are not well; the worst news is the owner's."""
+def to_notify(statuses: Iterable[KeptStatus]) -> tuple[KeptStatus, ...]:
+    """Statuses with a word that is not the one in the owner's last notification."""
     return tuple(one for one in statuses if one.word != one.told)
 
 
-def told(status: KeptStatus) -> KeptStatus:
-    """The same once its owner knows."""
+def notified(status: KeptStatus) -> KeptStatus:
+    """The same once its owner has been notified."""
     return replace(status, told=status.word, told_read=status.read)
 
 
 def together(changes: Iterable[tuple[KeptStatus, str]]) -> tuple[tuple[KeptStatus, ...], ...]:
-    """Changes, each with its owner, as they are told: one by one, but one message an owner for a whole cluster.
+    """Changes, each with its owner, as messages: one by one, but one message per owner for a whole cluster.
 
     A cluster that cannot be read, or can be read again, changes every application on it for the same reason.
     """

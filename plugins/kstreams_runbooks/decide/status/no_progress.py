@@ -1,16 +1,16 @@
-"""What a group reads no further, although something is there: by several readings in a row."""
+"""Partitions that a group reads no further although they have records: by several readings in a row."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from kstreams_runbooks.model.readings.lag import ApplicationLag, PartitionLag
+from kstreams_runbooks.model.times import utc_minute
 from kstreams_runbooks.wording import first_of, pasted
 
 
 @dataclass(frozen=True, slots=True)
 class NoProgress:
-    """Why it is stalled (empty: it is not), and partitions of which nobody can say whether they are."""
+    """Why it is stalled (empty: it is not), and partitions for which that is unknown."""
 
     sentence: str
     unknown: tuple[str, ...]
@@ -19,9 +19,9 @@ class NoProgress:
 def no_progress(readings: Mapping[int, ApplicationLag], samples: int) -> NoProgress:
     """Partitions with the same committed offset in the last `samples` readings (by time, oldest first).
 
-    With a readable record from there on they are stalled, whatever the group does meanwhile: one that rebalances for
-    ever gets no further either. Without one they wait, unless a transaction is open all the time: nothing behind it can
-    be read until it ends. Where nobody looked whether there is a record, that is not known: markers have offsets too.
+    With a readable record after the offset they are stalled, in any state of the group: an endless rebalance makes no
+    progress either. Without one they wait, unless a transaction is open all the time: the records behind it cannot be
+    read until it ends. If the log was not read for a record, that is unknown: markers have offsets too.
     """
     lags = [*readings.values()]
     window, last = lags[-samples:], lags[-1]
@@ -55,28 +55,24 @@ def no_progress(readings: Mapping[int, ApplicationLag], samples: int) -> NoProgr
 
 
 def _has_record(row: PartitionLag) -> bool:
-    """Whether somebody looked, and there is one."""
+    """Whether the log was read, and a record found."""
     return row.oldest_unread_ms is not None or (row.exact and bool(row.records))
 
 
 def _is_open(row: PartitionLag) -> bool:
-    """Whether a transaction is open that keeps the group back: one that reads uncommitted records passes it."""
+    """Whether an open transaction holds the group back: a group that reads uncommitted records passes it."""
     stable = row.last_stable_offset
     return bool(row.open_transaction) and stable is not None and (row.committed is None or row.committed <= stable)
 
 
 def _since(rows: list[PartitionLag]) -> str:
-    """Since when all of them stand where they stand, or longer; empty where it is not known of one."""
+    """The time since which all of them have been at their offsets, or longer; empty if unknown for one."""
     since = [one.committed_since_ms for one in rows if one.committed_since_ms is not None]
-    return f" since {_clock(max(since))} or longer," if len(since) == len(rows) else ""
-
-
-def _clock(at_ms: int) -> str:
-    return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M} UTC"
+    return f" since {utc_minute(max(since))} or longer," if len(since) == len(rows) else ""
 
 
 def _of_transactions(rows: list[PartitionLag], readings: Mapping[int, ApplicationLag], application: str) -> str:
-    """Which partitions cannot be read on, since when, and how to find whose transaction it is."""
+    """Partitions that cannot be read on, since when, and how to find the owner of the transaction."""
     first = rows[0]
     since_ms = next(
         at_ms
@@ -88,7 +84,7 @@ def _of_transactions(rows: list[PartitionLag], readings: Mapping[int, Applicatio
         f"{one.name} ({(one.log_end_offset or 0) - (one.last_stable_offset or 0):,} offsets)" for one in rows
     )
     return (
-        f"a transaction is open since {_clock(since_ms)} or longer, and nothing "
+        f"a transaction is open since {utc_minute(since_ms)} or longer, and nothing "
         f"behind it can be read: {first_of(behind)}; find whose it is: kafka-transactions.sh --bootstrap-server … "
         f"find-hanging --topic {pasted([first.topic])} --partition {first.partition}, or "
         f"{pasted(['kstreams-runbooks', 'drain', application])}"

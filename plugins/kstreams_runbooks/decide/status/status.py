@@ -1,6 +1,6 @@
-"""How an application stands, from its last lag readings: one word and one sentence.
+"""The status of an application, from its last lag readings: one word and one sentence.
 
-Worse before better: what is certainly wrong is told before what is not known, and what is not known is never healthy.
+Worse before better: certain faults come before unknown facts, and an unknown fact is never healthy.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,21 +12,22 @@ from kstreams_runbooks.decide.status.no_progress import NoProgress, no_progress
 from kstreams_runbooks.model.readings.lag import ApplicationLag, PartitionLag
 from kstreams_runbooks.model.readings.states import is_empty
 from kstreams_runbooks.model.readings.status import apart
+from kstreams_runbooks.model.times import HOUR_MS, MINUTE_MS
 from kstreams_runbooks.wording import first_of
 
 Word = Literal["recreated", "rewound", "failed", "expiring", "stalled", "stopped", "unknown", "behind", "healthy"]
-# What the broker calls a streams group whose topology it cannot serve yet (KIP-1071).
+# The broker's state of a streams group whose topology it cannot serve yet (KIP-1071).
 _NOT_READY = frozenset({"not_ready", "notready"})
-# What an application may be besides: a topic stays recreated until somebody says so, and hides none of them until then.
+# Statuses in addition: a topic stays recreated until it is acknowledged, and hides none of them until then.
 _BESIDES = frozenset({"rewound", "failed", "expiring", "stalled", "stopped"})
 _ALSO = "; it is also "
 
 
 @dataclass(frozen=True, slots=True)
 class LagSample:
-    """One reading of an application; `failed` are instances known to be in ERROR, None where nobody asked them.
+    """One reading of an application; `failed` are instances known to be in ERROR, None if they were not polled.
 
-    `expected` are the ids that its topics have to have; empty where the reading before says it.
+    `expected` are the ids that its topics have to have; empty if the earlier reading has them.
     """
 
     at_ms: int
@@ -44,13 +45,13 @@ class StatusLimits:
 
     samples: int = 3
     records: int = 10_000
-    expiring_ms: int = 6 * 3_600_000
+    expiring_ms: int = 6 * HOUR_MS
     apart_ms: int = 15_000
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The word, and what was observed with its limit."""
+    """The word, and the observation with its limit."""
 
     word: Word
     sentence: str
@@ -58,7 +59,7 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class LagAnswer:
-    """What is answered of one application: its lag at one time, and its status."""
+    """The answer for one application: its lag at one time, and its status."""
 
     cluster: str
     at_ms: int
@@ -67,7 +68,7 @@ class LagAnswer:
 
 
 def status(samples: tuple[LagSample, ...], limits: StatusLimits) -> Status:
-    """The status by the last samples, oldest first; unknown where there is none."""
+    """The status by the last samples, oldest first; unknown without one."""
     if not samples:
         return Status("unknown", "never read")
     worst, *others = _statuses(samples, limits)
@@ -78,7 +79,7 @@ def status(samples: tuple[LagSample, ...], limits: StatusLimits) -> Status:
 
 
 def without_besides(sentence: str) -> str:
-    """A sentence of `status` without what the application is besides: that comes and goes with every reading."""
+    """A sentence of `status` without the additional statuses: they come and go with every reading."""
     return sentence.partition(_ALSO)[0]
 
 
@@ -111,7 +112,7 @@ def _statuses(samples: tuple[LagSample, ...], limits: StatusLimits) -> Iterator[
 
 
 def _recreated(samples: tuple[LagSample, ...]) -> str:
-    """What is no longer the topic that it was, and how that is acknowledged; empty where nothing is."""
+    """Topics that were replaced, and how to acknowledge that; empty if none was."""
     last = samples[-1].lag
     expected: Mapping[str, str] = next((one.expected for one in reversed(samples) if one.expected), {})
     found = replaced(expected, last, samples[-2].lag if len(samples) > 1 else None)
@@ -152,12 +153,12 @@ def _expiring(last: LagSample, limits: StatusLimits) -> tuple[str, ...]:
         elif (gone := one.retention_left_ms) is not None:
             limit = min(limits.expiring_ms, (one.retention_ms or 0) // 2)
             if (left := gone - last.at_ms) < limit:
-                found.append(f"{one.name} (in {max(0, left) // 60_000} min, limit {limit // 60_000})")
+                found.append(f"{one.name} (in {max(0, left) // MINUTE_MS} min, limit {limit // MINUTE_MS})")
     return tuple(found)
 
 
 def _still(samples: tuple[LagSample, ...], limits: StatusLimits) -> NoProgress:
-    """What has not moved in as many samples as it takes, nor in any between them, while the group had members."""
+    """Partitions that have not moved in as many samples as it takes, nor in between, while the group had members."""
     times = {*apart((one.at_ms for one in reversed(samples)), limits.apart_ms)[: limits.samples]}
     window = [one for one in samples if one.at_ms >= min(times)]
     if len(times) < limits.samples or any(is_empty(one.lag.group_state or "") for one in window):
@@ -177,7 +178,7 @@ def _unknown(lag: ApplicationLag) -> tuple[str, ...]:
 
 
 def _perhaps_lost(row: PartitionLag) -> str:
-    """Offsets that were deleted before anybody had looked whether a record was among them."""
+    """Offsets that were deleted before they were read for records."""
     if row.lost or not row.perhaps_lost:
         return ""
     deleted = (row.log_start_offset or 0) - (row.committed or 0)

@@ -1,4 +1,4 @@
-"""Whose instances are asked which topics they read, and whether they failed: never all of a fleet each time."""
+"""Applications whose instances are polled for their topics and for failures: never all of a fleet each time."""
 
 import zlib
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ _SPREAD = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Acquaintance:
-    """What is known of an application before it is read.
+    """Known facts of an application before it is read.
 
     `declared` is the digest of its fleet entry now, `word` its last status (None: never judged), `changed` the ledger's
     entry in which a run last changed it (0: never), `new_topics` internal ones on the cluster that its topology does
@@ -27,10 +27,10 @@ class Acquaintance:
     new_topics: tuple[str, ...]
 
 
-def why_ask(known: Acquaintance, at_ms: int, max_age_ms: int) -> str:
-    """Why its instances have to be asked now, in a word or two; empty where what they told before still holds.
+def why_poll(known: Acquaintance, at_ms: int, max_age_ms: int) -> str:
+    """Why its instances have to be polled now, in a word or two; empty if their last report is still valid.
 
-    Topologies that were told at the same time get old at different times, so that no check asks a whole fleet again.
+    Topologies that were reported at the same time expire at different times: no check polls a whole fleet again.
     """
     topology = known.topology
     if topology is None:
@@ -54,7 +54,7 @@ def why_ask(known: Acquaintance, at_ms: int, max_age_ms: int) -> str:
 def unheard_of(now: ApplicationLag, before: ApplicationLag | None) -> tuple[str, ...]:
     """Partitions that its topology does not read and that its group has committed since the reading before.
 
-    Something reads them: the topology that is known is not the one that runs any more.
+    They have a reader: the known topology is not the running one any more.
     """
     known = {} if before is None else {row.name: row.committed for row in before.partitions}
     return tuple(

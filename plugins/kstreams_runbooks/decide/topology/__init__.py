@@ -1,1 +1,1 @@
-"""One topology, from its description: its operators, names, partitions and what leads where."""
+"""One topology, from its description: its operators, names, partitions and paths."""

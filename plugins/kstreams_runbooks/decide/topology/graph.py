@@ -1,4 +1,4 @@
-"""A topology as a graph, and what each store and internal topic does in it."""
+"""A topology as a graph, and the role of each store and internal topic in it."""
 
 import re
 from collections import Counter
@@ -20,10 +20,10 @@ _AROUND = re.compile(r".*-repartition-(filter|sink|source)")
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """What a store or an internal topic does, apart from how it is called.
+    """The role of a store or an internal topic, apart from its name.
 
-    `owners` are the operators that keep or write it, as labels with how many there are; `before` and `behind` all that
-    lead to them and follow them; `inputs` and `outputs` the topics of others at either end.
+    `owners` are the operators that keep or write it, as labels with their number; `before` and `behind` all operators
+    upstream and downstream; `inputs` and `outputs` the external topics at either end.
     """
 
     owners: Labels
@@ -35,10 +35,10 @@ class Role:
 
 @lru_cache(maxsize=4)
 def graph(topology: Topology) -> "nx.DiGraph[Key]":
-    """Operators and topics; what is written to an internal topic leads on to whoever reads it. Frozen.
+    """Operators and topics; an internal topic leads on from its writers to its readers. Frozen.
 
-    A shared store is no edge: the text does not say who writes it. Every question about a topology asks for its graph,
-    so the last ones are kept.
+    A shared store is not an edge: the text does not show its writer. Every query about a topology uses its graph, and
+    the last ones are cached.
     """
     made: nx.DiGraph[Key] = nx.DiGraph()
     for sub, node in topology.nodes():
@@ -58,10 +58,10 @@ def _roles(topology: Topology) -> "_Roles":
 
 
 def internal_topics(topology: Topology) -> frozenset[str]:
-    """Repartition topics and those of foreign-key joins, as printed: written, read, and called as the library does.
+    """Repartition topics and those of foreign-key joins, as printed: written, read, and with a library name.
 
-    Source: Kafka Streams developer guide, Managing Streams Application Topics; KIP-213, KIP-221, KIP-775. One of the
-    user's that it writes and reads again and that has such a name is among them: nothing tells the two apart.
+    Source: Kafka Streams developer guide, Managing Streams Application Topics; KIP-213, KIP-221, KIP-775. A user topic
+    that the topology writes and reads again and that has such a name is among them: they are indistinguishable.
     """
     nodes = [node for _, node in topology.nodes()]
     written = {node.topic for node in nodes if isinstance(node, Sink) and node.topic is not None}
@@ -70,7 +70,7 @@ def internal_topics(topology: Topology) -> frozenset[str]:
 
 
 def store_roles(topology: Topology) -> dict[str, Role]:
-    """The role of every store, by its name; a global one has none: it is its topic, read anew."""
+    """The role of every store, by its name; a global one has none: its topic restores it."""
     owners = _Owners()
     for sub, node in topology.nodes():
         for store in node.stores if isinstance(node, Processor) and not sub.is_global else ():
@@ -80,7 +80,7 @@ def store_roles(topology: Topology) -> dict[str, Role]:
 
 @lru_cache(maxsize=4)
 def chosen_names(topology: Topology) -> frozenset[str]:
-    """Operators that somebody named, and topics of others."""
+    """Operators with chosen names, and external topics."""
     internal = internal_topics(topology)
     nodes = [node for _, node in topology.nodes()]
     operators = {node.name for node in nodes if not is_generated(node.name)}
@@ -103,10 +103,10 @@ def neighbours(topology: Topology, name: str) -> frozenset[str]:
 
 
 def feeds(topology: Topology, shared: Collection[str]) -> dict[str, Labels]:
-    """For every store which `shared` topics lead to each of its operators, apart from how anything is called.
+    """For every store the `shared` topics that lead to each of its operators, independent of all names.
 
-    Of the two sides of a join each store has an operator that fills it and one that looks things up in it; the second
-    comes behind the one that fills the other store, which tells them apart.
+    In a join of two sides each store has an operator that fills it and one that reads it; the second one comes behind
+    the one that fills the other store, which distinguishes them.
     """
     reach = _roles(topology).reach
     keeping = [(sub, node) for sub, node in topology.nodes() if isinstance(node, Processor) and node.stores]
@@ -136,7 +136,7 @@ def operator_roles(topology: Topology) -> dict[str, Role]:
 
 
 class _Owners:
-    """Which operators a thing belongs to, as they are found."""
+    """The operators that a thing belongs to, as they are found."""
 
     def __init__(self) -> None:
         self.found: dict[str, list[Key]] = {}
@@ -157,7 +157,7 @@ class _Roles:
         self._named: dict[int, frozenset[str]] = {}
 
     def of_each(self, owners: Mapping[str, list[Key]]) -> dict[str, Role]:
-        """The role of each thing, by the operators that it belongs to; many stores of one operator have one role."""
+        """The role of each thing, by the operators that it belongs to; all stores of one operator share one role."""
         roles = {own: self._of(own) for own in dict.fromkeys(map(tuple, owners.values()))}
         return {name: roles[tuple(own)] for name, own in owners.items()}
 
@@ -179,9 +179,9 @@ class _Roles:
 
 
 def _label(made: "nx.DiGraph[Key]", key: Key) -> str:
-    """An operator is known by its kind where its name was generated, else by the name that somebody chose.
+    """The label of an operator: its kind if its name was generated, else the chosen name.
 
-    Sources and sinks also by what they read and write. What is called after a topic is known by neither.
+    Sources and sinks also by their topics. An operator named after a topic has neither in its label.
     """
     kind, name = key
     if kind == _TOPIC:
@@ -193,7 +193,7 @@ def _label(made: "nx.DiGraph[Key]", key: Key) -> str:
 
 
 def _topic_label(made: "nx.DiGraph[Key]", name: str) -> str:
-    """An internal topic is called after the store or operator that it is there for: its name is no role."""
+    """The label of an internal topic: named after the store or operator it is there for, so its name is not a role."""
     inner = made.in_degree((_TOPIC, name)) and made.out_degree((_TOPIC, name))
     return f"{_TOPIC} internal" if inner else f"{_TOPIC} {name}"
 
@@ -211,9 +211,9 @@ def _topics(node: Node) -> tuple[str, ...]:
 
 
 def plumbing(nodes: Mapping[str, Node], internal: frozenset[str]) -> set[str]:
-    """Operators that nobody wrote: the source, the sink, and the filter and key that belong to an internal topic.
+    """Operators added by the library: the source, the sink, and the filter and key that belong to an internal topic.
 
-    A `groupBy` that has a name is the processor of that name; one that has none is a key-select right before the topic.
+    A named `groupBy` is the processor of that name; an unnamed one is a key-select right before the topic.
     """
     found: set[str] = set()
     for node in nodes.values():

@@ -1,10 +1,10 @@
-r"""A regular expression that Kafka Streams subscribes by, matched as Java would; refused where that is not certain.
+r"""A Java regular expression of a Kafka Streams subscription, matched as Java would; refused if that is uncertain.
 
 Topic names are letters, digits, dots, `_` and `-`, and the whole name has to match: on these Java's `Pattern`
-(java.util.regex.Pattern, JDK documentation), RE2 and the library `regex` agree for every construct that is let through
-here. What they spell otherwise is translated: `\Q…\E`, which `Pattern.quote` writes, and named groups. What one of them
-would silently read as something else (classes within classes, `&&`, octal numbers, Java's own flags) is refused: a
-pattern that is half understood would leave topics out.
+(java.util.regex.Pattern, JDK documentation), RE2 and the library `regex` agree for every construct that is accepted
+here. Different spellings are translated: `\Q…\E`, which `Pattern.quote` writes, and named groups. A construct that one
+of them would silently read differently (classes within classes, `&&`, octal numbers, Java's own flags) is refused: a
+pattern that is half understood would omit topics.
 """
 
 import re
@@ -23,7 +23,7 @@ _DEEPEST = 100
 # The library `regex` writes counted repetitions out while it compiles: those of a thousand of a thousand of a thousand
 # fill the memory.
 _MOST_REPETITIONS = 10_000
-# Characters of a pattern that is written out whole so often: a hundred thousand take 40 MB at most.
+# Characters of a pattern after writing out its repetitions: a hundred thousand take 40 MB at most.
 _MOST_WRITTEN_OUT = 100_000
 _PART = re.compile(
     r"\\Q(?P<quoted>.*?)(?:\\E|\Z)"
@@ -32,30 +32,30 @@ _PART = re.compile(
     r"|\(\?(?P<flags>[ims]+|[ims]*-[ims]+)[:)]"
     r"|\(\?(?::|>|<?[=!])"
     r"|\((?!\?)"
-    # Letters and digits with a meaning are few; a reference back of two digits means another group in each of them.
+    # Few letters and digits have a meaning; a reference back of two digits means another group in each of them.
     r"|\\(?:[dDwWsSbBAtnrfa]|[1-9](?![0-9])|[^a-zA-Z0-9])"
     r"|\\(?P<end>[zZ])"
     r"|\\(?:x[0-9a-fA-F]{2}|x\{[0-9a-fA-F]{1,6}\}|[pP](?:[LMNPSZC]|\{[LMNPSZC][a-z]?\}))"
-    # A class in which nothing is a class of its own, cut with another, or will mean so in Python one day.
+    # A class without an inner class, an intersection, or a construct that Python plans to read as one.
     r"|\[\^?\]?(?:(?!&&|--|~~|\|\|)[^\]\[\\]|\\(?:[dDwWsStnrfa]|x[0-9a-fA-F]{2}|[^a-zA-Z0-9]))*\]"
     r"|\{(?P<least>[0-9]{1,4})(?:,(?P<most>[0-9]{0,4}))?\}"
     r"|[^\\\[({]",
     re.DOTALL,
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
-# What no consumer gets by a pattern (its setting exclude.internal.topics, Topic.INTERNAL_TOPICS in Kafka 4.3). Other
-# names that begin with two underscores are anybody's.
+# Topics that consumers never get by a pattern (setting exclude.internal.topics, Topic.INTERNAL_TOPICS in Kafka 4.3).
+# Other names that begin with two underscores are ordinary.
 KAFKAS_OWN = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
 
 
 @lru_cache(maxsize=256)
 def matcher(pattern: str) -> LimitedPattern:
-    """What to match whole topic names with; BadInput where it is not certain to be read as Java does."""
+    """A matcher of whole topic names; BadInput if it is not certain to read the pattern as Java does."""
     shown = outside(pattern, _SHOWN)
     # Half a surrogate pair has no bytes that RE2 could read.
     possible = len(pattern) <= _LONGEST and not _SURROGATE.search(pattern)
     parts = list(_PART.finditer(pattern)) if possible else []
-    # What fits no part is left out between two of them.
+    # Text that fits no part is the gap between two of them.
     whole = "".join(part[0] for part in parts) == pattern and _depth(parts) <= _DEEPEST
     if whole and not _folds_beyond_ascii(pattern, parts):
         found = in_linear_time("".join(map(_for_re2, parts)), shown)
@@ -76,12 +76,12 @@ def matched(pattern: str, name: str) -> bool:
 
 
 def _folds_beyond_ascii(pattern: str, parts: list[re.Match[str]]) -> bool:
-    """Whether upper and lower case is one where Java, RE2 and Python fold differently."""
+    """Whether case is ignored for letters that Java, RE2 and Python fold differently."""
     return any(part["flags"] for part in parts) and (not pattern.isascii() or r"\x" in pattern)
 
 
 def _depth(parts: list[re.Match[str]]) -> int:
-    """How deep groups are nested."""
+    """The nesting depth of groups."""
     steps = (part[0].startswith("(") - (part[0] == ")") for part in parts)
     return max(accumulate(steps), default=0)
 
@@ -92,12 +92,12 @@ def _can_be_written_out(parts: list[re.Match[str]], length: int) -> bool:
 
 
 def _repetitions(parts: list[re.Match[str]]) -> int:
-    """How often something is repeated where every counted repetition is inside of the next."""
+    """The product of all counted repetitions, as if each were inside the next."""
     return prod(max(int(part["least"]), int(part["most"] or 0), 1) for part in parts if part["least"])
 
 
 def _is_plain(number: int, part: re.Match[str]) -> bool:
-    """Whether backtracking reads a part as Java does; flags in the middle it takes for those of the whole."""
+    """Whether backtracking reads a part as Java does; it would apply flags in the middle to the whole."""
     if part["flags"]:
         return "-" not in part["flags"] and (number == 0 or part[0].endswith(":"))
     return not part[0].startswith((r"\p", r"\P", r"\x{"))

@@ -1,10 +1,10 @@
-"""A topology as lines that are always in one order, for a comparison that a person reads."""
+"""A topology as lines in a fixed order, for a comparison that a person reads."""
 
 from kstreams_runbooks.model.topology.topology import Node, Processor, Source, Topology
 
 
 def lines(topology: Topology) -> list[str]:
-    """Subtopologies by number, nodes by name, names in brackets sorted; as the library prints them otherwise."""
+    """Subtopologies by number, nodes by name, names in brackets sorted; otherwise as the library prints them."""
     found = []
     for sub in topology.subtopologies:
         found.append(f"Sub-topology: {sub.id}{' for global store' if sub.is_global else ''}")

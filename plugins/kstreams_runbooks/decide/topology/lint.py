@@ -1,4 +1,4 @@
-"""What an application should be told before it is deployed for the first time: names that will not last."""
+"""Advice before an application is deployed for the first time: names that will not last."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ _NAMING = "Kafka Streams developer guide, Naming Operators in a Kafka Streams DS
 _ENFORCED = "KIP-1111"
 _OPTIMIZATION = "Kafka Streams developer guide, Optimizing Kafka Streams Topologies; KIP-295"
 
-# The beginning of a generated name, and what gives the thing a name that lasts; the first that fits.
+# The prefix of a generated name, and the setting that gives the thing a lasting name; the first that fits.
 _NAMED_BY: tuple[tuple[str, str], ...] = (
     ("KTABLE-FK-JOIN", "TableJoined.as, with Materialized.as for its table"),
     ("KTABLE-SUPPRESS", "Suppressed.withName"),
@@ -29,9 +29,9 @@ _OTHERWISE = "Materialized.as"
 
 
 def lint(topology: Topology, optimization: str | None) -> tuple[Finding, ...]:
-    """Findings on everything persistent whose name was generated, then on what is best set at a first deployment.
+    """Findings on everything persistent whose name was generated, then on settings best made at a first deployment.
 
-    `optimization` is `topology.optimization` as it is set, None where it is not.
+    `optimization` is `topology.optimization` as set, None if it is not set.
     """
     return (*_generated(topology), *_settings(topology, optimization))
 

@@ -1,7 +1,7 @@
-"""Names that Kafka Streams made up, and whose internal topics these are by their names alone.
+"""Names that Kafka Streams generated, and the owners of internal topics by their names alone.
 
 A generated name has a kind, and the number of the operator or store in the order of the program. One counter serves all
-of them, so whatever is added, removed or moved shifts the numbers behind it. Source: Kafka Streams developer guide,
+of them: anything that is added, removed or moved shifts the numbers behind it. Source: Kafka Streams developer guide,
 "Naming Operators in a Kafka Streams DSL application"; KIP-307.
 
 Kafka Streams begins them with the application.id and a dash (developer guide, "Managing topics: internal topics";
@@ -19,36 +19,36 @@ _GENERATED = re.compile(r"((?:COGROUP)?K(STREAM|TABLE)-[A-Z-]+|.*STATE-STORE)-(?
 
 
 def is_generated(name: str) -> bool:
-    """Whether nobody named it: another program gives the same thing another name."""
+    """Whether the name was generated: another program gives the same thing another name."""
     return _GENERATED.match(name) is not None
 
 
 @lru_cache(maxsize=2**14)
 def index_of(name: str) -> int | None:
-    """Its number in the order of the program, None for a name that somebody chose."""
+    """Its number in the order of the program, None for a chosen name."""
     found = _GENERATED.match(name)
     return int(found["index"]) if found else None
 
 
 def stem(name: str) -> str:
-    """The name without its number, which says what kind of thing it is; a chosen name stays as it is."""
+    """The name without its number: the kind of thing; a chosen name stays as it is."""
     found = _GENERATED.match(name)
     return name if found is None else f"{name[: found.start('index')]}N{name[found.end('index') :]}"
 
 
-# What names of internal topics end in.
+# Suffixes of internal topics.
 _CHANGELOG, _REPARTITION = "-changelog", "-repartition"
 # The kind of a suppress operator without a name, and of its buffer.
 _SUPPRESS, _SUPPRESS_STORE = "KTABLE-SUPPRESS-", "KTABLE-SUPPRESS-STATE-STORE-"
 # Topics that a topology may read back, as its description prints them: repartition topics, and the two of a foreign-key
-# join. A topic of the user's may be named so as well.
+# join. A user topic may also have such a name.
 _READ_BACK = re.compile(r".*-repartition|.*subscription-(registration|response)(-\d{10,})?-topic", re.IGNORECASE)
-# Those of them that bear the library's own words in its own letters.
+# Those of them with the library's own words in its own letters.
 _MADE = re.compile(
     r".*-repartition|.*-subscription-(registration|response)-topic"
     r"|KTABLE-FK-JOIN-SUBSCRIPTION-(REGISTRATION|RESPONSE)-\d+-topic"
 )
-# What follows `<application.id>-` on a cluster.
+# The part after `<application.id>-` on a cluster.
 _REST = re.compile(
     r".+-(changelog|repartition)|.*KTABLE-FK-JOIN-SUBSCRIPTION-(REGISTRATION|RESPONSE)-\d+-topic"
     r"|.+-subscription-(registration|response)-topic"
@@ -56,7 +56,7 @@ _REST = re.compile(
 
 
 def internal_by_id(names: Iterable[str], ids: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """Topics that may be internal ones of each of `ids`, sorted; of several that fit the longest has it."""
+    """Topics that may be internal ones of each of `ids`, sorted; if several ids fit, the longest has it."""
     known = set(ids)
     found: defaultdict[str, list[str]] = defaultdict(list)
     for name in sorted(names):
@@ -81,7 +81,7 @@ def is_repartition(name: str) -> bool:
 
 
 def repartition_base(topic: str) -> str:
-    """The name of a repartition topic without its ending: that of the grouping or join it is made for."""
+    """The name of a repartition topic without its suffix: that of the grouping or join it is made for."""
     return topic.removesuffix(_REPARTITION)
 
 
@@ -96,12 +96,12 @@ def is_made(name: str) -> bool:
 
 
 def is_suppression(name: str) -> bool:
-    """Whether an operator is a suppression that nobody named."""
+    """Whether an operator is a suppression without a chosen name."""
     return stem(name).startswith(_SUPPRESS)
 
 
 def is_suppress_buffer(store: str) -> bool:
-    """Whether a store is the buffer of a suppression that nobody named."""
+    """Whether a store is the buffer of a suppression without a chosen name."""
     return stem(store).startswith(_SUPPRESS_STORE)
 
 

@@ -1,4 +1,4 @@
-"""How many partitions the internal topics of a topology have, from those of the topics that it reads."""
+"""Partition counts of the internal topics of a topology, from those of its input topics."""
 
 from collections.abc import Collection, Iterator, Mapping
 
@@ -9,21 +9,21 @@ from kstreams_runbooks.model.topology.topology import Processor, Sink, Source, S
 
 
 def repartition_topics(topology: Topology) -> frozenset[str]:
-    """Topics between subtopologies that the library makes, by their names; one of the user's between them is none."""
+    """Topics between subtopologies that the library makes, by their names; a user topic between them is not one."""
     return frozenset(topic for topic in internal_topics(topology) if is_made(topic))
 
 
 def partition_counts(topology: Topology, declared: Mapping[str, int]) -> dict[str, int]:
     """Partitions by name as printed: of internal topics, and of each store's changelog under `<store>-changelog`.
 
-    `declared` has those of topics of others and of repartition topics that the program gives a number. What is not
-    there cannot be told. A repartition topic gets as many as the most of what is read where it is written, and then,
-    where it is joined, as many as what it is joined with; what is behind it keeps to the first number.
+    `declared` has those of external topics and of repartition topics that the program gives a number. An absent
+    count is unknown. A repartition topic gets the largest count among the inputs where it is written, and then,
+    if it is joined, the count of the topics it is joined with; topics behind it keep to the first number.
 
-    Two things are not in the text. That topics are joined is taken from a store that operators behind different sources
-    share: two processors of one's own that share one are taken for a join. And where a topic hangs on others that have
-    different numbers, the library takes those that it has counted by then: an order of hashes decides, and nothing is
-    told. Source: `RepartitionTopics`, `CopartitionedTopicsEnforcer`, `ChangelogTopics` (Apache Kafka 4.3);
+    Two facts are not in the text. Topics count as joined if operators behind different sources share a store: two
+    custom processors that share one are taken for a join. And if a topic depends on others with different numbers, the
+    library takes those that it has counted by then: the order of hashes decides, and the result is unknown.
+    Source: `RepartitionTopics`, `CopartitionedTopicsEnforcer`, `ChangelogTopics` (Apache Kafka 4.3);
     tests/integration/test_predicted_change.py.
     """
     internal = repartition_topics(topology)
@@ -40,7 +40,7 @@ def partition_counts(topology: Topology, declared: Mapping[str, int]) -> dict[st
 
 
 def task_counts(topology: Topology, counts: Mapping[str, int]) -> dict[str, int]:
-    """Tasks of each subtopology by its id: as many as the most of what it reads, none where a part is not known."""
+    """Tasks of each subtopology by its id: the largest count of its inputs, none if a part is unknown."""
     return {
         sub.id: max(counts[topic] for topic in read)
         for sub in topology.subtopologies
@@ -54,7 +54,7 @@ def joined_topics(topology: Topology) -> list[set[str]]:
 
 
 def uncountable(topology: Topology, counted: Collection[str]) -> frozenset[str]:
-    """Repartition topics that get no number: none of the topics in front of them is `counted`, nor behind one that is.
+    """Repartition topics without a number: no topic in front of them is `counted`, nor behind one that is.
 
     Names are as printed, a pattern is `<pattern>*`. The library ends in ERROR then (`RepartitionTopics`, Apache Kafka
     4.3); one counted topic in front is enough for it.
@@ -69,7 +69,7 @@ def uncountable(topology: Topology, counted: Collection[str]) -> frozenset[str]:
 def _as_written(tasks: list[Subtopology], internal: frozenset[str], counts: Mapping[str, int]) -> dict[str, int]:
     """Repartition topics as if none was joined: each gets the most of what is counted when its turn comes.
 
-    Turns have no order, so that a number is told where none makes another one.
+    Turns have no order: a number is only returned if no other order yields another one.
     """
     waiting = internal - counts.keys() - _unknown(tasks, internal, counts)
     fewest: dict[str, int] = {}
@@ -87,7 +87,7 @@ def _as_written(tasks: list[Subtopology], internal: frozenset[str], counts: Mapp
 
 
 def _unknown(tasks: list[Subtopology], internal: frozenset[str], counts: Mapping[str, int]) -> set[str]:
-    """Internal topics behind a topic of others that is not declared, or behind a pattern."""
+    """Internal topics behind an external topic that is not declared, or behind a pattern."""
     unknown = {name for sub in tasks for name in _read(sub) if name not in internal and name not in counts}
     for _ in internal:
         unknown |= {topic for topic in internal - counts.keys() if unknown & _upstream(topic, tasks)}
@@ -97,9 +97,9 @@ def _unknown(tasks: list[Subtopology], internal: frozenset[str], counts: Mapping
 def _decided(
     group: set[str], internal: frozenset[str], declared: Mapping[str, int], counts: Mapping[str, int]
 ) -> int | None:
-    """Partitions of the topics that are joined: those of others, else a number that the program gives, else the most.
+    """Partitions of joined topics: those of external ones, else a number that the program gives, else the most.
 
-    None where one is not known, and where those that decide differ: the application does not start.
+    None if one is unknown, and if those that decide differ: the application does not start.
     """
     given = group - internal or group & declared.keys()
     deciding = given or group
@@ -120,7 +120,7 @@ def _joined(tasks: list[Subtopology]) -> list[set[str]]:
 
 
 def _joins(sub: Subtopology) -> Iterator[set[str]]:
-    """Topics behind the operators that share a store, where they are not the same for all of them."""
+    """Topics behind the operators that share a store, if they are not the same for all of them."""
     successors = {node.name: node.successors for node in sub.nodes if not isinstance(node, Sink)}
     behind = {source: _behind(source, successors) for source in sub.sources}
     for store in sub.stores:
@@ -152,7 +152,7 @@ def _read(sub: Subtopology) -> set[str]:
 
 
 def _topics(source: Source) -> set[str]:
-    """Topics of a source; a pattern stands for itself, and is never declared with one number."""
+    """Topics of a source; a pattern represents itself, and is never declared with one number."""
     return set(source.topics) if source.pattern is None else {f"{source.pattern}*"}
 
 
@@ -161,7 +161,7 @@ def _written(sub: Subtopology) -> set[str]:
 
 
 def all_tasks(read_by: Mapping[str, str], partitions: Mapping[str, int]) -> frozenset[str] | None:
-    """`SUBTOPOLOGY_PARTITION` of every task; None while the partitions of a source topic are not known.
+    """`SUBTOPOLOGY_PARTITION` of every task; None while the partitions of a source topic are unknown.
 
     `read_by` is the subtopology of each source topic. A subtopology has as many tasks as the largest of its topics has
     partitions (Kafka Streams architecture, "Stream partitions and tasks").
@@ -174,9 +174,9 @@ def all_tasks(read_by: Mapping[str, str], partitions: Mapping[str, int]) -> froz
 def tasks_of(
     members: Collection[MemberReading], read_by: Mapping[str, str], partitions: Mapping[str, int]
 ) -> frozenset[str]:
-    """Active tasks of these members: as a streams group tells them, else those all of whose partitions they hold.
+    """Active tasks of these members: as a streams group reports them, else those all of whose partitions they hold.
 
-    A task lacks a partition where its member kept an assignment from before its subtopology got another topic.
+    A task lacks a partition if its member kept an assignment from before its subtopology got another topic.
     """
     held = {name for member in members for name in member.partitions}
     needed: dict[str, set[str]] = {}

@@ -1,8 +1,8 @@
-"""What leads to each operator of a graph and what follows it, in a time that a hostile description cannot stretch.
+"""Operators before and behind each operator of a graph, in a time that a hostile description cannot stretch.
 
-What is around an operator is a set, so the size and the fingerprint of each set take one look at every pair of
+The neighbours of an operator are a set: the size and the fingerprint of each set take one look at every pair of
 operators. Sets are bits of whole numbers here, and a fingerprint is added up eight operators at a time: 5,000 operators
-in one chain take a second, where lists of labels took minutes and filled the memory.
+in one chain take a second; lists of labels took minutes and filled the memory.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ _BITS = 8
 class Around:
     """A set of operators and topics: how many there are, and the sum of their labels' digests.
 
-    Equal where the labels are the same, each as often.
+    Equal if the labels are the same, each as often.
     """
 
     size: int
@@ -31,7 +31,7 @@ class Around:
 
 
 class Reach:
-    """Ancestors and descendants of every key of `made`; `label` is what a key is known by."""
+    """Ancestors and descendants of every key of `made`; `label` is the name of a key."""
 
     def __init__(self, made: "nx.DiGraph[Key]", label: Callable[[Key], str]) -> None:
         self._made = made
@@ -72,7 +72,7 @@ class Reach:
 
     @cached_property
     def _masks(self) -> tuple[dict[Key, int], dict[Key, int]]:
-        """What leads to each key and what follows it, the key itself and those in a circle with it included."""
+        """The keys before and behind each key, the key itself and those in a circle with it included."""
         circles = nx.condensation(self._made)
         order = [*nx.topological_sort(circles)]
         own = {one: self.bits(circles.nodes[one]["members"]) for one in order}

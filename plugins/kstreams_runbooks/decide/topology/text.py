@@ -1,7 +1,7 @@
 """Reads the text of `Topology#describe`, as every Kafka Streams release since 2.4 prints it.
 
-What the text has no room for (windows, serdes, partition counts, classes) is declared elsewhere. Spaces before a line
-never matter: the guide and most pages that quote a description have lost them.
+The text omits windows, serdes, partition counts and classes: they are declared elsewhere. Spaces before a line never
+matter: the guide and most pages that quote a description have lost them.
 """
 
 import re
@@ -20,27 +20,27 @@ _SOURCE = re.compile(r"Source:\s+(?P<name>.+?) \(topics: (?P<topics>.*)\)")
 _PROCESSOR = re.compile(r"Processor: (?P<name>.+?) \(stores: \[(?P<stores>.*)\]\)")
 _SINK = re.compile(r"Sink: (?P<name>.+?) \(topic: (?P<topic>.*)\)")
 _DYNAMIC_SINK = re.compile(r"Sink: (?P<name>.+?) \(extractor class: (?P<extractor>.*)\)")
-# An object's address and the number of a lambda's class are others in each run of the same program.
+# An object's address and the number of a lambda's class differ in each run of the same program.
 _UNSTEADY = re.compile(r"(?<=\$\$Lambda)[^\s]*|@[0-9a-f]+$")
 _TO = re.compile(r"--> (?P<names>.*)")
 _FROM = re.compile(r"<-- (?P<names>.*)")
-# Java prints a set as `[a, b]`; a pattern is printed bare, and what no topic may be called is one.
+# Java prints a set as `[a, b]`; a pattern is printed bare, and a text that is not a valid topic name is one.
 _TOPICS = re.compile(r"\[(?P<topics>[a-zA-Z0-9._-]+(, [a-zA-Z0-9._-]+)*)?\]")
 _NOBODY = "none"
 _COMMA = ", "
-# One text with more than one is refused whatever their number; a text made to have many must not cost more.
+# A text with more than one is refused for any number of them; a text made to have many must not cost more.
 _MOST_READINGS = 64
 _MOST_COMMAS = 30
 # A topology of a thousand nodes has some 150,000 characters; a text made to be slow costs two seconds at most.
 _MOST_TEXT = 2**20
-# Comparing two versions takes the square of it: a program of this size is none that people maintain.
+# Comparing two versions takes the square of it: a maintained program is never this large.
 _MOST_NAMES = 5_000
 _SHOWN = 60
 
 
 @dataclass(slots=True)
 class _Draft:
-    """One node while its lines are read: what it says of itself, and who it says comes before and after it."""
+    """One node while its lines are read: its own fields, and its arrows to and from other nodes."""
 
     line: int
     node: Node
@@ -57,14 +57,14 @@ class _Group:
     is_global: bool
     topology: str
     drafts: dict[str, _Draft] = field(default_factory=dict)
-    # Whether a name holds a comma, so that the names in a list are not plain to see.
+    # Whether a name contains a comma: then the names in a list are ambiguous.
     commas: bool = False
 
 
 def parse_topology(text: str) -> Topology:
-    """The topology of a description; BadInput with the line and what was expected there.
+    """The topology of a description; BadInput with the line and the expected content.
 
-    A text that was cut off is found out: every node has its arrows, and every arrow leads to a node that has one back.
+    A text that was cut off is detected: every node has its arrows, and every arrow leads to a node that has one back.
     Source: `InternalTopologyBuilder.TopologyDescription` (Apache Kafka, 2.4 to 4.3).
     """
     groups = list(_groups(_lines(text)))
@@ -86,7 +86,7 @@ def parse_topology(text: str) -> Topology:
 
 
 def _check_size(topology: Topology) -> None:
-    """BadInput where comparing it with another would take minutes, and gigabytes."""
+    """BadInput if comparing it with another would take minutes, and gigabytes."""
     nodes = [node for _, node in topology.nodes()]
     topics = sum(len(node.topics) for node in nodes if isinstance(node, Source))
     stores = sum(len(node.stores) for node in nodes if isinstance(node, Processor))
@@ -98,7 +98,7 @@ def _check_size(topology: Topology) -> None:
 
 
 def _check_whole(topology: Topology) -> None:
-    """BadInput where a repartition topic is written and not read: what reads it is in the part that was cut off."""
+    """BadInput if a repartition topic is written and not read: its reader is in the part that was cut off."""
     read = {topic for sub in topology.subtopologies for source in sub.sources for topic in source.topics}
     for sub in topology.subtopologies:
         for sink in sub.sinks:
@@ -110,7 +110,7 @@ def _check_whole(topology: Topology) -> None:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Line numbers from 1, without what is around the words."""
+    """Line numbers from 1, without the decoration around the words."""
     if "\x00" in text:
         raise BadInput("topology description: has NUL bytes (expected the text of Topology#describe); give that text")
     if len(text) > _MOST_TEXT:
@@ -164,7 +164,7 @@ def _add(group: _Group, number: int, line: str) -> None:
 
 def _node(line: str) -> Node | None:
     nobody: frozenset[str] = frozenset()
-    # Each pattern ends so. One that does not would be looked for from every bracket on, to the end of the line.
+    # Each pattern ends so. The search for an absent end would run from every bracket on, to the end of the line.
     if not line.endswith(")"):
         return None
     if found := _SOURCE.fullmatch(line):
@@ -233,9 +233,9 @@ def _finished(group: _Group) -> Subtopology:
 
 
 def _meant(group: _Group, draft: _Draft, text: str, arrow: str) -> frozenset[str]:
-    """The nodes that an arrow leads to; the name of one may hold a comma, so the names that there are decide.
+    """The nodes that an arrow leads to; a node's name may contain a comma: the existing names decide.
 
-    A name that is no node is given back as it stands, for `_fits` to say.
+    A name without a node is returned unchanged, for `_fits` to report.
     """
     plain = tuple(_names(text))
     if not group.commas:
@@ -259,7 +259,7 @@ def _meant(group: _Group, draft: _Draft, text: str, arrow: str) -> frozenset[str
 def _readings(text: str, names: Collection[str]) -> Iterator[tuple[str, ...]]:
     """Every way to read a list of names as names of nodes.
 
-    Found from the end, so that a beginning which leads nowhere is looked at once and not once for each way to it.
+    Searched from the end: a beginning that leads nowhere is checked once, not once for each way to it.
     """
     if text in {_NOBODY, ""}:
         yield ()

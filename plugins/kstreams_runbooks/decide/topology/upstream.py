@@ -1,4 +1,4 @@
-"""Which store an operator gets its updates from."""
+"""The store from which an operator gets its updates."""
 
 import networkx as nx
 
@@ -9,7 +9,7 @@ from kstreams_runbooks.model.topology.topology import Processor, Topology
 
 
 def between_store_and(topology: Topology, operator: str) -> frozenset[str]:
-    """What stands between an operator and the nearest store before it, as its names without their numbers."""
+    """The operators between an operator and the nearest store before it, as its names without their numbers."""
     made = graph(topology)
     nodes = {node.name: node for _, node in topology.nodes()}
     own = next((key for key in made if key[1] == operator and operator in nodes), None)
@@ -25,7 +25,7 @@ def between_store_and(topology: Topology, operator: str) -> frozenset[str]:
 
 
 def store_before(topology: Topology, declared: Declaration, operator: str) -> DeclaredStore | None:
-    """What is declared of the nearest store before an operator, its own apart; None where nothing is."""
+    """The declaration of the nearest store before an operator, its own apart; None without one."""
     made = graph(topology)
     nodes = {node.name: node for _, node in topology.nodes()}
     own = next((key for key in made if key[1] == operator and operator in nodes), None)

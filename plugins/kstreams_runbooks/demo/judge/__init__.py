@@ -1,1 +1,1 @@
-"""The judge: reads the topics to their end and says from them alone whether a record went wrong."""
+"""The judge: reads the topics to their end and decides from them alone whether a record is wrong."""

@@ -1,4 +1,4 @@
-"""What the topics hold, in compact columns: a few million records fit into about a gigabyte.
+"""The content of the topics in compact columns: a few million records fit into about a gigabyte.
 
 Texts become dense integers (`Names`), input events and running counts become rows of typed arrays, and of outputs
 that are judged by their latest value per key only that value is kept. Records of one partition must be added in
@@ -55,7 +55,7 @@ class Collected:
         self.per_customer = Latest(self.customers, partitions[TopicRole.PER_CUSTOMER])
 
     def add(self, role: TopicRole, partition: int, offset: int, key: bytes | None, value: bytes | None) -> None:
-        """Take in one record; records of one partition in offset order."""
+        """Add one record; records of one partition in offset order."""
         text = "" if key is None else key.decode(errors="backslashreplace")
         if role in INPUTS:
             self._add_input(role, partition, offset, text, value)
@@ -68,7 +68,7 @@ class Collected:
             latest.add(partition, offset, text, value)
 
     def place(self, role: TopicRole, partition: int, offset: int) -> str:
-        """Name a record for a message."""
+        """The name of a record in a message."""
         return f"{role}-{partition}@{offset}"
 
     def _add_input(self, role: TopicRole, partition: int, offset: int, key: str, value: bytes | None) -> None:
@@ -142,6 +142,6 @@ class Collected:
         self.running_offset.append(offset)
 
     def _stray(self, key: str, partition: int, offset: int, detail: str) -> None:
-        """Note a running count that is wrong whatever the inputs are."""
+        """Note a running count that is wrong with any inputs."""
         self.stray_partitions.add(partition)
         self.running_strays.add("extra", key, partition, offset, detail)

@@ -40,7 +40,7 @@ class Names:
 
 
 class Problems:
-    """Input records from which nothing can be expected: how many per topic, and the first few."""
+    """Input records without an expected output: how many per topic, and the first few."""
 
     def __init__(self, what: str) -> None:
         self.what = what
@@ -63,7 +63,7 @@ class Problems:
 
 
 class Latest:
-    """The latest value of each key in its own partition, and the keys that live in another one.
+    """The latest value of each key in its own partition, and the keys that are in another one.
 
     A tombstone removes the key.
     """
@@ -76,7 +76,7 @@ class Latest:
         self.strays: dict[tuple[str, int], int] = {}
 
     def add(self, partition: int, offset: int, key: str, value: bytes | None) -> None:
-        """Take in one record; records of one partition in offset order."""
+        """Add one record; records of one partition in offset order."""
         number = self.names.id(key)
         if self.names.home(number, self.partitions) != partition:
             if value is None:
@@ -91,16 +91,16 @@ class Latest:
         self.offsets[number] = offset
 
     def live(self) -> Iterator[tuple[int, bytes]]:
-        """Each key's number with its latest value, tombstones left out."""
+        """Each key's number with its latest value, without tombstones."""
         return ((number, value) for number, value in enumerate(self.values) if value is not None)
 
 
 def bounded(*numbers: int) -> None:
-    """Raise OverflowError for what 64 bits do not hold, before any column grows."""
+    """Raise OverflowError for a number above 64 bits, before any column grows."""
     array("q", numbers)
 
 
 def grow(column: "array[int]", index: int) -> None:
-    """Lengthen a column with NONE so that `index` exists."""
+    """Lengthen a column with NONE until `index` exists."""
     if index >= len(column):
         column.extend(array(column.typecode, (NONE,)) * (index + 1 - len(column)))

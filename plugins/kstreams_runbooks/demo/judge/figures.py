@@ -1,4 +1,4 @@
-"""What the judge answers about one output: figures, the records behind them, a verdict with its reasons."""
+"""The judge's answer about one output: figures, the records behind them, a verdict with its reasons."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -7,23 +7,23 @@ from typing import Any, Final, Literal
 
 from kstreams_runbooks.demo.traffic.topics import TopicRole
 
-Kind = Literal["missing", "extra", "duplicate", "out_of_order"]
-Verdict = Literal["ok", "wrong", "inconclusive"]
+FaultKind = Literal["missing", "extra", "duplicate", "out_of_order"]
+TrafficVerdict = Literal["ok", "wrong", "inconclusive"]
 
-KINDS: Final[tuple[Kind, ...]] = ("missing", "extra", "duplicate", "out_of_order")
+KINDS: Final[tuple[FaultKind, ...]] = ("missing", "extra", "duplicate", "out_of_order")
 OFFENCE_BOUND: Final = 1_000
 """Offences listed per output in a document: enough to see a pattern; the figures count all of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offence:
-    """One record that is not as it should be.
+    """One wrong record.
 
     `partition` and `offset` are those of the output; a missing record has no offset, and its `detail` names the
     input that it should have come from.
     """
 
-    kind: Kind
+    kind: FaultKind
     key: str
     partition: int | None
     offset: int | None
@@ -34,10 +34,10 @@ class Tally:
     """Counts offences, and keeps the first `OFFENCE_BOUND` of them."""
 
     def __init__(self) -> None:
-        self.counts: Counter[Kind] = Counter()
+        self.counts: Counter[FaultKind] = Counter()
         self.offences: list[Offence] = []
 
-    def add(self, kind: Kind, key: str, partition: int | None, offset: int | None, detail: str) -> None:
+    def add(self, kind: FaultKind, key: str, partition: int | None, offset: int | None, detail: str) -> None:
         """Count one offence."""
         self.counts[kind] += 1
         if len(self.offences) < OFFENCE_BOUND:
@@ -57,7 +57,7 @@ class OutputVerdict:
     """
 
     output: TopicRole
-    verdict: Verdict
+    verdict: TrafficVerdict
     reasons: tuple[str, ...]
     inputs_seen: int
     expected: int
@@ -70,7 +70,7 @@ class OutputVerdict:
     offences: tuple[Offence, ...]
 
     def document(self, topic: str) -> dict[str, Any]:
-        """Return the verdict as JSON values; `offences_left_out` says how many did not fit the bound."""
+        """Return the verdict as JSON values; `offences_left_out` counts those above the bound."""
         faults = self.missing + self.extra + self.duplicate + self.out_of_order
         document = {"output": str(self.output), "topic": topic, **asdict(self)}
         document["output"] = str(self.output)
@@ -86,9 +86,9 @@ def conclude(
     seen: int,
     undecided: Iterable[str] = (),
     doubts: Iterable[str] = (),
-    definite: Iterable[Kind] = (),
+    definite: Iterable[FaultKind] = (),
 ) -> OutputVerdict:
-    """Weigh figures against doubts: what is certainly wrong beats every doubt, a doubt beats the rest.
+    """Weigh figures against doubts: a certain fault outranks every doubt, a doubt outranks the rest.
 
     `doubts` are reasons why the topics could not be read as they are; under a doubt only the kinds in `definite`
     still prove a fault. `undecided` has one sentence per window that cannot be judged.
@@ -96,7 +96,7 @@ def conclude(
     doubts, undecided = tuple(doubts), tuple(undecided)
     proving = tuple(definite) if doubts else KINDS
     faults = ", ".join(f"{tally.counts[kind]} {kind.replace('_', ' ')}" for kind in proving if tally.counts[kind])
-    verdict: Verdict = "wrong" if faults else "inconclusive" if doubts or undecided else "ok"
+    verdict: TrafficVerdict = "wrong" if faults else "inconclusive" if doubts or undecided else "ok"
     more = (f"and {len(undecided) - 3} more undecided windows",) if len(undecided) > 3 else ()  # noqa: PLR2004 - examples
     return OutputVerdict(
         output=output,

@@ -1,19 +1,19 @@
-"""The judge: from what the six topics hold, and nothing else, it says per output whether a record went wrong.
+"""The judge: decides for each output, from the content of the six topics alone, whether a record is wrong.
 
-Pure: records in, verdicts out. What each output must hold is in `running`, `latest` and
-`windowed`; this module puts them together and decides what is in doubt.
+Pure: records in, verdicts out. `running`, `latest` and `windowed` know the right content of each output; this module
+combines them and decides which outputs are in doubt.
 
 **Lateness.** Which record of a windowed count is late depends on the order in which the records of several input
-partitions met in one repartition partition, and the topics do not store that order as such. What they do show:
+partitions met in one repartition partition, and the topics do not store that order as such. They do show:
 
 - The running count reads the same repartition topic in the same subtopology, one output record per input record, so
-  where `orders-running` is complete and right for a partition, its record order IS the interleaving, and lateness is
-  decided exactly from it: a record whose window end + grace <= the largest event time before it was late.
-- Where `orders-running` of that partition is not perfect, every merge of the input partitions that keeps each one's
+  if `orders-running` is complete and right for a partition, its record order IS the interleaving, and lateness
+  follows exactly from it: a record whose window end + grace <= the largest event time before it was late.
+- If `orders-running` of that partition is not perfect, every merge of the input partitions that keeps each one's
   own order is possible. A record could be late if and only if some record that is not after it in its own input
   partition (any record of another input partition) has an event time >= its window end + grace.
 
-A late record is dropped (or, when the application was restarted in between and its stream time began anew, counted
+A late record is dropped (or, if the application was restarted in between and its stream time started again, counted
 and its window emitted again): both are right, so the window is left out of the figures, and the output is
 inconclusive, never missing or extra.
 
@@ -21,8 +21,8 @@ Sources: KIP-328 (suppress emits a window once stream time reaches its end + gra
 DSL developer guide (grace: a record is dropped once stream time reaches window end + grace).
 
 **Doubt.** An input that could not be read as it is (unreadable records, records deleted by retention, ends that still
-move) makes every output that derives from it inconclusive. The same in an output only leaves what a longer look
-could not take back: extra, duplicate and out-of-order records of the outputs that are judged record by record.
+move) makes every output that derives from it inconclusive. The same in an output leaves only faults that a
+longer reading could not remove: extra, duplicate and out-of-order records of outputs judged record by record.
 """
 
 from collections.abc import Mapping, Sequence
@@ -75,6 +75,6 @@ def _input_doubts(collected: Collected, output: TopicRole, given: Mapping[TopicR
     doubts = [sentence for source in SOURCES[output] for sentence in given.get(source, ())]
     doubts += collected.unreadable(SOURCES[output])
     if output in {TopicRole.ENRICHED, TopicRole.PER_CUSTOMER}:
-        # a repartition topic puts the others right; a table is read as it lies
+        # a repartition topic corrects misplaced keys of the other outputs; a table keeps them
         doubts += collected.misplaced(SOURCES[output])
     return tuple(doubts)

@@ -2,8 +2,8 @@
 
 What the latest must be follows from the inputs alone: the latest of an order is the last record of its key in its
 partition of `orders`, the latest of a customer likewise, and the partition is the one that murmur2 gives. An absent
-key is missing, a wrong latest is missing and extra, a key that no input explains is extra, and so is a key that lives
-in another partition than its own.
+key is missing, a wrong latest is missing and extra, a key that no input explains is extra, and so is a key in
+another partition than its own.
 
 An inner foreign-key join has a result for every order whose customer exists (KIP-213), and a count of a grouped table
 has one for every customer that has or had an order (0 where all of them moved to others).
@@ -109,5 +109,5 @@ def _judge(
 
 
 def _text(record: Record) -> str:
-    """Return a record as it would stand in its topic."""
+    """Return a record as its topic would contain it."""
     return record.encode().decode()

@@ -1,4 +1,4 @@
-"""Which elements of a sequence do not stand where order would put them."""
+"""Finds the elements of a sequence that are out of order."""
 
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -7,9 +7,9 @@ from collections.abc import Sequence
 def displaced(ranks: Sequence[int]) -> list[int]:
     """Return the indices of the elements out of order; ranks are distinct, ascending is in order.
 
-    Two swapped elements are both displaced. One element that moved far is displaced alone, not everything that it
-    passed: where the positions that differ from the sorted ones are more than twice as many as the elements whose
-    removal leaves the rest in order, the latter are the answer.
+    Two swapped elements are both displaced. One element that moved far is displaced alone, without the elements
+    that it passed: if more than twice as many positions differ from the sorted ones as elements have to be removed to
+    leave the rest in order, the removed elements are the answer.
     """
     apart = [index for index, (rank, wanted) in enumerate(zip(ranks, sorted(ranks), strict=True)) if rank != wanted]
     if not apart:

@@ -38,7 +38,7 @@ _CONSUMER: Final[Mapping[str, str | int | bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class PartitionEnd:
-    """How far one partition could be read; offsets are exclusive ends, `earliest` is the first one left."""
+    """How far one partition could be read; offsets are exclusive ends, `earliest` is the first remaining one."""
 
     role: TopicRole
     topic: str
@@ -50,7 +50,7 @@ class PartitionEnd:
     moving: bool
 
     def doubts(self) -> tuple[str, ...]:
-        """Say why what was read may not be all there is."""
+        """Return the reasons why the records that were read may not be all."""
         place = f"{self.topic}-{self.partition}"
         found = []
         if self.earliest > 0:
@@ -66,7 +66,7 @@ class PartitionEnd:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What was read, in how many seconds, and how far each partition could be read."""
+    """The result of a reading: the records, the seconds, and how far each partition could be read."""
 
     collected: Collected
     ends: tuple[PartitionEnd, ...]
@@ -90,7 +90,7 @@ def read_topics(
 ) -> Reading:
     """Read everything; done once all ends are reached and none has moved for `settle_s`, at most `timeout_s`.
 
-    `config` is a librdkafka config with at least `bootstrap.servers`. Raises Unreachable where no broker answers,
+    `config` is a librdkafka config with at least `bootstrap.servers`. Raises Unreachable if no broker answers,
     BadInput for a topic that does not exist.
     """
     bootstrap = config["bootstrap.servers"]
@@ -148,7 +148,7 @@ def _bytes(content: str | bytes | None) -> bytes | None:
 
 
 class _Ends:
-    """The ends of all partitions, looked at every `_ENDS_S`, and when they last moved."""
+    """The ends of all partitions, read every `_ENDS_S`, and when they last moved."""
 
     def __init__(
         self, admin: AdminClient, names: Mapping[TopicRole, str], partitions: Mapping[TopicRole, int], bootstrap: str
@@ -167,7 +167,7 @@ class _Ends:
         self._moved: dict[tuple[str, int], float] = {}
 
     def look(self, now: float) -> None:
-        """Ask for the ends again if it is time to."""
+        """Read the ends again if they are due."""
         if now < self._looked + _ENDS_S:
             return
         self._looked = now
@@ -179,15 +179,15 @@ class _Ends:
         self._stable, self._end = stable, end
 
     def still_for(self, now: float) -> float:
-        """Seconds since the last move, or since the first look."""
+        """Seconds since the last move, or since the first reading."""
         return now - max(self._moved.values())
 
     def all_reached(self, reached: Mapping[tuple[str, int], int]) -> bool:
-        """Say whether every partition was read to its last stable offset."""
+        """Whether every partition was read to its last stable offset."""
         return all(reached[place] >= offset for place, offset in self._stable.items())
 
     def read(self, reached: Mapping[tuple[str, int], int], since: float | None) -> tuple[PartitionEnd, ...]:
-        """Return how far each partition was read; moving is what has moved after `since`."""
+        """Return how far each partition was read; a partition is moving if it moved after `since`."""
         return tuple(
             PartitionEnd(
                 role=role,

@@ -1,8 +1,8 @@
 """`orders-running` judged: per key the counts 1..n, each event once, in offset order.
 
 The order in which the application counted the events of a key is its own choice (any merge of the input partitions
-that keeps each one's own order), so it is taken from the output; the input only says which events there are. A key
-that is flawless is recognised in one pass, any other is judged record by record (`running_key`).
+that keeps each one's own order), so it is taken from the output; the input only lists the events. A flawless
+key is recognised in one pass, any other is judged record by record (`running_key`).
 """
 
 from array import array
@@ -26,7 +26,7 @@ class RunningJudgement:
 
 
 def judge_running(collected: Collected, doubts: Iterable[str] = (), definite: bool = False) -> RunningJudgement:
-    """Judge the output; `definite` says that the inputs are known in full: doubts are about missing records only."""
+    """Judge the output; if `definite`, the inputs are fully known: only missing records are in doubt."""
     doubts = tuple(doubts)
     partitions = collected.partitions[TopicRole.RUNNING]
     tally = Tally()
@@ -61,7 +61,7 @@ def judge_running(collected: Collected, doubts: Iterable[str] = (), definite: bo
 
 
 def _flawless(collected: Collected, rows: Sequence[int], expected: int, counted: bytearray) -> bool:
-    """Say whether a key's records are counts 1..expected over distinct events of its own, in both orders."""
+    """Whether a key's records are counts 1..expected over distinct events of its own, in both orders."""
     if len(rows) != expected:
         return False
     total = 0

@@ -1,18 +1,18 @@
-"""One key of `orders-running` that has a flaw, judged record by record so that one wrong record stays one.
+"""Judges a key of `orders-running` with a flaw record by record: one wrong record stays one fault.
 
 Each record is judged by itself first, then in the chain of counts, where the sum must grow by the amount of the event:
 
 - a record that is wrong by itself (unknown event, another customer's event, another amount, a count below 1) is
   extra, and leaves a gap;
 - of records with equal content one is kept, the others are duplicate;
-- after a gap, and after a record whose sum is wrong, the sum is taken as it stands and checked from there on;
+- after a gap, and after a record whose sum is wrong, the present sum is accepted and checked from there on;
 - an event that is counted a second time under another count is duplicate, unless it sits in the slot of an event that
   is missing: then it is that record, altered, so extra;
 - events never counted are missing.
 
-Finally records stand out of order where their counts do not ascend (`ordering.displaced`), and in a key that is
-flawless otherwise where two events of one input partition were counted in another order than they stand there: a
-Kafka Streams task forwards records of one partition in order.
+Finally, records are out of order if their counts do not ascend (`ordering.displaced`). In an otherwise flawless key
+they are also out of order if two events of one input partition were counted in another order than in that partition:
+a Kafka Streams task forwards records of one partition in order.
 """
 
 from collections import Counter, defaultdict
@@ -21,12 +21,12 @@ from typing import Final
 
 from kstreams_runbooks.demo.judge.collected import Collected
 from kstreams_runbooks.demo.judge.compact import NONE
-from kstreams_runbooks.demo.judge.figures import Kind, Tally
+from kstreams_runbooks.demo.judge.figures import FaultKind, Tally
 from kstreams_runbooks.demo.judge.ordering import displaced
 from kstreams_runbooks.demo.traffic.topics import TopicRole
 
 _VOTERS: Final = 3
-"""Records that decide together from which sum on a chain continues after a gap: one wrong one is outvoted."""
+"""Records that decide together from which sum a chain continues after a gap: they outvote one wrong record."""
 
 
 class FlawedKey:
@@ -52,7 +52,7 @@ class FlawedKey:
         highest = self._chain(by_count)
         missing = self._missing()
         absent = max(0, highest - len(self.accepted))
-        # a slot that an event took which is counted elsewhere too, while another event is missing without a gap
+        # a slot of an event that is also counted elsewhere, while another event is missing without a gap
         altered = min(len(self.again), max(0, len(missing) - absent))
         for place, row in enumerate(self.again):
             event = self._event_name(row)
@@ -84,7 +84,7 @@ class FlawedKey:
         return valid
 
     def _distinct(self, rows: list[int]) -> list[int]:
-        """Keep one record of each content: the one that stands between its neighbours, else the first."""
+        """Keep one record of each content: the one that fits between its neighbours, else the first."""
         collected = self.collected
         copies: defaultdict[tuple[int, int, int], list[int]] = defaultdict(list)
         for place, row in enumerate(rows):
@@ -96,11 +96,11 @@ class FlawedKey:
                 kept = next((place for place in places if self._stands(rows, place)), places[0])
                 dropped.update(place for place in places if place != kept)
         for place in sorted(dropped):
-            self._note("duplicate", rows[place], f"count {collected.running_count[rows[place]]} stands there again")
+            self._note("duplicate", rows[place], f"count {collected.running_count[rows[place]]} is there again")
         return [row for place, row in enumerate(rows) if place not in dropped]
 
     def _stands(self, rows: list[int], place: int) -> bool:
-        """Say whether the nearest records with other counts are smaller before and larger after."""
+        """Whether the nearest records with other counts are smaller before and larger after."""
         counts = self.collected.running_count
         own = counts[rows[place]]
         before = next((counts[rows[i]] for i in range(place - 1, -1, -1) if counts[rows[i]] != own), 0)
@@ -134,7 +134,7 @@ class FlawedKey:
         return highest
 
     def _residual(self, row: int, total: int) -> int:
-        """Return what the sum of a record holds beyond the amounts accepted so far and its own."""
+        """Return the part of a record's sum beyond the accepted amounts and its own."""
         return self.collected.running_sum[row] - total - self.collected.running_amount[row]
 
     def _rebase(self, slots: Sequence[Sequence[int]], total: int, base: int, hint: int | None) -> int:
@@ -172,14 +172,14 @@ class FlawedKey:
         return slots
 
     def _accept(self, row: int) -> None:
-        """Take a record into the chain; its event may have been there before."""
+        """Take a record into the chain; its event may have appeared before."""
         if self._counted(row):
             self.again.append(row)
         self.times[self.collected.running_event[row]] += 1
         self.accepted.append(row)
 
     def _counted(self, row: int) -> bool:
-        """Say whether the event of a record has been counted as often as the input has it."""
+        """Whether the event of a record has been counted as often as the input has it."""
         event = self.collected.running_event[row]
         return self.times[event] > self.collected.repeats[event]
 
@@ -197,12 +197,12 @@ class FlawedKey:
         return missing
 
     def _order(self) -> None:
-        """Note what does not stand in order: by count, and in a key without other faults by input offset."""
+        """Note records that are out of order: by count, and in a key without other faults by input offset."""
         collected = self.collected
         rows = sorted(self.accepted)
         for place in displaced([collected.running_count[row] for row in rows]):
             count = collected.running_count[rows[place]]
-            self._note("out_of_order", rows[place], f"count {count} does not stand where order would put it")
+            self._note("out_of_order", rows[place], f"count {count} is out of order")
         if self.tally.counts.total() or any(collected.repeats[event] for event in self.times):
             return
         by_input: defaultdict[int, list[int]] = defaultdict(list)
@@ -213,7 +213,7 @@ class FlawedKey:
             for place in displaced([collected.offset[source] for source in sources]):
                 self._note("out_of_order", own[place], f"{self._source_name(sources[place])} was counted out of turn")
 
-    def _note(self, kind: Kind, row: int, detail: str) -> None:
+    def _note(self, kind: FaultKind, row: int, detail: str) -> None:
         collected = self.collected
         partition, offset = collected.running_partition[row], collected.running_offset[row]
         self.tally.add(kind, self.key, partition, offset, detail)

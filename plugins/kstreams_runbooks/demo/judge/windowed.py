@@ -3,11 +3,11 @@
 The boundaries are Kafka's own (StreamWindowAggregate and KTableSuppressProcessor; KIP-328 for suppress): stream time
 is the largest event time so far of all records in the repartition partition, the current one included; a record is
 dropped as late if the end of its window <= stream time - grace; suppress emits a window as soon as its end + grace <=
-stream time. What is late and what is closed are thus decided by stream time alone, never by the wall clock.
+stream time. So only stream time decides what is late and what is closed, never the wall clock.
 
-A window is closed at the end if its end + grace <= the largest event time of its repartition partition, whatever the
-interleaving was. Which record was late does depend on the interleaving, see the docstring of `judge`; and after a
-restart the application's stream time starts anew, so a late record may be counted and its window emitted again.
+A window is closed at the end if its end + grace <= the largest event time of its repartition partition, with any
+interleaving. Which record was late does depend on the interleaving, see the docstring of `judge`; and after a
+restart the application's stream time starts again, so a late record may be counted and its window emitted again.
 A window with a record that could be late is therefore left out of all figures and makes the output inconclusive.
 """
 
@@ -81,7 +81,7 @@ def judge_windowed(
 
 
 def _compare(collected: Collected, closed: dict[str, Windowed], undecided: dict[str, str]) -> tuple[Tally, int]:
-    """Match records with closed windows; return what is wrong, and how many records were looked at."""
+    """Match records with closed windows; return what is wrong, and the number of records read."""
     tally = Tally()
     seen = 0
     found: set[str] = set()
@@ -119,7 +119,7 @@ def _text(value: bytes | None) -> str:
 def _late_in_known_order(
     collected: Collected, window: JudgedWindow, perfect: frozenset[int]
 ) -> dict[tuple[int, int], str]:
-    """Find the windows with a record that was late, where the order of processing is known."""
+    """Find the windows with a record that was late, if the order of processing is known."""
     late: dict[tuple[int, int], str] = {}
     stream_time: dict[int, int] = {}
     for partition, event in zip(collected.running_partition, collected.running_event, strict=True):

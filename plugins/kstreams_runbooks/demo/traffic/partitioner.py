@@ -1,4 +1,4 @@
-"""Where Kafka's default partitioner puts a key: murmur2 of the serialized key, positive, modulo the partitions.
+"""Kafka's default partitioner: murmur2 of the serialized key, positive, modulo the number of partitions.
 
 Source: `BuiltInPartitioner.partitionForKey` and `Utils.murmur2` in Kafka's Java client; librdkafka's
 `partitioner=murmur2_random` is the same for every key that is not null. `test_traffic_partitioner.py` compares all

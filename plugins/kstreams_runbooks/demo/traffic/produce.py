@@ -1,8 +1,8 @@
-"""The generator: sends what the schedule says, at its pace, until it is told to stop.
+"""The generator: sends the events of the schedule, at its pace, until it is stopped.
 
 Keyed records need `partitioner=murmur2_random`: librdkafka's own default puts keys elsewhere than Kafka's, and a
-foreign-key join or a table then looks in the wrong partition. Nothing is buffered beyond `QUEUE` records: while a
-broker is away the generator waits, and afterwards sends what has become due; event times stay those of the schedule.
+foreign-key join or a table then looks in the wrong partition. At most `QUEUE` records are buffered: while a broker
+does not answer the generator waits, and then sends the events that are due; event times stay those of the schedule.
 """
 
 import time
@@ -32,7 +32,7 @@ PRODUCER: Final[Mapping[str, str | int | bool]] = {
     "partitioner": "murmur2_random",
     "linger.ms": 5,
     "queue.buffering.max.messages": QUEUE,
-    # 0: never give a record up, so that a long outage leaves no hole in the sequence
+    # 0: never give up a record, because a long outage must not leave a hole in the sequence
     "message.timeout.ms": 0,
     "delivery.report.only.error": True,
 }
@@ -40,7 +40,7 @@ PRODUCER: Final[Mapping[str, str | int | bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class Produced:
-    """What a run of the generator has sent and the broker has acknowledged; `seconds` of wall time."""
+    """The records that a run of the generator sent and the broker acknowledged; `seconds` of wall time."""
 
     run: str
     orders: int
@@ -61,7 +61,7 @@ def generate(
     """Send the customers, then the events as they become due; return when all of it is acknowledged.
 
     `config` is a librdkafka config with at least `bootstrap.servers`. Ends after `seconds` of wall time, after
-    `records` events, or as soon as `stop()` is true. Raises Unreachable where no broker answers at the start or the
+    `records` events, or as soon as `stop()` is true. Raises Unreachable if no broker answers at the start or the
     last records are not acknowledged within `FLUSH_S`, BadInput for topics that do not exist.
     """
     inputs = {role: names[role] for role in INPUTS}
@@ -142,6 +142,6 @@ class _Sender:
             self._failures.append(f"{message.topic()}: {error.str()}")
 
     def _on_error(self, error: KafkaError) -> None:
-        # anything but a fatal error, such as a broker that is away, librdkafka retries by itself
+        # anything but a fatal error, such as a broker that does not answer, librdkafka retries by itself
         if error.fatal():
             self._failures.append(error.str())

@@ -15,7 +15,7 @@ _parse: Final = json.JSONDecoder().raw_decode
 
 
 class MalformedRecord(ValueError):
-    """A value that is not a record of the expected kind; the text says what is wrong with it."""
+    """A value that is not a record of the expected kind; the text names the fault."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +29,9 @@ class Record:
 
     @classmethod
     def read(cls, key: str, value: bytes | None) -> Self:
-        """Decode a record as it stands in its topic.
+        """Decode a record as its topic contains it.
 
-        Raises MalformedRecord as `decode` does, for a tombstone, and where the value names another key.
+        Raises MalformedRecord as `decode` does, for a tombstone, and if the value names another key.
         """
         if value is None:
             raise MalformedRecord("a tombstone")
@@ -61,7 +61,7 @@ class Record:
             raise MalformedRecord(f"not one JSON object of version {VERSION}")
         names, types = _kinds(cls)
         values = list(map(document.get, names))
-        # the types themselves, not isinstance: JSON's true would pass for an int
+        # compares the types themselves: with isinstance JSON's true would pass for an int
         if tuple(map(type, values)) != types:
             raise MalformedRecord(_complaint(names, types, values))
         return cls(*values)

@@ -4,8 +4,8 @@ An event is either a new order or an update of an earlier one. An update points 
 before it; following the pointers ends at the event that created the order, so order and customer of any event are
 found without remembering a single order. Randomness is splitmix64 over (seed, n, purpose).
 
-Event time is `start + n * 1000 / rate` minus a jitter of 0 .. `disorder_ms`: what a consumer sees out of order is
-bounded by `disorder_ms`, except for producers that stop and continue.
+Event time is `start + n * 1000 / rate` minus a jitter of 0 .. `disorder_ms`, which bounds the disorder that a consumer
+sees, except after producers that stop and continue.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from kstreams_runbooks.errors import BadInput
 UPDATE_PERCENT: Final = 40
 """Share of events that update an existing order: enough that the latest per order differs from the first."""
 REACH: Final = 5_000
-"""How many events an update may point back: about 12 s at 400 events/s, so that updates cross a restart."""
+"""How many events an update may point back: about 12 s at 400 events/s, because updates should cross a restart."""
 CUSTOMER_EVERY: Final = 40
 """One customer update after so many events: at 400 events/s ten a second, each of which fans out in the join."""
 REGIONS: Final = 8
@@ -49,11 +49,11 @@ class Schedule:
             raise BadInput(f"disorder {self.disorder_ms} ms: give 0 or more")
         # event times below zero have no window in Kafka Streams
         if self.start_ms < self.disorder_ms:
-            raise BadInput(f"start {self.start_ms} ms lies before the disorder of {self.disorder_ms} ms")
+            raise BadInput(f"start {self.start_ms} ms is before the disorder of {self.disorder_ms} ms")
 
     @property
     def run(self) -> str:
-        """Name of the run in order and event ids: the start in base 36, so that a restart has new ids."""
+        """Name of the run in order and event ids: the start in base 36, which gives a restart new ids."""
         return base36(self.start_ms)
 
     def due(self, n: int) -> float:
@@ -77,7 +77,7 @@ class Schedule:
         return Customer(f"c-{index}", self._region(index, 5), seq=self.start_ms, ts=self.start_ms)
 
     def customer_after(self, n: int) -> Customer | None:
-        """Return the customer update that follows event n, or None where none does.
+        """Return the customer update that follows event n, or None if none does.
 
         `seq` counts up from the start in ms: it grows within a run, and from one run to the next as long as a run
         sends fewer than 1,000 customer updates per second.

@@ -8,7 +8,7 @@ from kstreams_runbooks.errors import BadInput
 
 
 class TopicRole(StrEnum):
-    """What a topic is to the application; the value is its key in settings and documents."""
+    """The role of a topic in the application; the value is its key in settings and documents."""
 
     ORDERS = "orders"
     CUSTOMERS = "customers"

@@ -1,4 +1,4 @@
-"""The first words with a cluster: is it there, and does it have the topics. Shared by generator and judge."""
+"""Checks that a cluster answers and has the topics, for the generator and the judge."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -11,10 +11,10 @@ from kstreams_runbooks.demo.traffic.topics import TopicRole
 from kstreams_runbooks.errors import BadInput, Unreachable
 
 ANSWER_S: Final = 8.0
-"""A broker that says nothing for so long is unreachable: a restart of one node takes about half of it."""
+"""A broker without an answer for this long is unreachable: a restart of one node takes about half of it."""
 _CALL_S: Final = 3.0
 
-# librdkafka prints each refused connection on stderr; we say it once, in a sentence
+# librdkafka prints each refused connection on stderr; this module reports it once, in a sentence
 QUIET: Final[Mapping[str, str | int]] = {"log_level": 0}
 
 
@@ -31,7 +31,7 @@ def retrying() -> Retrying:
 def partition_counts(admin: AdminClient, names: Mapping[TopicRole, str], bootstrap: str) -> dict[TopicRole, int]:
     """Return the number of partitions of each role's topic.
 
-    Raises Unreachable where no broker answers, BadInput naming the topics that do not exist.
+    Raises Unreachable if no broker answers, BadInput naming the topics that do not exist.
     """
     try:
         cluster = retrying()(admin.list_topics, timeout=_CALL_S)

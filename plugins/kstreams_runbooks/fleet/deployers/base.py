@@ -1,4 +1,4 @@
-"""What every deployer is declared with: instances with their metrics, releases, and the settings a runbook may set."""
+"""Fields common to every deployer: instances with their metrics, releases, and the settings a runbook may set."""
 
 from collections.abc import Collection, Mapping, Sequence
 from string import Formatter
@@ -62,7 +62,7 @@ class Instance(FleetModel):
 
 
 class DeployerDeclaration(FleetModel):
-    """What the settings of every kind of deployer share."""
+    """The settings that every kind of deployer shares."""
 
     kind: str = Field(description="which deployer")
     instances: tuple[Instance, ...] = Field(min_length=1, description=INSTANCES)
@@ -89,7 +89,7 @@ class DeployerDeclaration(FleetModel):
 
 
 def apart(instances: Sequence[_I], fields: Sequence[str]) -> None:
-    """ValueError where two instances share the value of one of `fields`: what is read of one is not another's."""
+    """ValueError if two instances share the value of one of `fields`: one's readings would pass for the other's."""
     for field in fields:
         seen: dict[Any, _I] = {}
         for later in instances:

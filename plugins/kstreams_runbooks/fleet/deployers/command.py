@@ -1,4 +1,4 @@
-"""The deployer entry of an application whose team has scripts of its own to deploy it."""
+"""The deployer entry of an application that its team deploys with scripts of its own."""
 
 from collections.abc import Callable
 from typing import Annotated, Literal
@@ -15,7 +15,7 @@ from kstreams_runbooks.fleet.deployers.base import (
 )
 from kstreams_runbooks.fleet.values import Amount, CommandLine, FleetModel
 
-# Which release is meant: by its own name, or by what it is called where it is deployed.
+# The release: by its own name, or by the name used where it is deployed.
 _RELEASE = ("release", "artifact")
 
 
@@ -46,7 +46,7 @@ WhatToRun = Annotated[
 
 
 class LookingCommands(FleetModel):
-    """What a deployer through which a person acts may have: commands that only look."""
+    """Commands of a deployer through which a person acts: they only read."""
 
     instances: Everything | None = Field(
         default=None,
@@ -58,7 +58,7 @@ class LookingCommands(FleetModel):
 
 
 class Commands(FleetModel):
-    """One command per verb; what is not declared cannot be done."""
+    """One command per verb; an undeclared verb cannot run."""
 
     instances: Everything = Field(description="prints every instance as one JSON document, and changes nothing")
     apply: WhatToRun = Field(description="sets {release} and exactly {settings} of {instance} for its next start")

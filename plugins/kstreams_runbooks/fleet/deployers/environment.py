@@ -1,4 +1,4 @@
-"""What a team's commands find in their environment: a short list that is always there, and what is declared."""
+"""Environment of a team's commands: a short list that is always there, and the declared variables."""
 
 import re
 from typing import Annotated
@@ -8,14 +8,14 @@ from pydantic import AfterValidator, Field
 from kstreams_runbooks.fleet.settable import is_secret
 from kstreams_runbooks.fleet.values import FleetModel, distinct
 
-# Where programs are, whose files they read, how they print, what time it is.
+# Paths of programs and of their files, locale, time zone.
 ALWAYS = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR")
 # Airflow's connections, keys and logins, our own address of the ledger and login, and Spark's token.
 _OURS = re.compile(r"_{0,2}AIRFLOW.*|KSTREAMS_RUNBOOKS.*|SPARK_REMOTE.*|SPARK_CONNECT.*", re.IGNORECASE)
 
 
 def is_ours(name: str) -> bool:
-    """Whether a variable is Airflow's, this project's or Spark Connect's: no program of anybody else gets it."""
+    """Whether a variable is Airflow's, this project's or Spark Connect's: no other program gets it."""
     return _OURS.fullmatch(name) is not None
 
 
@@ -39,7 +39,7 @@ Value = Annotated[str, Field(max_length=4_096, pattern=r"^[^\x00\r\n]*$")]
 
 
 class CommandEnvironment(FleetModel):
-    """Variables that the commands of this application get besides those that are always there."""
+    """Variables that the commands of this application get in addition to those that are always there."""
 
     inherit: Annotated[tuple[VariableName, ...], Field(max_length=100), AfterValidator(distinct)] = Field(
         default=(), description="names of variables of the worker that are passed on, such as KUBECONFIG or JAVA_HOME"

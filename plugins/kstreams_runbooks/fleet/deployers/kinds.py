@@ -1,4 +1,4 @@
-"""Every kind of deployer, one row each: whatever declares, lists or makes deployers reads this table."""
+"""Every kind of deployer, one row each: code that declares, lists or makes deployers reads this table."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from kstreams_runbooks.fleet.deployers.supervisord import SupervisordSettings
 class DeployerKind:
     """One kind of deployer: the class of its part of a fleet entry, and its own class.
 
-    That one by name (`module:class`): it is imported when the first deployer of its kind is made.
+    Its own class by name (`module:class`): it is imported when the first deployer of its kind is made.
     """
 
     settings: type[DeployerDeclaration]
@@ -26,7 +26,7 @@ class DeployerKind:
 
 
 _DEPLOYERS = "kstreams_runbooks.deployers"
-# One more deployer is one more row: by its `kind` in a fleet entry.
+# A new deployer is a new row: by its `kind` in a fleet entry.
 KINDS: Mapping[str, DeployerKind] = {
     "supervisord": DeployerKind(SupervisordSettings, f"{_DEPLOYERS}.supervisord.deployer:SupervisordDeployer"),
     "command": DeployerKind(CommandSettings, f"{_DEPLOYERS}.command.deployer:CommandDeployer"),
@@ -55,5 +55,5 @@ def _of_its_kind(written: Any) -> DeployerDeclaration:
     return _by_kind(settings_classes()).validate_python(written)
 
 
-# The settings of any kind; `kind` says which.
+# The settings of any kind, chosen by `kind`.
 DeployerSettings = Annotated[DeployerDeclaration, BeforeValidator(_of_its_kind)]

@@ -1,4 +1,4 @@
-"""The deployer entry of an application that a person, or a repository that a person changes, deploys."""
+"""The deployer entry of an application that a person deploys, directly or through a repository."""
 
 from typing import Literal
 
@@ -16,7 +16,7 @@ from kstreams_runbooks.fleet.values import FleetModel, ReleaseName, Words
 
 
 class Stated(FleetModel):
-    """What a person says that every instance is deployed as."""
+    """A person's statement of the deployment of every instance."""
 
     release: ReleaseName = Field(description="one of releases")
     settings: dict[str, str] = Field(

@@ -53,9 +53,9 @@ class SupervisordSettings(DeployerDeclaration):
     @field_validator("instances")
     @classmethod
     def _apart(cls, instances: tuple[SupervisordInstance, ...]) -> tuple[SupervisordInstance, ...]:
-        """Instances share nothing: what is read or deleted for one is not another's."""
+        """Instances share nothing: readings and deletions for one must not affect another."""
         apart(instances, ("name", "program", "directory", "metrics"))
-        # Sorted by its parts, a folder comes right before one of those that are in it.
+        # Sorted by its parts, a folder comes right before those inside it.
         ordered = sorted(instances, key=lambda one: one.state_dir.parts)
         for one, other in pairwise(ordered):
             if other.state_dir.is_relative_to(one.state_dir):

@@ -1,4 +1,4 @@
-"""How Alembic runs the ledger's migrations: on the connection that it is given, in its transaction."""
+"""Alembic's run of the ledger's migrations: on the given connection, in its transaction."""
 
 from alembic import context
 

@@ -1,1 +1,1 @@
-"""What discovery found, and what an application is ready for."""
+"""Results of discovery, and the readiness of an application for each runbook."""

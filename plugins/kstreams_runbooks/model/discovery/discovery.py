@@ -1,4 +1,4 @@
-"""What a cluster shows of applications that nobody has declared yet."""
+"""Readings of applications on a cluster that are not declared yet."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,17 +7,17 @@ from typing import Any, Literal
 from kstreams_runbooks.model.readings.readings import GroupReading, Missing
 from kstreams_runbooks.model.releases.path import YesNoUnknown
 
-Kind = Literal["application", "perhaps", "other", "unknown"]
+SightingKind = Literal["application", "perhaps", "other", "unknown"]
 Mark = Literal["observed", "guessed", "unknown", "given"]
 
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """What was seen of one group.
+    """Readings of one group.
 
     `committed` is the number of partitions with an offset, by topic, and `stamped` how many of them have the metadata
-    that Kafka Streams leaves. `internal` are topics whose names say that they are this group's. `unseen` says why there
-    may be more of either, empty where no topic is hidden from this login.
+    that Kafka Streams leaves. `internal` are topics with names of this group's internal topics. `unseen` is the reason
+    why more of either may exist, empty if no topic is hidden from this login.
     """
 
     group_id: str
@@ -33,19 +33,19 @@ class Signs:
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """Whether a group is a Kafka Streams application, and what says so."""
+    """Whether a group is a Kafka Streams application, and the evidence for it."""
 
     signs: Signs
-    kind: Kind
+    kind: SightingKind
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class FoundTopology:
-    """What a topology description says of an application: topics, and whether it uses formats that have changed.
+    """An application's topics by its topology description, and whether it uses formats that have changed.
 
-    `open_sinks` are sinks whose topics a program chooses record by record: the text does not have them. `unreadable` is
-    what is to be said of source patterns whose topics are not among `inputs`, because nobody here can read them.
+    `open_sinks` are sinks whose topics a program chooses record by record: the text does not have them. `unreadable`
+    has remarks on source patterns whose topics are not among `inputs`, because they cannot be matched here.
     """
 
     inputs: tuple[str, ...]
@@ -61,7 +61,7 @@ class FoundInstance:
     """One process of an application: by its members in the group, by its metrics, or by both.
 
     `client` is the prefix that the client ids of its threads share, `group_instance_id` is without the thread's number
-    (empty without static membership), `metrics` the URL that answered, `version` what it says it runs.
+    (empty without static membership), `metrics` the URL that answered, `version` the release it reports.
     """
 
     host: str
@@ -73,7 +73,7 @@ class FoundInstance:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Everything that was read of one application."""
+    """All readings of one application."""
 
     signs: Signs
     instances: tuple[FoundInstance, ...]
@@ -82,10 +82,10 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """What the person says of every application; None and empty where nothing is said. `newest` is a release.
+class DiscoverOptions:
+    """The person's input about every application; None and empty if not given. `newest` is a release.
 
-    `cluster_mark` is guessed where nobody has named the cluster.
+    `cluster_mark` is guessed unless the person names the cluster.
     """
 
     cluster: str
@@ -99,7 +99,7 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A value of a declaration, where it is from, and what is to be said of it."""
+    """A value of a declaration, its origin, and a remark on it."""
 
     value: Any
     mark: Mark
@@ -108,7 +108,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A declaration as far as it can be known: fields by name, `deployer` apart because it has fields of its own."""
+    """A declaration with its known values: fields by name, `deployer` apart because it has fields of its own."""
 
     name: str
     fields: Mapping[str, Field]

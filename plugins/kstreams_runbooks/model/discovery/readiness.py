@@ -1,4 +1,4 @@
-"""Whether an application has what a runbook needs: facts of three values, and what follows from them."""
+"""Whether an application meets the needs of a runbook: facts of three values, and the conclusion from them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,23 +8,23 @@ from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 
-Standing = Literal["ready", "missing", "not known", "not needed"]
+ReadinessStatus = Literal["ready", "missing", "not known", "not needed"]
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
-    """Whether something holds, None where nobody can say; `why` is for the other two, in a few words."""
+class Condition:
+    """Whether a condition holds, None if unknown; `why` is for False and None, in a few words."""
 
     holds: bool | None
     why: str = ""
 
 
-Facts = Mapping[str, Fact]
+Conditions = Mapping[str, Condition]
 
 
 @dataclass(frozen=True, slots=True)
 class DeclaredNames:
-    """What a release declares as a suppression, and what as a store."""
+    """The suppressions and the stores that a release declares."""
 
     suppressions: frozenset[str]
     stores: frozenset[str]
@@ -32,10 +32,10 @@ class DeclaredNames:
 
 @dataclass(frozen=True, slots=True)
 class ReadinessReading:
-    """What the facts of one application are made from.
+    """The input for the facts of one application.
 
-    `abilities` are those of its deployer. `described` are releases that have a declaration of what their topology
-    leaves out, with the names of the suppressions and stores in it (Missing: it cannot be read).
+    `abilities` are those of its deployer. `described` are releases with a declaration of the parts that their topology
+    description leaves out, with the names of the suppressions and stores in it (Missing: it cannot be read).
     """
 
     reading: ApplicationReading
@@ -48,10 +48,10 @@ class ReadinessReading:
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """How one application stands to one runbook: what is missing, what is not known, what it would be better with."""
+    """Readiness of one application for one runbook: missing needs, unknown ones, and wants that would improve it."""
 
     runbook: str
-    standing: Standing
+    status: ReadinessStatus
     missing: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     better: tuple[str, ...] = ()

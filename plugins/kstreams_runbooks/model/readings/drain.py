@@ -7,7 +7,7 @@ from kstreams_runbooks.model.readings.lag import PartitionLag
 from kstreams_runbooks.model.readings.readings import Taken
 from kstreams_runbooks.model.verdicts import Verdict
 
-Ends = Mapping[str, int]
+LogEnds = Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +68,9 @@ class DrainReading:
 
     taken: Taken
     partitions: tuple[PartitionLag, ...]
-    ends_before: Ends
-    ends_after: Ends
-    sinks: Ends
+    ends_before: LogEnds
+    ends_after: LogEnds
+    sinks: LogEnds
     group_state: str | None = None
     instances: tuple[RunningInstance, ...] = ()
     all_tasks: frozenset[str] | None = None

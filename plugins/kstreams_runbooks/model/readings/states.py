@@ -6,6 +6,8 @@ Process states are a deployer's (model/readings/readings.py:ProcessState), those
 
 from typing import Final
 
+from kstreams_runbooks.model.times import MINUTE_MS
+
 _DOWN: Final = frozenset({"stopped", "failed"})
 _UP: Final = frozenset({"running", "starting"})
 # Kafka Streams does not leave these states by itself.
@@ -16,7 +18,7 @@ _EMPTY: Final = frozenset({"empty", "dead"})
 
 # A JVM of this age without a Streams client has lost it (a client on its way into ERROR takes its metrics with it) or
 # will never have one: what an application does before it builds its topology takes seconds, not a minute.
-CLIENT_DUE_MS: Final = 60_000
+CLIENT_DUE_MS: Final = MINUTE_MS
 
 
 def is_down(process: str) -> bool:

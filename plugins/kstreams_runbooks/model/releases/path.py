@@ -1,4 +1,4 @@
-"""The question which way leads from one release to another, and its answer: legs of bounces, with their reasons."""
+"""The question for the path from one release to another, and its answer: legs of bounces, with their reasons."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -9,14 +9,14 @@ from kstreams_runbooks.model.verdicts import Outcome, Severity
 
 YesNoUnknown = Literal["yes", "no", "unknown"]
 Before = Literal["drain", "clear_state"]
-Runbook = Literal["library_bump", "rolling_bounce"]
+LegRunbook = Literal["library_bump", "rolling_bounce"]
 
 
 @dataclass(frozen=True, slots=True)
-class VersionQuestion:
-    """What an application runs and where it shall go. None is not known; unknown joins and aggregations count as yes.
+class PathQuestion:
+    """The running release and the target. None is unknown; unknown joins and aggregations count as used.
 
-    `upgrade_from` is what every instance has set already: a downgrade that is half way needs it to go on.
+    `upgrade_from` is the value already set on every instance: an unfinished downgrade needs it to continue.
     """
 
     running: Release
@@ -30,7 +30,7 @@ class VersionQuestion:
 
     @property
     def uses(self) -> frozenset[Feature]:
-        """Features that are used, or not known not to be."""
+        """Features that are used, or whose use is unknown."""
         used: set[Feature] = set()
         if self.foreign_key_joins != "no":
             used.add("foreign_key_joins")
@@ -48,7 +48,7 @@ class VersionQuestion:
 class PathBounce:
     """Every instance, one after another, ends on `target`.
 
-    `upgrade_from` is set in this bounce and in no other (None: unset). `processing_guarantee` is None where the bounce
+    `upgrade_from` is set in this bounce and in no other (None: unset). `processing_guarantee` is None if the bounce
     does not change it. `before`: `drain` comes before the first instance is stopped, `clear_state` between stop and
     start of each.
     """
@@ -60,22 +60,22 @@ class PathBounce:
 
     @property
     def plain(self) -> bool:
-        """Whether it does nothing but swap the library."""
+        """Whether it only swaps the library."""
         return self.upgrade_from is None and self.processing_guarantee is None and not self.before
 
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """One or two bounces that one run of one runbook drives: to another release, or to a setting on the running one."""
+    """One or two bounces by one run of one runbook: to another release, or to a setting on the running one."""
 
-    runbook: Runbook
+    runbook: LegRunbook
     target: str
     bounces: tuple[PathBounce, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class PathFinding:
-    """One row that fired. `runbook` is the DAG that does what it asks for, None where there is none."""
+    """One row that fired. `runbook` is the DAG that performs the action, None if no DAG does."""
 
     id: str
     severity: Severity
@@ -86,8 +86,8 @@ class PathFinding:
 
 
 @dataclass(frozen=True, slots=True)
-class VersionPath:
-    """The answer: `reason` is the verdict in one sentence, `bridge` the release that stands between, if one does."""
+class UpgradePath:
+    """The answer: `reason` is the verdict in one sentence, `bridge` the release in between, None without one."""
 
     verdict: Outcome
     reason: str
@@ -102,5 +102,5 @@ class VersionPath:
 
     @property
     def plain(self) -> bool:
-        """Whether it is one rolling bounce with nothing else to do."""
+        """Whether it is a single rolling bounce without any other step."""
         return len(self.bounces) == 1 and self.bounces[0].plain

@@ -13,13 +13,13 @@ _RELEASE = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})(?:\.([0-9]{1,9}))?(?:\.([0-9]
 @total_ordering
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A release such as 3.4.1; ordered by number, printed as it was written."""
+    """A release such as 3.4.1; ordered by number, printed as written."""
 
     text: str
 
     @classmethod
     def parse(cls, text: str) -> "Release":
-        """Release from its text; BadInput if it is none."""
+        """Release from its text; BadInput if the text is not a release."""
         if not _RELEASE.fullmatch(text.strip()):
             raise BadInput(f"release {text[:_SHOWN]!r} is not a Kafka release; give one such as 4.3.1")
         return cls(text.strip())
@@ -50,7 +50,7 @@ class Release:
 
 
 def within(release: Release, ranges: tuple[str, ...]) -> bool:
-    """Whether a release lies in one of the ranges; ValueError where one is none.
+    """Whether a release is in one of the ranges; ValueError if one is not a range.
 
     A range is a release or a minor (`3.5`: all its patches), or two of them with two dots between, both ends included
     and each of them optional: `2.4..3.2`, `..2.3`, `4.0..`.
@@ -71,7 +71,7 @@ def _in_range(numbers: tuple[int, ...], text: str) -> bool:
 
 
 def _prefix(numbers: tuple[int, ...], end: str) -> tuple[int, ...]:
-    """As much of a release as the end of a range says: 3.5 covers 3.5.2."""
+    """The part of a release that the end of a range has: 3.5 covers 3.5.2."""
     return numbers[: len(_given(end))]
 
 

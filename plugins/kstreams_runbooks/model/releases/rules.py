@@ -1,7 +1,7 @@
-"""What is known of going from one Kafka Streams release to another: rows of data, each with its public source.
+"""Rules for going from one Kafka Streams release to another: rows of data, each with its public source.
 
-`running`, `target`, `releases` and `brokers` are ranges as `model.versions.within` reads them. `needs` names what an
-application has to use for a row to bind (unknown counts as used); empty: always.
+`running`, `target`, `releases` and `brokers` are ranges as `model.releases.release.within` reads them. `needs` names
+the features that an application has to use for a row to bind (unknown counts as used); empty: always.
 """
 
 from dataclasses import dataclass
@@ -15,29 +15,29 @@ Guarantee = Literal["at_least_once", "exactly_once", "exactly_once_beta", "exact
 GroupProtocol = Literal["classic", "streams"]
 Duty = Literal["set_upgrade_from", "drain", "clear_state"]
 
-Ranges = tuple[str, ...]
+ReleaseRanges = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class AcceptedValues:
-    """Values of `upgrade.from` that releases take: minors from `lowest` to `highest`, none where both are empty.
+    """Values of `upgrade.from` that releases accept: minors from `lowest` to `highest`, none if both are empty.
 
-    `throws` are ranges of minors that the configuration lets through and the running application dies of.
+    `throws` are ranges of minors that the configuration accepts and that make the running application fail.
     """
 
-    releases: Ranges
+    releases: ReleaseRanges
     source: str
     lowest: str = ""
     highest: str = ""
-    throws: Ranges = ()
+    throws: ReleaseRanges = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One value of `processing.guarantee` or `group.protocol` and the releases that take it."""
+    """One value of `processing.guarantee` or `group.protocol` and the releases that accept it."""
 
     value: str
-    releases: Ranges
+    releases: ReleaseRanges
     source: str
 
 
@@ -45,19 +45,19 @@ class Setting:
 class UpgradeRule:
     """One row upward; the first that covers a pair and whose `needs` are met decides.
 
-    `upgrade_from` is the value of the first of two bounces, `running` for the running minor. `bridges` are the
-    releases that may stand between; `action` is what to do about a refusal.
+    `upgrade_from` is the value of the first of two bounces, `running` for the running minor. `bridges` are possible
+    releases in between; `action` is the next action after a refusal.
     """
 
     id: str
-    running: Ranges
-    target: Ranges
+    running: ReleaseRanges
+    target: ReleaseRanges
     effect: Literal["one_bounce", "two_bounces", "bridge", "refuse"]
     reason: str
     source: str
     needs: tuple[Feature, ...] = ()
     upgrade_from: str = "running"
-    bridges: Ranges = ()
+    bridges: ReleaseRanges = ()
     action: str = ""
 
 
@@ -65,13 +65,13 @@ class UpgradeRule:
 class DowngradeRule:
     """One row downward; every row that covers a pair and whose `needs` are met adds its duties, one may refuse.
 
-    `upgrade_from` is what is set on the running release before anything else, `target` for the minor to go back to.
+    `upgrade_from` is set on the running release before any other step, `target` for the minor to go back to.
     With `same_minor` a row covers only two patches of one minor.
     """
 
     id: str
-    running: Ranges
-    target: Ranges
+    running: ReleaseRanges
+    target: ReleaseRanges
     effect: Literal["allow", "refuse"]
     reason: str
     source: str
@@ -84,31 +84,31 @@ class DowngradeRule:
 
 @dataclass(frozen=True, slots=True)
 class GuaranteeRule:
-    """What happens to `processing.guarantee` between two releases; the first row that covers decides.
+    """The change of `processing.guarantee` between two releases; the first row that covers decides.
 
     `switch_first`: set to `to` on the running release, a rolling bounce of its own. `switch_in_bounce`: set in the
     bounce that brings the other release. `bridge`: as in `UpgradeRule`.
     """
 
     id: str
-    running: Ranges
-    target: Ranges
+    running: ReleaseRanges
+    target: ReleaseRanges
     guarantees: tuple[Guarantee, ...]
     effect: Literal["switch_first", "switch_in_bounce", "bridge", "refuse", "keep"]
     reason: str
     source: str
     to: Guarantee | None = None
-    bridges: Ranges = ()
+    bridges: ReleaseRanges = ()
     action: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ProtocolRule:
-    """What `group.protocol` allows between two releases."""
+    """Values of `group.protocol` that are possible between two releases."""
 
     id: str
-    running: Ranges
-    target: Ranges
+    running: ReleaseRanges
+    target: ReleaseRanges
     protocols: tuple[GroupProtocol, ...]
     effect: Literal["refuse", "inform"]
     reason: str
@@ -118,11 +118,11 @@ class ProtocolRule:
 
 @dataclass(frozen=True, slots=True)
 class BrokerRule:
-    """Which brokers `releases` can talk to, with these guarantees and protocols (empty: with any)."""
+    """Brokers with which `releases` work, with these guarantees and protocols (empty: with any)."""
 
     id: str
-    releases: Ranges
-    brokers: Ranges
+    releases: ReleaseRanges
+    brokers: ReleaseRanges
     effect: Literal["refuse", "warn"]
     reason: str
     source: str
@@ -132,13 +132,13 @@ class BrokerRule:
 
 @dataclass(frozen=True, slots=True)
 class AvoidRule:
-    """A release not to go to. `refuse`: never, for who uses what the row names; `warn`: a person decides.
+    """A release to avoid. `refuse`: always, for applications that use the named features; `warn`: a person decides.
 
-    A bridge is never a release that any row names.
+    A release that any row names is never a bridge.
     """
 
     id: str
-    releases: Ranges
+    releases: ReleaseRanges
     effect: Literal["refuse", "warn"]
     fixed_in: tuple[str, ...]
     reason: str
@@ -149,7 +149,7 @@ class AvoidRule:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Something that a release brought and that a person has to weigh: the API, behaviour, or the topology itself."""
+    """A change in a release that a person has to assess: the API, behaviour, or the topology itself."""
 
     id: str
     since: str
@@ -160,7 +160,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class VersionRules:
+class UpgradePathRules:
     """All rows, and every release of Kafka Streams that they know, oldest first."""
 
     releases: tuple[Release, ...]

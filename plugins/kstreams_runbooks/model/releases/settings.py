@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from kstreams_runbooks.model.releases.rules import Ranges
+from kstreams_runbooks.model.releases.rules import ReleaseRanges
 from kstreams_runbooks.model.verdicts import Severity
 
-Part = Literal["streams", "consumer", "producer", "admin"]
-PARTS: tuple[Part, ...] = ("streams", "consumer", "producer", "admin")
+SettingPart = Literal["streams", "consumer", "producer", "admin"]
+PARTS: tuple[SettingPart, ...] = ("streams", "consumer", "producer", "admin")
 SettingType = Literal["boolean", "class", "double", "int", "list", "long", "password", "short", "string"]
 
 
@@ -15,16 +15,16 @@ SettingType = Literal["boolean", "class", "double", "int", "list", "long", "pass
 class ReleaseSetting:
     """One setting in some parts of some releases, as their ConfigDef defines it.
 
-    `of` is Kafka Streams itself or the clients that have it. `default` is None where it is not set, or has to be set.
+    `of` is Kafka Streams itself or the clients that have it. `default` is None if it is not set, or has to be set.
     `values` are all values that a release takes (empty: any), in upper and lower case with `any_case`; `range` is the
     lowest and the highest number (None: open). `check` is the release's own text about any other check.
     """
 
     name: str
-    of: tuple[Part, ...]
+    of: tuple[SettingPart, ...]
     type: SettingType
     importance: Literal["high", "medium", "low"]
-    releases: Ranges = ("..",)
+    releases: ReleaseRanges = ("..",)
     default: str | None = None
     deprecated: bool = False
     values: tuple[str, ...] = ()
@@ -49,7 +49,7 @@ class SettingCatalogue:
     effects: tuple[SettingEffect, ...] = ()
 
     def does(self, name: str) -> str:
-        """What a setting does, empty where no row explains it."""
+        """What a setting does, empty if no row explains it."""
         return next((one.does for one in self.effects if one.name == name), "")
 
 

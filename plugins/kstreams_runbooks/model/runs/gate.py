@@ -1,4 +1,4 @@
-"""What a gate waits for: which start of which instance, on which release, within which limits, and for how long."""
+"""Expectations of a gate: which start of which instance, on which release, within which limits, and for how long."""
 
 from dataclasses import dataclass
 
@@ -10,9 +10,9 @@ from kstreams_runbooks.model.runs.plan import Bounce
 class Expectation:
     """An instance is ready when a start other than `previous` runs `bounce` well, `good_readings` times in a row.
 
-    `max_lag` is in records over all partitions of the application, `max_age_ms` is how old a reading may be,
-    `commit_interval_ms` within which time an application that works commits. `seen` is a start whose Streams client has
-    been seen before the gate's first reading: should it be gone by then, it does not come back.
+    `max_lag` is in records over all partitions of the application, `max_age_ms` is the highest age of a reading,
+    `commit_interval_ms` the time within which a working application commits. `seen` is a start whose Streams client was
+    seen before the gate's first reading: if it is gone by then, it does not come back.
     """
 
     instance: str
@@ -27,7 +27,7 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How a gate waits, in seconds: between two readings, at most, and how long it has to stay good once it passed."""
+    """Times of a gate, in seconds: between two readings, the longest wait, and how long it has to stay good."""
 
     interval_s: float
     ceiling_s: float
@@ -36,10 +36,10 @@ class Patience:
 
 @dataclass(frozen=True, slots=True)
 class Awaited:
-    """What a person is requested to deploy: `bounce` on one instance, in a start other than `previous`.
+    """The deployment requested from a person: `bounce` on one instance, in a start other than `previous`.
 
-    `previous` is None where the instance was down when it was requested. `members` are those that the old start brought
-    into the group and that are to be removed once it is gone; none under static membership.
+    `previous` is None if the instance was down at the time of the request. `members` are those that the old start
+    brought into the group and that are removed once it is gone; none under static membership.
     """
 
     instance: str

@@ -1,4 +1,4 @@
-"""The journal: what happened to an application, one entry after another, each bound to the one before it.
+"""The journal: events about an application, one entry after another, each bound to the one before it.
 
 Entries of one application are numbered in the order in which they were committed (`seq`), those of one run also by
 `place`, from 1 without a hole. An entry's hash covers all of it and the hash of the entry before it in its run.
@@ -12,13 +12,14 @@ from typing import Any
 
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.runs.ledger import RunRecord
+from kstreams_runbooks.model.times import MINUTE_MS
 
-# Clocks of workers that NTP sets differ by less; a person takes longer to answer.
-CLOCK_TOLERANCE_MS = 60_000
-# What the first entry of a run has as the hash before it.
+# Clocks of workers synchronised by NTP differ by less; a person takes longer to answer.
+CLOCK_TOLERANCE_MS = MINUTE_MS
+# The hash before the first entry of a run.
 GENESIS = ""
 
-# Kinds beside those of evidence, and the names of entries about a run itself.
+# Kinds other than those of evidence, and the names of entries about a run itself.
 RUN, FACT, APPROVAL, CARD, CARD_DONE, HOLD, GAP = "run", "fact", "approval", "card", "card_done", "hold", "gap"
 # The only kind that may be pruned.
 READING = "reading"
@@ -27,7 +28,7 @@ STARTED, CHAINED, PLANNED, WRITTEN, CONCLUDED = "started", "chain begun", "plann
 _FORM = 1
 # Of one entry, unpacked: a reading of a large application has some hundred kilobytes.
 MOST_BYTES = 64 * 1024 * 1024
-# What a run is from its first entry to its last; the other columns of its record change as it goes on.
+# The columns of a run's record that never change; the others change as it goes on.
 _FIXED = (
     "dag_id",
     "run_id",
@@ -47,9 +48,9 @@ _FIXED = (
 def pack(value: Any) -> bytes:
     """JSON as zlib-compressed UTF-8: a reading of a large application is full of repetition.
 
-    BadInput where it is longer than `MOST_BYTES`.
+    BadInput if it is longer than `MOST_BYTES`.
     """
-    # What others gave may hold half of a surrogate pair: it is kept as JSON escapes it.
+    # Input may hold half of a surrogate pair: it is kept as JSON escapes it.
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(errors="backslashreplace")
     if len(text) > MOST_BYTES:
         raise BadInput(f"a value of {len(text):,} bytes cannot be kept in the ledger (limit {MOST_BYTES:,})")
@@ -57,7 +58,7 @@ def pack(value: Any) -> bytes:
 
 
 def unpack(packed: bytes) -> Any:
-    """What `pack` packed; ValueError where it did not, or where it is longer than `MOST_BYTES` or too deep to read."""
+    """Reverse `pack`; ValueError for other bytes, and for more than `MOST_BYTES` or too deep a value."""
     unpacking = zlib.decompressobj()
     try:
         text = unpacking.decompress(packed, MOST_BYTES)
@@ -73,7 +74,7 @@ def unpack(packed: bytes) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry as it is stored; `payload` is compressed JSON, `hash` what it claims to be."""
+    """One entry as it is stored; `payload` is compressed JSON, `hash` is the stored hash, not yet verified."""
 
     cluster: str
     application: str
@@ -103,7 +104,7 @@ class Clock:
 def entry_hash(entry: Entry, payload_sha256: str | None = None) -> str:
     """SHA-256 over everything of an entry but its own hash, as 64 hex digits.
 
-    `payload_sha256` stands for the payload where only that is left of it (a pruned reading).
+    `payload_sha256` replaces the payload if only that is left of it (a pruned reading).
     """
     content = [
         _FORM,
@@ -124,12 +125,12 @@ def entry_hash(entry: Entry, payload_sha256: str | None = None) -> str:
 
 
 def started_with(record: RunRecord) -> dict[str, Any]:
-    """What the first entry of a run keeps of it: everything that never changes afterwards."""
+    """The fields of a run that its first entry keeps: those that never change afterwards."""
     content = asdict(record)
     return {name: content[name] for name in _FIXED}
 
 
 def value_digest(value: Any) -> str:
-    """SHA-256 over a JSON value, whatever the order of its keys."""
+    """SHA-256 over a JSON value, independent of the order of its keys."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()

@@ -1,6 +1,6 @@
-"""What the ledger keeps: runs, approvals, evidence, holds and undo cards, as values.
+"""Values in the ledger: runs, approvals, evidence, holds and undo cards.
 
-All times are Unix milliseconds (UTC). A `run_key` is `<dag_id>/<run_id>`, with `#2`, `#3` behind it where Airflow's run
+All times are Unix milliseconds (UTC). A `run_key` is `<dag_id>/<run_id>`, with `#2`, `#3` behind it if Airflow's run
 was deleted and its id used again. Order is that of journal entries (model/runs/journal.py), never of times.
 """
 
@@ -21,7 +21,7 @@ def airflow_run(run_key: str) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """One run of a runbook: what was asked for, and how it ended.
+    """One run of a runbook: its request and its outcome.
 
     `plan_digest` is None until a plan is stored, `wrote_at_ms` until the first write, the outcome until `conclude`;
     `ended_entry` is the journal entry of that end.
@@ -53,13 +53,13 @@ class RunRecord:
 
     @property
     def name(self) -> str:
-        """What a person gives to a command to name this run: its id, or its key where the id was used before."""
+        """The run's name in commands: its id, or its key if the id was used before."""
         return self.run_id if self.number == 1 else self.run_key
 
     def is_same_run(self, other: "RunRecord") -> bool:
-        """Whether both are of one run of Airflow, compared by what clearing tasks keeps and a new run has anew.
+        """Whether both are the same Airflow run: compares fields that clearing tasks keeps and a new run changes.
 
-        A record of an older release has neither `run_after` nor the digest of its conf: then the run has to have been
+        A record of an older release has neither `run_after` nor the digest of its conf: then the run must have been
         due before that record began, with the same requester and parameters.
         """
         if (self.dag_id, self.run_id, self.requested_by) != (other.dag_id, other.run_id, other.requested_by):
@@ -78,7 +78,7 @@ class RunRecord:
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """A person's yes to one plan digest, asked for by `task_id`; good until `expires_at_ms`.
+    """A person's approval of one plan digest, requested by `task_id`; valid until `expires_at_ms`.
 
     `entry` is its place in the order of everything about the application, 0 before it is kept.
     """
@@ -95,7 +95,7 @@ class Approval:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One thing that a step read, decided or wrote; ids grow in the order of writing, over an application's runs."""
+    """One reading, decision or write of a step; ids grow in the order of writing, over all runs of an application."""
 
     id: int
     run_key: str
@@ -121,10 +121,10 @@ class Hold:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What undo does for one write: written before the write, so a crash in between leaves a card and never none.
+    """The way back from one write, written before it: a crash in between never leaves a write without a card.
 
-    `object` is what was changed (an instance, a topic); `seq` counts from 1 within a run; `done` says that the card has
-    been dealt with: undone, or judged to apply no more. `entry` is its place among everything about the application.
+    `object` is the changed object (an instance, a topic); `seq` counts from 1 within a run; `done`: the card has been
+    undone, or judged not to apply any more. `entry` is its place among everything about the application.
     """
 
     run_key: str

@@ -1,11 +1,11 @@
-"""What a person is told without asking: one message, and how far it has got on its way to one notifier."""
+"""Notifications: one message, and its delivery to one notifier."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class Kind(StrEnum):
-    """The messages about a run, of which the last three end it, and the one about an application by itself."""
+    """The messages about a run (the last three end it), and the one about an application by itself."""
 
     NEEDS_YOU = "needs_you"
     HELD = "held_too_long"
@@ -16,16 +16,16 @@ class Kind(StrEnum):
 
     @property
     def words(self) -> str:
-        """As it stands in a subject."""
+        """The kind as it appears in a subject."""
         return self.value.replace("_", " ")
 
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """One message. `about`, `kind` and `occasion` together are what is sent once.
+    """One message, sent once for each `about`, `kind` and `occasion` together.
 
-    `about` is the key of a run, or of what has a status of its own: `application:CLUSTER:NAME`, `owner:CLUSTER:NAME`.
-    `lines` is the whole text, with deadline, command and link among them; times are Unix milliseconds.
+    `about` is the key of a run, or of an object with a status of its own: `application:CLUSTER:NAME`,
+    `owner:CLUSTER:NAME`. `lines` is the whole text, including deadline, command and link; times are Unix milliseconds.
     """
 
     about: str
@@ -50,7 +50,7 @@ class Notification:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """A message on its way to one notifier: not sent while `sent_at_ms` is None, and `error` says why not."""
+    """The delivery of a message to one notifier: pending while `sent_at_ms` is None, `error` has the last failure."""
 
     notification: Notification
     channel: str

@@ -1,6 +1,6 @@
-"""A plan is a value with a digest: what a run will do, and the facts that its steps were chosen from.
+"""A plan is a value with a digest: the actions of a run, and the facts from which its steps were chosen.
 
-It never binds offsets, lag, starts or times, so that a rerun of an unchanged world makes the same digest.
+It never binds offsets, lag, starts or times: planning again from unchanged facts yields the same digest.
 """
 
 import hashlib
@@ -22,9 +22,9 @@ def deployed(release: str, settings: tuple[tuple[str, str], ...]) -> str:
 class Bounce:
     """One step of a plan: its instances end on `release` with exactly `settings` set by the runbook.
 
-    `library` is the Kafka Streams release inside `release`, empty where the release is named after it. `instances` are
-    the ones it takes, empty for all of them. With `clear_state` local state is deleted between stop and start; with
-    `after_drain` what lies in the repartition topics is read to its end before the first instance is stopped.
+    `library` is the Kafka Streams release inside `release`, empty if the release is named after it. `instances` are
+    its instances, empty for all of them. With `clear_state` local state is deleted between stop and start; with
+    `after_drain` the records in the repartition topics are read to their end before the first instance is stopped.
     """
 
     number: int
@@ -37,7 +37,7 @@ class Bounce:
 
     @property
     def version(self) -> str:
-        """The Kafka Streams release that an instance reports once it is there."""
+        """The Kafka Streams release that an instance reports after this bounce."""
         return self.library or self.release
 
     def takes(self, instance: str) -> bool:
@@ -51,7 +51,7 @@ class Bounce:
 
     @property
     def sentence(self) -> str:
-        """What this bounce does, for a person."""
+        """The actions of this bounce, for a person."""
         return (
             f"bounce {self.number}: {self.deployed}"
             + (", local state cleared first" if self.clear_state else "")
@@ -60,8 +60,8 @@ class Bounce:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """What an instance is deployed as: `version` is the Kafka Streams release inside `release`."""
+class DeployedInstance:
+    """The deployment of an instance: `version` is the Kafka Streams release inside `release`."""
 
     instance: str
     release: str
@@ -76,12 +76,12 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class PlanFacts:
-    """What the steps were chosen from; drift in any of it makes another plan."""
+    """The facts from which the steps were chosen; any change of them leads to another plan."""
 
     group_type: str
     topics: tuple[tuple[str, str, int], ...]
     instances: tuple[str, ...]
-    at_start: tuple[Standing, ...]
+    at_start: tuple[DeployedInstance, ...]
     static_membership: bool
     code: str
 
@@ -97,11 +97,11 @@ class InstanceCost:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run will do. `limits` are name and value, in the units of the fleet declaration.
+    """The actions of a run. `limits` are name and value, in the units of the fleet declaration.
 
-    `title` names it in one line, `worst_case` says what may go wrong while it runs. With `at_once` every instance is
-    down before the first starts again; otherwise they are taken one after another. `then` says what is left for other
-    runs of the same runbook once this one has ended.
+    `title` names it in one line, `worst_case` describes possible damage while it runs. With `at_once` every instance
+    is down before the first starts again; otherwise they are taken one after another. `then` lists the steps left for
+    other runs of the same runbook once this one has ended.
     """
 
     runbook: str
@@ -124,18 +124,18 @@ class Plan:
         return dict(self.limits)[name]
 
     def bounce(self, number: int) -> Bounce | None:
-        """The numbered bounce, None where this path does not need it."""
+        """The numbered bounce, None if this path does not need it."""
         return next((bounce for bounce in self.bounces if bounce.number == number), None)
 
     def last_of(self, instance: str) -> Bounce | None:
-        """The bounce on which an instance ends, None where the plan leaves it as it is."""
+        """The bounce on which an instance ends, None if the plan does not change it."""
         return next((bounce for bounce in reversed(self.bounces) if bounce.takes(instance)), None)
 
     @property
     def digest(self) -> str:
-        """First 16 hex digits of the SHA-256 over the canonical JSON of what binds.
+        """First 16 hex digits of the SHA-256 over the canonical JSON of the binding parts.
 
-        What explains the plan to a person may carry measured figures: it does not bind.
+        Explanations of the plan may carry measured figures: they do not bind.
         """
         binding = {name: value for name, value in asdict(self).items() if name not in _EXPLAINING}
         text = json.dumps(binding, sort_keys=True, separators=(",", ":"), ensure_ascii=False)

@@ -1,22 +1,22 @@
-"""What an undo card knows of the instance that it leads back."""
+"""Facts in an undo card about its instance."""
 
 from dataclasses import dataclass
 
 from kstreams_runbooks.model.readings.readings import MemberReading, Start
-from kstreams_runbooks.model.runs.plan import Standing
+from kstreams_runbooks.model.runs.plan import DeployedInstance
 
 
 @dataclass(frozen=True, slots=True)
 class UndoFacts:
-    """One instance before and after one bounce; a card of an older release may lack any of it.
+    """One instance before and after one bounce; a card of an older release may lack any of these facts.
 
-    `previous` is the start that ran when the card was written (None where none did), `members` what the instance had in
-    the group then. `by_hand` are the commands with which a person goes back. `bounce` is 0 where the card does not say.
+    `previous` is the start that ran when the card was written (None if none did), `members` are those of the instance
+    in the group at that time. `by_hand` are the commands for a manual undo. `bounce` is 0 if the card does not have it.
     """
 
     bounce: int = 0
-    before: Standing | None = None
-    after: Standing | None = None
+    before: DeployedInstance | None = None
+    after: DeployedInstance | None = None
     previous: Start | None = None
     members: tuple[MemberReading, ...] = ()
     by_hand: tuple[str, ...] = ()

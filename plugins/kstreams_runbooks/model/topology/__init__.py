@@ -1,1 +1,1 @@
-"""A topology as values: operators, what an application declares of it, and a change."""
+"""A topology as values: operators, an application's declaration of it, and a change."""

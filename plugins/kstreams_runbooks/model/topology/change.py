@@ -1,4 +1,4 @@
-"""What a change does to each part of an application, and the rows that say what follows from it."""
+"""The effect of a change on each part of an application, and the rows about its consequences."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,9 +11,9 @@ from kstreams_runbooks.model.verdicts import Severity
 class ChangeFigures:
     """Readings by full topic name; a topic that is not there was not read.
 
-    `bytes_on_disk` are those of one replica, `records` what an input holds (offsets, transaction markers included),
-    `oldest_ms` the timestamp of the oldest record that an input still has (ms since 1970), `partitions` counts as they
-    are on the cluster, `inputs` the names that were asked for as inputs.
+    `bytes_on_disk` are those of one replica, `records` the offsets in an input (transaction markers included),
+    `oldest_ms` the timestamp of the oldest record that an input still has (ms since 1970). `partitions` are counts as
+    they are on the cluster, `inputs` the names that were requested as inputs.
     """
 
     bytes_on_disk: Mapping[str, int] = field(default_factory=dict)
@@ -24,14 +24,14 @@ class ChangeFigures:
 
     @property
     def records_held(self) -> int | None:
-        """What all inputs hold together, None while one of them is not known."""
+        """Records in all inputs together, None while one of them is not known."""
         if not self.inputs or not set(self.inputs) <= self.records.keys():
             return None
         return sum(self.records[name] for name in self.inputs)
 
     @property
     def reach_back_to_ms(self) -> int | None:
-        """From when on every input still has its records, None while one that holds any does not say."""
+        """The time since which every input has all its records, None if that is unknown for an input that holds any."""
         if self.records_held is None:
             return None
         reaching = [self.oldest_ms.get(name) for name in self.inputs if self.records[name]]
@@ -64,15 +64,15 @@ ChangeRunbook = Literal[
     "blue_green_cutover",
 ]
 
-# A fact that is None is not known: it has to be declared.
+# A fact that is None is unknown: it has to be declared.
 Fact = bool | str | int | None
 
 
 @dataclass(frozen=True, slots=True)
 class Undeclared:
-    """One thing that nobody declares: a field of `where` (such as stores.orders), on the `sides` that lack it.
+    """One undeclared fact: a field of `where` (such as stores.orders), on the `sides` that lack it.
 
-    Without a field `where` says in words what is to be done.
+    Without a field `where` describes the action in words.
     """
 
     where: str
@@ -86,9 +86,9 @@ class Undeclared:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """One part of an application and what becomes of it: facts by name; `said` are words for its sentences.
+    """One part of an application and the effect on it: facts by name; `said` are words for its sentences.
 
-    `asked` says of a fact that is None what to declare.
+    `asked` has, for a fact that is None, the field to declare.
     """
 
     kind: SubjectKind
@@ -100,11 +100,11 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class ChangeRule:
-    """One row: it fires on a subject of kind `on` whose facts are all as `fires_when` has them.
+    """One row: it fires on a subject of kind `on` if all its facts match `fires_when`.
 
-    `message` has the words of the subject in braces. `runbooks` are alternatives, the mildest first; none where
-    nothing has to be done, or where `refuse` says that nothing makes it safe. `covers` are rules whose findings on the
-    same object, or on the application as a whole, say nothing more once this one fires.
+    `message` has the words of the subject in braces. `runbooks` are alternatives, the mildest first; none if no action
+    is needed, or if `refuse` is set because no runbook makes it safe. `covers` are rules whose findings on the same
+    object, or on the application as a whole, add nothing once this one fires.
     """
 
     id: str
@@ -123,7 +123,7 @@ class ChangeRule:
 class ChangeFinding:
     """One rule that fired on one object, with the runbooks that answer it, the mildest first.
 
-    `covered_by` names the stronger rule on the same object, None for none.
+    `covered_by` names the stronger rule on the same object, None without one.
     """
 
     id: str
@@ -138,9 +138,9 @@ class ChangeFinding:
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """A rule that may fire on an object, and what to declare so that it is known.
+    """A rule that may fire on an object, and the fields to declare for a decision.
 
-    `severity`, `runbooks` and `refuse` are the rule's; `candidates` are what the object may have been, where two or
+    `severity`, `runbooks` and `refuse` are the rule's; `candidates` are possible counterparts of the object, if two or
     more are equally alike.
     """
 

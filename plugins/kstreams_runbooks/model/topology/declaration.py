@@ -1,6 +1,6 @@
-"""What a topology description has no room for, as an application declares it: windows, keys, serdes, suppressions.
+"""An application's declaration of facts that a topology description omits: windows, keys, serdes, suppressions.
 
-Nothing here has a default that stands for a fact: what is not declared is not known, and what hangs on it is
+No field has a default in place of a fact: an undeclared fact is unknown, and decisions that depend on it are
 inconclusive.
 """
 
@@ -20,8 +20,8 @@ SuppressMode = Literal["until_window_closes", "until_time_limit"]
 class Window:
     """One window, in ms: `size_ms` is the gap of a session and the difference of a join or a sliding window.
 
-    `grace_given` is False where the program leaves it to the default (24 h less the size, for old factories), `emit`
-    the strategy of KIP-825, which is on_window_update unless a program gives another.
+    `grace_given` is False if the program leaves it to the default (24 h less the size, for old factories), `emit`
+    the strategy of KIP-825, which is on_window_update unless a program sets another.
     """
 
     kind: WindowKind
@@ -34,7 +34,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Serde:
-    """How bytes are written: a name, and the version of the schema that stands in them (None: none does)."""
+    """The format of bytes: a name, and the version of the schema that is written with them (None: no version)."""
 
     name: str
     schema_version: int | None = None
@@ -42,10 +42,10 @@ class Serde:
 
 @dataclass(frozen=True, slots=True)
 class DeclaredStore:
-    """One store. `key` says in words what its records are kept by.
+    """One store. `key` describes in words how its records are keyed.
 
-    `ttl_ms` is after how long a key is forgotten, `loss_acceptable` whether the owners can bear to begin without what
-    it holds; `source_table` whether it is a table read straight from a topic.
+    `ttl_ms` is the time after which a key is removed, `loss_acceptable` whether the owners accept to begin without its
+    content; `source_table` whether it is a table read straight from a topic.
     """
 
     kind: StoreKind | None = None
@@ -63,9 +63,9 @@ class DeclaredStore:
 class DeclaredSuppression:
     """One suppress operator; limits that are None are not set.
 
-    `value_serde` is that of what it holds, where an operator between the table and it changes the type. `keys` is how
-    many different ones an instance sees within the time that results are held back, the bytes are averages, serialized:
-    what its memory is estimated from.
+    `value_serde` is that of its records, if an operator between the table and it changes the type. `keys` is the number
+    of different keys that one instance sees while results are held back, the bytes are averages, serialized: the memory
+    estimate uses them.
     """
 
     mode: SuppressMode
@@ -81,7 +81,7 @@ class DeclaredSuppression:
 
 @dataclass(frozen=True, slots=True)
 class DeclaredTopic:
-    """One topic that is read or written: its partitions and, in words, what its records are keyed by.
+    """One topic that is read or written: its partitions and, in words, how its records are keyed.
 
     `joined_with` are topics that it has to be co-partitioned with (empty: none), `readers` the groups downstream.
     """
@@ -96,7 +96,7 @@ class DeclaredTopic:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What an instance has for suppress buffers and the record cache together, and how many instances there are."""
+    """Memory of an instance for suppress buffers and the record cache together, and the number of instances."""
 
     heap_bytes: int
     instances: int
@@ -104,7 +104,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """Everything that an application declares of one version of itself, by the names that its topology has.
+    """An application's whole declaration of one version, by the names in its topology.
 
     `config` are its settings (None: not given), `library` its Kafka Streams release, `auto_create_topics` the broker's
     auto.create.topics.enable.
@@ -121,10 +121,10 @@ class Declaration:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """The text of a description with where it came from.
+    """The text of a description with its origin.
 
-    `release` is the deployed name, empty where the text is of none; `library` the Kafka Streams release inside it,
-    empty where nobody says; `declared` is None where no file of that release declares anything.
+    `release` is the deployed name, empty if the text belongs to none; `library` the Kafka Streams release inside it,
+    empty if unknown; `declared` is None if that release has no declaration file.
     """
 
     release: str

@@ -1,4 +1,4 @@
-"""A topology as its description tells it: nodes, what they read, keep and write, and which subtopology they are in."""
+"""A topology as its description prints it: nodes, the topics and stores they use, and their subtopologies."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Processor:
-    """A node that works on records; it shares each of its stores with whatever else names them."""
+    """A node that processes records; it shares each of its stores with every other node that names them."""
 
     name: str
     stores: frozenset[str]
@@ -25,7 +25,7 @@ class Processor:
 
 @dataclass(frozen=True, slots=True)
 class Sink:
-    """A node that writes to `topic`, or to whatever its `extractor` (a class or a lambda) says: one of the two."""
+    """A node that writes to `topic`, or to the topics that its `extractor` (a class or a lambda) chooses."""
 
     name: str
     topic: str | None
@@ -49,7 +49,7 @@ class Subtopology:
 
     @property
     def id(self) -> str:
-        """What a task directory begins with: `0`, or `name__0` in a named topology."""
+        """The prefix of task directories: `0`, or `name__0` in a named topology."""
         return f"{self.topology}__{self.number}" if self.topology else str(self.number)
 
     @property
@@ -70,12 +70,12 @@ class Subtopology:
 
 @dataclass(frozen=True, slots=True)
 class Topology:
-    """All subtopologies, by number; equal where they hold the same, whatever order the text had."""
+    """All subtopologies, by number; equal if they have the same content, in any order of the text."""
 
     subtopologies: tuple[Subtopology, ...]
 
     def nodes(self) -> Iterator[tuple[Subtopology, Node]]:
-        """Every node with the subtopology that it is in."""
+        """Every node with its subtopology."""
         return ((sub, node) for sub in self.subtopologies for node in sub.nodes)
 
     @property
@@ -84,5 +84,5 @@ class Topology:
         return frozenset(store for sub in self.subtopologies for store in sub.stores)
 
     def subtopology_of(self, store: str) -> Subtopology | None:
-        """Where a store is kept, None for a store that is not there."""
+        """The subtopology of a store, None for an unknown store."""
         return next((sub for sub in self.subtopologies if store in sub.stores), None)

@@ -21,7 +21,7 @@ from kstreams_runbooks.model.readings.readings import (
     TopicReading,
 )
 from kstreams_runbooks.observe.application.metrics import read_streams
-from kstreams_runbooks.observe.application.polling import ask_all
+from kstreams_runbooks.observe.application.polling import poll_all
 from kstreams_runbooks.observe.kafka.cluster import ClusterReader
 from kstreams_runbooks.observe.kafka.topic_names import TopicNames
 from kstreams_runbooks.observe.lag.topology_topics import TopologyTopics, topology_topics
@@ -152,7 +152,7 @@ def reading_instances(
     calls = [partial(read_streams, one.metrics, application_id=application.application_id) for one in declared]
     with ThreadPoolExecutor(max_workers=2, thread_name_prefix="metrics") as pool:
         deployments = pool.submit(_deployments, deployer)
-        metrics = pool.submit(ask_all, {application.name: calls}, Missing, of_one=_AT_ONCE)
+        metrics = pool.submit(poll_all, {application.name: calls}, Missing, of_one=_AT_ONCE)
 
         def read() -> tuple[InstanceReading, ...]:
             found = deployments.result()

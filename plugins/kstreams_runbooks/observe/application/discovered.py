@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from kstreams_runbooks.decide.change.library import aggregates_tables, joins_by_foreign_key
-from kstreams_runbooks.decide.comparison.compared import Version
+from kstreams_runbooks.decide.comparison.compared import Side
 from kstreams_runbooks.decide.discovery.instances import found_instances
 from kstreams_runbooks.decide.topology.java_pattern import KAFKAS_OWN
 from kstreams_runbooks.decide.topology.names import internal_by_id
@@ -153,8 +153,8 @@ def found_topology(text: str, application_id: str, names: TopicNames) -> FoundTo
         inputs=tuple(sorted(sources - topics.internal)),
         outputs=tuple(sorted(_written(sinks, topics.internal, application_id))),
         open_sinks=tuple(sorted(sink.name for sink in sinks if sink.topic is None)),
-        table_aggregations=aggregates_tables(Version(topology)),
-        foreign_key_joins=joins_by_foreign_key(Version(topology)),
+        table_aggregations=aggregates_tables(Side(topology)),
+        foreign_key_joins=joins_by_foreign_key(Side(topology)),
         unreadable="; ".join(filter(None, (unreadable, unproven))),
     )
 

@@ -18,9 +18,9 @@ _OF_ONE = 8
 _SECONDS = 20.0
 
 
-def ask_all(
+def poll_all(
     calls: Mapping[str, Sequence[Callable[[], _T]]],
-    not_asked: Callable[[str], _T],
+    not_polled: Callable[[str], _T],
     *,
     of_one: int = _OF_ONE,
     seconds: float = _SECONDS,
@@ -28,12 +28,12 @@ def ask_all(
     """What the calls of each application return, in their order.
 
     At most `of_one` calls of one application run at the same time, and none begins more than `seconds` after its first:
-    those get what `not_asked` makes of the reason. The application with the fewest running calls is next.
+    those get what `not_polled` makes of the reason. The application with the fewest running calls is next.
     """
-    work = _Work(calls, not_asked, of_one, seconds)
+    work = _Work(calls, not_polled, of_one, seconds)
     count = min(_THREADS, sum(map(len, calls.values())))
     if count:
-        with ThreadPoolExecutor(count, thread_name_prefix="asking") as pool:
+        with ThreadPoolExecutor(count, thread_name_prefix="polling") as pool:
             for done in [pool.submit(work.do) for _ in range(count)]:
                 done.result()
     return {name: [work.results[name, number] for number in range(len(each))] for name, each in calls.items()}
@@ -45,7 +45,7 @@ class _Work(Generic[_T]):
     def __init__(
         self,
         calls: Mapping[str, Sequence[Callable[[], _T]]],
-        not_asked: Callable[[str], _T],
+        not_polled: Callable[[str], _T],
         of_one: int,
         seconds: float,
     ) -> None:
@@ -54,7 +54,7 @@ class _Work(Generic[_T]):
         self._running = dict.fromkeys(calls, 0)
         self._until: dict[str, float] = {}
         self._changed = threading.Condition()
-        self._not_asked = not_asked
+        self._not_asked = not_polled
         self._of_one = of_one
         self._seconds = seconds
 

@@ -11,7 +11,7 @@ from kstreams_runbooks.model.readings.states import CLIENT_DUE_MS, is_in_error
 from kstreams_runbooks.model.readings.status import KnownTopology
 from kstreams_runbooks.observe.application.application import ObservedApplication
 from kstreams_runbooks.observe.application.metrics import LIMITS, read_streams
-from kstreams_runbooks.observe.application.polling import ask_all
+from kstreams_runbooks.observe.application.polling import poll_all
 from kstreams_runbooks.observe.kafka.topic_names import TopicNames
 from kstreams_runbooks.observe.lag.lag import LagAsked
 from kstreams_runbooks.observe.lag.topology_topics import TopologyTopics, readable_topics
@@ -20,14 +20,14 @@ from kstreams_runbooks.wire.limits import ExchangeLimits
 # Instances whose answers one sentence repeats.
 _SHOWN = 3
 
-NOBODY_TELLS = (
+NO_TOPOLOGY_REPORTED = (
     "no running instance reports its topology, so a topic without a committed offset would be missed; start an "
     "instance, or declare a topology command of its deployer"
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PolledTopics:
     """What the instances of one application say; `reads` is None where they do not tell all that it reads.
 
     `reads` are topics by role, `keeps` changelogs that it may have, `failed` instances that are in ERROR. Where `reads`
@@ -46,15 +46,15 @@ class Told:
     patterns: tuple[str, ...] = ()
 
 
-def question(entry: ObservedApplication, told: Told | None) -> LagAsked:
+def topics_to_read(entry: ObservedApplication, polled: PolledTopics | None) -> LagAsked:
     """What is asked about an application by what its instances tell now."""
     asked = _nothing_known(entry)
-    if told is None:
-        return replace(asked, lacking=NOBODY_TELLS)
-    return replace(asked, reads=told.reads or told.partly or None, lacking=told.lacking, keeps=told.keeps)
+    if polled is None:
+        return replace(asked, lacking=NO_TOPOLOGY_REPORTED)
+    return replace(asked, reads=polled.reads or polled.partly or None, lacking=polled.lacking, keeps=polled.keeps)
 
 
-def question_again(entry: ObservedApplication, known: KnownTopology, names: TopicNames) -> LagAsked:
+def topics_to_read_again(entry: ObservedApplication, known: KnownTopology, names: TopicNames) -> LagAsked:
     """The same by a topology that was told before; its patterns are matched anew with the cluster's topics."""
     patterns = TopologyTopics(frozenset(), frozenset(), frozenset(known.patterns), frozenset())
     try:
@@ -69,9 +69,9 @@ def _nothing_known(entry: ObservedApplication) -> LagAsked:
     return LagAsked(entry.name, entry.application_id, exactly_once=entry.processing_guarantee.startswith("exactly"))
 
 
-def ask_instances(
+def poll_instances(
     entries: Sequence[ObservedApplication], names: TopicNames, limits: ExchangeLimits = LIMITS
-) -> dict[str, Told]:
+) -> dict[str, PolledTopics]:
     """What the instances of each application say, by its name; slow ones of one cost no other its turn.
 
     In the middle of a roll two topologies may run: what either reads is read. `names` are the cluster's topics: as long
@@ -81,7 +81,7 @@ def ask_instances(
     failed: dict[str, list[str]] = {entry.name: [] for entry in entries}
     unclear: dict[str, list[str]] = {entry.name: [] for entry in entries}
     silent: dict[str, list[str]] = {entry.name: [] for entry in entries}
-    answers = ask_all(
+    answers = poll_all(
         {
             entry.name: [
                 partial(read_streams, one.metrics, application_id=entry.application_id, limits=limits)
@@ -103,7 +103,7 @@ def ask_instances(
                 failed[entry.name].append(f"{one.name} ({why})")
     return {
         one.name: replace(
-            _told(one, texts[one.name], failed[one.name], unclear[one.name], names), silent=tuple(silent[one.name])
+            _polled(one, texts[one.name], failed[one.name], unclear[one.name], names), silent=tuple(silent[one.name])
         )
         for one in entries
     }
@@ -122,13 +122,13 @@ def _failed(found: StreamsReading | Missing) -> str:
     return ""
 
 
-def _told(
+def _polled(
     entry: ObservedApplication,
     texts: Collection[str],
     failed: Sequence[str],
     unclear: Sequence[str],
     names: TopicNames,
-) -> Told:
+) -> PolledTopics:
     reads: dict[str, LagRole] = {}
     keeps: set[str] = set()
     patterns: set[str] = set()
@@ -155,7 +155,7 @@ def _told(
         patterns |= topics.patterns
     kept = tuple(sorted(keeps))
     if reads and not lacking:
-        return Told(reads, kept, tuple(failed), heard=True, patterns=tuple(sorted(patterns)))
+        return PolledTopics(reads, kept, tuple(failed), heard=True, patterns=tuple(sorted(patterns)))
     more = [f"and {len(unclear) - _SHOWN} more instances"] if len(unclear) > _SHOWN else []
-    said = "; ".join(dict.fromkeys(lacking or [NOBODY_TELLS, *unclear[:_SHOWN], *more]))
-    return Told(None, kept, tuple(failed), said, {**partly, **reads} if partly else {}, heard=bool(texts))
+    said = "; ".join(dict.fromkeys(lacking or [NO_TOPOLOGY_REPORTED, *unclear[:_SHOWN], *more]))
+    return PolledTopics(None, kept, tuple(failed), said, {**partly, **reads} if partly else {}, heard=bool(texts))

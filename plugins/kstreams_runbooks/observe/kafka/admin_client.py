@@ -1,6 +1,6 @@
-"""kafka-python's admin client with two reads it lacks, streams groups (KIP-1071) and all log directories, and a limit.
+"""kafka-python's admin client, plus streams groups (KIP-1071), all log directories and a limit on TLS handshakes.
 
-Imported only where a client is opened: it loads kafka-python.
+Import it only to open a client: it loads kafka-python.
 """
 
 import ssl
@@ -22,7 +22,7 @@ HANDSHAKE_TIMEOUT_S = 8.0
 
 
 class BoundedTls(KafkaSSLTransport):  # type: ignore[misc] # kafka-python has no types
-    """A TLS connection whose handshake ends: a broker that accepts connections and is frozen would hold it for ever."""
+    """A TLS connection with a limit on the handshake: a frozen broker that accepts connections would block it."""
 
     async def handshake(self) -> None:
         """Finish the handshake; KafkaTimeoutError after HANDSHAKE_TIMEOUT_S."""
@@ -38,7 +38,7 @@ class BoundedTls(KafkaSSLTransport):  # type: ignore[misc] # kafka-python has no
                 return
 
 
-# kafka-python takes no transport of its caller's: this is the name by which its connections make theirs.
+# A caller cannot pass a transport to kafka-python: its connections create theirs by this name.
 kafka.net.manager.KafkaSSLTransport = BoundedTls
 
 
@@ -51,17 +51,17 @@ class StreamsGroupDescribeResponse(ApiMessage, load_json=messages):  # type: ign
 
 
 class _Answers(AbstractMeasurableStat):  # type: ignore[misc] # kafka-python has no types
-    """How many answers there were, over all time."""
+    """Number of answers since the start."""
 
     def __init__(self) -> None:
         self.count = 0
 
     def record(self, config: Any, value: float, time_ms: float) -> None:  # noqa: ARG002 - kafka-python's signature
-        """One more."""
+        """Count one answer."""
         self.count += 1
 
     def measure(self, config: Any, now: float) -> float:  # noqa: ARG002 - kafka-python's signature
-        """All of them."""
+        """The number of answers."""
         return float(self.count)
 
 
@@ -82,7 +82,7 @@ class AdminClient(KafkaAdminClient):  # type: ignore[misc] # kafka-python has no
         self._metrics.sensor("request-latency").add(name, self._answers)
 
     def requests(self) -> int:
-        """Requests that were answered since the client was connected."""
+        """Requests answered since the client connected."""
         return self._answers.count
 
     def describe_streams_groups(self, group_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -99,10 +99,10 @@ class AdminClient(KafkaAdminClient):  # type: ignore[misc] # kafka-python has no
         return described
 
     def describe_every_log_dir(self, brokers: Sequence[int]) -> list[dict[str, Any]]:
-        """Log directories of each broker with all that is in them: `broker`, `error_code`, `log_dirs`, `failure`.
+        """Log directories of each broker with their content: `broker`, `error_code`, `log_dirs`, `failure`.
 
-        kafka-python's own call asks for the topics of the metadata only, and drops the error code. `failure` is why a
-        broker gave no answer, empty where it gave one.
+        kafka-python's own call requests only the topics of the metadata, and drops the error code. `failure` is why a
+        broker gave no answer, empty if it answered.
         """
         described: list[dict[str, Any]] = self._manager.run(self._describe_every_log_dir, list(brokers))
         return described
@@ -113,7 +113,7 @@ class AdminClient(KafkaAdminClient):  # type: ignore[misc] # kafka-python has no
             try:
                 answer = await self._manager.send(DescribeLogDirsRequest(topics=None), node_id=broker)
             except (KafkaError, OSError) as error:
-                # The first one that is silent decides: nothing is known then, however many others there are.
+                # One silent broker is enough: the list is then unknown, however many others answer.
                 failure = type(error).__name__
                 return [*found, {"broker": broker, "error_code": 0, "log_dirs": [], "failure": failure}]
             document = answer.to_dict()
@@ -123,5 +123,5 @@ class AdminClient(KafkaAdminClient):  # type: ignore[misc] # kafka-python has no
         return found
 
     def forget_coordinators(self) -> None:
-        """Ask for every group's coordinator again: it moves when a broker goes, and the client caches it."""
+        """Forget every group's coordinator: the client caches it, and it moves when a broker stops."""
         self._manager.cluster._coordinators.clear()  # noqa: SLF001 # there is no public way

@@ -1,4 +1,4 @@
-"""The two Kafka clients behind one configuration: librdkafka's names are the ones that people write."""
+"""The two Kafka clients behind one configuration: operators write librdkafka's names."""
 
 import logging
 import re
@@ -12,7 +12,7 @@ from kstreams_runbooks.model.address import kafka_servers
 from kstreams_runbooks.observe.kafka.read_only import ReadOnly
 from kstreams_runbooks.observe.login.kafka_python import import_kafka_python
 
-# Long enough for a broker that has just become leader, short enough for a person who waits.
+# Long enough for a broker that has just become leader, short enough for a waiting operator.
 CONNECT_TIMEOUT_MS = 8_000
 REQUEST_TIMEOUT_MS = 8_000
 
@@ -31,7 +31,7 @@ _PYTHON_NAMES = {
     "ssl.crl.location": "ssl_crlfile",
 }
 
-# What a client may do that is not opened for writing; `close` ends the connection and nothing else.
+# The methods of a client that is not opened for writing; `close` only ends the connection.
 PYTHON_READS = frozenset(
     {
         "close",
@@ -56,17 +56,17 @@ PYTHON_READS = frozenset(
 )
 LIBRDKAFKA_READS = frozenset({"describe_consumer_groups", "list_offsets", "poll"})
 
-# What keeps a login out is told in one sentence (way_in.py), and what a request fails with by its error; the lines of
-# kafka-python around them, twenty for one wrong password, are for nobody.
+# way_in.py reports in one sentence why a login fails, and a failed request raises its error. kafka-python logs
+# twenty more lines for one wrong password, which help no operator.
 logging.getLogger("kafka").setLevel(logging.CRITICAL)
 
 _SECURITY = ("sasl.", "ssl.", "security.", "enable.ssl.", "https.")
-# Whose values no sentence may have in it, whoever has put it together.
+# No message may contain the values of these settings, not even a message of a client.
 _SECRET = re.compile(r"password|secret|token|jaas|oauthbearer|\.pem$")
 
 
 def bootstrap(config: Mapping[str, Any]) -> str:
-    """Bootstrap servers of a librdkafka configuration; BadInput where there are none, or one is no address."""
+    """Bootstrap servers of a librdkafka configuration; BadInput if there are none, or one is not an address."""
     servers = config.get("bootstrap.servers") or config.get("metadata.broker.list")
     if not servers:
         raise BadInput("Kafka configuration: no bootstrap.servers; set it in the cluster's connection")
@@ -76,8 +76,8 @@ def bootstrap(config: Mapping[str, Any]) -> str:
 def python_config(config: Mapping[str, Any]) -> dict[str, Any]:
     """kafka-python's configuration for a librdkafka one.
 
-    Settings that do not concern the connection are left out. BadInput for a security setting that kafka-python has no
-    equal for: to leave it out would be to connect in another way than the person asked for.
+    Settings that do not concern the connection are left out. BadInput for a security setting that kafka-python does not
+    have: without it the connection would not be the one that the operator configured.
     """
     translated: dict[str, Any] = {
         "bootstrap_servers": bootstrap(config).split(","),
@@ -101,14 +101,14 @@ def python_config(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def librdkafka_config(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The configuration as given, made safe for reading.
+    """The given configuration, made safe for reading.
 
-    librdkafka's admin client is a producer inside, and producers may have topics created by asking for them
-    (allow.auto.create.topics). None was in a trial on a broker that allows it; but a look at the offsets of a deleted
-    topic must never bring it back, empty, so it is said rather than left to a default.
+    librdkafka's admin client is a producer inside, and a producer's request can create a topic
+    (allow.auto.create.topics). A trial on a broker that allows it created none. But reading the offsets of a deleted
+    topic must never create it again, empty, so this sets the option explicitly.
     """
     return {
-        # librdkafka prints every failed connection on stderr; a level given in the connection counts.
+        # librdkafka prints every failed connection on stderr; a level in the connection overrides this one.
         "log_level": 0,
         **config,
         "bootstrap.servers": bootstrap(config),
@@ -118,17 +118,17 @@ def librdkafka_config(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def import_clients() -> None:
-    """Import what the first connections would, in a process that others are forked from; connects to nothing."""
+    """Import the modules of a first connection in a process that forks others; opens no connection."""
     import_module("confluent_kafka.admin")
     import_module("kstreams_runbooks.wire.http")
     import_kafka_python()
 
 
 def let_in(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The configuration with the one bootstrap server that has let this login in; for kafka-python, which tries one.
+    """The configuration with the one bootstrap server that accepted this login; kafka-python tries only one.
 
-    Unreachable with what exactly keeps the login out (way_in.py), BadInput for a configuration that kafka-python does
-    not take.
+    Unreachable with the exact reason why the login fails (way_in.py), BadInput for a configuration that kafka-python
+    does not accept.
     """
     from kstreams_runbooks.observe.login.way_in import find_way_in
 
@@ -136,10 +136,10 @@ def let_in(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def connect_python(config: Mapping[str, Any], *, writable: bool = False) -> Any:
-    """A connected kafka-python admin client that reads; all of it for a writer in `act` alone (`writable`).
+    """A connected kafka-python admin client that only reads; `writable`, for `act` alone, gives the whole client.
 
-    Unreachable where no broker answers within CONNECT_TIMEOUT_MS; BadInput for a configuration that it does not take.
-    What keeps a login out it takes for a broker that does not answer: `let_in` comes first.
+    Unreachable if no broker answers within CONNECT_TIMEOUT_MS; BadInput for a configuration that it does not accept.
+    It reports a failed login as a broker that does not answer: call `let_in` first.
     """
     import_kafka_python()
     from kafka.errors import KafkaConfigurationError, KafkaError
@@ -157,9 +157,9 @@ def connect_python(config: Mapping[str, Any], *, writable: bool = False) -> Any:
 
 
 def connect_librdkafka(config: Mapping[str, Any], **settings: Any) -> ReadOnly:
-    """A librdkafka admin client that reads; it connects when it is first used.
+    """A librdkafka admin client that only reads; it connects on first use.
 
-    `settings` go over what is made of `config`. BadInput at once for a configuration that it does not take.
+    `settings` override `config`. BadInput at once for a configuration that it does not accept.
     """
     from confluent_kafka.admin import AdminClient
 
@@ -170,9 +170,9 @@ def connect_librdkafka(config: Mapping[str, Any], **settings: Any) -> ReadOnly:
 
 
 def open_consumer(config: Mapping[str, Any], settings: Mapping[str, Any]) -> Any:
-    """A consumer of librdkafka, `settings` over what is made of `config`; BadInput for what it does not take.
+    """A librdkafka consumer; `settings` override `config`; BadInput for a configuration that it does not accept.
 
-    It compares settings that are nothing to the admin client, such as max.poll.interval.ms and session.timeout.ms.
+    It checks settings that the admin client ignores, such as max.poll.interval.ms and session.timeout.ms.
     """
     from confluent_kafka import Consumer
 
@@ -196,17 +196,17 @@ def _taken_by_librdkafka(config: Mapping[str, Any]) -> Iterator[None]:
 
 
 def _refused(config: Mapping[str, Any], client: str, reason: str) -> BadInput:
-    """What a client says against its configuration, unless a secret is in it."""
+    """BadInput with a client's reason for rejecting its configuration, without the reason if it contains a secret."""
     secrets = (str(value) for name, value in config.items() if value and _SECRET.search(name))
-    why = "its reason has a secret in it and is not shown" if any(one in reason for one in secrets) else reason.strip()
+    why = "its reason contains a secret and is not shown" if any(one in reason for one in secrets) else reason.strip()
     return BadInput(
-        f"Kafka configuration: {client} does not take it ({why}); correct it in the cluster's connection, or in the "
+        f"Kafka configuration: {client} does not accept it ({why}); correct it in the cluster's connection, or in the "
         "file of --command-config"
     )
 
 
 def unreachable(config: Mapping[str, Any], error: object) -> Unreachable:
-    """One sentence for a broker that does not answer; names the addresses, never a credential."""
+    """One sentence for a broker that does not answer: its addresses, never a credential."""
     return Unreachable(
         f"Kafka at {bootstrap(config)}: no answer ({type(error).__name__}, tried for up to "
         f"{CONNECT_TIMEOUT_MS // 1000} s); is the broker up and reachable from here?"

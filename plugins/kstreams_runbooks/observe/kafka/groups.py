@@ -1,7 +1,7 @@
-"""Groups of every type as one kind of reading.
+"""Groups of every type as one reading.
 
-librdkafka does not know streams groups and says DEAD of a running one; kafka-python does not know consumer groups
-(KIP-848) and says the same. So each type is asked for through the client that knows it.
+librdkafka does not know streams groups and reports a running one as DEAD; kafka-python does the same with consumer
+groups (KIP-848). So each type is read through the client that knows it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,7 +23,7 @@ def unknown_group(group_id: str) -> str:
 
 
 def _refused(group_id: str, code: int, why: str) -> Missing:
-    """What a broker answers instead of a description."""
+    """Missing with a broker's answer instead of a description."""
     if code == _GROUP_REFUSED:
         return Missing(hidden_group(group_id))
     if code == _TOPIC_REFUSED:
@@ -34,7 +34,7 @@ def _refused(group_id: str, code: int, why: str) -> Missing:
 def classic_group(described: Mapping[str, Any], taken: Taken) -> GroupReading | Missing:
     """A classic group from kafka-python's description."""
     if described.get("error") or described["group_state"] == "Dead":
-        return Missing(f"group {described['group_id']}: {described.get('error') or 'the broker says Dead'}")
+        return Missing(f"group {described['group_id']}: {described.get('error') or 'the broker reports Dead'}")
     members = tuple(
         MemberReading(
             member_id=member["member_id"],
@@ -74,7 +74,7 @@ def streams_group(described: Mapping[str, Any], taken: Taken) -> GroupReading | 
 
 
 def consumer_group(group_id: str, future: Any, taken: Taken) -> GroupReading | Missing:
-    """A consumer group (KIP-848) from the future that librdkafka's admin client gives."""
+    """A consumer group (KIP-848) from the future of librdkafka's admin client."""
     from confluent_kafka import KafkaException
 
     try:
@@ -100,7 +100,7 @@ def consumer_group(group_id: str, future: Any, taken: Taken) -> GroupReading | M
 
 
 def _assigned(assignment: Any) -> tuple[str, ...]:
-    """`topic-partition` names; none where the member's assignment is not in the consumer protocol's format."""
+    """`topic-partition` names; none if the member's assignment is not in the consumer protocol's format."""
     if not isinstance(assignment, Mapping):
         return ()
     return tuple(

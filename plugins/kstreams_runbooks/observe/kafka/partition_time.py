@@ -1,4 +1,4 @@
-"""Stream time of a partition, as Kafka Streams leaves it in the metadata of each committed offset."""
+"""Stream time of a partition, which Kafka Streams writes to the metadata of each committed offset."""
 
 import base64
 import binascii
@@ -11,13 +11,13 @@ _UNKNOWN = -1
 
 
 def partition_time(metadata: str | None) -> int | None:
-    """Unix ms, None where there is none: another client committed it, or its version or length is not known."""
+    """Unix ms, None if the metadata has none: another client committed it, or its version or length is not known."""
     time = _time(metadata)
     return None if time == _UNKNOWN else time
 
 
 def left_by_streams(metadata: str | None) -> bool:
-    """Whether Kafka Streams committed it, whatever the time says: it may not know one yet."""
+    """Whether Kafka Streams committed the offset, also if it knew no stream time yet."""
     time = _time(metadata)
     return time is not None and time >= _UNKNOWN
 

@@ -1,4 +1,4 @@
-"""A face of a client that lets only named reading methods through."""
+"""A wrapper of a client that passes only the named reading methods."""
 
 from typing import Any
 
@@ -6,10 +6,10 @@ from kstreams_runbooks.errors import WriteRefused
 
 
 class ReadOnly:
-    """Hands out `reads` of `client` and nothing else; WriteRefused for every other name.
+    """Gives access to `reads` of `client` only; WriteRefused for every other name.
 
-    A list of what is allowed, not of what is forbidden: a method that a later release adds is refused until somebody
-    has looked at it.
+    It lists the allowed methods, not the forbidden ones: a method that a later release adds is refused until a
+    developer has reviewed it.
     """
 
     __slots__ = ("_reads",)
@@ -18,11 +18,11 @@ class ReadOnly:
         self._reads = {name: getattr(client, name) for name in reads}
 
     def __getattr__(self, name: str) -> Any:
-        """One allowed method."""
+        """An allowed method of the client."""
         try:
             return self._reads[name]
         except KeyError:
             raise WriteRefused(
                 f"{name} is not among the reading methods ({', '.join(sorted(self._reads))}): "
-                "a reader changes nothing; writes belong into act"
+                "a reader changes nothing; writes belong in act"
             ) from None

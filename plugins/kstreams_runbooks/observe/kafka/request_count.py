@@ -1,8 +1,8 @@
-"""How many requests the two clients have sent to the brokers, by their own metrics.
+"""Number of requests that the two clients have sent to the brokers, from their own metrics.
 
-kafka-python is counted from when it is connected, by the answers that its request latency is measured from; librdkafka
-by the `tx` of its statistics (https://github.com/confluentinc/librdkafka/blob/master/STATISTICS.md), connections and
-metadata included.
+kafka-python counts from its connection on: the answers behind its request latency. librdkafka reports `tx` in its
+statistics (https://github.com/confluentinc/librdkafka/blob/master/STATISTICS.md):
+connections and metadata included.
 """
 
 import json
@@ -15,20 +15,20 @@ _PATIENCE_S = 2.0
 
 
 class Statistics:
-    """What librdkafka's clients say of themselves, as long as they are asked for callbacks."""
+    """The statistics of librdkafka's clients; each `poll` of a client delivers them."""
 
     def __init__(self) -> None:
         self._sent: dict[str, int] = {}
         self._told = 0
 
     def settings(self) -> dict[str, Any]:
-        """What makes one client say it."""
+        """Settings with which one client reports its statistics."""
         return {"statistics.interval.ms": _EVERY_MS, "stats_cb": self._take}
 
     def sent(self, poll: Callable[[float], int]) -> int:
-        """Requests so far; `poll` of a client brings what it has said after its last call."""
+        """Requests so far; `poll` of a client delivers the statistics since its previous call."""
         until = time.monotonic() + _PATIENCE_S
-        # What was said while nobody asked is old.
+        # Statistics from before this call are out of date.
         while poll(0):
             pass
         before = self._told

@@ -1,15 +1,15 @@
-"""The names of a cluster's topics: those that this login may see, and whether there are others.
+"""The names of a cluster's topics: those that this login may see, and whether others exist.
 
-A broker leaves a topic that a login may not Describe out of the metadata, and out of a group's committed offsets, and
-does not say so. Asked by name it refuses (TOPIC_AUTHORIZATION_FAILED), whether the topic exists or not. Only the log
+A broker silently leaves a topic that a login may not Describe out of the metadata and out of a group's committed
+offsets. A request by name fails (TOPIC_AUTHORIZATION_FAILED), whether the topic exists or not. Only the log
 directories show all topics, to a login that may Describe the cluster (StandardAuthorizer, Kafka 4.3.1;
-tests/hostile/test_hidden_topics.py). So they prove that nothing is hidden, and nothing else does.
+tests/hostile/test_hidden_topics.py). So only they prove that no topic is hidden.
 
-What the members of a group are assigned, and what the instances say they run, prove less, and are used for less. They
-show a hidden topic that is read now. They cannot show that there is none. A consumer that subscribes by pattern finds a
-new topic when it refreshes its metadata (metadata.max.age.ms, five minutes by default); until then no member is
-assigned the topic, and its records are unread all the same. An application whose own login may not see a topic never
-reads it, and runs well.
+The assignment of a group's members and the topology that the instances report prove less, and are used for less. They
+show a hidden topic that is read now. They cannot prove that no topic is hidden. A consumer that subscribes by pattern
+finds a new topic when it refreshes its metadata (metadata.max.age.ms, five minutes by default); until then no member
+is assigned the topic, but its records are unread. An application whose own login may not see a topic never reads
+it, and runs well.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -22,10 +22,10 @@ _REFUSED: Final = 29
 
 
 class TopicNames:
-    """`visible` names, and whatever else exists, which is asked once where somebody needs it.
+    """`visible` names, and all others that exist: read once, on the first use.
 
     `look` gives the names of all hidden topics, or why they are not known. `refused` gives, of some names, those that a
-    broker does not describe although it does not say that they are unknown, with its error code.
+    broker neither describes nor reports as unknown, with its error code.
     """
 
     def __init__(
@@ -38,12 +38,12 @@ class TopicNames:
         self._look = look
         self._refused = refused
         self._hidden: frozenset[str] | Missing | None = None
-        # Descriptions are read in threads, and the client is one.
+        # Threads read descriptions, and they share one client.
         self._one = RLock()
 
     @classmethod
     def of(cls, visible: Iterable[str], hidden: Iterable[str] | Missing = ()) -> "TopicNames":
-        """Known names; `hidden` is Missing where this login may not list them, and then may have any name."""
+        """Known names; `hidden` is Missing if this login may not list them: a hidden topic may then have any name."""
         found = hidden if isinstance(hidden, Missing) else frozenset(hidden)
         seen = frozenset(visible)
 
@@ -54,20 +54,20 @@ class TopicNames:
 
     @property
     def hidden(self) -> frozenset[str] | Missing:
-        """Topics that exist and are not visible to this login; one request to each broker, made once."""
+        """Topics that exist and are not visible to this login; sends one request to each broker, once."""
         with self._one:
             if self._hidden is None:
                 self._hidden = self._look()
             return self._hidden
 
     def every(self) -> frozenset[str]:
-        """All names that are known to exist; asks for the hidden ones."""
+        """All names that are known to exist; reads the hidden ones."""
         return self.visible if isinstance(self.hidden, Missing) else self.visible | self.hidden
 
     def unseen(self, names: Collection[str]) -> dict[str, str]:
-        """Of names that are not visible, those that may exist all the same, each with what to do about it.
+        """Of names that are not visible, those that may exist, each with the remedy.
 
-        A name that is in neither is a topic that does not exist.
+        A name that is neither visible nor in the result is a topic that does not exist.
         """
         absent = frozenset(names) - self.visible
         if not absent:

@@ -1,8 +1,8 @@
-"""Who keeps a transaction open on a partition, since when, and for how long it may.
+"""Which producer keeps a transaction open on a partition, since when, and for how long it may.
 
-The partition's leader knows the producer, the transaction's coordinator its name and its timeout (KIP-664). Of one that
-no coordinator names only two things are sure: no broker allows a longer timeout than its transaction.max.timeout.ms,
-and how long it has been seen. When its first record was written is no word on that: a record may be of any day.
+The partition's leader knows the producer, the transaction's coordinator its name and its timeout (KIP-664). If no
+coordinator names a transaction, two facts remain: no broker allows a timeout above its transaction.max.timeout.ms,
+and how long this process has seen it. The time of its first record proves nothing: a record may have any time.
 """
 
 import time
@@ -20,9 +20,9 @@ _UNLIMITED = f"{_UNNAMED}; its {_LONGEST} is not visible either: grant this logi
 
 
 def read_open(admin: ReadOnly, places: Collection[Place], at_ms: int) -> tuple[OpenTransaction, ...]:
-    """One row for each producer that has a transaction open on one of `places`; kafka-python's errors.
+    """One row for each producer that has a transaction open on one of `places`; raises kafka-python's errors.
 
-    A partition on which none is found any more, because it has just ended, has no row.
+    A partition whose transaction has just ended has no row.
     """
     from kafka import TopicPartition
 
@@ -33,7 +33,7 @@ def read_open(admin: ReadOnly, places: Collection[Place], at_ms: int) -> tuple[O
         (f"{partition.topic}-{partition.partition}", producer)
         for partition, state in answer.items()
         for producer in state.active_producers
-        # -1 where the producer wrote here before and has no transaction open now.
+        # -1 if the producer wrote here before and has no transaction open now.
         if producer.current_transaction_start_offset >= 0
     ]
     known = _described(admin, {producer.producer_id for _, producer in found})
@@ -44,14 +44,14 @@ def read_open(admin: ReadOnly, places: Collection[Place], at_ms: int) -> tuple[O
 
 
 class Sightings:
-    """How long each open transaction has been seen, by a clock that does not jump; `now` gives its seconds."""
+    """How long each open transaction has been seen, by a monotonic clock; `now` gives its seconds."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
         self._first: dict[tuple[str, int | None, int | None], float] = {}
 
     def of(self, found: Iterable[OpenTransaction]) -> tuple[OpenTransaction, ...]:
-        """The same, each with how long it has been seen; those that are not among them have ended."""
+        """The same rows with the time that each has been seen; forgets all others, which have ended."""
         now = self._now()
         keys = {(one.name, one.producer_id, one.start_offset): one for one in found}
         self._first = {key: self._first.get(key, now) for key in keys}
@@ -61,7 +61,7 @@ class Sightings:
 def _described(admin: ReadOnly, producer_ids: Collection[int]) -> dict[int, tuple[str, Any]]:
     """Transactional id and description by producer id.
 
-    One that hangs is absent, because no coordinator has it any more; so is one that this user may not describe.
+    A hanging transaction is absent, because no coordinator has it any more; so is one that this user may not describe.
     """
     if not producer_ids:
         return {}
@@ -71,7 +71,7 @@ def _described(admin: ReadOnly, producer_ids: Collection[int]) -> dict[int, tupl
 
 
 def longest_timeout_ms(admin: ReadOnly) -> int | None:
-    """The longest timeout that any broker allows a producer; None where one of them does not tell."""
+    """The longest timeout that any broker allows a producer; None if one of them does not report its own."""
     from kafka.admin import ConfigResource, ConfigResourceType
     from kafka.errors import BrokerResponseError
 
@@ -93,7 +93,7 @@ def _row(
     if described is None:
         why = _UNLIMITED if longest_ms is None else _UNNAMED
         return OpenTransaction(place, None, producer.producer_id, None, longest_ms, start, why)
-    # -1 once it has ended: a record's own time may be of any day, and says nothing of the transaction.
+    # -1 once it has ended: a record may have any time, which proves nothing about the transaction.
     began = described.transaction_start_time_ms
     age = max(0, at_ms - began) if began >= 0 else None
     return OpenTransaction(place, name, producer.producer_id, age, described.transaction_timeout_ms, start)

@@ -1,1 +1,1 @@
-"""Whether a login gets into a cluster, and what keeps it out."""
+"""Whether a cluster accepts a login, and the reason if it does not."""

@@ -1,4 +1,4 @@
-"""One attempt to get into a cluster at one address: name, port, TLS, protocol, login; the first that fails is told.
+"""One attempt to log in at one address: name, port, TLS, protocol, login; the result is the first that fails.
 
 Sources: Apache Kafka protocol guide, "SASL Authentication Sequence"; RFC 5802 (SCRAM).
 """
@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from kstreams_runbooks.observe.login.exchange import Exchange, NotKafka
 from kstreams_runbooks.observe.login.tls import SETTINGS, anyone_context, client_context, refused_certificate
 
-# Of several addresses that refuse, the lowest of these is what a person has to know.
+# If several addresses refuse, the operator needs the reason with the lowest rank.
 REFUSED, OTHER_PROGRAM, NOTHING_LISTENS, NO_ANSWER = range(4)
 
 _METADATA: Final = 3
@@ -28,7 +28,7 @@ class Server(NamedTuple):
 
     @classmethod
     def of(cls, text: str) -> "Server":
-        """HOST, HOST:PORT or [IPV6]:PORT, with a protocol before it or not; Kafka's port is 9092."""
+        """HOST, HOST:PORT or [IPV6]:PORT, with or without a protocol in front; the default port is 9092."""
         address = text.rpartition("://")[2]
         host, colon, port = address.rpartition(":")
         if not colon or address.endswith("]"):
@@ -40,14 +40,14 @@ class Server(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """Why an address did not let the login in."""
+    """Why an address did not accept the login."""
 
     rank: int
     sentence: str
 
 
 def attempt(server: Server, settings: Mapping[str, Any], until: float) -> Refusal | None:
-    """None when the address lets the login in; `settings` are kafka-python's, `until` is of time.monotonic()."""
+    """None if the address accepts the login; `settings` are kafka-python's, `until` is a time of time.monotonic()."""
     began = time.monotonic()
     try:
         rank, why = _enter(server, settings, until) or (0, "")
@@ -131,7 +131,7 @@ def _log_in(server: Server, broker: Exchange, settings: Mapping[str, Any], until
             login.receive(answer.auth_bytes)
             steps += 1
     except (KafkaError, AssertionError, ImportError, KeyError, TypeError, ValueError):
-        # What the client itself lacks for this mechanism, or has against the broker: it reports it when it connects.
+        # The client lacks something for this mechanism, or rejects the broker: it reports that when it connects.
         return None
     return None
 
@@ -148,14 +148,14 @@ def _login(mechanism: str, steps: int, settings: Mapping[str, Any], reason: str 
         )
     if mechanism == "PLAIN":
         return (
-            f"the broker does not accept login {user}: the user or the password is wrong (it does not say which); "
+            f"the broker does not accept login {user}: the user or the password is wrong (it does not report which); "
             f"correct sasl.username and sasl.password {SETTINGS}"
         )
     return f"the broker does not accept the login by {mechanism} ({reason or 'no reason given'}); correct it {SETTINGS}"
 
 
 def _mechanisms(broker: Exchange) -> tuple[str, ...] | None:
-    """The mechanisms that a port offers, None for a port without login. No login begins: no mechanism has this name."""
+    """The mechanisms that a port offers, None for a port without login. It does not log in: none has this name."""
     from kafka.protocol.sasl import SaslHandshakeRequest
 
     answer = broker.ask(SaslHandshakeRequest(mechanism="?"), 1)
@@ -163,7 +163,7 @@ def _mechanisms(broker: Exchange) -> tuple[str, ...] | None:
 
 
 def _other_protocol(server: Server, settings: Mapping[str, Any], until: float) -> _Found | None:
-    """What the port speaks in place of the given security.protocol; None if it is not Kafka, or is as given."""
+    """The port's security.protocol if it differs from the given one; None if it is the same or not Kafka."""
     given = _protocol(settings)
     for layer, context in (("SSL", anyone_context()), ("PLAINTEXT", None)):
         try:
@@ -199,7 +199,7 @@ def _not_this_tls(error: ssl.SSLError, server: Server, settings: Mapping[str, An
 
 def _certificate(error: ssl.SSLCertVerificationError, server: Server, settings: Mapping[str, Any], until: float) -> str:
     def names() -> str:
-        # Its CA is verified again, its host is not.
+        # This verifies its CA again, not its host.
         context = client_context(settings)
         context.check_hostname = False
         try:

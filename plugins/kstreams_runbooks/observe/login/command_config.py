@@ -1,7 +1,7 @@
-"""The settings of a Java client, as a properties file has them, in librdkafka's words.
+"""Translates the properties file of a Java client to librdkafka's settings.
 
-Both clients of this project speak librdkafka's names (observe/kafka/clients.py), and a team's file for Kafka's own
-tools speaks Java's. Most names are the same; what differs is the login (JAAS) and where certificates are kept.
+This project configures both clients by librdkafka's names (observe/kafka/clients.py); a team's file for Kafka's own
+tools has Java's names. Most names are the same; the login (JAAS) and the files of certificates differ.
 Source: Apache Kafka documentation, "Security", and KIP-651 (PEM); librdkafka's CONFIGURATION.md.
 """
 
@@ -30,7 +30,7 @@ _STORES = {
     # A PEM keystore is one file with the key and the chain.
     "ssl.keystore.location": ("ssl.keystore.type", ("ssl.certificate.location", "ssl.key.location")),
 }
-# What the file calls the settings that `require_files` looks at.
+# The file's names of the settings that `require_files` checks.
 _JAVA_WORDS = {place: name for name, (_, places) in _STORES.items() for place in places}
 _HOSTNAME = "ssl.endpoint.identification.algorithm"
 _JAAS = "sasl.jaas.config"
@@ -53,7 +53,7 @@ def read_command_config(file: Path) -> dict[str, str]:
     """
     where = f"in {file}"
     try:
-        # What java.util.Properties reads; UTF-8 is what people write, and both agree on ASCII.
+        # java.util.Properties reads this encoding, editors write UTF-8, and both agree on ASCII.
         settings = librdkafka_settings(parse(read_text(file)))
         require_files(settings, _JAVA_WORDS, where)
     except BadInput as error:
@@ -62,10 +62,10 @@ def read_command_config(file: Path) -> dict[str, str]:
 
 
 def librdkafka_settings(properties: Mapping[str, str]) -> dict[str, str]:
-    """What concerns the connection, by librdkafka's names; the rest (timeouts, groups) is left out.
+    """The settings of the connection, by librdkafka's names; leaves out the rest (timeouts, groups).
 
-    BadInput, without the value, for a security setting that has no equal: to leave it out would be to connect in
-    another way than the file asks for.
+    BadInput, without the value, for a security setting without an equivalent: without it the
+    connection would not be the one that the file describes.
     """
     found: dict[str, str] = {}
     for name, value in properties.items():
@@ -88,9 +88,9 @@ def librdkafka_settings(properties: Mapping[str, str]) -> dict[str, str]:
 def _require_login(found: Mapping[str, str]) -> None:
     # GSSAPI is Java's default.
     if (mechanism := found.get("sasl.mechanism", "GSSAPI")) not in _MECHANISMS:
-        raise BadInput(f"sasl.mechanism: {mechanism} has no equal here; supported are {', '.join(_MECHANISMS)}")
+        raise BadInput(f"sasl.mechanism: {mechanism} is not supported here; supported are {', '.join(_MECHANISMS)}")
     if "sasl.username" not in found:
-        raise BadInput(f"{_JAAS}: is not there, but security.protocol is {found['security.protocol']}; give it")
+        raise BadInput(f"{_JAAS}: is missing, but security.protocol is {found['security.protocol']}; give it")
 
 
 def _pem(name: str, location: str, kind_name: str, kind: str) -> str:
@@ -102,13 +102,13 @@ def _pem(name: str, location: str, kind_name: str, kind: str) -> str:
 
 
 def _login(jaas: str) -> dict[str, str]:
-    """User and password of a JAAS line; no part of it is ever shown but the module's name."""
+    """User and password of a JAAS line; errors show no part of it except the module's name."""
     line = _LOGIN.fullmatch(jaas)
     if line is None:
         raise BadInput(f'{_JAAS}: is not a line such as `…PlainLoginModule required username="…" password="…";`')
     module = line["module"].rpartition(".")[2]
     if module not in _MODULES:
-        raise BadInput(f"{_JAAS}: the login module {module} has no equal here; supported are {', '.join(_MODULES)}")
+        raise BadInput(f"{_JAAS}: the login module {module} is not supported here; supported are {', '.join(_MODULES)}")
     options = {
         name: re.sub(r"\\(.)", r"\1", quoted) or single or bare
         for name, quoted, single, bare in _OPTION.findall(line["options"])
@@ -123,4 +123,4 @@ def _no_equal(name: str) -> str:
     supported = ", ".join(one for one in known if one.startswith(_SECURITY))
     if "store.password" in name:
         return f"{name}: a PEM store has no password of its own (ssl.key.password is the key's); remove it"
-    return f"{name}: has no equal here, and without it the connection would be another one; supported are {supported}"
+    return f"{name}: is not supported here; without it the connection would be another one; supported are {supported}"

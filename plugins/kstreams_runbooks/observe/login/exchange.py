@@ -1,6 +1,6 @@
-"""One request after the other on one connection, with a deadline for all of them together.
+"""Requests one after another on one connection, with one deadline for all of them.
 
-It is what `way_in` finds causes with: the clients retry in the background and keep the reason in their logs.
+`way_in` finds causes with it: the clients retry in the background and keep the reason in their logs.
 """
 
 import socket
@@ -12,16 +12,16 @@ from typing import Any, Self
 
 from kstreams_runbooks.errors import Unreachable
 
-# Far above every answer to the requests that are sent here.
+# Far above every answer to the requests of this module.
 _MOST_BYTES = 1 << 20
 
 
 class NotKafka(Unreachable):
-    """What answers, or ends the connection, is not a Kafka listener of the expected kind."""
+    """The server that answers, or ends the connection, is not a Kafka listener of the expected kind."""
 
 
 class Exchange:
-    """A connected socket on which requests are sent; a context manager that closes it.
+    """A connected socket for requests; a context manager that closes it.
 
     Times are seconds of time.monotonic(). Every call raises TimeoutError at `until`, OSError (ssl.SSLError for TLS) as
     the socket does, and NotKafka for an answer that is not Kafka's.
@@ -52,7 +52,7 @@ class Exchange:
         self._socket.close()
 
     def names(self) -> tuple[str, ...]:
-        """Host names and addresses that the broker's certificate is for; empty without TLS."""
+        """Host names and addresses in the broker's certificate; empty without TLS."""
         if not isinstance(self._socket, ssl.SSLSocket):
             return ()
         certificate: Mapping[str, Any] = self._socket.getpeercert() or {}

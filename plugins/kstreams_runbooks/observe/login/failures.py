@@ -1,4 +1,4 @@
-"""Errors of the two Kafka clients that nothing nearer has made a sentence of."""
+"""Errors of the two Kafka clients that no caller has turned into a sentence."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from kstreams_runbooks.errors import Inconclusive, Unreachable
 
 @contextmanager
 def spoken_errors(what: str) -> Iterator[None]:
-    """Inconclusive for what a broker answered while `what` was read, Unreachable where none did: never a bare error.
+    """Inconclusive if a broker answered with an error while `what` was read, Unreachable if none answered.
 
     librdkafka's own errors have negative codes, a broker's are positive (Kafka protocol guide, "Error codes").
     """

@@ -1,4 +1,4 @@
-"""kafka-python is imported whole, by one thread at a time."""
+"""Imports kafka-python as a whole, by one thread at a time."""
 
 import threading
 from importlib import import_module
@@ -7,10 +7,10 @@ _IMPORTING = threading.Lock()
 
 
 def import_kafka_python() -> None:
-    """Import what any connection needs of it; whoever is about to import a part of it in a thread calls this first.
+    """Import the parts that any connection needs; call it before a thread imports a part of kafka-python.
 
-    Its modules import each other: two threads that begin with different ones deadlock, and Python gives one of them a
-    module that is half there.
+    Its modules import each other: two threads that start with different ones deadlock, and Python gives one of them a
+    half-loaded module.
     """
     with _IMPORTING:
         import_module("kstreams_runbooks.observe.kafka.admin_client")

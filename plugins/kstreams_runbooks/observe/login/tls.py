@@ -1,4 +1,4 @@
-"""The files of a TLS connection, its context, and what a refused certificate means.
+"""The files of a TLS connection, its context, and the reasons for a refused certificate.
 
 Sources: librdkafka, CONFIGURATION.md; OpenSSL, X509_STORE_CTX_get_error (the codes).
 """
@@ -28,10 +28,10 @@ _UNKNOWN_ISSUER: Final = frozenset({2, 18, 19, 20, 21})
 
 
 def require_files(config: Mapping[str, Any], words: Mapping[str, str] | None = None, where: str = SETTINGS) -> None:
-    """BadInput that names the file and its setting for one that is absent, unreadable, or not what it should be.
+    """Check the files; BadInput names the file and its setting if it is absent, unreadable, or of another kind.
 
-    `config` has librdkafka's names; `words` are the names under which a person gave them, where they are others, and
-    `where` is where they are corrected. Nothing is connected to, and no content is shown.
+    `config` has librdkafka's names; `words` are the names that the operator used, if they differ, and `where` is the
+    place to correct them. It opens no connection, and shows no content.
     """
     name = {setting: (words or {}).get(setting, setting) for setting in (_CA, _CERTIFICATE, _KEY, _REVOKED, _PASSWORD)}
     for setting in (_CA, _CERTIFICATE, _KEY, _REVOKED):
@@ -43,7 +43,7 @@ def require_files(config: Mapping[str, Any], words: Mapping[str, str] | None = N
             try:
                 context.load_verify_locations(str(file))
             except (ssl.SSLError, ValueError):
-                raise BadInput(f"{name[setting]}: {file} holds no {what} in PEM; correct it {where}") from None
+                raise BadInput(f"{name[setting]}: {file} has no {what} in PEM; correct it {where}") from None
     if file := config.get(_CERTIFICATE):
         _require_pair(context, config, str(file), name, where)
 
@@ -67,25 +67,25 @@ def _require_pair(
     try:
         context.load_verify_locations(file)
     except (ssl.SSLError, ValueError):
-        raise BadInput(f"{name[_CERTIFICATE]}: {file} holds no certificate in PEM; correct it {where}") from None
+        raise BadInput(f"{name[_CERTIFICATE]}: {file} has no certificate in PEM; correct it {where}") from None
     try:
         context.load_cert_chain(file, key, password=_password(config.get(_PASSWORD)))
     except (ssl.SSLError, ValueError) as error:
         if "MISMATCH" in str(error):
             what = f"is not the key of {name[_CERTIFICATE]} {file}"
         else:
-            why = "is not its password, or the file holds no key" if config.get(_PASSWORD) else "is not set"
+            why = "is not its password, or the file has no key" if config.get(_PASSWORD) else "is not set"
             what = f"cannot be read as a key in PEM ({name[_PASSWORD]} {why})"
         raise BadInput(f"{name[_KEY]}: {key} {what}; correct it {where}") from None
 
 
 def _password(given: object) -> Callable[[], str]:
-    """Never None: OpenSSL would ask for it on the terminal."""
+    """The password, never None: OpenSSL would prompt for it on the terminal."""
     return lambda: str(given or "")
 
 
 def client_context(settings: Mapping[str, Any]) -> ssl.SSLContext:
-    """As kafka-python makes it of its settings, whose files have been looked at (`require_files`)."""
+    """The TLS context that kafka-python would make from its settings; call `require_files` first."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.check_hostname = bool(settings.get("ssl_check_hostname", True))
@@ -102,7 +102,7 @@ def client_context(settings: Mapping[str, Any]) -> ssl.SSLContext:
 
 
 def anyone_context() -> ssl.SSLContext:
-    """A context that takes any certificate: for the question whether a port speaks TLS at all, never for a login."""
+    """A context that accepts any certificate: only to find out if a port speaks TLS, never for a login."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
@@ -112,7 +112,7 @@ def anyone_context() -> ssl.SSLContext:
 def refused_certificate(
     error: ssl.SSLCertVerificationError, host: str, ca_file: object, names: Callable[[], str]
 ) -> str:
-    """What keeps the broker's certificate from being accepted, and the remedy; `names` are the hosts it is for."""
+    """Why the broker's certificate is not accepted, and the remedy; `names` are the hosts in the certificate."""
     code = error.verify_code
     if code == _EXPIRED:
         return "the broker's certificate has expired; renew it on the broker (or correct this machine's clock)"

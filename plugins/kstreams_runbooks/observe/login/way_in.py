@@ -1,7 +1,7 @@
-"""Whether a login gets into a cluster, and what exactly keeps it out.
+"""Whether a cluster accepts a login, and the exact reason if it does not.
 
-Both clients retry in the background what will never succeed (a wrong password, an expired certificate) and report a
-timeout. So one connection of our own goes the same way before them (way_in_attempt.py).
+Both clients retry in the background although the login can never succeed (a wrong password, an expired certificate),
+and report a timeout. So this module first opens a connection of its own with the same settings (attempt.py).
 """
 
 import random
@@ -15,18 +15,18 @@ from kstreams_runbooks.errors import Unreachable
 from kstreams_runbooks.observe.login.attempt import NO_ANSWER, NOTHING_LISTENS, Refusal, Server, attempt
 from kstreams_runbooks.observe.login.kafka_python import import_kafka_python
 
-# A broker that restarts listens again within this; the sentence for one that does not comes within 3 s.
+# A restarting broker listens again within this time; if it does not, the sentence comes within 3 s.
 _AGAIN_S: Final = 1.5
 _PAUSE_S: Final = 0.2
-# How long one address has before the next one is tried next to it.
+# How long one address has before the next one is tried in parallel.
 _HEAD_START_S: Final = 0.5
 
 
 def find_way_in(settings: Mapping[str, Any], limit_s: float) -> str:
-    """The first of the bootstrap servers that has let the login in; Unreachable with the cause when none has.
+    """The first of the bootstrap servers that accepts the login; Unreachable with the cause if none does.
 
-    `settings` are kafka-python's. An address that does not answer is given up after `limit_s`; every other cause is
-    known within 3 s. Of the settings only user, mechanism, protocol and file names are in the sentence.
+    `settings` are kafka-python's. It gives up an address that does not answer after `limit_s`; every other cause is
+    known within 3 s. Of the settings, the sentence shows only user, mechanism, protocol and file names.
     """
     import_kafka_python()
     servers = [Server.of(one) for one in settings["bootstrap_servers"]]
@@ -35,7 +35,7 @@ def find_way_in(settings: Mapping[str, Any], limit_s: float) -> str:
     results: SimpleQueue[Refusal | Server] = SimpleQueue()
     refusals: list[Refusal] = []
     for number, server in enumerate(servers, 1):
-        # Daemons: a name server that does not answer holds its thread for longer than the limit.
+        # Daemons: a name server that does not answer blocks its thread for longer than the limit.
         threading.Thread(target=_try, args=(server, settings, until, results), daemon=True, name="way-in").start()
         last = number == len(servers)
         while len(refusals) < number:

@@ -15,7 +15,7 @@ from kstreams_runbooks.steps.run.run import Run, described
 
 
 def approve(task_id: str, *, bounce: int = 1) -> "ApprovePlan":
-    """A task that asks for approval of the stored plan, before its numbered bounce and those after it."""
+    """A task that asks for approval of the stored plan, before the bounce with this number and those after it."""
     return ApprovePlan(
         task_id=task_id,
         bounce=bounce,
@@ -25,22 +25,22 @@ def approve(task_id: str, *, bounce: int = 1) -> "ApprovePlan":
 
 
 class ApprovePlan(AskingOperator, ApprovalOperator):
-    """Asks for approval of the stored plan, digest and all; a reject ends the run."""
+    """Asks for approval of the stored plan with its digest; a reject ends the run."""
 
     def __init__(self, *, bounce: int, **kwargs: Any) -> None:
         super().__init__(fail_on_reject=True, **kwargs)
         self.bounce = bounce
 
     def nothing_to_ask(self, run: Run) -> str:
-        """The plan has no such bounce."""
+        """Why no approval is needed: the plan has no such bounce."""
         return "" if run.plan().bounce(self.bounce) else f"bounce {self.bounce} is not needed"
 
     def asks(self, run: Run) -> str:
-        """The plan by its title, or its point of no return."""
+        """Names the plan by its title, or its point of no return."""
         return "approve " + (f"bounce {self.bounce}, the point of no return" if self.bounce > 1 else run.plan().title)
 
     def would_ask(self, run: Run) -> str:
-        """The plan by its digest."""
+        """Names the plan by its digest."""
         return f"approve plan {self.digest(run)}"
 
     def text(self, run: Run, asking: Asking) -> str:
@@ -55,19 +55,19 @@ class ApprovePlan(AskingOperator, ApprovalOperator):
         )
 
     def digest(self, run: Run) -> str:
-        """Of the stored plan."""
+        """The digest of the stored plan."""
         return run.plan().digest
 
     def automatic(self, run: Run) -> Sequence[str]:  # noqa: ARG002 - the same for every run
-        """A yes."""
+        """The option that approves."""
         return [self.APPROVE]
 
     def accepted(self, run: Run, options: Sequence[str], by: str) -> str:  # noqa: ARG002 - a reject is raised before
-        """How long it holds."""
+        """How long the approval is valid."""
         return f"plan {self.digest(run)} approved by {by}, valid for {run.limit('approval_expiry_h'):g} h"
 
     def received(self, run: Run, context: Context, event: dict[str, Any]) -> Sequence[str]:
-        """A yes; Refused, and every earlier yes void, where somebody rejects."""
+        """The chosen option; Refused after a reject, which also voids every earlier approval."""
         try:
             return super().received(run, context, event)
         except HITLRejectException:

@@ -1,4 +1,4 @@
-"""Asking a person, whatever the question: who may answer, what is kept of it, and when it is asked again."""
+"""Asks a person any question: who may answer, what the ledger keeps, and when the step asks again."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -12,6 +12,7 @@ from kstreams_runbooks.decide.runs.approval import Asking, may_approve
 from kstreams_runbooks.decide.runs.message import approved_alone, needs_you
 from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.model.runs.ledger import Approval
+from kstreams_runbooks.model.times import HOUR_MS
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.steps.approval.authorize import VOIDED
 from kstreams_runbooks.steps.run.ending import reported
@@ -20,11 +21,10 @@ from kstreams_runbooks.steps.run.run import Run, now_ms
 from kstreams_runbooks.wording import outside, unmarked
 
 EMERGENCY = "emergency_reason"
-_HOUR_MS = 3_600_000
 
 
 def emergency_field() -> dict[str, Any]:
-    """The one field beside an answer."""
+    """The one field next to an answer."""
     return {
         EMERGENCY: Param(
             None,
@@ -37,10 +37,10 @@ def emergency_field() -> dict[str, Any]:
 
 
 class AskingOperator(HITLOperator):
-    """Asks a person; asks again where the answer came from somebody who may not give it.
+    """Asks a person; asks again if a person answers who may not.
 
-    A subclass says what it asks, about which plan, and what an answer means. The same people answer every question, by
-    the same rules, and each answer that counts is in the ledger as an approval of that plan.
+    A subclass defines the question, its plan, and the meaning of an answer. The same people answer every question, by
+    the same rules, and the ledger has each accepted answer as an approval of that plan.
     """
 
     begins = "asks a person"
@@ -49,19 +49,19 @@ class AskingOperator(HITLOperator):
         super().__init__(subject="(written when the task runs)", **kwargs)
 
     def nothing_to_ask(self, run: Run) -> str:
-        """Why no answer is needed, empty where one is."""
+        """Why no answer is needed, empty if one is."""
         raise NotImplementedError
 
     def asks(self, run: Run) -> str:
-        """What the person is to do, for the subject."""
+        """The task for the person, for the subject line."""
         raise NotImplementedError
 
     def would_ask(self, run: Run) -> str:
-        """The same for a dry run, which asks nobody."""
+        """The same for a dry run, which does not ask."""
         raise NotImplementedError
 
     def text(self, run: Run, asking: Asking) -> str:
-        """What the person reads, in Markdown."""
+        """The text of the question, in Markdown."""
         raise NotImplementedError
 
     def digest(self, run: Run) -> str:
@@ -69,18 +69,18 @@ class AskingOperator(HITLOperator):
         raise NotImplementedError
 
     def automatic(self, run: Run) -> Sequence[str]:
-        """The options that the fleet entry's automatic approval stands for."""
+        """The options that the fleet entry's automatic approval chooses."""
         raise NotImplementedError
 
     def accepted(self, run: Run, options: Sequence[str], by: str) -> str:
-        """What an answer that counts means, in one sentence; keeps what the approval itself does not say."""
+        """The meaning of an accepted answer, in one sentence; keeps facts that the approval does not have."""
         raise NotImplementedError
 
     def offer(self, run: Run) -> None:
-        """Set the options of this run, where the file of a DAG cannot know them."""
+        """Set the options of this run, if the DAG's file cannot know them."""
 
     def received(self, run: Run, context: Context, event: dict[str, Any]) -> Sequence[str]:
-        """The options that were chosen; Refused where no answer came in time."""
+        """The chosen options; Refused if no answer came in time."""
         try:
             chosen: Sequence[str] = super().execute_complete(context, event)["chosen_options"]
         except HITLTimeoutError:
@@ -90,7 +90,7 @@ class AskingOperator(HITLOperator):
         return chosen
 
     def execute(self, context: Context) -> Any:
-        """Ask, unless there is nothing to ask."""
+        """Ask, unless no answer is needed."""
         with reported(context, self.begins) as run:
             if why := self.nothing_to_ask(run):
                 run.say(f"nothing to ask: {why}")
@@ -104,7 +104,7 @@ class AskingOperator(HITLOperator):
             return self.ask(run, context)
 
     def execute_complete(self, context: Context, event: dict[str, Any]) -> Any:
-        """Judge the answer: who gave it, and to which plan."""
+        """Judge the answer: who answered, and about which plan."""
         with reported(context, "an answer came") as run:
             given = event.get("params_input") or {}
             if wrong := _misfit(given):
@@ -128,15 +128,15 @@ class AskingOperator(HITLOperator):
             return {"chosen_options": list(chosen), "by": by}
 
     def ask(self, run: Run, context: Context) -> Any:
-        """Ask: in Airflow, in the log, and of whoever is notified; an earlier answer is void from here on.
+        """Ask in Airflow, in the log and by notification; an earlier answer is void from here on.
 
-        Airflow keeps the text of the first question for as long as the run lives, also when the task is cleared: the
-        log has the text as it is now. The digest that was shown first stays: the step before refuses another plan.
+        Airflow keeps the text of the first question as long as the run exists, also if the task is cleared: the log
+        has the present text. The digest that was shown first stays: the step before refuses another plan.
         """
         self.offer(run)
         hours = run.limit("approval_timeout_h")
         self.response_timeout = timedelta(hours=hours)
-        deadline_ms = now_ms() + int(hours * _HOUR_MS)
+        deadline_ms = now_ms() + int(hours * HOUR_MS)
         asks = self.asks(run)
         self.subject = outside(f"[{run.record.application} @ {run.record.cluster}] {asks}")
         record = run.record
@@ -151,7 +151,7 @@ class AskingOperator(HITLOperator):
         return super().execute(context)
 
     def accept(self, run: Run, options: Sequence[str], by: str, emergency_reason: str | None) -> None:
-        """Keep an answer that counts; whoever approved alone is reported at once."""
+        """Keep an accepted answer; an approval by the requester alone is reported at once."""
         said = self.accepted(run, options, by)
         run.ledger.approve(
             Approval(
@@ -160,7 +160,7 @@ class AskingOperator(HITLOperator):
                 digest=self.digest(run),
                 by=by,
                 at_ms=now_ms(),
-                expires_at_ms=now_ms() + int(run.limit("approval_expiry_h") * _HOUR_MS),
+                expires_at_ms=now_ms() + int(run.limit("approval_expiry_h") * HOUR_MS),
                 emergency_reason=emergency_reason,
             )
         )
@@ -170,7 +170,7 @@ class AskingOperator(HITLOperator):
 
 
 def _misfit(given: Mapping[str, Any]) -> str:
-    """What is wrong with the fields of an answer, empty where nothing is; Airflow's API takes any JSON for them."""
+    """What is wrong with the fields of an answer, empty if nothing is; Airflow's API accepts any JSON for them."""
     if unknown := sorted(set(given) - {EMERGENCY}):
         return f"the answer has a field {unknown[0]!r}, the form has only {EMERGENCY}"
     reason = given.get(EMERGENCY)
@@ -180,7 +180,7 @@ def _misfit(given: Mapping[str, Any]) -> str:
 
 
 def responder(event: Mapping[str, Any]) -> str:
-    """The login that answered."""
+    """The login of the person who answered."""
     user = event.get("responded_by_user")
     if isinstance(user, Mapping):
         return str(user.get("name") or user.get("id"))

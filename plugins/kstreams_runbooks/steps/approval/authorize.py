@@ -1,4 +1,4 @@
-"""A write never trusts the graph: what has to stand in the ledger before anything is changed."""
+"""A write never trusts the graph: this checks what the ledger must contain before anything is changed."""
 
 from airflow.sdk.exceptions import AirflowRuntimeError
 from airflow.sdk.execution_time.task_runner import RuntimeTaskInstance
@@ -9,16 +9,16 @@ from kstreams_runbooks.errors import Refused, Unreachable, WriteRefused
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.runs.ledger import Approval
 from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.times import HOUR_MS
 from kstreams_runbooks.steps.approval.code import code_digest
-from kstreams_runbooks.steps.approval.holds import tell_who_holds_too_long
+from kstreams_runbooks.steps.approval.holds import notify_of_long_holds
 from kstreams_runbooks.steps.approval.void import refuse_void
 from kstreams_runbooks.steps.run.ending import BEGUN
 from kstreams_runbooks.steps.run.run import Run, now_ms
 
-# Asking anew, or a reject, takes an earlier approval back: it must not be used because somebody marked the task.
+# Asking again, or a reject, voids an earlier approval: marking the task successful must not bring it back.
 VOIDED = "earlier approval void"
-_HOUR_MS = 3_600_000
-# The steps whose reading a plan is made from.
+# The steps whose reading a plan is based on.
 _LOOKS = ("observe", "read_cards")
 
 
@@ -26,10 +26,10 @@ def authorize(run: Run, approval_task: str, after: tuple[str, ...], *, going_on:
     """Refuse unless the current plan is approved, the approval has not expired, and the gates before it have passed.
 
     `approval_task` is the task whose approval covers this write; `after` names decisions whose newest verdict in this
-    run has to say proceed, and to be newer than everything that was changed before the point of no return. `going_on`
-    where this run has stopped what it is about to start: an approval that has expired meanwhile keeps nothing down.
-    Newer is what comes later in the journal, whatever the clocks say; they can only make an approval expire. Takes or
-    renews the run's holds. Marking a task successful by hand changes none of it.
+    run has to be proceed, and newer than every change before the point of no return. `going_on` if this run starts what
+    it has stopped: an approval that has expired meanwhile must not keep an instance down. Newer means later in the
+    journal, independent of clocks; a clock can only make an approval expire. Takes or renews the run's holds. Marking a
+    task successful manually changes none of this.
     """
     _still_the_run(run)
     plan = run.plan()
@@ -53,7 +53,7 @@ def authorize(run: Run, approval_task: str, after: tuple[str, ...], *, going_on:
                 f"{run.task_id}: {name} was reached before the last restart of {last.step} "
                 f"({last.object}); clear {verdicts[-1].task_id} and what follows it"
             )
-    # Last: what came first does not hang on a clock, and is the better reason.
+    # Last: the checks above do not depend on a clock, and give the better reason.
     if not going_on:
         _not_expired(run, approval_task, approval)
     take_hold(run)
@@ -65,7 +65,7 @@ def approved(run: Run, approval_task: str, digest: str) -> None:
 
 
 def _answered(run: Run, approval_task: str, digest: str) -> Approval:
-    """The newest answer to `approval_task`; WriteRefused unless it is for this plan and was not taken back."""
+    """The newest answer to `approval_task`; WriteRefused unless it is for this plan and was not withdrawn."""
     approval = run.ledger.approval(run.key, approval_task)
     if approval is None:
         raise WriteRefused(
@@ -87,8 +87,8 @@ def _answered(run: Run, approval_task: str, digest: str) -> Approval:
 
 
 def _not_expired(run: Run, approval_task: str, approval: Approval) -> None:
-    """WriteRefused where an approval has expired by this worker's clock or any that the journal has seen."""
-    lifetime_ms = int(run.limit("approval_expiry_h") * _HOUR_MS)
+    """WriteRefused if an approval has expired by this worker's clock or any clock in the journal."""
+    lifetime_ms = int(run.limit("approval_expiry_h") * HOUR_MS)
     earliest = run.ledger.earliest_clock(run.record, approval.entry)
     latest = run.ledger.latest_clock(run.record, approval.entry)
     if why := not_valid(approval, now_ms(), lifetime_ms, earliest, latest):
@@ -96,7 +96,7 @@ def _not_expired(run: Run, approval_task: str, approval: Approval) -> None:
 
 
 def _still_the_run(run: Run) -> None:
-    """Refuse where Airflow's run was deleted and its id used again: what is left of the old one changes nothing."""
+    """Refuse if Airflow's run was deleted and its id used again: tasks of the old run may not change anything."""
     if run.ledger.is_superseded(run.record):
         raise WriteRefused(
             f"{run.task_id}: run {run.key} was deleted in Airflow and its id used again: it may not change anything; "
@@ -105,7 +105,7 @@ def _still_the_run(run: Run) -> None:
 
 
 def _newest_run(run: Run) -> None:
-    """Refuse where another run has changed the application since the reading of the stored plan, or the last card."""
+    """Refuse if another run has changed the application since the reading of the stored plan, or the last card."""
     looked = run.ledger.looked_before_plan(run.key, _LOOKS, BEGUN, plan_decisions())
     last = max([looked, *(card.entry for card in run.ledger.cards(run.key))])
     if other := run.ledger.changed_since(run.record, last):
@@ -117,7 +117,7 @@ def _newest_run(run: Run) -> None:
 
 
 def _same_code(run: Run, plan: Plan) -> None:
-    """Refuse to begin with other code than was approved; a bump that has begun goes on, a fix may be what it needs."""
+    """Refuse to begin with other code than was approved; a bump that has begun may need a fix, and continues."""
     approved, now = plan.facts.code, code_digest(run.record.dag_id)
     if now == approved:
         return
@@ -130,9 +130,9 @@ def _same_code(run: Run, plan: Plan) -> None:
 
 
 def take_hold(run: Run) -> None:
-    """Reserve the application for this run, or renew what it holds; Refused names the run that holds it.
+    """Reserve the application for this run, or renew its hold; Refused names the run that holds it.
 
-    Somebody waits for that run now: who looks after it is told where it has held for too long.
+    This run now waits for that one: its owner is notified if it has held for too long.
     """
     try:
         run.ledger.take_hold(
@@ -144,12 +144,12 @@ def take_hold(run: Run) -> None:
             is_finished=lambda run_key: is_over(run.ledger, run_key),
         )
     except Refused:
-        tell_who_holds_too_long(run)
+        notify_of_long_holds(run)
         raise
 
 
 def is_over(ledger: Ledger, run_key: str) -> bool:
-    """Whether Airflow has no such run any more, or it has ended: its hold is then free."""
+    """Whether the run has ended, or Airflow no longer has it: its hold is then free."""
     record = ledger.run(run_key)
     if ledger.is_superseded(record):
         return True

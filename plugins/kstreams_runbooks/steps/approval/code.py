@@ -1,4 +1,4 @@
-"""Content hash of what a run executes: a local DAG bundle has no version of its own."""
+"""Content hash of the code of a run: a local DAG bundle has no version of its own."""
 
 import hashlib
 from functools import cache

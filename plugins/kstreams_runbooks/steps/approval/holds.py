@@ -1,32 +1,31 @@
-"""A run that holds what another one waits for is told about once it has held for long.
+"""Notifies of a run that has held an application for long while another run waits for it.
 
-Airflow's own deadlines would tell without anybody waiting, but in Airflow 3.3 a run with a deadline that counts from
-when it was queued cannot be cleared any more (https://github.com/apache/airflow/issues/70368), and that comes first.
+Airflow's own deadlines would notify without a waiting run. But in Airflow 3.3 a run with a deadline that counts from
+its queueing cannot be cleared any more (https://github.com/apache/airflow/issues/70368), and clearing matters more.
 """
 
 from kstreams_runbooks.decide.runs import message
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet.notifications import HELD_TOO_LONG_H, notification_settings
 from kstreams_runbooks.model.runs.ledger import Hold
+from kstreams_runbooks.model.times import HOUR_MS
 from kstreams_runbooks.steps.run.ending import BEGUN
 from kstreams_runbooks.steps.run.notify import notify
 from kstreams_runbooks.steps.run.run import Run, now_ms
 
-_HOUR_MS = 3_600_000
 
-
-def tell_who_holds_too_long(run: Run) -> None:
-    """Tell, once each, about the runs that have held something in the cluster of `run` for too long."""
+def notify_of_long_holds(run: Run) -> None:
+    """Notify, once each, of the runs that have held something in the cluster of `run` for too long."""
     try:
         limit_h = notification_settings().held_too_long_h
     except BadInput:
-        # The step that wants to tell says what is wrong with the file.
+        # The step that sends a notification reports what is wrong with the file.
         limit_h = HELD_TOO_LONG_H
     for holder, held in _others(run).items():
         since_ms = min(hold.taken_at_ms for hold in held)
-        if now_ms() - since_ms < limit_h * _HOUR_MS:
+        if now_ms() - since_ms < limit_h * HOUR_MS:
             continue
-        # One occasion for all of its life: it is told once.
+        # One occasion for its whole life: it is notified once.
         other = Run.again(holder, "held_too_long", 1)
         begun = run.ledger.evidence(holder, name=BEGUN)
         notify(
@@ -40,7 +39,7 @@ def tell_who_holds_too_long(run: Run) -> None:
 
 
 def _others(run: Run) -> dict[str, list[Hold]]:
-    """What other runs hold in the cluster of `run`, by run."""
+    """The holds of other runs in the cluster of `run`, by run."""
     others: dict[str, list[Hold]] = {}
     for hold in run.ledger.holds():
         if hold.cluster == run.record.cluster and hold.run_key != run.key:

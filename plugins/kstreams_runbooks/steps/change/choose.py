@@ -1,11 +1,11 @@
-"""Asking a person which runbook is started for a planned change."""
+"""Asks a person which runbook to start for a planned change."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from kstreams_runbooks.decide.runs.approval import Asking
 from kstreams_runbooks.decide.runs.choice import NONE, question
-from kstreams_runbooks.present.change_text import headline, told
+from kstreams_runbooks.present.change_text import headline, uncovered
 from kstreams_runbooks.steps.approval.asking import AskingOperator, emergency_field
 from kstreams_runbooks.steps.change.plan import CHOOSE, CHOSEN, offered_by, sides_of, stored_change
 from kstreams_runbooks.steps.run.run import Run
@@ -19,7 +19,7 @@ def choose_runbook() -> "ChooseRunbook":
 
 
 class ChooseRunbook(AskingOperator):
-    """Asks which runbook is started."""
+    """Asks which runbook to start."""
 
     begins = "asks a person which runbook is started"
 
@@ -27,26 +27,26 @@ class ChooseRunbook(AskingOperator):
         super().__init__(options=[NONE], **kwargs)
 
     def nothing_to_ask(self, run: Run) -> str:
-        """Why each runbook of the plan is left out."""
+        """Why each runbook of the plan is left out, empty if one can be started."""
         _, stored = stored_change(run)
         offered = offered_by(stored)
         return "" if offered.runbooks else "; ".join(offered.left_out)
 
     def asks(self, run: Run) -> str:
-        """The release that is brought."""
+        """Names the release of the change."""
         _, after = sides_of(run)
         return f"choose the runbook for {after.release}"
 
     def would_ask(self, run: Run) -> str:
-        """Every option."""
+        """Names every option."""
         _, stored = stored_change(run)
         return f"choose {', '.join(offered_by(stored).runbooks)} or {NONE}"
 
     def text(self, run: Run, asking: Asking) -> str:
-        """The change, its worst findings, and what is started how."""
+        """The change, its worst findings, and how each runbook would be started."""
         digest, stored = stored_change(run)
         before, after = sides_of(run)
-        worst = [f"{one['severity']}: {one['message']}" for one in told(stored) if one["severity"] != "info"]
+        worst = [f"{one['severity']}: {one['message']}" for one in uncovered(stored) if one["severity"] != "info"]
         more = [f"{len(worst) - _MOST} more"] if len(worst) > _MOST else []
         return question(
             asking,
@@ -61,17 +61,17 @@ class ChooseRunbook(AskingOperator):
         )
 
     def digest(self, run: Run) -> str:
-        """Of the stored change."""
+        """The digest of the stored change."""
         digest, _ = stored_change(run)
         return digest
 
     def automatic(self, run: Run) -> Sequence[str]:
-        """The plan's own runbook."""
+        """The plan's first runbook."""
         _, stored = stored_change(run)
         return offered_by(stored).runbooks[:1]
 
     def accepted(self, run: Run, options: Sequence[str], by: str) -> str:
-        """Which runbook, kept for the step that starts it."""
+        """Keeps the chosen runbook for the step that starts it."""
         (runbook,), digest = options, self.digest(run)
         run.keep("note", CHOSEN, {"runbook": runbook, "by": by, "digest": digest})
         return f"{runbook} chosen by {by} for plan {digest}"

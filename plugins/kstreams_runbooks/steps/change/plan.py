@@ -1,19 +1,19 @@
-"""The steps of `plan_change`: what a release changes, what has to be run for it, and starting that."""
+"""The steps of `plan_change`: what a release changes, which runbooks it needs, and starting one."""
 
 import hashlib
 import json
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from kstreams_runbooks.decide.change.described import described_change, parsed
 from kstreams_runbooks.decide.change.reading import ChangeReading
-from kstreams_runbooks.decide.instances.running import one_version
+from kstreams_runbooks.decide.instances.running import one_release
 from kstreams_runbooks.decide.runs.choice import NONE, Choices, choices, commands, started_id, started_with
 from kstreams_runbooks.decide.topology.graph import internal_topics
 from kstreams_runbooks.decide.topology.names import changelog_of
 from kstreams_runbooks.errors import Inconclusive, Refused, RunbookError, WriteRefused
 from kstreams_runbooks.ledger.codec import decode, encode
+from kstreams_runbooks.model.times import utc_minute
 from kstreams_runbooks.model.topology.change import ChangeFigures
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.topology.topology import Source
@@ -37,14 +37,14 @@ CHOSEN = "chosen"
 CHOOSE = "choose_runbook"
 _BEFORE, _AFTER = "before", "after"
 _ANSWERED = "change_answered"
-# A sentence in a run's outcome; the rest stands in the log of `plan`.
+# Reasons in a run's outcome; the rest is in the log of `plan`.
 _MOST = 3
 
 
-@step("reads what runs and what the release says of itself; changes nothing")
+@step("reads what runs and the description of the release; changes nothing")
 def describe_release(run: Run) -> None:
-    """Read the description of what runs and of what is wanted, and what is declared of both."""
-    before = running(run, one_version(run.observed()))
+    """Read the description and the declaration of what runs and of what is wanted."""
+    before = running(run, one_release(run.observed()))
     after = wanted(run)
     for side, one in ((_BEFORE, before), (_AFTER, after)):
         topology = parsed(one)
@@ -62,7 +62,7 @@ def plan_of_change() -> Any:
 
     @step("derives what the change asks for and what it costs; changes nothing")
     def plan(run: Run) -> None:
-        """Show every consequence and the runbooks for it; go on only where there is a plan."""
+        """Show every consequence and the runbooks for it; continue only with a plan."""
         reading = run.observed()
         require_fresh(run, reading, "observe")
         before, after = sides_of(run)
@@ -101,27 +101,27 @@ def _store(run: Run, change: ChangeReading, figures: ChangeFigures, before: Desc
     for line in as_text(made).splitlines():
         run.say(line)
     if (reach := made["costs"]["inputs_reach_back_to_ms"]) is not None:
-        run.say(f"inputs reach back to {datetime.fromtimestamp(reach / 1000, UTC):%Y-%m-%d %H:%M} UTC")
+        run.say(f"inputs reach back to {utc_minute(reach)}")
     for left in offered.left_out:
         run.say(left)
     run.say(f"plan {digest}")
 
 
 def _digest(made: Mapping[str, Any], before: Described, after: Described) -> str:
-    """First 16 hex digits over what binds: the change and what follows from it, never a size or an offset."""
+    """First 16 hex digits over the binding facts: the change and its consequences, never a size or an offset."""
     binding = {**made, "texts": [before.text, after.text]}
     text = json.dumps(binding, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode(errors="backslashreplace")).hexdigest()[:16]
 
 
 def _demand(change: ChangeReading, topics: Verdict) -> None:
-    """Refused or Inconclusive where there is nothing to choose from, or the cluster's topics do not fit the release."""
+    """Refused or Inconclusive if there is nothing to choose, or the cluster's topics do not fit the release."""
     reasons = change.plan.reasons
     more = f"; and {len(reasons) - _MOST} more in the log of plan" if len(reasons) > _MOST else ""
     said = f"{'; '.join(reasons[:_MOST])}{more}"
     against = list(topics.reasons) if topics.outcome is not Outcome.PROCEED else []
     if change.plan.verdict is Outcome.INCONCLUSIVE:
-        against.append(f"{len(reasons)} things are not declared, and the runbook hangs on them: {said}")
+        against.append(f"{len(reasons)} things are not declared, and the runbook depends on them: {said}")
     elif change.plan.verdict is not Outcome.PROCEED:
         against.append(f"no runbook makes this safe: {said}")
     if not against:
@@ -131,7 +131,7 @@ def _demand(change: ChangeReading, topics: Verdict) -> None:
 
 
 def sides_of(run: Run) -> tuple[Described, Described]:
-    """What runs and what is wanted, as `describe_release` kept them."""
+    """The two sides, what runs and what is wanted, as `describe_release` kept them."""
     found = []
     for side in (_BEFORE, _AFTER):
         kept = run.ledger.evidence(run.key, kind="reading", name=side)
@@ -143,7 +143,7 @@ def sides_of(run: Run) -> tuple[Described, Described]:
 
 
 def stored_change(run: Run) -> tuple[str, dict[str, Any]]:
-    """Digest and document of the stored plan; Refused where there is none that anything may be chosen from."""
+    """Digest and document of the stored plan; Refused without a plan that offers a choice."""
     stored, digest = run.ledger.plan(run.key), run.ledger.run(run.key).plan_digest
     if stored is None or digest is None:
         raise Refused("this run has no plan: `plan` has not run; clear it and what follows it")
@@ -153,26 +153,26 @@ def stored_change(run: Run) -> tuple[str, dict[str, Any]]:
 
 
 def offered_by(stored: Mapping[str, Any]) -> Choices:
-    """What may be started for a stored plan."""
+    """The runbooks that may be started for a stored plan."""
     offered: Choices = decode(Choices, stored["choices"])
     return offered
 
 
-@write("starts what was chosen")
+@write("starts the chosen runbook")
 def start_runbook(run: Run) -> None:
-    """Start the chosen runbook with its parameters filled in; a run that it has started stays the only one."""
+    """Start the chosen runbook with its parameters filled in, once: a rerun finds the run that it started."""
     answer_choice(run)
 
 
 def answer_choice(run: Run) -> None:
-    """Start what was chosen for the stored plan, or say why nothing is started."""
+    """Start the runbook chosen for the stored plan, or report why none is started."""
     digest, stored = stored_change(run)
     offered, said = offered_by(stored), headline(stored)
     if not offered.runbooks:
-        # The first is the plan's own, the others its alternatives, which stand in the log of `plan`.
+        # The first is the plan's own, the others its alternatives, which are in the log of `plan`.
         _answered(run, f"{said}; {offered.left_out[0]}; nothing was changed")
     elif run.dry_run:
-        run.say(f"would start {' or '.join(offered.runbooks)}, or {NONE}, as somebody chooses")
+        run.say(f"would start {' or '.join(offered.runbooks)}, or {NONE}, as the approver chooses")
         _answered(run, f"{said}; nothing was changed, trigger again without dry run to choose and start it")
     elif (chosen := _chosen(run, digest)) == NONE:
         _answered(run, f"{said}; nothing was started, as was chosen")
@@ -183,7 +183,7 @@ def answer_choice(run: Run) -> None:
 
 
 def _chosen(run: Run, digest: str) -> str:
-    """What was chosen for this very plan; WriteRefused where the ledger has no choice that still holds."""
+    """The runbook chosen for exactly this plan; WriteRefused if the ledger has no valid choice."""
     approved(run, CHOOSE, digest)
     kept = run.ledger.evidence(run.key, kind="note", name=CHOSEN, task_id=CHOOSE)
     return str(kept[-1].payload["runbook"])
@@ -213,7 +213,7 @@ def _answered(run: Run, sentence: str) -> None:
 
 
 def _figures(run: Run, before: Described, after: Described) -> ChangeFigures:
-    """What only the cluster tells; what it does not tell changes no verdict. Inconclusive where an input is hidden."""
+    """The figures that only the cluster has; no verdict depends on them. Inconclusive if an input is hidden."""
     prefix = f"{run.application.application_id}-"
     topologies = [parsed(before), parsed(after)]
     internal = {
@@ -230,7 +230,7 @@ def _figures(run: Run, before: Described, after: Described) -> ChangeFigures:
         run.say(f"sizes, records and partitions are not known: {error}")
         hidden, figures = {}, ChangeFigures()
     if hidden:
-        # Its partitions would be taken for those that a declaration gives, or for none.
+        # Otherwise its partitions would be those of a declaration, or none.
         raise Inconclusive("; ".join(hidden.values()))
     run.keep("reading", "figures", figures)
     return figures

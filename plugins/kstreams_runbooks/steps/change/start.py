@@ -1,4 +1,4 @@
-"""Starting a run of another DAG from a step, once: its id is given, and one that is there already stays as it is."""
+"""Starts a run of another DAG from a step, once: its id is fixed, and an existing run stays as it is."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,10 +11,10 @@ from kstreams_runbooks.errors import Refused
 
 
 def start_run(dag_id: str, run_id: str, conf: Mapping[str, Any], note: str) -> bool:
-    """Trigger a run as the login that triggered this one; False where there is a run of that id already.
+    """Trigger a run as the login that triggered this one; False if a run with that id exists.
 
-    `TriggerDagRunOperator` does the same after its task has ended, where nothing can be kept of how it went. Refused
-    where Airflow does not take it, or where the DAG is paused and the run would wait in the queue.
+    `TriggerDagRunOperator` does the same after its task has ended, too late to keep the result. Refused if Airflow
+    rejects the run, or if the DAG is paused and the run would wait in the queue.
     """
     try:
         if task_runner.RuntimeTaskInstance.get_dag(dag_id).is_paused:
@@ -23,5 +23,5 @@ def start_run(dag_id: str, run_id: str, conf: Mapping[str, Any], note: str) -> b
             TriggerDagRun(dag_id=dag_id, run_id=run_id, conf=dict(conf), note=note)
         )
     except AirflowRuntimeError as error:
-        raise Refused(f"run {run_id} of {dag_id}: Airflow did not take it ({error}); clear this step") from None
+        raise Refused(f"run {run_id} of {dag_id}: Airflow rejected it ({error}); clear this step") from None
     return not isinstance(answer, ErrorResponse)

@@ -1,4 +1,4 @@
-"""The drain certificate as a step: waits without a worker, and looks once more when it gives the certificate."""
+"""The drain certificate as a step: waits without a worker, and reads once more before it gives the certificate."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -19,12 +19,12 @@ from kstreams_runbooks.steps.run.ending import reported
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.watch.drain import drain_reader
 
-# The last looks, when a certificate is given.
+# Attempts at the last reading before a certificate.
 _LOOKS = 3
 
 
 def certify() -> "Certify":
-    """Proof that nothing is left to read."""
+    """The task that proves that nothing is left to read."""
     return Certify(task_id="certify", retries=0)
 
 
@@ -32,7 +32,7 @@ class Certify(BaseOperator):
     """Waits until nothing is left to read, proven by readings in a row; changes nothing."""
 
     def execute(self, context: Mapping[str, Any]) -> None:
-        """Park the task until it is proven; a dry run reads once and says how it stands."""
+        """Defer the task until the drain is proven; a dry run reads once and reports the progress."""
         with reported(context, "waits until nothing is left to read, and proves it") as run:
             question = drain_question(run)
             if run.dry_run:
@@ -42,7 +42,7 @@ class Certify(BaseOperator):
             self.defer(trigger=drain_trigger(run, question), method_name="resume")
 
     def resume(self, context: Mapping[str, Any], event: dict[str, Any]) -> None:
-        """Look once more, and give the certificate."""
+        """Read once more, and give the certificate."""
         with reported(context, "the watch answered") as run:
             answered(run, event)
             kept = run.ledger.evidence(run.key, kind="verdict", name=drained.__name__, task_id=run.task_id)[-1]
@@ -57,9 +57,9 @@ class Certify(BaseOperator):
 
 
 def last_look(look: Callable[[], Verdict], wait_s: float) -> Verdict:
-    """The answer of the first of three looks that can be taken, `wait_s` apart; what the third says where none can.
+    """The answer of the first of three readings that succeeds, `wait_s` apart; that of the third if none does.
 
-    A broker that is restarted in this very moment costs a look, not an hour's proof.
+    A broker that restarts at this moment costs one reading, not the proof of an hour.
     """
     retrying = Retrying(
         retry=retry_if_result(lambda verdict: verdict.outcome is Outcome.INCONCLUSIVE)
@@ -72,7 +72,7 @@ def last_look(look: Callable[[], Verdict], wait_s: float) -> Verdict:
 
 
 def drain_question(run: Run) -> DrainQuestion:
-    """What has to be proven: as many readings as the run's limit says, with the pause that the form declares."""
+    """What has to be proven: the run's limit of readings, with the pause that the form declares."""
     reason = str(run.record.params.get("inputs_paused") or "").strip()
     pause = Pause("declared", run.record.requested_by, reason) if reason else None
     return DrainQuestion(int(run.limit("gate_good_readings")), pause, run.application.punctuators)
@@ -82,5 +82,5 @@ def _read(run: Run) -> DrainReading:
     drain = drain_reader(run.application, run.deployer, run.kafka)
     with ClusterReader(run.kafka) as reader:
         reading = drain.read(reader)
-        # Whether anything among many offsets can be read is only looked for once they rest: seen so a second time.
+        # A search through many offsets starts only when they are at rest: the same in a second reading.
         return reading if reading.counted else drain.read(reader)

@@ -1,7 +1,7 @@
-"""How many records are left to read, as a step: at once where they are few, by a submitted Spark job where not.
+"""Counts the unread records as a step: at once if they are few, by a submitted Spark job otherwise.
 
-Over Connect (SPARK_REMOTE) no job is submitted; without Connect and without the Airflow connection, and where the job
-fails, a consumer counts all of it, slower. docs/spark.md says what each needs.
+Over Connect (SPARK_REMOTE) no job is submitted. Without Connect and without the Airflow connection, or if the job
+fails, a consumer counts all records, slower. docs/spark.md lists what each way needs.
 """
 
 import json
@@ -39,16 +39,16 @@ _JOBS = "KSTREAMS_RUNBOOKS_SPARK_JOBS"
 _MOST_VALUES = 2_000_000
 _MEANING: Mapping[int, type[RunbookError]] = {2: BadInput, 3: Inconclusive, 4: Unreachable}
 
-Ranges = dict[tuple[str, int], tuple[int, int]]
+_Ranges = dict[tuple[str, int], tuple[int, int]]
 
 
 def count_unread(**settings: Any) -> "CountUnread":
-    """The records that the application still has to read, of the reading that `observe` took."""
+    """The task that counts the unread records of the reading that `observe` took."""
     return CountUnread(task_id="count_unread", retries=0, **settings)
 
 
 class CountUnread(SparkSubmitOperator):
-    """Counts what `observe` found unread, keeps it as evidence, and gives the sum; changes nothing.
+    """Counts the records that `observe` found unread, keeps the count as evidence, returns the sum; changes nothing.
 
     `conn_id` is an Airflow connection of type spark, deploy mode client: ranges and result are files of this worker.
     """
@@ -57,9 +57,9 @@ class CountUnread(SparkSubmitOperator):
         super().__init__(application=str(_jobs() / "lag_check.py"), **settings)
 
     def execute(self, context: Mapping[str, Any]) -> dict[str, Any] | None:  # type: ignore[override] # the operator gives nothing, this one its figure
-        """Count, by the way that fits the number of offsets; None where that is not possible, which is said.
+        """Count, by the way that fits the number of offsets; None, with a line in the log, if that is not possible.
 
-        The figure is for the person who waits: what follows looks for itself, and no certificate rests on it.
+        The figure is for the waiting operator: later steps read for themselves, and no certificate depends on it.
         """
         with reported(context, "counts the records that are left to read") as run:
             try:
@@ -82,10 +82,10 @@ class CountUnread(SparkSubmitOperator):
         run.say(f"{least}{found['records']:,} records to read of {offsets:,} offsets")
         return found
 
-    def _by_job(self, run: Run, ranges: Ranges, offsets: int) -> dict[str, Any] | None:
-        """What a submitted job counts; None where none is needed or can be had, and where it fails, which is said.
+    def _by_job(self, run: Run, ranges: _Ranges, offsets: int) -> dict[str, Any] | None:
+        """The count of a submitted job; None, with a line in the log, if no job is needed or possible, or if it fails.
 
-        What keeps any reader from counting, such as an offset that is gone, a consumer finds again.
+        A problem for any reader, such as an offset that is gone, also stops the consumer.
         """
         if offsets <= MOST_AT_ONCE or os.environ.get(REMOTE):
             return None
@@ -99,7 +99,7 @@ class CountUnread(SparkSubmitOperator):
             return None
 
     def _is_connected(self, run: Run) -> bool:
-        """Whether there is somewhere to submit to; the hook would try YARN where there is no connection."""
+        """Whether there is a connection to submit to; without one the hook would try YARN."""
         try:
             connection = BaseHook.get_connection(self._conn_id)
         except (AirflowNotFoundException, AirflowRuntimeError):
@@ -113,7 +113,7 @@ class CountUnread(SparkSubmitOperator):
             )
         return True
 
-    def _submitted(self, kafka: Mapping[str, Any], ranges: Ranges) -> dict[str, Any]:
+    def _submitted(self, kafka: Mapping[str, Any], ranges: _Ranges) -> dict[str, Any]:
         with TemporaryDirectory(prefix="lag-check-") as made:
             directory = Path(made)
             given, settings, result = (directory / name for name in ("ranges.json", "client.properties", "result.json"))
@@ -124,7 +124,7 @@ class CountUnread(SparkSubmitOperator):
             self.application_args = [str(word) for option in words.items() for word in option]
             self.py_files = str(write_bundle(directory / "frames.zip"))
             self.jars = _jars()
-            # Airflow's hook passes everything on: the job needs no connection, key or login of this worker.
+            # Airflow's hook passes the whole environment: the job needs no connection, key or login of this worker.
             blank = {name: "" for name in os.environ if is_ours(name)}
             # spark-submit is where this Python's own commands are.
             self.env_vars = blank | {"PATH": f"{sysconfig.get_path('scripts')}:{os.environ.get('PATH', '')}"}
@@ -133,7 +133,7 @@ class CountUnread(SparkSubmitOperator):
                 self._hook.submit(self.application)
             except AirflowException:
                 if not result.is_file():
-                    raise Inconclusive("spark-submit ended without an answer; its lines above say why") from None
+                    raise Inconclusive("spark-submit ended without an answer; its lines above show why") from None
             document = _answer(result)
         if "error" in document:
             raise _MEANING.get(document.get("exit_code", 3), Inconclusive)(sentence(document["error"]))
@@ -141,7 +141,7 @@ class CountUnread(SparkSubmitOperator):
 
 
 def _answer(result: Path) -> dict[str, Any]:
-    """What the job wrote: an error, or a row for each range; Inconclusive for anything else."""
+    """The job's result: an error, or a row for each range; Inconclusive for anything else."""
     try:
         document = json_document(read_text(result, limit=LARGEST_RANGES), largest=LARGEST_RANGES, nodes=_MOST_VALUES)
     except BadInput as error:
@@ -158,11 +158,11 @@ def _is_counted(row: Any) -> bool:
     return isinstance(row, dict) and type(row.get("readable_records")) is int and type(row.get("at_least")) is bool
 
 
-def unread_ranges(reading: ApplicationReading) -> Ranges:
-    """What is unread of each partition, [start, end); Inconclusive where one of them is not known."""
+def unread_ranges(reading: ApplicationReading) -> _Ranges:
+    """The unread range of each partition, [start, end); Inconclusive if one of them is not known."""
     if isinstance(reading.partitions, Missing):
         raise Inconclusive(reading.partitions.missing)
-    found: Ranges = {}
+    found: _Ranges = {}
     for one in reading.partitions:
         offsets, end = to_read(one), one.stable
         if isinstance(offsets, Missing):
@@ -173,7 +173,7 @@ def unread_ranges(reading: ApplicationReading) -> Ranges:
     return found
 
 
-def _counted(run: Run, ranges: Ranges) -> dict[str, Any]:
+def _counted(run: Run, ranges: _Ranges) -> dict[str, Any]:
     with Counter(run.kafka, say=run.say) as count:
         counted = count(ranges)
     return {
@@ -191,7 +191,7 @@ def _counted(run: Run, ranges: Ranges) -> dict[str, Any]:
     }
 
 
-def _rows(ranges: Ranges) -> list[dict[str, Any]]:
+def _rows(ranges: _Ranges) -> list[dict[str, Any]]:
     return [
         {"topic": topic, "partition": partition, "start": start, "end": end}
         for (topic, partition), (start, end) in ranges.items()
@@ -199,7 +199,7 @@ def _rows(ranges: Ranges) -> list[dict[str, Any]]:
 
 
 def _jobs() -> Path:
-    """Where the Spark jobs are: beside the plugins, or where KSTREAMS_RUNBOOKS_SPARK_JOBS says."""
+    """The folder of the Spark jobs: next to the plugins, or from KSTREAMS_RUNBOOKS_SPARK_JOBS."""
     return Path(os.environ.get(_JOBS) or CHECKOUT / "spark_jobs")
 
 

@@ -1,4 +1,4 @@
-"""Runs that wait for a drain, as the ledger has them: how far they are, and how long the rest takes."""
+"""Progress of the runs that wait for a drain, from the ledger: the records left, and the time that they take."""
 
 from dataclasses import dataclass
 
@@ -10,15 +10,15 @@ from kstreams_runbooks.model.readings.drain import DrainReading
 from kstreams_runbooks.model.runs.ledger import RunRecord
 from kstreams_runbooks.steps.drain.trigger import PROGRESS
 
-# A pace is reckoned from the last of them: a wait of an hour has kept a hundred.
+# The pace comes from the last readings: a wait of an hour has kept a hundred.
 _MOST = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Draining:
-    """One run that waits in `task_id`; `left` is None where it is not known, `rest_ms` where it does not get less.
+    """One run that waits in `task_id`; `left` is None if it is unknown, `rest_ms` if it does not decrease.
 
-    `since_ms` is when it first read what is left, `at_ms` when it last did.
+    `since_ms` is the time of the first reading, `at_ms` that of the last.
     """
 
     run_key: str
@@ -41,13 +41,13 @@ class Draining:
     @property
     def _left(self) -> str:
         if self.left is None:
-            return "what is left is not known"
+            return "the number of records left is not known"
         if self.left == 0:
             return "nothing left to read, more readings have to show it"
         if self.rest_ms is not None:
             pace = f"about {self.rest_ms / 1000:.0f} s more"
         else:
-            pace = "at no pace that would end it" if self.readings > 1 else "its pace shows with the next reading"
+            pace = "with no decrease" if self.readings > 1 else "pace unknown until the next reading"
         return f"{self.left:,} records left, {pace}"
 
 

@@ -1,4 +1,4 @@
-"""The wait for a drain: polls one application from the triggerer, holds no worker, keeps what it was judged from."""
+"""The wait for a drain: polls one application from the triggerer without a worker, keeps the verdict's readings."""
 
 import asyncio
 import time
@@ -16,23 +16,23 @@ from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.until import Until
 from kstreams_runbooks.watch.drain import DrainWatch, drain_reader
 
-# What a run that waits in a drain has last seen stands in the ledger under this name, for whoever looks at the fleet.
+# The ledger has the last reading of a waiting run under this name, for the view of the fleet.
 PROGRESS = "drain"
-# A reading is kept where its verdict is another one, and at least this often.
+# A reading is kept if its verdict differs from the one before, and at least this often.
 _KEPT_EVERY_S = 30
 
 
 class DrainTrigger(WatchTrigger):
-    """Fires when a drain is proven, when a person is needed, or when its ceiling is reached, with the last readings.
+    """Fires when a drain is proven, needs an operator, or reaches its ceiling, with the last readings.
 
     The ceiling is kept in the ledger (steps/run/until.py) and survives a restart of the triggerer; the count of good
-    readings does not. A broker that does not answer is a reading that lacks something: the next comes later, and later.
+    readings does not. If a broker does not answer, the reading is incomplete, and the intervals grow.
 
     Arguments: `question` (DrainQuestion), `interval_s`, `ceiling_s`.
     """
 
     async def watch(self, run: Run) -> Verdict:
-        """Read, judge, wait."""
+        """Read, judge and wait until the end."""
         question = decode(DrainQuestion, self.arguments["question"])
         watch = await asyncio.to_thread(_Watch, run, question, self)
         retrying = AsyncRetrying(**watch.until(watch.is_over), retry_error_callback=watch.out_of_time)
@@ -42,7 +42,7 @@ class DrainTrigger(WatchTrigger):
 
 
 class _Watch(DrainWatch):
-    """A wait that outlives its triggerer: what it has to know again then stands in the ledger; every method blocks."""
+    """A wait that outlives its triggerer: the ledger has the state that it needs again; every method blocks."""
 
     def __init__(self, run: Run, question: DrainQuestion, trigger: DrainTrigger) -> None:
         self._run, self._tell = run, trigger.tell
@@ -55,7 +55,7 @@ class _Watch(DrainWatch):
         self._said, self._kept_at = "", 0.0
 
     def look(self) -> Verdict:
-        """One more reading, said and kept where it says something new."""
+        """Take one more reading; logs and keeps it if the verdict is new."""
         verdict = super().look()
         if self.question.topic_ids and not self._first:
             self._first = self._run.ledger.remember(self._run.key, self._topics, dict(self.question.topic_ids))
@@ -70,10 +70,10 @@ class _Watch(DrainWatch):
         return self._until.is_over()
 
     def out_of_time(self, _: RetryCallState) -> Verdict:
-        """The last verdict, and that no other is waited for."""
+        """The last verdict, and that the ceiling ended the wait."""
         last = self.verdict
         outcome = Outcome.INCONCLUSIVE if last.outcome is Outcome.INCONCLUSIVE else Outcome.REFUSE
-        unread = ", ".join(_told(one) for one in self.readings[-self.question.readings :])
+        unread = ", ".join(_summary(one) for one in self.readings[-self.question.readings :])
         return Verdict(
             outcome,
             (
@@ -84,13 +84,13 @@ class _Watch(DrainWatch):
         )
 
     def keep_decision(self, verdict: Verdict) -> None:
-        """The last decision with what it was made from: a finding may rest on any of the readings."""
-        # What a verdict rests on, and one to see a pace by: hundreds of readings would be the same evidence.
+        """The last decision with its inputs: a finding may depend on any of the readings."""
+        # The readings behind the verdict, and one more to show a pace: hundreds of readings would be the same evidence.
         most = len(self.readings) if verdict.findings else self.question.readings + 1
         self._run.decide(drained, readings=self.readings[-most:], question=self.question)
 
 
-def _told(reading: DrainReading) -> str:
+def _summary(reading: DrainReading) -> str:
     return "not known" if reading.unread is None else f"{reading.unread:,} records left"
 
 

@@ -15,6 +15,7 @@ from kstreams_runbooks.model.readings.readings import ApplicationReading, Deploy
 from kstreams_runbooks.model.readings.states import is_down
 from kstreams_runbooks.model.runs.gate import Awaited
 from kstreams_runbooks.model.runs.plan import Bounce
+from kstreams_runbooks.model.times import HOUR_MS
 from kstreams_runbooks.steps.instances.bring import guard, known, members_to_remove, remove
 from kstreams_runbooks.steps.plan.cards import undo_facts, write_card
 from kstreams_runbooks.steps.run.notify import notify
@@ -22,8 +23,6 @@ from kstreams_runbooks.steps.run.run import Run, now_ms
 
 # The name under which requests stand in ledgers: it stays.
 REQUESTED = "a person was asked"
-
-_HOUR_MS = 3_600_000
 
 
 def request_bounce(run: Run, bounce: Bounce, reading: ApplicationReading, instance: InstanceReading) -> Awaited | None:
@@ -51,7 +50,7 @@ def request_bounce(run: Run, bounce: Bounce, reading: ApplicationReading, instan
     run.say("touch no other instance: the next is requested once this one has passed its gate")
     hours = run.plan().limit("deploy_wait_h")
     run.say(f"waits for it for up to {hours:g} h (deploy_wait_h)")
-    until_ms, of = now_ms() + int(hours * _HOUR_MS), f"{name}/{bounce.number}"
+    until_ms, of = now_ms() + int(hours * HOUR_MS), f"{name}/{bounce.number}"
     notify(run, needs_you, asks=f"deploy {name}", lines=requests, deadline_ms=until_ms, of=of)
     return remove_left(run, reading, Awaited(name, bounce, previous, members))
 

@@ -1,1 +1,1 @@
-"""Steps that look and plan."""
+"""Steps that read and plan."""

@@ -1,7 +1,7 @@
-"""Undo cards: written before each write, so that a task that is killed in between leaves one and never none."""
+"""Undo cards: written before each write, because a task that is killed in between must leave one."""
 
 from kstreams_runbooks.decide.instances.members import members_of
-from kstreams_runbooks.decide.plans.basis import restore_cost, standing
+from kstreams_runbooks.decide.plans.basis import deployed_instance, restore_cost
 from kstreams_runbooks.decide.releases.downgrade import clears_state
 from kstreams_runbooks.decide.topology.names import is_changelog
 from kstreams_runbooks.errors import Inconclusive
@@ -14,7 +14,7 @@ from kstreams_runbooks.model.readings.readings import (
     Start,
 )
 from kstreams_runbooks.model.runs.ledger import Card
-from kstreams_runbooks.model.runs.plan import Bounce, Standing
+from kstreams_runbooks.model.runs.plan import Bounce, DeployedInstance
 from kstreams_runbooks.model.runs.undo_facts import UndoFacts
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.rules import upgrade_path_rules
@@ -29,12 +29,12 @@ def write_card(
     members: tuple[MemberReading, ...],
     previous: Start | None,
 ) -> None:
-    """Keep how `instance` goes back, before anything is done to it; from here on the run has written.
+    """Keep the way back of `instance` before the write; from here on the run has written.
 
-    `previous` is the start that is not to be taken for the new one, `members` what it has in the group.
+    `previous` is the start that must not pass as the new one, `members` are its members in the group.
     """
     plan, before = run.plan(), _before(run, instance, bounce)
-    # From the last bounce of a library bump on the new record format is written.
+    # From the last bounce of a library bump on, the application writes the new record format.
     final = plan.runbook == "library_bump" and bounce.number > 1 and bounce.number == plan.bounces[-1].number
     clear = clears_state(before.version, bounce.version, upgrade_path_rules())
     cost = "one restart" + (f", and {restore_cost(bytes_to_restore(run, reading))}" if clear else "")
@@ -53,7 +53,7 @@ def write_card(
             UndoFacts(
                 bounce=bounce.number,
                 before=before,
-                after=Standing(instance.instance, bounce.release, bounce.settings, bounce.version),
+                after=DeployedInstance(instance.instance, bounce.release, bounce.settings, bounce.version),
                 previous=previous,
                 members=members,
                 by_hand=tuple(
@@ -68,7 +68,7 @@ def write_card(
 
 
 def undo_facts(card: Card) -> UndoFacts:
-    """What a card knows of its instance."""
+    """The facts of a card about its instance."""
     facts: UndoFacts = decode(UndoFacts, card.facts)
     return facts
 
@@ -79,7 +79,7 @@ def last_card(run: Run, instance: str) -> Card | None:
 
 
 def members_in_group(run: Run, reading: ApplicationReading, instance: InstanceReading) -> tuple[MemberReading, ...]:
-    """Members that an instance has in the group, down or not: those that it is known by, and those of its last card."""
+    """Members of an instance in the group, whether it is down or not: the known ones, and those of its last card."""
     group = reading.group
     if isinstance(group, Missing):
         raise Inconclusive(*reading.lacking("group"))
@@ -93,8 +93,8 @@ def members_in_group(run: Run, reading: ApplicationReading, instance: InstanceRe
 def bytes_to_restore(run: Run, reading: ApplicationReading) -> int | Missing:
     """Bytes of the changelogs of the application: the most that one instance may have to read.
 
-    Missing where the changelogs are not all known: without offsets, the topics are those with its prefix that this
-    login sees.
+    Missing if not all changelogs are known: without offsets, the topics are those with its prefix that this login
+    sees.
     """
     if isinstance(reading.topics, Missing):
         return reading.topics
@@ -107,16 +107,16 @@ def bytes_to_restore(run: Run, reading: ApplicationReading) -> int | Missing:
         return reader.log_bytes(names)
 
 
-def _before(run: Run, instance: InstanceReading, bounce: Bounce) -> Standing:
-    """What to go back to: for a rerun of the same bounce what stood before the first try, not a half-way point."""
+def _before(run: Run, instance: InstanceReading, bounce: Bounce) -> DeployedInstance:
+    """The state to go back to: for a rerun of a bounce the one before its first try, not an intermediate state."""
     for card in run.ledger.cards(run.key):
         facts = undo_facts(card)
         if card.object == instance.instance and facts.bounce == bounce.number and facts.before is not None:
             return facts.before
-    return standing(instance, run.declared)
+    return deployed_instance(instance, run.declared)
 
 
 def previous_start(run: Run, instance: str) -> Start | None:
-    """The start of an instance that ran when its newest card was written, None where none did."""
+    """The start of the process that ran when the instance's newest card was written, None if none ran."""
     card = last_card(run, instance)
     return undo_facts(card).previous if card else None

@@ -1,4 +1,4 @@
-"""The topics of the cluster against the topology of what a plan brings: at the plan, and right before each stop."""
+"""Compares the topics of the cluster with the topology of a plan's release: at the plan, and right before each stop."""
 
 from collections.abc import Iterable, Mapping
 
@@ -17,21 +17,21 @@ from kstreams_runbooks.model.readings.readings import (
 from kstreams_runbooks.model.runs.plan import Bounce
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
-from kstreams_runbooks.steps.plan.releases import deployable, told_by
+from kstreams_runbooks.steps.plan.releases import deployable, described_by
 from kstreams_runbooks.steps.run.run import Run
 
 _Wanted = tuple[Described | Missing, ...]
 
 
 def require_topics(run: Run, reading: ApplicationReading, bounces: Iterable[Bounce]) -> tuple[Finding, ...]:
-    """What a person has to weigh of the topics of every release that is brought; Refused or Inconclusive as decided."""
+    """Findings about the topics of every release of the plan, for the approver; Refused or Inconclusive as decided."""
     verdict = judged_topics(run, reading, _wanted(run, reading, bounces))
     run.demand(verdict)
     return verdict.findings
 
 
 def judged_topics(run: Run, reading: ApplicationReading, wanted: _Wanted) -> Verdict:
-    """The decision for these versions, with its findings said."""
+    """The decision for these versions; logs its findings."""
     verdict = _judged(run, reading, wanted)
     for finding in verdict.findings:
         run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
@@ -39,10 +39,10 @@ def judged_topics(run: Run, reading: ApplicationReading, wanted: _Wanted) -> Ver
 
 
 def require_topics_still(run: Run, now: ApplicationReading, untouched: str, *, down: bool = False) -> None:
-    """Drifted or Inconclusive, beginning with what is `untouched`, where the topics no longer fit.
+    """Drifted or Inconclusive if the topics no longer fit; the sentence begins with what is `untouched`.
 
-    Compared is what the plan was made from with the topics as they are now: the description is not made again. With
-    `down` nothing is left to stop: then only what is certainly wrong keeps an instance from being started.
+    It compares the plan's own description, which is not made again, with the present topics. With `down` nothing is
+    left to stop: then only a certain mismatch keeps an instance from starting.
     """
     kept = run.ledger.evidence(run.key, kind="verdict", name=topics_fit.__name__)
     if kept:
@@ -50,7 +50,7 @@ def require_topics_still(run: Run, now: ApplicationReading, untouched: str, *, d
         wanted: _Wanted = decode(_Wanted, inputs["wanted"])
         reading: ApplicationReading = decode(ApplicationReading, inputs["reading"])
     else:
-        # A run whose plan is older than this comparison.
+        # The run's plan is older than this comparison.
         reading = now
         wanted = _wanted(run, reading, run.plan().bounces)
     try:
@@ -74,9 +74,9 @@ def _wanted(run: Run, reading: ApplicationReading, bounces: Iterable[Bounce]) ->
 
 
 def _described(run: Run, reading: ApplicationReading, bounce: Bounce) -> Described | Missing:
-    """A release as an instance that runs it with the same settings says, else its deployer, else with other settings.
+    """A release as described by an instance with the same settings, else by its deployer, else with other settings.
 
-    Settings can change a topology, and a description that is printed has those of the release alone.
+    Settings can change a topology, and a printed description has only the settings of the release.
     """
     telling = [one for one in reading.instances if _own_text(one, bounce.release)]
     same = [one for one in telling if _settings(dict(bounce.settings)) == _settings(_deployed(one))]
@@ -87,11 +87,11 @@ def _described(run: Run, reading: ApplicationReading, bounce: Bounce) -> Describ
             if not telling:
                 return Missing(f"release {bounce.release}: {error}")
     first = (same or telling)[0]
-    return told_by(run, bounce.release, first.instance, _own_text(first, bounce.release))
+    return described_by(run, bounce.release, first.instance, _own_text(first, bounce.release))
 
 
 def _own_text(instance: InstanceReading, release: str) -> str:
-    """What an instance says of its topology, empty unless it runs this very release."""
+    """The topology that an instance reports, empty unless it runs exactly this release."""
     deployment, streams = instance.deployment, instance.streams
     if not isinstance(deployment, Deployment) or deployment.release != release or deployment.applied is not True:
         return ""
@@ -103,5 +103,5 @@ def _deployed(instance: InstanceReading) -> dict[str, str]:
 
 
 def _settings(settings: Mapping[str, str]) -> dict[str, str]:
-    """Settings without the one that no topology depends on."""
+    """Settings without `upgrade.from`, on which no topology depends."""
     return {key: value for key, value in settings.items() if key != UPGRADE_FROM}

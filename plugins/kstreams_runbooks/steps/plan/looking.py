@@ -1,4 +1,4 @@
-"""The steps that look and judge, the same in every runbook: observe, check, prove_every_member, verify."""
+"""The steps that read and judge, the same in every runbook: observe, check, prove_every_member, verify."""
 
 import time
 from collections.abc import Callable
@@ -21,14 +21,14 @@ from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run, described, now_ms
 from kstreams_runbooks.steps.run.step import step
 
-# Lag has been under its limit at the last gate; a peak that lasts longer than this is no peak.
+# Lag has been under its limit at the last gate; lag above it for longer than this is not a peak.
 _LAG_CEILING_S = 120
 _REHEARSED = "nothing was changed; trigger again without dry run to do it"
 
 
 @step("reads broker, group, offsets, topics and every instance; changes nothing")
 def observe(run: Run) -> None:
-    """Read everything and keep it, for somebody who may ask."""
+    """Read everything and keep it, if the requester may request the runbook."""
     run.demand(run.decide(may_request, declared=run.declared, requested_by=run.record.requested_by))
     reading = run.read()
     run.keep("reading", "application", reading)
@@ -37,13 +37,13 @@ def observe(run: Run) -> None:
 
 
 def check(*, at_once: bool = False) -> Any:
-    """The task `check`; with `at_once` an application whose instances are not all well may be restarted too."""
+    """The task `check`; with `at_once` it also accepts an application with unhealthy instances."""
 
     @step("judges the reading; changes nothing")
     def check(run: Run) -> None:
         """Refuse or be inconclusive before anything is planned, and reserve the application."""
         if run.record.wrote_at_ms:
-            run.say("this run has already changed something: each step looks for itself where it stands")
+            run.say("this run has already changed something: each step reads the present state itself")
             return
         reading = run.observed()
         verdict = run.decide(
@@ -65,7 +65,7 @@ def check(*, at_once: bool = False) -> Any:
 
 @step("reads the group and every instance; changes nothing")
 def prove_every_member(run: Run) -> None:
-    """Show that every member of the group runs the new release, declared or not."""
+    """Prove that every member of the group runs the new release, declared or not."""
     bounces = run.plan().bounces
     if run.dry_run:
         run.say("would show that every member of the group runs the new release")
@@ -77,14 +77,14 @@ def prove_every_member(run: Run) -> None:
 
 @step("compares what runs now with the plan; changes nothing")
 def verify(run: Run) -> None:
-    """Show that the plan is what runs, and that nothing else changed."""
+    """Prove that the instances run the plan, and that nothing else changed."""
     if run.dry_run:
         rehearsed(run)
     else:
         before = planned_from(run)
         left = left_unread(run, before)
         if left.outcome is Outcome.REFUSE:
-            raise Refused(f"{left.sentence}; trigger undo for this run: what stood before reads them")
+            raise Refused(f"{left.sentence}; trigger undo for this run: the previous deployment reads them")
         run.demand(left)
         watch(
             run,
@@ -95,7 +95,7 @@ def verify(run: Run) -> None:
 
 
 def left_unread(run: Run, before: ApplicationReading) -> Verdict:
-    """What is left in internal topics that were read when `before` was taken and are not read now."""
+    """Judge the unread records in internal topics that `before` read and the application no longer reads."""
     group_id = run.application.application_id
     topics = dropped_topics(before, run.read(), group_id)
     if isinstance(topics, Missing):
@@ -105,13 +105,13 @@ def left_unread(run: Run, before: ApplicationReading) -> Verdict:
 
 
 def rehearsed(run: Run) -> None:
-    """Keep that a dry run came to its end."""
+    """Keep that a dry run is complete."""
     run.keep("verdict", "rehearsed", {"result": encode(Verdict(Outcome.PROCEED, (_REHEARSED,)))})
     run.say("every step was rehearsed, nothing was changed")
 
 
 def watch(run: Run, judge: Callable[[ApplicationReading, ApplicationReading], Verdict]) -> None:
-    """Read again and again until two consecutive readings are judged well; what has to wait may do so for a while."""
+    """Read repeatedly until `judge` accepts two consecutive readings, or the ceiling ends the wait."""
     plan = run.plan()
     pause_s = max(plan.limit("gate_interval_s"), plan.limit("commit_interval_s"))
     run.say(f"looks twice, {pause_s:g} s apart: progress is a difference")

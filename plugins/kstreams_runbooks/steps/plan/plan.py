@@ -1,4 +1,4 @@
-"""The step `plan`: the same rules for every runbook, each with its own function that makes the plan."""
+"""The step `plan`: the same rules for every runbook, and for each the function that makes its plan."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -20,7 +20,7 @@ from kstreams_runbooks.steps.plan.releases import before_a_roll, known_of, setti
 from kstreams_runbooks.steps.run.run import Run, now_ms
 from kstreams_runbooks.steps.run.step import step
 
-# `check` held the reading to its limit; a scheduler under load may take most of that limit again between two steps.
+# `check` held the reading to its limit; a loaded scheduler may need most of that limit again between two steps.
 _SLOW_SCHEDULER = 10
 
 _UNCHECKED = "`check` has not judged the newest reading of `observe`; clear `observe` and what follows it"
@@ -29,14 +29,14 @@ PlanMaker = Callable[[Run, ApplicationReading, tuple[Finding, ...]], Plan]
 
 
 def planned(make: PlanMaker) -> Any:
-    """The task `plan`, with the function that makes this runbook's plan from a reading and what `check` found."""
+    """The task `plan`; `make` gives this runbook's plan from a reading and the findings of `check`."""
 
     @step("derives what will be done and what it costs; changes nothing")
     def plan(run: Run) -> None:
-        """Make the plan and keep it; a run that has written anything keeps the plan it has.
+        """Make the plan and keep it; a run that has written anything keeps its present plan.
 
-        It is made only from the newest reading, judged by `check` and still fresh, because an application may have
-        changed before `plan` alone is cleared.
+        It uses only the newest reading, judged by `check` and still fresh, because the application may have changed
+        before an operator clears `plan` alone.
         """
         if run.record.wrote_at_ms:
             run.say(f"this run has already changed something: plan {run.plan().digest} stays")
@@ -50,7 +50,7 @@ def planned(make: PlanMaker) -> Any:
 
 
 def store(run: Run, made: Plan) -> None:
-    """Keep a plan and say what stands in it; Drifted where another one was shown for approval."""
+    """Keep a plan and log its content; Drifted if another plan was shown for approval."""
     refuse_drift(run, made.digest)
     run.ledger.store_plan(run.key, made.digest, encode(made))
     for bounce in made.bounces:
@@ -65,7 +65,7 @@ def store(run: Run, made: Plan) -> None:
 
 
 def refuse_drift(run: Run, digest: str) -> None:
-    """Drifted where another plan was shown for approval."""
+    """Drifted if another plan was shown for approval."""
     shown = run.ledger.recall(run.key, "digest_shown")
     if shown is not None and shown != digest:
         raise Drifted(
@@ -75,13 +75,13 @@ def refuse_drift(run: Run, digest: str) -> None:
 
 
 def planned_from(run: Run) -> ApplicationReading:
-    """The reading that the plan was made from: the last that `check` judged, which it does before the first write."""
+    """The reading behind the plan: the last one that `check` judged, before the first write."""
     reading, _ = _last_check(run)
     return reading
 
 
 def _last_check(run: Run) -> tuple[ApplicationReading, Verdict]:
-    """The newest reading that `check` judged, and what it said of it."""
+    """The newest reading that `check` judged, and its verdict."""
     checked = run.ledger.evidence(run.key, kind="verdict", name=ready_for_change.__name__)
     if not checked:
         raise Refused(_UNCHECKED)
@@ -90,7 +90,7 @@ def _last_check(run: Run) -> tuple[ApplicationReading, Verdict]:
 
 
 def _judged(run: Run, reading: ApplicationReading) -> Verdict:
-    """What `check` said of this very reading; Refused where it has not seen it, or it is too old to plan from."""
+    """The verdict of `check` on exactly this reading; Refused without one, or if the reading is too old for a plan."""
     checked, judged = _last_check(run)
     if checked != reading:
         raise Refused(_UNCHECKED)
@@ -99,7 +99,7 @@ def _judged(run: Run, reading: ApplicationReading) -> Verdict:
 
 
 def require_fresh(run: Run, reading: ApplicationReading, taken_by: str) -> None:
-    """Refused where a reading is too old to plan from, Inconclusive where a clock hides how old it is."""
+    """Refused if a reading is too old for a plan, Inconclusive if a clock hides its age."""
     age_ms, limit_s = now_ms() - reading.taken.at_ms, _SLOW_SCHEDULER * run.limit("max_reading_age_s")
     if why := of_the_future(reading.application, age_ms, taken_by):
         raise Inconclusive(why)
@@ -111,7 +111,7 @@ def require_fresh(run: Run, reading: ApplicationReading, taken_by: str) -> None:
 
 
 def library_bump(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...]) -> Plan:
-    """To another Kafka Streams release: one or two rolling bounces."""
+    """The plan to another Kafka Streams release: one or two rolling bounces."""
     made = run.decide(
         bump_plan,
         reading=reading,
@@ -126,12 +126,12 @@ def library_bump(run: Run, reading: ApplicationReading, findings: tuple[Finding,
 
 
 def rolling_bounce(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...]) -> Plan:
-    """To another release or other settings on the same library, one instance after another."""
+    """The plan to another release or other settings on the same library, one instance after another."""
     return _restart(run, reading, findings, at_once=False)
 
 
 def stop_and_restart(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...]) -> Plan:
-    """The same with every instance down at once."""
+    """The same plan with every instance down at once."""
     return _restart(run, reading, findings, at_once=True)
 
 
@@ -147,7 +147,7 @@ def _restart(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...
         code=code_digest(run.record.dag_id),
         at_once=at_once,
     )
-    # What a deployer would refuse once an instance is down is refused here, while all of them run.
+    # Check here, while all instances run, what a deployer would refuse once an instance is down.
     for name in made.facts.instances:
         for bounce in made.bounces:
             run.deployer.check_apply(name, bounce.release, dict(bounce.settings))
@@ -155,11 +155,11 @@ def _restart(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...
 
 
 def _with_what_it_changes(run: Run, reading: ApplicationReading, made: Plan) -> Plan:
-    """The plan with what follows from the topology of its release; Refused or Inconclusive where it may not be rolled.
+    """The plan with the findings about its release's topology; Refused or Inconclusive if it may not be rolled.
 
-    That is where the cluster lacks a topic, or has one that the release cannot work with, and where the topology
-    changes more than a roll may. Settings are in no description, and where every instance has that release already
-    nothing in it changes. What is added explains the plan to a person and is no part of its digest.
+    It may not if the cluster lacks a topic or has one that the release cannot work with, or if the topology changes
+    more than a roll may. If every instance has that release already, the topology stays: a description has no
+    settings. The added findings explain the plan to the approver and are not part of its digest.
     """
     made = replace(made, findings=(*made.findings, *require_topics(run, reading, made.bounces)))
     release = made.bounces[-1].release
@@ -183,11 +183,11 @@ def _with_what_it_changes(run: Run, reading: ApplicationReading, made: Plan) -> 
 
 
 def _given(settings: Any) -> dict[str, str | None]:
-    """Settings of the form as text; BadInput for what is no flat object."""
+    """Settings of the form as text; BadInput if they are not a flat object."""
     if settings is None:
         return {}
     if not isinstance(settings, Mapping):
-        raise BadInput(f"settings: {settings!r} is no object; give one such as " + '{"num.stream.threads": 2}')
+        raise BadInput(f"settings: {settings!r} is not an object; give one such as " + '{"num.stream.threads": 2}')
     given: dict[str, str | None] = {}
     for key, value in settings.items():
         if isinstance(value, bool):

@@ -1,11 +1,11 @@
-"""The two sides of a change as a run finds them: what runs, and the release that is wanted."""
+"""The two sides of a change in a run: the running versions, and the wanted release."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from kstreams_runbooks.decide.change.described import Known
-from kstreams_runbooks.decide.instances.running import RunningVersion, running_versions
+from kstreams_runbooks.decide.instances.running import RunningRelease, running_releases
 from kstreams_runbooks.decide.plans.basis import require_declared
 from kstreams_runbooks.decide.releases.settings import rows_about
 from kstreams_runbooks.documents.text import Absent, read_text
@@ -22,15 +22,15 @@ from kstreams_runbooks.steps.run.run import Run
 _FILE, _TEXT, _RELEASE = "topology_file", "topology_text", "release"
 
 
-def running(run: Run, version: RunningVersion) -> Described:
-    """A version that runs, as its instances describe it; while none of them does, as its release would."""
-    if version.text is None:
-        return deployable(run, version.release)
-    return told_by(run, version.release, ", ".join(version.instances), version.text)
+def running(run: Run, found: RunningRelease) -> Described:
+    """A running version as its instances describe it; if none does, as its release's topology command prints it."""
+    if found.text is None:
+        return deployable(run, found.release)
+    return described_by(run, found.release, ", ".join(found.instances), found.text)
 
 
-def told_by(run: Run, release: str, instances: str, text: str) -> Described:
-    """A release with the description that `instances` give of themselves."""
+def described_by(run: Run, release: str, instances: str, text: str) -> Described:
+    """A release with the description that its `instances` report."""
     library, declared = _known_of(run, release)
     return Described(release, library, instances, text, declared)
 
@@ -50,8 +50,8 @@ def _printed(run: Run, release: str, text: str) -> Described:
 def before_a_roll(
     run: Run, reading: ApplicationReading, release: str
 ) -> tuple[tuple[Described, ...], Described | Missing]:
-    """Every version that runs, and the release that is wanted; Missing where one of them cannot be described."""
-    versions = running_versions(reading)
+    """Every running version, and the wanted release; Missing if one of them cannot be described."""
+    versions = running_releases(reading)
     silent = {release, *(version.release for version in versions if version.text is None)}
     try:
         printed = {name: run.deployer.topology(name) for name in sorted(silent)}
@@ -66,12 +66,12 @@ def before_a_roll(
 
 
 def wanted(run: Run) -> Described:
-    """What the form names: a release by its topology command, or a description from a file or pasted; else BadInput."""
+    """The wanted side from the form: a release by its topology command, or a description; else BadInput."""
     release, file, text = (_given(run, name) for name in (_RELEASE, _FILE, _TEXT))
     if file and text:
         raise BadInput(f"{_FILE} and {_TEXT}: both are given (expected: one description); leave one")
     if not (release or file or text):
-        raise BadInput(f"{_RELEASE}, {_FILE}, {_TEXT}: none is given (expected: one); say what is to be compared")
+        raise BadInput(f"{_RELEASE}, {_FILE}, {_TEXT}: none is given (expected: one); give the one to compare")
     if not (file or text):
         return deployable(run, release)
     library, declared = "", None
@@ -82,7 +82,7 @@ def wanted(run: Run) -> Described:
 
 
 def known_of(run: Run, reading: ApplicationReading, partitions: Mapping[str, int] | None = None) -> Known:
-    """The fleet entry, and what the cluster says: partitions (by default of the topics that were read), its brokers."""
+    """Facts of the fleet entry and of the cluster: partitions (by default of the topics that were read), brokers."""
     if partitions is None:
         topics = () if isinstance(reading.topics, Missing) else reading.topics
         partitions = {topic.name: topic.partitions for topic in topics}
@@ -121,7 +121,7 @@ def _library(described: Described) -> Release | None:
 
 
 def _known_of(run: Run, release: str) -> tuple[str, Declaration | None]:
-    """Library and declaration of a release; one that the fleet entry does not have has neither."""
+    """Library and declaration of a release; empty and None for a release that is not in the fleet entry."""
     declared: DeclaredApplication = run.declared
     if release not in declared.releases:
         return "", None
@@ -135,10 +135,10 @@ def _given(run: Run, name: str) -> str:
 
 
 def _read(name: str) -> str:
-    """A description in a file of the worker; no line of a file that is none is ever shown."""
+    """A description in a file of the worker; errors never show a line of any other file."""
     path = Path(name)
     if not path.is_absolute():
-        raise BadInput(f"{_FILE} {name}: is no absolute path; a worker has no folder of yours")
+        raise BadInput(f"{_FILE} {name}: is not an absolute path; the worker does not know your folder")
     try:
         text = read_text(path)
     except Absent:

@@ -1,4 +1,4 @@
-"""What a run was asked for, as Airflow gives it: refused before anything else where the form could not have said it."""
+"""Checks a run's parameters from Airflow: refuses values that the form could not have sent."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -9,10 +9,10 @@ from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.wording import outside
 
 
-def check_asked(context: Mapping[str, Any]) -> None:
-    """BadInput for a field that the form does not have, and for a value that could be kept or shown by nothing here.
+def check_conf(context: Mapping[str, Any]) -> None:
+    """BadInput for a field that the form does not have, and for a value that cannot be kept or shown.
 
-    That is one with a NUL, which no command and no database takes, or with more levels than any file may have.
+    Such a value has a NUL, which no command and no database accepts, or more levels than any file may have.
     """
     form = context["dag"].params
     for name in context["dag_run"].conf or {}:
@@ -25,7 +25,7 @@ def check_asked(context: Mapping[str, Any]) -> None:
         if _is_deep(context["params"].get(name)):
             raise BadInput(f"field {name}: is nested deeper than {DEEPEST} levels (the limit); nest it less")
         if "\\u0000" in json.dumps(context["params"].get(name), default=str).replace("\\\\", ""):
-            raise BadInput(f"field {name}: has a NUL ({outside(context['params'][name], 80)}); give it without that")
+            raise BadInput(f"field {name}: has a NUL ({outside(context['params'][name], 80)}); give it without the NUL")
 
 
 def _is_deep(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""How a step ends: with a sentence, never with a traceback for an error of our own tree."""
+"""Ends a step with one sentence, never with a traceback, for an error of our own tree."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -12,27 +12,27 @@ from kstreams_runbooks.wording import outside, sentence
 
 
 class StepFailed(SystemExit):
-    """Ends the task failed without a traceback; its code is the one of the error tree."""
+    """Ends the task as failed without a traceback; its exit code is that of the error tree."""
 
 
 class StepUnreachable(SystemExit):
-    """The same for a system that does not answer: worth another try."""
+    """The same for a system that does not answer: worth a retry."""
 
 
-# A decision does not change by asking again; a system that was away may be back.
+# A retry does not change a decision; a system that did not answer may be back.
 RETRY_UNREACHABLE = ExceptionRetryPolicy(rules=[RetryRule(exception=StepFailed, action=RetryAction.FAIL)])
 
 
-# What stands in the ledger from each step that began, so that its end can be told from a step that was killed.
+# The ledger entry of each step that began: it distinguishes a step that ended from one that was killed.
 BEGUN = "begun"
 
-# Where Airflow keeps why a step failed (`kstreams-runbooks trigger --wait` reads it).
+# The XCom key under which Airflow keeps why a step failed (`kstreams-runbooks trigger --wait` reads it).
 ERROR = "error"
 
 
 @contextmanager
 def reported(context: Mapping[str, Any], what: str) -> Iterator[Run]:
-    """The run of `context`; says first what the step does, and turns our own errors into one last line."""
+    """The run of `context`; logs first what the step does, and turns our own errors into one last line."""
     try:
         run = Run.begin(context)
     except RunbookError as error:
@@ -48,14 +48,14 @@ def reported(context: Mapping[str, Any], what: str) -> Iterator[Run]:
 
 
 def _never_began(params: Mapping[str, Any], error: RunbookError) -> str:
-    """The last line of a step whose run cannot be found; only of a run that never was is it known what it changed."""
+    """The last line of a step whose run cannot be read; only for bad input is it certain that nothing was changed."""
     dry = "DRY RUN " if params.get("dry_run", True) else ""
     refused = "REFUSED, nothing was changed: " if isinstance(error, BadInput) else ""
     return sentence(f"[{outside(params.get('application'))} @ unknown] {dry}{refused}{error}")
 
 
 def _kept(run: Run, error: RunbookError) -> str:
-    """The last line of a step that failed, after it was kept; the ledger itself may be what does not answer."""
+    """The last line of a step that failed, after the ledger kept it; the ledger itself may not answer."""
     try:
         run.keep("failure", type(error).__name__, {"sentence": str(error), "exit_code": error.exit_code})
         wrote = run.ledger.run(run.key).wrote_at_ms
@@ -65,17 +65,17 @@ def _kept(run: Run, error: RunbookError) -> str:
 
 
 def leave(context: Mapping[str, Any], key: str, value: dict[str, Any]) -> None:
-    """Leave an answer with Airflow, where whoever has only its API finds it, also when the task fails afterwards.
+    """Leave an answer in Airflow's XCom, for clients of its API, also if the task fails afterwards.
 
-    That Airflow does not take it is one line of the log: the ledger has it as well.
+    If Airflow rejects it, one line of the log reports that: the ledger has the answer too.
     """
     try:
         context["ti"].xcom_push(key, value)
-    except Exception as error:  # noqa: BLE001 - the step ends as it would have
-        log.warning("%s could not be left with Airflow: %s", key, error)
+    except Exception as error:  # noqa: BLE001 - the step ends as without it
+        log.warning("%s could not be stored in Airflow: %s", key, error)
 
 
 def ended_by(context: Mapping[str, Any], error: RunbookError) -> SystemExit:
-    """What ends a task that failed with one of our own errors, once Airflow has its sentence."""
+    """The exception that ends a task after one of our own errors; stores its sentence in Airflow first."""
     leave(context, ERROR, {"sentence": str(error), "exit_code": error.exit_code})
     return StepUnreachable(error.exit_code) if isinstance(error, Unreachable) else StepFailed(error.exit_code)

@@ -1,4 +1,4 @@
-"""What every runbook DAG shares: its form, its defaults, its page."""
+"""The form, the defaults and the page of every runbook DAG."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet import application_names
 from kstreams_runbooks.wording import outside
 
-# Title, unit, what it is, and the most that it may be: what the fleet's own limits take (fleet/limits.py).
+# Title, unit, meaning and maximum, equal to those of the fleet's own limits (fleet/limits.py).
 _LIMITS = {
     "max_lag": ("Lag limit", "records", "a gate stays shut above it", 2**53 - 1),
     "gate_good_readings": ("Good readings", "readings", "how many in a row open a gate", 1_000),
@@ -27,7 +27,7 @@ DRAIN = ("gate_good_readings", "gate_interval_s", "drain_ceiling_s")
 def runbook(
     dag_id: str, *, doc: str, params: dict[str, Param], tags: tuple[str, ...], limits: Sequence[str] = ROLLING
 ) -> DAG:
-    """A DAG that is triggered by a person: the form, the page, one line about who is affected."""
+    """A DAG for a person to trigger, with its form and its page."""
     return DAG(
         dag_id=dag_id,
         doc_md=doc,
@@ -35,7 +35,7 @@ def runbook(
         start_date=datetime(2026, 1, 1),  # noqa: DTZ001 - only a lower bound, Airflow adds UTC
         catchup=False,
         max_active_runs=16,
-        # An approval may wait for its 8 h and be asked again; a run older than this has been forgotten.
+        # An approval may wait for its 8 h and be asked again; an older run is abandoned.
         dagrun_timeout=timedelta(days=2),
         params={**_who(), **_how(limits), **params},
         tags=["kafka-streams", "runbook", *tags],
@@ -44,7 +44,7 @@ def runbook(
 
 
 def target_release() -> Param:
-    """The release that an application is taken to."""
+    """The field of the release to upgrade or downgrade to."""
     return Param(
         type="string",
         title="Target release",
@@ -54,7 +54,7 @@ def target_release() -> Param:
 
 
 def new_deployment() -> dict[str, Param]:
-    """Another release or other settings on the same Kafka Streams library."""
+    """Fields of another release or other settings on the same Kafka Streams library."""
     return {
         "release": Param(
             None,
@@ -74,7 +74,7 @@ def new_deployment() -> dict[str, Param]:
 
 
 def compared_release() -> dict[str, Param]:
-    """What is compared with what runs: a release as its deployer describes it, or a description of it."""
+    """Fields of the side to compare with what runs: a release as its deployer describes it, or a description."""
     return {
         "release": Param(
             None,
@@ -106,7 +106,7 @@ def compared_release() -> dict[str, Param]:
 
 
 def paused_inputs() -> dict[str, Param]:
-    """Why nothing new arrives; and readings alone, unless somebody only wants to look."""
+    """Fields of the reason why no new record arrives, and of a dry run with a single reading."""
     return {
         "inputs_paused": Param(
             None,
@@ -126,7 +126,7 @@ def paused_inputs() -> dict[str, Param]:
 
 
 def run_to_undo() -> Param:
-    """The run that is to be taken back."""
+    """The field of the run to take back."""
     return Param(
         type="string",
         minLength=1,
@@ -179,12 +179,12 @@ def _how(limits: Sequence[str]) -> dict[str, Any]:
 
 
 def given_limits(params: Mapping[str, Any]) -> dict[str, float]:
-    """Limits that the form overrode; BadInput for what is no number, or none that anything is counted to."""
+    """Limits that the form overrode; BadInput if one is not a number, or too large or not finite."""
     return {name: _number(name, params[name]) for name in _LIMITS if params.get(name) is not None}
 
 
 def _number(name: str, value: Any) -> float:
-    """The form's own check lets through what JSON has no number for, and what Python alone can count to."""
+    """The form's own check accepts NaN and infinity, and integers that only Python can represent."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise BadInput(f"{name}: {outside(repr(value), 40)} is not a number; correct it in the form")
     try:

@@ -1,7 +1,7 @@
-"""Telling people, through Airflow's notifiers: once each, and never at the cost of the step that tells.
+"""Sends notifications through Airflow's notifiers: once each, and without ever failing the step that sends.
 
-A message is kept in the ledger before it is sent (ledger/notifications.py). A notifier that fails costs one line of the
-step's log; the next message of any run tries again what has not arrived, for a day. What never arrived stays in the
+The ledger keeps a message before it is sent (ledger/notifications.py). If a notifier fails, the step's log has one
+line; the next message of any run retries unsent messages, for a day. A message that never arrived stays in the
 evidence with the reason.
 """
 
@@ -26,19 +26,19 @@ from kstreams_runbooks.wording import outside
 
 
 def notify(run: Run, build: Callable[..., Notification], **facts: Any) -> None:
-    """Tell whoever is to be told what `build` (decide/runs/message.py) makes of this run and `facts`; never raises."""
+    """Send the message that `build` (decide/runs/message.py) makes of this run and `facts`; never raises."""
     try:
         settings = notification_settings()
         if settings.notifiers:
             owner, zone = run.application.owner, run.application.zone
             about = About(run.record, owner, zone, page_of(run), f"{run.task_id}/{run.try_number}")
-            tell(run.ledger, settings, (build(about, now_ms(), **facts),), lambda message: _say(run, message))
+            deliver(run.ledger, settings, (build(about, now_ms(), **facts),), lambda message: _say(run, message))
     except Exception as error:  # noqa: BLE001 - whatever it is, the step goes on
         _say(run, f"nobody was told ({build.__name__}): {_sentence(error)}")
 
 
 def page_of(run: Run, task_id: str | None = None) -> str:
-    """Where Airflow shows the run, or what one of its tasks asks; empty where it does not know its own address."""
+    """Airflow's page of the run, or of a task's question; empty if Airflow does not know its own address."""
     page = page_of_run(run.record.dag_id, run.record.run_id)
     return f"{page}/tasks/{task_id}/required_actions" if page and task_id else page
 
@@ -49,21 +49,21 @@ def page_of_run(dag_id: str, run_id: str) -> str:
     return f"{base.rstrip('/')}/dags/{dag_id}/runs/{quote(run_id)}" if base else ""
 
 
-def tell(
+def deliver(
     ledger: Ledger, settings: NotificationSettings, messages: Iterable[Notification], say: Callable[[str], None]
 ) -> None:
-    """Keep messages, then send them and what has not arrived before; `say` is told of a notifier that fails."""
+    """Keep messages, then send them and earlier unsent ones; `say` receives the failure of a notifier."""
     for message in messages:
-        ledger.queue_notification(message, settings.told(message.kind))
+        ledger.queue_notification(message, settings.notifiers_for(message.kind))
     failed: set[str] = set()
     for delivery in ledger.due_notifications(list(settings.notifiers), now_ms()):
         name = delivery.channel
-        # One that is away is not asked for each message that it has missed.
+        # A notifier that failed is not called again for each message.
         if name in failed or not ledger.claim_notification(delivery, now_ms()):
             continue
         try:
             _made(name, settings.notifiers[name])({"notification": _shown(delivery.notification)})
-        except Exception as error:  # noqa: BLE001 - a notifier is anybody's code
+        except Exception as error:  # noqa: BLE001 - a notifier is foreign code
             failed.add(name)
             ledger.notification_failed(delivery, _sentence(error), now_ms())
             say(f"notifier {name} failed, to be tried again ({delivery.notification.subject}): {_sentence(error)}")
@@ -78,7 +78,7 @@ def _made(name: str, channel: Channel) -> BaseNotifier:
     except (ImportError, AttributeError) as error:
         raise BadInput(f"notifier {name}: {channel.notifier} is not installed here ({error})") from None
     if not (isinstance(found, type) and issubclass(found, BaseNotifier)):
-        raise BadInput(f"notifier {name}: {channel.notifier} is none of Airflow's notifiers (BaseNotifier)")
+        raise BadInput(f"notifier {name}: {channel.notifier} is not an Airflow notifier (BaseNotifier)")
     try:
         return found(**channel.arguments)
     except TypeError as error:
@@ -86,8 +86,8 @@ def _made(name: str, channel: Channel) -> BaseNotifier:
 
 
 def _shown(notification: Notification) -> dict[str, Any]:
-    """What a notifier's templates see as `notification`, all of it JSON."""
-    # What is about an application by itself is about no run.
+    """The value of `notification` in a notifier's templates, all of it JSON."""
+    # A message about an application alone has no run.
     dag_id, run_id = airflow_run(notification.about) if "/" in notification.about else ("", "")
     return {
         "kind": str(notification.kind),
@@ -118,7 +118,7 @@ def _say(run: Run, message: str) -> None:
 
 
 def emergencies(run: Run) -> Iterable[str]:
-    """Every approval of this run that somebody gave alone."""
+    """Every approval that the requester of this run gave alone."""
     for approval in run.ledger.approvals(run.key):
         if approval.emergency_reason:
             yield f"{approval.task_id} was approved by {approval.by} in an emergency: {approval.emergency_reason}"

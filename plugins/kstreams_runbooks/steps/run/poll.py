@@ -1,4 +1,4 @@
-"""Looking again and again from a worker: the one loop of every short wait that does not defer."""
+"""Polls from a worker: the one loop of every short wait that does not defer."""
 
 import time
 from collections.abc import Callable
@@ -11,16 +11,16 @@ _T = TypeVar("_T")
 
 
 class Pace(NamedTuple):
-    """Seconds between two looks, and until no further one is taken; neither goes by the wall clock."""
+    """Seconds between two readings, and until the last one; neither depends on the wall clock."""
 
     every_s: float
     ceiling_s: float
 
 
 def poll(run: Run, pace: Pace, look: Callable[[], tuple[_T, Verdict]], is_over: Callable[[Verdict], bool]) -> _T:
-    """What the last look saw: the first whose verdict `is_over`, or the first after the ceiling.
+    """The value of the last `look`: the first whose verdict `is_over`, or the first after the ceiling.
 
-    What has to wait is said once for each new sentence. An error of `look` ends the wait.
+    It logs the reason to wait once for each new sentence. An error of `look` ends the wait.
     """
     until, said = time.monotonic() + pace.ceiling_s, ""
     while True:

@@ -1,4 +1,4 @@
-"""One run of a runbook as its steps see it: who asked for what, the ledger, and what can be read."""
+"""One run of a runbook for its steps: the request, the ledger, and the readings."""
 
 import hashlib
 import json
@@ -26,16 +26,16 @@ from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe import ClusterReader, read_application
 from kstreams_runbooks.observe.application.topics_seen import read_topics_seen
-from kstreams_runbooks.steps.run.conf import check_asked
+from kstreams_runbooks.steps.run.conf import check_conf
 from kstreams_runbooks.steps.run.form import given_limits
 from kstreams_runbooks.wording import sentence
 
 
 class _OneLine(logging.Filter):
-    """Nothing that is quoted in a line of a task's log makes a line of its own, or colours the ones after it."""
+    """Keeps quoted text in a task's log from starting a new line, or colouring later lines."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Take every record, as one line."""
+        """Pass every record, as one line."""
         record.msg, record.args = sentence(record.getMessage()), ()
         return True
 
@@ -52,10 +52,10 @@ def now_ms() -> int:
 
 
 def record_of(context: Mapping[str, Any]) -> RunRecord:
-    """The record that the run of an Airflow context would begin with, on no cluster yet.
+    """The record with which the run of an Airflow context would begin, still without a cluster.
 
-    What tells it from another run of the same id is what Airflow keeps when a task is cleared: when it was due and the
-    conf that it was triggered with.
+    Two values that Airflow keeps when a task is cleared distinguish it from another run with the same id: the due time,
+    and the conf of the trigger.
     """
     ti, dag_run, params = context["ti"], context["dag_run"], dict(context["params"])
     conf = json.dumps(getattr(dag_run, "conf", None) or {}, sort_keys=True, separators=(",", ":"), default=str)
@@ -77,14 +77,14 @@ def record_of(context: Mapping[str, Any]) -> RunRecord:
 
 
 def new_record(found: RunRecord) -> RunRecord:
-    """The same on its cluster; BadInput where a text is not whole, or the application unknown or declared badly."""
+    """The same with its cluster; BadInput if a text has half a character, or the application is unknown or disabled."""
     require_free_text(found.params)
     return replace(found, cluster=load_fleet().application(found.application).cluster)
 
 
 @dataclass(frozen=True)
 class Run:
-    """A run at one of its steps. Everything but the ledger's record is found out again from what can be observed."""
+    """A run at one of its steps. Every step reads everything again except the ledger's record."""
 
     record: RunRecord
     task_id: str
@@ -95,10 +95,10 @@ class Run:
     def begin(cls, context: Mapping[str, Any]) -> "Run":
         """The run of an Airflow context; its record is written at the first step and read at every later one.
 
-        A run whose id was used before, by one that was deleted, begins with a record of its own. BadInput where the
-        application is unknown or its declaration is bad.
+        A run with the id of a deleted one begins with a record of its own. BadInput if the application is unknown or
+        its declaration is bad.
         """
-        check_asked(context)
+        check_conf(context)
         ti, ledger, found = context["ti"], Ledger.open(), record_of(context)
         record = ledger.same_run(found)
         if record is None:
@@ -113,17 +113,17 @@ class Run:
 
     @property
     def key(self) -> str:
-        """`dag_id/run_id`, with a number where the id was used before."""
+        """`dag_id/run_id`, with a number if the id was used before."""
         return self.record.run_key
 
     @property
     def dry_run(self) -> bool:
-        """Whether nothing may be changed."""
+        """Whether this run may not change anything."""
         return self.record.dry_run
 
     @cached_property
     def application(self) -> Application:
-        """The fleet entry; BadInput where it is unknown or disabled."""
+        """The fleet entry; BadInput if it is unknown or disabled."""
         return load_fleet().application(self.record.application)
 
     @cached_property
@@ -143,7 +143,7 @@ class Run:
 
     @cached_property
     def deployer(self) -> Deployer:
-        """The deployer, which does nothing but record in a dry run."""
+        """The deployer, which only records in a dry run."""
         return make_deployer(self.application, dry_run=self.dry_run)
 
     def limit(self, name: str) -> float:
@@ -151,7 +151,7 @@ class Run:
         return dict(self.declared.limits)[name]
 
     def read(self) -> ApplicationReading:
-        """Everything about the application, now, with the topics that the plan binds."""
+        """Read everything about the application now, with the topics that the plan binds."""
         plan = self.ledger.plan(self.key)
         planned = [name for name, *_ in plan["facts"]["topics"]] if plan and "facts" in plan else []
         with ClusterReader(self.kafka) as reader:
@@ -163,7 +163,7 @@ class Run:
             return read_topics_seen(reader, needed)
 
     def line(self, message: str) -> str:
-        """A line for a person, beginning with whom it is about."""
+        """A line of the log, beginning with its application."""
         dry = "DRY RUN " if self.dry_run else ""
         return sentence(f"[{self.record.application} @ {self.record.cluster}] {dry}{message}")
 
@@ -176,13 +176,13 @@ class Run:
         return self.ledger.record(self.key, self.task_id, self.try_number, kind, name, encode(payload), now_ms())
 
     def decide(self, function: Callable[..., _T], **inputs: Any) -> _T:
-        """Decide, and keep what it was decided from."""
+        """Decide, and keep the decision with its inputs."""
         result = function(**inputs)
         self.keep("verdict", function.__name__, encode_call(function, inputs, result))
         return result
 
     def demand(self, verdict: Verdict) -> None:
-        """Go on only with proceed; say the verdict either way."""
+        """Continue only with proceed; logs the verdict either way."""
         self.say(verdict.sentence)
         if verdict.outcome is Outcome.INCONCLUSIVE:
             raise Inconclusive("; ".join(verdict.reasons))
@@ -198,7 +198,7 @@ class Run:
         return reading
 
     def plan(self) -> Plan:
-        """The stored plan; Refused where there is none."""
+        """The stored plan; Refused if there is none."""
         stored = self.ledger.plan(self.key)
         if stored is None:
             raise Refused("this run has no plan: `plan` has not run; clear it and what follows it")
@@ -207,7 +207,7 @@ class Run:
 
 
 def described(reading: ApplicationReading) -> list[str]:
-    """One line per thing that was read."""
+    """One line for each value of the reading."""
     lines = []
     for instance in reading.instances:
         streams, deployment = instance.streams, instance.deployment

@@ -9,18 +9,18 @@ from airflow.sdk import get_current_context, task
 from kstreams_runbooks.steps.run.ending import RETRY_UNREACHABLE, reported
 from kstreams_runbooks.steps.run.run import Run
 
-# A broker or an agent that is restarting is back within this time, twice over.
+# A restarting broker or agent is back within half of this time.
 _RETRIES = 2
 _RETRY_DELAY = timedelta(seconds=15)
 
 
 def step(what: str) -> Callable[[Callable[[Run], None]], Callable[[], Any]]:
-    """Turn a function of a run that only observes into a task factory; `what` is the first line of its log."""
+    """Turn a function of a run that only reads into a task factory; `what` is the first line of its log."""
     return _as_task(what, retries=_RETRIES, retry_delay=_RETRY_DELAY, retry_policy=RETRY_UNREACHABLE)
 
 
 def write(what: str) -> Callable[[Callable[[Run], None]], Callable[[], Any]]:
-    """The same for a function that changes something: a write is repeated by a person, never by a scheduler."""
+    """The same for a function that changes something: only a person repeats a write, never a scheduler."""
     return _as_task(what, retries=0)
 
 

@@ -1,4 +1,4 @@
-"""A time limit that a clock which is set back does not move out."""
+"""A time limit that a clock going back does not extend."""
 
 import time
 
@@ -7,11 +7,11 @@ from kstreams_runbooks.steps.run.run import Run, now_ms
 
 
 class Until:
-    """The end of a wait, kept in the ledger once: it survives the process that waits.
+    """The end of a wait, kept once in the ledger: it survives the waiting process.
 
     It is over by this process's clock, by the highest time that the run has kept since, or once this process has
-    waited for all of it, whichever comes first. Asks the ledger once, when it is made. `note` says which entry has a
-    time that this process's clock has not reached, empty where none has.
+    waited the whole time, whichever comes first. It reads the ledger once, on creation. `note` names the entry whose
+    time this process's clock has not reached, empty if there is none.
     """
 
     def __init__(self, run: Run, name: str, length_s: float) -> None:
@@ -30,5 +30,5 @@ class Until:
         self._ends = time.monotonic() + min(left_ms, length_ms) / 1000
 
     def is_over(self) -> bool:
-        """Whether nothing is waited for any more."""
+        """Whether the wait is over."""
         return now_ms() >= self._until_ms or time.monotonic() >= self._ends

@@ -1,4 +1,4 @@
-"""What the tasks of the scheduled check leave for each other, and how the check ends by it."""
+"""The answers that the tasks of the scheduled check pass on, and how they decide its end."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -12,14 +12,14 @@ from kstreams_runbooks.steps.run.ending import ended_by, leave
 from kstreams_runbooks.steps.run.run import log
 from kstreams_runbooks.wording import outside
 
-# What each task leaves for the last one, which says how the check ended.
+# Each task leaves it for the last one, which reports how the check ended.
 ANSWER = "answer"
 # The field of the form that ends "recreated".
 ACKNOWLEDGE = "acknowledge"
 
 
 def demand_whole(context: Mapping[str, Any], fleet: Fleet) -> None:
-    """Inconclusive where something was not read, or a task gave no answer: such a check is never green."""
+    """Inconclusive if something was not read, or a task gave no answer: such a check is never green."""
     answers = answers_of(context)
     problems = problems_of(answers)
     unread = [name for name in fleet.used_clusters if name not in {one["cluster"] for one in answers}]
@@ -41,11 +41,11 @@ def demand_whole(context: Mapping[str, Any], fleet: Fleet) -> None:
         *(["judge gave no answer"] if context["ti"].xcom_pull(task_ids="judge", key=ANSWER) is None else []),
     ]
     if said:
-        raise Inconclusive(f"this check is not whole: {'; '.join(said)}")
+        raise Inconclusive(f"this check is incomplete: {'; '.join(said)}")
 
 
 def answers_of(context: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What the mapped tasks left, in any order."""
+    """The answers of the mapped tasks, in any order."""
     found = context["ti"].xcom_pull(task_ids=["read_cluster"], key=ANSWER) or []
     return [one for one in found if one is not None]
 
@@ -57,9 +57,9 @@ def problems_of(answers: list[dict[str, Any]]) -> dict[str, str]:
 
 @contextmanager
 def reported(what: str, about: Mapping[str, str] | None = None) -> Iterator[Mapping[str, Any]]:
-    """The context of a task; says first what it does, and turns our own errors into one last line.
+    """The context of a task; logs first what it does, and turns our own errors into one last line.
 
-    With `about` that line is left for the tasks that follow too.
+    With `about` the line is also left for later tasks.
     """
     context = get_current_context()
     log.info("%s: %s", context["ti"].task_id, what)

@@ -1,4 +1,4 @@
-"""The guards of every application that a run holds, also while that run waits for a person or for a gate."""
+"""Runs the guards of every application that a run holds, also while that run waits for an approval or a gate."""
 
 import time
 from collections.abc import Callable
@@ -20,15 +20,15 @@ from kstreams_runbooks.steps.run.notify import notify
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.watch.status import held_applications
 
-# A broker that restarts may leave a topic out of one answer, and an instance that restarts is neither here nor there.
+# A restarting broker may leave a topic out of one answer, and a restarting instance has no stable state.
 _AGAIN_S = 5.0
-# The run may stand at any stage of its plan; what it has already done to an instance is told apart by its evidence.
+# The run may be at any stage of its plan; its evidence shows what it has already done to an instance.
 _ANY_STAGE = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """How many plans have become void, and the held applications of which nobody can say whether theirs still holds."""
+    """How many plans became void, and the held applications whose plan could not be checked."""
 
     void: int
     unknown: tuple[str, ...]
@@ -37,8 +37,8 @@ class Swept:
 def sweep(ledger: Ledger, task_id: str, is_over: Callable[[str], bool], say: Callable[[str], None]) -> Swept:
     """Run the guards of every held application.
 
-    `is_over` says of a run whether it has ended, so that its hold is free. What cannot be looked at is said, whatever
-    the reason, and costs the others nothing.
+    `is_over` reports whether a run has ended, which frees its hold. An application that cannot be read is logged with
+    the reason, and does not affect the others.
     """
     void, unknown = 0, []
     for (cluster, application), run_key in held_applications(ledger).items():
@@ -48,7 +48,7 @@ def sweep(ledger: Ledger, task_id: str, is_over: Callable[[str], bool], say: Cal
                 say(f"{about}, which has ended: its hold is free")
                 continue
             verdict = _guard(Run.again(run_key, task_id, 1))
-        except Exception as error:  # noqa: BLE001 - the next hold is another run's, and its world may have drifted
+        except Exception as error:  # noqa: BLE001 - the next hold is another run's, and its cluster may have drifted
             why = str(error) if isinstance(error, RunbookError) else f"{type(error).__name__}: {error}"
             say(message.one_line(f"{about}: its guards could not be run: {why}"))
             unknown.append(f"{application} @ {cluster}")
@@ -61,7 +61,7 @@ def sweep(ledger: Ledger, task_id: str, is_over: Callable[[str], bool], say: Cal
 
 
 def _guard(run: Run) -> Verdict:
-    """What the guards say of one run; where the world has drifted, its plan is void and its owner is told, once."""
+    """The verdict of the guards on one run; on drift its plan becomes void and its owner is notified, once."""
     stored, digest = run.ledger.plan(run.key), run.ledger.run(run.key).plan_digest
     if stored is None or digest is None or "facts" not in stored:
         return Verdict(Outcome.WAIT, ("no plan yet that a guard could compare with",))
@@ -87,16 +87,16 @@ def _plan(stored: object, digest: str) -> Plan:
         plan: Plan = decode(Plan, stored)
     except ValueError:
         raise Inconclusive(
-            f"plan {digest} in the ledger is not of the form that this release writes; look after the run by hand"
+            f"plan {digest} in the ledger does not have the format of this release; check the run manually"
         ) from None
     return plan
 
 
 def _inputs(run: Run, plan: Plan) -> dict[str, Any]:
-    """What the guards look at now.
+    """The present inputs of the guards.
 
-    The run goes on meanwhile. Gates are looked up before the reading and undo cards, which stand before each write,
-    after it: so an instance that the reading shows in the middle of its restart is always known to be in hand.
+    The run goes on meanwhile. Gates are read before the reading, and undo cards, which come before each write,
+    after it: an instance in the middle of its restart is then always known to belong to the run.
     """
     passed = {(one.payload["instance"], one.payload["bounce"]): one.id for one in _passed(run)}
     reading = run.read()

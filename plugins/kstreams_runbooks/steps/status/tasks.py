@@ -1,4 +1,4 @@
-"""The tasks of the scheduled check: they read and tell; nothing of a cluster or an application is changed."""
+"""The tasks of the scheduled check: they read and notify; they never change a cluster or an application."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -9,7 +9,7 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait
 
 from kstreams_runbooks.connections import kafka_config
 from kstreams_runbooks.decide.runs.status_message import status_changed
-from kstreams_runbooks.decide.status.news import to_tell, together, told
+from kstreams_runbooks.decide.status.news import notified, to_notify, together
 from kstreams_runbooks.errors import BadInput, Inconclusive, Unreachable
 from kstreams_runbooks.fleet import Fleet, load_fleet
 from kstreams_runbooks.fleet.notifications import notification_settings
@@ -20,7 +20,7 @@ from kstreams_runbooks.model.runs.message import Notification
 from kstreams_runbooks.steps.approval.authorize import is_over as over
 from kstreams_runbooks.steps.drain.progress import runs_in_a_drain
 from kstreams_runbooks.steps.run.ending import leave
-from kstreams_runbooks.steps.run.notify import page_of_run, tell
+from kstreams_runbooks.steps.run.notify import deliver, page_of_run
 from kstreams_runbooks.steps.run.run import log, now_ms
 from kstreams_runbooks.steps.status.answers import ACKNOWLEDGE, ANSWER, answers_of, demand_whole, problems_of, reported
 from kstreams_runbooks.steps.status.sweep import sweep
@@ -30,7 +30,7 @@ from kstreams_runbooks.watch.status import held_applications
 from kstreams_runbooks.watch.status import read_cluster as read
 from kstreams_runbooks.wording import first_of
 
-# A broker that restarts is back within this time; what is away for longer is told, and the next check looks again.
+# A restarting broker is back within this time; a longer outage is reported, and the next check reads again.
 _AGAIN_S = 5
 _TASK_LIMIT = timedelta(minutes=5)
 _RUN_LIMIT = timedelta(minutes=15)
@@ -41,7 +41,7 @@ def scheduled_check(dag_id: str, *, doc: str) -> DAG:
     try:
         minutes = check_settings().every_minutes
     except BadInput:
-        # It goes on being scheduled, and its first task says what is wrong with the file.
+        # The DAG stays scheduled, and its first task reports what is wrong with the file.
         minutes = CheckSettings().every_minutes
     return DAG(
         dag_id=dag_id,
@@ -56,8 +56,8 @@ def scheduled_check(dag_id: str, *, doc: str) -> DAG:
                 [],
                 type="array",
                 items={"type": "string"},
-                title="Take the present topics of these applications for the right ones",
-                description_md="One name a line: applications that are **recreated** and have been looked after.",
+                title="Accept the present topics of these applications",
+                description_md="One name a line: applications that are **recreated** and whose owner has checked them.",
             )
         },
         tags=["kafka-streams", "monitor"],
@@ -92,7 +92,7 @@ def read_cluster(cluster: str) -> None:
         )
         acknowledged = {entry.name for entry in entries} & {*context["params"][ACKNOWLEDGE]}
         for name in sorted(acknowledged):
-            log.info("[%s @ %s] its present topics are taken for the right ones from now on", name, cluster)
+            log.info("[%s @ %s] its present topics are the expected ones from now on", name, cluster)
         found = retrying(read, ledger, cluster, entries, config, settings, acknowledged)
         log.info("[%s] %s", cluster, found.sentence)
         leave(context, ANSWER, encode(found))
@@ -123,9 +123,9 @@ def judge() -> None:
 
 @task(trigger_rule="all_done", retries=0, execution_timeout=_TASK_LIMIT)
 def sweep_holds() -> None:
-    """Run the guards of every application that a run holds; on drift its plan is void, and its owner is told.
+    """Run the guards of every application that a run holds; on drift its plan is void, and its owner is notified.
 
-    Fails where it could not look at one of them.
+    Fails if it could not read one of them.
     """
     with reported("runs the guards of every application that a run holds") as context:
         ledger = Ledger.open()
@@ -138,28 +138,28 @@ def sweep_holds() -> None:
         leave(context, ANSWER, {"void": swept.void, "unknown": swept.unknown, "draining": draining})
         if swept.unknown:
             raise Inconclusive(
-                f"{len(swept.unknown)} held applications could not be looked at: {first_of(swept.unknown)}; whether "
-                "their plans still hold is not known, the reason stands above"
+                f"{len(swept.unknown)} held applications could not be read: {first_of(swept.unknown)}; whether "
+                "their plans are still valid is not known, the reason is in the lines above"
             )
 
 
 @task(trigger_rule="all_done", retries=0, execution_timeout=_TASK_LIMIT)
 def notify_changes() -> None:
-    """Tell the owners whose application has changed its status, once each; fail where the check was not whole."""
-    with reported("tells whose application has changed its status") as context:
+    """Notify the owners of applications whose status changed, once each; fail if the check was incomplete."""
+    with reported("notifies the owners of applications whose status changed") as context:
         ledger, fleet, settings = Ledger.open(), load_fleet(), notification_settings()
         link = page_of_run(context["ti"].dag_id, context["ti"].run_id)
         changes = [
             (one, fleet.applications[one.application].owner)
-            for one in to_tell(ledger.lag_statuses())
+            for one in to_notify(ledger.lag_statuses())
             if one.application in fleet.applications
         ]
         groups = together(changes)
         messages = [_message(fleet, group, held_applications(ledger), link) for group in groups]
         for message in messages:
             log.info("%s: %s", message.subject, message.lines[0])
-        tell(ledger, settings, messages, log.warning)
-        ledger.keep_lag_statuses(told(one) for one, _ in changes)
+        deliver(ledger, settings, messages, log.warning)
+        ledger.keep_lag_statuses(notified(one) for one, _ in changes)
         if not changes:
             log.info("no status has changed")
         demand_whole(context, fleet)
@@ -168,7 +168,7 @@ def notify_changes() -> None:
 def _message(
     fleet: Fleet, group: tuple[KeptStatus, ...], held: Mapping[tuple[str, str], str], link: str
 ) -> Notification:
-    """What the owner of these applications is told."""
+    """The message to the owner of these applications."""
     cluster, entry = group[0].cluster, fleet.applications[group[0].application]
     held_by = {name: run for (of, name), run in held.items() if of == cluster}
     return status_changed(group, now_ms(), owner=entry.owner, zone=entry.zone, link=link, held_by=held_by)

@@ -1,1 +1,1 @@
-"""Airflow's public REST API, as a terminal and a CI use it: trigger a runbook, wait for its end, see what is open."""
+"""Airflow's public REST API, for a terminal and a CI: trigger a runbook, wait for its end, list open runs."""

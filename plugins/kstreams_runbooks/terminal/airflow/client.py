@@ -1,4 +1,4 @@
-"""A client of Airflow's REST API (`/api/v2`): signs in, retries what the wire lost, one sentence for every refusal."""
+"""A client of Airflow's REST API (`/api/v2`): signs in, retries lost reads, one sentence for every refusal."""
 
 import json
 import re
@@ -16,30 +16,30 @@ from kstreams_runbooks.terminal.airflow.shapes import AirflowRun, Dag, Details, 
 from kstreams_runbooks.wording import outside
 
 _CALL_S = 60.0
-# A page of a hundred runs with their conf has some 100 KB.
+# A page of a hundred runs with their conf has about 100 KB.
 _LARGEST = 16 * 2**20
 _ATTEMPTS = 4
 _PAGE = 100
-# What answers in the place of Airflow may always have more.
+# Another server at Airflow's address may return pages without end.
 _MOST_PAGES = 100
 _WRONG = {httpx.codes.BAD_REQUEST, httpx.codes.NOT_FOUND, httpx.codes.UNPROCESSABLE_ENTITY}
 _DENIED = {httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN}
 _RUN_LIST = "/dags/~/dagRuns/list"
 _READING_POSTS = {"/auth/token", f"/api/v2{_RUN_LIST}"}
 _LOCAL = {"127.0.0.1", "::1", "localhost"}
-# What a header takes; of any other the error of the HTTP library repeats all, the secret too.
+# The characters that a header may have; for any other the HTTP library's error repeats the text with the secret.
 _SENDABLE = re.compile("[!-~]+")
 
 
 class AlreadyThere(BadInput):
-    """A run of that id is there already."""
+    """A run with that id exists already."""
 
 
 class AirflowApi:
     """Airflow's API as one login; the token is fetched at the first call, and again when it has expired.
 
-    Unreachable where Airflow does not answer, BadInput where what was given is wrong (the login too), Refused where the
-    login has no right.
+    Unreachable if Airflow does not answer, BadInput if an argument or the login is wrong, Refused if the login has no
+    right.
     """
 
     def __init__(self, url: str, login: Login, client: httpx.Client | None = None) -> None:
@@ -53,15 +53,15 @@ class AirflowApi:
         return [dag["dag_id"] for dag in self._pages("/dags", "dags", {"tags": tag, "order_by": "dag_id"}, Dag)]
 
     def dag(self, dag_id: str) -> dict[str, Any]:
-        """Everything about a DAG, its form (`params`) included; BadInput where there is none."""
+        """Everything about a DAG, including its form (`params`); BadInput if there is no such DAG."""
         found = self.call("GET", f"/dags/{quote(dag_id)}/details")
         require(Details, found, self.url)
         return found
 
     def trigger(self, dag_id: str, conf: Mapping[str, Any], run_id: str | None = None, note: str | None = None) -> str:
-        """Trigger a run and return its id; BadInput with Airflow's words where the form refuses it.
+        """Trigger a run and return its id; BadInput with Airflow's words if the form rejects it.
 
-        AlreadyThere where there is a run of that id. An answer that was lost is no failure: the run is looked for.
+        AlreadyThere if a run with that id exists. A lost answer is not a failure: the client then looks for the run.
         """
         body = {"logical_date": None, "conf": dict(conf), "dag_run_id": run_id, "note": note}
         body = {key: value for key, value in body.items() if value is not None or key == "logical_date"}
@@ -76,7 +76,7 @@ class AirflowApi:
         return str(self._checked(answer)["dag_run_id"])
 
     def run(self, dag_id: str, run_id: str) -> dict[str, Any]:
-        """One run as Airflow sees it."""
+        """One run as Airflow shows it."""
         return self.call("GET", _run(dag_id, run_id))
 
     def open_runs(self, dag_ids: Sequence[str]) -> list[dict[str, Any]]:
@@ -105,7 +105,7 @@ class AirflowApi:
         return [one for one in found if one["task_instance"]["state"] in {"awaiting_input", "deferred"}]
 
     def xcom(self, dag_id: str, run_id: str, task_id: str, key: str) -> Any:
-        """What a task left under a key, None where it left nothing."""
+        """The value that a task left under a key, None if it left nothing."""
         path = f"{_run(dag_id, run_id)}/taskInstances/{quote(task_id)}/xcomEntries/{quote(key)}"
         answer = self._answer("GET", path)
         if answer.status_code == httpx.codes.NOT_FOUND:
@@ -114,12 +114,12 @@ class AirflowApi:
         return _read(value, self.url) if isinstance(value, str) else value
 
     def page_of(self, dag_id: str, run_id: str, task_id: str | None = None) -> str:
-        """Where Airflow shows the run, or what one of its tasks asks."""
+        """The address of Airflow's page of a run, or of a task's question."""
         page = f"{self.url}/dags/{quote(dag_id)}/runs/{quote(run_id)}"
         return f"{page}/tasks/{quote(task_id)}/required_actions" if task_id else page
 
     def call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """One call under `/api/v2`; the answer's document, empty where there is none."""
+        """One call under `/api/v2`; the answer's document, empty if the answer has none."""
         return self._checked(self._answer(method, path, body))
 
     def _is_there(self, dag_id: str, run_id: str, conf: Mapping[str, Any]) -> bool:
@@ -133,7 +133,7 @@ class AirflowApi:
         return self._every(page, key, shape)
 
     def _every(self, page_from: Callable[[int], Mapping[str, Any]], key: str, shape: Any) -> list[dict[str, Any]]:
-        """All entries of a list, page by page; Inconclusive where it has no end."""
+        """All entries of a list, page by page; Inconclusive if the list has no end."""
         found: list[dict[str, Any]] = []
         for _ in range(_MOST_PAGES):
             page = page_from(len(found))
@@ -144,7 +144,7 @@ class AirflowApi:
         raise Inconclusive(f"Airflow at {self.url}: lists more than {_MOST_PAGES} pages of {key}; correct {URL}")
 
     def _listed(self, page: Mapping[str, Any], key: str, shape: Any) -> list[dict[str, Any]]:
-        """One page of a list; BadInput where it is none."""
+        """One page of a list; BadInput if the answer is not a list."""
         more: Any = page[key]
         if not isinstance(more, list) or not isinstance(page["total_entries"], int):
             raise BadInput(f"Airflow at {self.url}: {key} of its answer is not a list; correct {URL}")
@@ -154,7 +154,7 @@ class AirflowApi:
     def _answer(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> httpx.Response:
         for last in (False, True):
             answer = self._sent(method, f"/api/v2{path}", body, {"Authorization": f"Bearer {self._signed_in()}"})
-            # Airflow says 403 both for a token that it cannot read and for a right that is not there.
+            # Airflow answers 403 both for a token that it cannot read and for a missing right.
             expired = answer.status_code == httpx.codes.UNAUTHORIZED or _detail(answer) == "Invalid JWT token"
             if answer.status_code not in _DENIED or not expired:
                 return answer
@@ -164,7 +164,7 @@ class AirflowApi:
         raise AssertionError  # the loop returns or raises
 
     def _signed_in(self) -> str:
-        """The token; BadInput, without it, for one that no header takes."""
+        """The token; BadInput, which does not show it, for one that a header cannot have."""
         token = self.login.token or self._fetched()
         if not _SENDABLE.fullmatch(token):
             raise BadInput(
@@ -188,7 +188,7 @@ class AirflowApi:
     def _sent(
         self, method: str, path: str, body: Mapping[str, Any] | None, headers: Mapping[str, str]
     ) -> httpx.Response:
-        # What changes something is said once: nobody knows whether a lost answer was a yes.
+        # A write is sent once: after a lost answer the result is unknown.
         reads = method == "GET" or path in _READING_POSTS
         retrying = Retrying(
             retry=retry_if_exception_type((httpx.TransportError, _Away)),
@@ -240,7 +240,7 @@ class AirflowApi:
 
 
 def _whole(answer: httpx.Response) -> httpx.Response:
-    """The answer with its body read within limits; _Away where it is longer, takes longer, or is packed."""
+    """The answer with its body read within limits; _Away if it is larger, takes longer, or is compressed."""
     if answer.headers.get("content-encoding", "identity") != "identity":
         raise _Away("the answer is compressed although it was asked for uncompressed")
     until, body = time.monotonic() + _CALL_S, bytearray()
@@ -254,14 +254,14 @@ def _whole(answer: httpx.Response) -> httpx.Response:
 
 
 class _Document(dict[str, Any]):
-    """An object of an answer: a field that it lacks is one sentence, and never a KeyError."""
+    """An object of an answer: a missing field raises one sentence, never a KeyError."""
 
     def __missing__(self, key: str) -> Any:
         raise BadInput(f"Airflow's answer has no {key}; correct {URL} if it is not the address of an Airflow 3")
 
 
 def _read(text: str | bytes, url: str) -> Any:
-    """JSON of an answer; BadInput where it is none."""
+    """JSON of an answer; BadInput if it is not JSON."""
     try:
         return json.loads(text, object_hook=_Document)
     except (ValueError, RecursionError):
@@ -269,7 +269,7 @@ def _read(text: str | bytes, url: str) -> Any:
 
 
 class _Away(Exception):
-    """A server error: whoever answers, it is not Airflow at work."""
+    """A server error: a proxy answers, or Airflow is not ready."""
 
 
 def _run(dag_id: str, run_id: str) -> str:
@@ -277,12 +277,12 @@ def _run(dag_id: str, run_id: str) -> str:
 
 
 def _client(url: str) -> httpx.Client:
-    # No proxy finds an address of this machine.
+    # A proxy cannot reach an address of this machine.
     return httpx.Client(timeout=_CALL_S, trust_env=urlsplit(url).hostname not in _LOCAL)
 
 
 def _detail(answer: httpx.Response) -> str:
-    """What Airflow says is wrong, its first line."""
+    """The first line of Airflow's error."""
     try:
         detail = answer.json()["detail"]
     except (ValueError, KeyError, TypeError, RecursionError):

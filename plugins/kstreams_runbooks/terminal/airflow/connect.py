@@ -18,14 +18,14 @@ _C = TypeVar("_C", bound=Callable[..., Any])
 
 
 def airflow_options(command: _C) -> _C:
-    """The options that say which Airflow and which login; the password or token stands in the environment only."""
+    """The options for Airflow's address and login; the password or token is only in the environment."""
     address = click.option("--airflow-url", envvar=URL, default="", help=f"Address of Airflow (or {URL}).")
     user = click.option("--airflow-user", envvar=USER, default="", help=f"Login (or {USER}; with {PASSWORD}).")
     return address(user(command))
 
 
 def airflow_at(url: str, user: str, environ: Mapping[str, str] = os.environ) -> "AirflowApi":
-    """The API at `url` as `user` or by the environment's token; BadInput where something of it is not given."""
+    """The API at `url` as `user` or by the environment's token; BadInput if one of them is not given."""
     from kstreams_runbooks.terminal.airflow.client import AirflowApi
 
     if not url:
@@ -35,7 +35,7 @@ def airflow_at(url: str, user: str, environ: Mapping[str, str] = os.environ) -> 
     try:
         address = web_address(url)
     except ValueError as error:
-        # What it may hold is not repeated: a login among it.
+        # The message does not repeat the address: it may contain a login.
         raise BadInput(f"address of Airflow: {error}; correct {URL} or --airflow-url") from None
     if address.user is not None:
         raise BadInput(f"address of Airflow at {address.host}: contains a login; set {USER} and {PASSWORD} instead")

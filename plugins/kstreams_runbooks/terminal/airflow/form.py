@@ -1,4 +1,4 @@
-"""A runbook's form, filled from a terminal: names and values checked against what Airflow knows of it."""
+"""A runbook's form, filled from a terminal: names and values checked against the form that Airflow has."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,12 +9,12 @@ from kstreams_runbooks.fleet.problems import nearest
 from kstreams_runbooks.free_text import require_free_text
 from kstreams_runbooks.wording import why_no_reason
 
-# Each has an option of its own.
+# Each has its own option.
 _OPTIONS = {"application": "--application", "dry_run": "--execute", "reason": "--reason"}
 
 
 def pairs_of(texts: Sequence[str]) -> dict[str, str]:
-    """`NAME=VALUE` as a mapping; BadInput for anything else, a name given twice, one that is an option."""
+    """`NAME=VALUE` as a mapping; BadInput for anything else, for a name given twice, and for one that is an option."""
     pairs: dict[str, str] = {}
     for text in texts:
         name, separator, value = text.partition("=")
@@ -37,10 +37,10 @@ def filled(
     execute: bool,
     reason: str | None,
 ) -> dict[str, Any]:
-    """What the run is triggered with; `params` is the form as Airflow gives it: name to value, schema, description.
+    """The conf of the run; `params` is the form from Airflow: name to value, schema, description.
 
-    BadInput names an unknown field, application or value (with the nearest), and what is missing. What a pattern or a
-    range says is left to Airflow, which names the field too.
+    BadInput names an unknown field, application or value (with the nearest), and missing fields. Airflow itself checks
+    patterns and ranges, and names the field too.
     """
     conf: dict[str, Any] = {}
     if application is not None:
@@ -83,12 +83,12 @@ def _types(schema: Mapping[str, Any]) -> list[str]:
 
 
 def _value(name: str, text: str, schema: Mapping[str, Any]) -> Any:
-    """The text as the field's type: JSON where that is what the field takes, else the text itself."""
+    """The text as the field's type: JSON if the field accepts JSON, else the text itself."""
     types = _types(schema)
     try:
         value = json_document(text)
     except BadInput as error:
-        # What is not JSON may be plain text; what is too deep or ambiguous for a field that takes JSON is not.
+        # Text that is not JSON may be plain text; JSON that is too deep or ambiguous is an error.
         if {"object", "array"} & {*types} and not str(error).startswith("is not valid JSON"):
             raise BadInput(f"--param {name}: {error}") from None
         value = text

@@ -1,4 +1,4 @@
-"""Who asks Airflow: a login from variables of the environment, so that no secret is an argument of a command."""
+"""The login for Airflow from environment variables: a secret must not be an argument of a command."""
 
 from dataclasses import dataclass, field
 
@@ -10,7 +10,7 @@ TOKEN = "KSTREAMS_RUNBOOKS_AIRFLOW_TOKEN"  # noqa: S105 - the name of a variable
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """A user with a password, or a token that somebody else has fetched."""
+    """A user with a password, or a token from elsewhere."""
 
     user: str = ""
     password: str = field(default="", repr=False)

@@ -1,4 +1,4 @@
-"""What a run asks a person, read from what Airflow shows of it."""
+"""A run's question to a person, as Airflow's API shows it."""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from kstreams_runbooks.wording import outside, sentence, unmarked
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question that waits; `may_answer` and `until` are empty where its text does not say."""
+    """One open question; `may_answer` and `until` are empty if its text does not have them."""
 
     task: str
     subject: str
@@ -23,7 +23,7 @@ class Question:
 
     @property
     def sentence(self) -> str:
-        """One line for a person."""
+        """The question in one line."""
         parts = [f"waits for {self.task}: {self.subject}"]
         parts += [f"may answer: {self.may_answer}"] if self.may_answer else []
         parts += [f"until {self.until}"] if self.until else []
@@ -31,7 +31,7 @@ class Question:
 
 
 def question_of(pending: Mapping[str, Any], api: AirflowApi) -> Question:
-    """A pending question as Airflow's API gives it."""
+    """A pending question from Airflow's API."""
     task = pending["task_instance"]
     body = str(pending.get("body") or "")
     assigned = ", ".join(str(user["name"]) for user in pending.get("assigned_users") or ())
@@ -46,6 +46,6 @@ def question_of(pending: Mapping[str, Any], api: AirflowApi) -> Question:
 
 
 def _found(label: Label, body: str) -> str:
-    """What an approval's text says behind a label; what other operators ask has none of them."""
+    """The text after a label of an approval; questions of other operators have no labels."""
     found = re.search(rf"{re.escape(label.bold)} ?(.+)", body)
     return sentence(unmarked(found[1])).strip() if found else ""

@@ -1,4 +1,4 @@
-"""`runs`: what is running or waits for somebody; look before a new version of this project is deployed."""
+"""`runs`: the runs in progress or waiting for a person; check them before you deploy a new version of this project."""
 
 import json
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
-"""What is read from Airflow's answers, with the types that it must have there.
+"""The fields that are read from Airflow's answers, with their types.
 
-A field that is not there is told where it is read (client.py); a field of another type is told here, before that.
+The reader of a field reports it if it is missing (client.py); this module first reports fields of another type.
 """
 
 from datetime import UTC, datetime
@@ -26,7 +26,7 @@ _Time = Annotated[str, AfterValidator(_time)]
 
 
 class _Shape(BaseModel):
-    """Each field may be absent, and there may be others."""
+    """Each field may be absent, and others may be present."""
 
     model_config = ConfigDict(strict=True)
 
@@ -81,7 +81,7 @@ class _User(_Shape):
 
 
 class Pending(_Shape):
-    """A question that waits."""
+    """An open question."""
 
     task_instance: Task = Field(default_factory=Task)
     subject: str = ""
@@ -91,7 +91,7 @@ class Pending(_Shape):
 
 
 class Left(_Shape):
-    """What `conclude` leaves."""
+    """The answer that `conclude` leaves."""
 
     exit_code: Annotated[int, Field(ge=min(EXIT_CODES), le=max(EXIT_CODES))]
     outcome: str | None = None
@@ -99,7 +99,7 @@ class Left(_Shape):
 
 
 def require(shape: Any, value: Any, url: str) -> None:
-    """BadInput where a value of an answer has another shape."""
+    """BadInput if a value of an answer has another shape."""
     try:
         _adapter(shape).validate_python(value, strict=True)
     except ValidationError as error:

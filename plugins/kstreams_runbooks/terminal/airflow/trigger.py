@@ -77,7 +77,7 @@ def trigger(
 
 
 def _form(api: "AirflowApi", runbook: str) -> Mapping[str, Any]:
-    """Fields of a runbook's form; BadInput names the nearest where there is none, Refused where it is paused."""
+    """Fields of a runbook's form; BadInput names the nearest runbook if it is unknown, Refused if it is paused."""
     from kstreams_runbooks.fleet.old_words import DAGS, new_word
     from kstreams_runbooks.fleet.problems import nearest
 
@@ -99,7 +99,7 @@ def _run_id(runbook: str, application: str | None) -> str:
 
 
 def _note(conf: Mapping[str, Any], reason: str | None) -> str:
-    """What stands beside the run in Airflow's list."""
+    """The note next to the run in Airflow's list."""
     rest = ", ".join(f"{name} {value}" for name, value in conf.items() if name not in {"reason", "dry_run"})
     # Airflow shows it as Markdown.
     return markdown("".join(("dry run: " if conf.get("dry_run") else "", rest, f" ({reason})" if reason else "")))

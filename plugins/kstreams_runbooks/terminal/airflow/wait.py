@@ -1,4 +1,4 @@
-"""Waiting for a run's end over Airflow's API alone: a CI sees no ledger."""
+"""Waits for a run's end over Airflow's API alone: a CI does not see the ledger."""
 
 import time
 from collections.abc import Callable
@@ -10,14 +10,14 @@ from kstreams_runbooks.terminal.airflow.question import question_of
 from kstreams_runbooks.terminal.airflow.shapes import Left, require
 
 _POLL_S = 3.0
-# Longer than a restart of Airflow takes.
+# Longer than a restart of Airflow.
 _AWAY_S = 300.0
 _ENDED = frozenset({"success", "failed"})
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a run ended, or that it did not in time (`outcome` None); the exit code is that of errors.py."""
+    """The end of a run; `outcome` is None if it did not end in time; the exit code is that of errors.py."""
 
     state: str
     outcome: str | None
@@ -34,9 +34,9 @@ def wait(
     timeout_s: float | None = None,
     poll_s: float = _POLL_S,
 ) -> Ended:
-    """Return when the run has ended; `say` is told once of each question, with who may answer it and where.
+    """Return when the run has ended; `say` receives each question once, with its approvers and its link.
 
-    An Airflow that is away is waited for: Unreachable after five minutes without an answer.
+    It waits while Airflow does not answer: Unreachable after five minutes.
     """
     began = heard = time.monotonic()
     asked: set[tuple[str, str]] = set()
@@ -65,7 +65,7 @@ def wait(
 
 
 def _outcome(api: AirflowApi, dag_id: str, run_id: str, state: str) -> Ended:
-    """What `conclude` left; the colour of a run alone says nothing."""
+    """The end from the answer of `conclude`; Airflow's state of a run alone proves nothing."""
     left = api.xcom(dag_id, run_id, "conclude", "return_value")
     if left is not None:
         require(Left, left, api.url)

@@ -31,7 +31,7 @@ def reading(case: str) -> ChangeReading:
 def test_exactly_what_follows(case: str) -> None:
     """Rules, those that only a stronger one covers, what cannot be told, the verdict and the runbooks."""
     found, row = reading(case), expected()[case]
-    told = {one.id for one in found.told}
+    told = {one.id for one in found.uncovered}
     assert sorted({one.id for one in found.findings}) == row["rules"]
     assert sorted({one.id for one in found.findings} - told) == row.get("covered", [])
     assert sorted({one.id for one in found.undecided}) == row.get("undecided", [])
@@ -89,7 +89,7 @@ def test_the_guides_daily_orders() -> None:
     """By the text alone it is told that the key changes; the declared window says until when."""
     ids = {"repartition-added", "key-changed-before-store", "store-moved-subtopology"}
     for case in ("daily-orders-grouped-by-cleaned-key", "daily-orders-grouped-by-cleaned-key/nothing-declared"):
-        assert {one.id for one in reading(case).told} == ids
+        assert {one.id for one in reading(case).uncovered} == ids
     [key] = [
         one for one in reading("daily-orders-grouped-by-cleaned-key").findings if one.id == "key-changed-before-store"
     ]

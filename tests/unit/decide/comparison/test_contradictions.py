@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from kstreams_runbooks.decide.comparison.compared import Version
+from kstreams_runbooks.decide.comparison.compared import Side
 from kstreams_runbooks.decide.comparison.contradictions import check_declaration
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore, DeclaredSuppression, DeclaredTopic
@@ -45,7 +45,7 @@ def test_what_contradicts_the_text_is_named(declared: Declaration, sentence: str
     """The guide's clicks."""
     topology, _ = described("filter-before-unnamed-count")
     with pytest.raises(BadInput, match=re.escape(sentence)):
-        check_declaration(Version(topology, declared))
+        check_declaration(Side(topology, declared))
 
 
 def test_final_results_need_windows() -> None:
@@ -54,8 +54,8 @@ def test_final_results_need_windows() -> None:
     final = {"final-only": DeclaredSuppression("until_window_closes")}
     plain = Declaration(stores={"alerts-store": DeclaredStore("key_value")}, suppressions=final)
     with pytest.raises(BadInput, match=r"suppressions\.final-only\.mode: until_window_closes, but the store before it"):
-        check_declaration(Version(topology, plain))
-    check_declaration(Version(topology, replace(plain, stores={"alerts-store": DeclaredStore("window")})))
+        check_declaration(Side(topology, plain))
+    check_declaration(Side(topology, replace(plain, stores={"alerts-store": DeclaredStore("window")})))
 
 
 def test_a_store_that_is_not_called_after_its_operator_is_no_buffer() -> None:
@@ -63,11 +63,11 @@ def test_a_store_that_is_not_called_after_its_operator_is_no_buffer() -> None:
     topology, _ = described("count-store-renamed")
     declared = Declaration(suppressions={"count-clicks": DeclaredSuppression("until_time_limit", 0)})
     with pytest.raises(BadInput, match=r"its store is clicks-per-page \(a suppression's would be count-clicks-store\)"):
-        check_declaration(Version(topology, declared))
+        check_declaration(Side(topology, declared))
 
 
 def test_what_fits_passes() -> None:
     """A declaration may leave things out."""
     topology, _ = described("filter-before-unnamed-count")
-    check_declaration(Version(topology, Declaration(stores={COUNT: DeclaredStore("key_value")})))
-    check_declaration(Version(topology))
+    check_declaration(Side(topology, Declaration(stores={COUNT: DeclaredStore("key_value")})))
+    check_declaration(Side(topology))

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from kstreams_runbooks.decide.comparison.compared import Compared, Version
+from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.prediction import InternalTopic, Prediction, Restore, predicted
 from kstreams_runbooks.decide.topology.partitions import partition_counts, task_counts
 from kstreams_runbooks.decide.topology.text import parse_topology
@@ -47,11 +47,11 @@ def prediction(case: str, **partitions: int) -> Prediction:
     return predicted(Compared(with_partitions(both.before, partitions), with_partitions(both.after, partitions)))
 
 
-def with_partitions(version: Version, partitions: dict[str, int]) -> Version:
-    there = {**version.declared.topics}
-    for name in partitions.keys() & (version.read() | version.internal):
+def with_partitions(side: Side, partitions: dict[str, int]) -> Side:
+    there = {**side.declared.topics}
+    for name in partitions.keys() & (side.read() | side.internal):
         there[name] = replace(there.get(name, DeclaredTopic()), partitions=partitions[name])
-    return replace(version, declared=replace(version.declared, topics=there))
+    return replace(side, declared=replace(side.declared, topics=there))
 
 
 def internal(topology: Topology, partitions: dict[str, int]) -> dict[str, int]:

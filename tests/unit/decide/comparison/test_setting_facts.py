@@ -5,7 +5,7 @@ Covers decide/comparison/settings
 
 import pytest
 from kstreams_runbooks.decide.change.rules import fired
-from kstreams_runbooks.decide.comparison.compared import Compared, Version
+from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.setting_facts import shown
 from kstreams_runbooks.decide.comparison.settings import DEFAULTS, settings
 from kstreams_runbooks.decide.topology.text import parse_topology
@@ -31,7 +31,7 @@ def of(
     """Subjects by name."""
     release = None if library is None else Release(library)
     old, new = (
-        Version(topology, Declaration(config=config, stores=stores or {}, library=release))
+        Side(topology, Declaration(config=config, stores=stores or {}, library=release))
         for topology, config in zip(described(pair), (before, after), strict=True)
     )
     return {one.name: one for one in settings(Compared(old, new), release_settings())}
@@ -167,6 +167,6 @@ def test_a_foreign_key_joins_own_store_is_not_checked() -> None:
         text = text.replace(old, new)
     topology = parse_topology(text)
     assert topology.stores > {"orders-store", "customers-store"}
-    versions = (Version(topology, Declaration(config=config)) for config in ({}, {NAMES: "true"}))
+    versions = (Side(topology, Declaration(config=config)) for config in ({}, {NAMES: "true"}))
     [subject] = [one for one in settings(Compared(*versions)) if one.name == NAMES]
     assert subject.facts["refuses_names"] is False

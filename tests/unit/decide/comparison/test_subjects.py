@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from kstreams_runbooks.decide.change.rules import Fired, fired
-from kstreams_runbooks.decide.comparison.compared import Compared, Version
+from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.subjects import subjects
 from kstreams_runbooks.model.topology.change import ChangeRule, Subject, Undeclared
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredTopic, Serde, Window
@@ -21,7 +21,7 @@ def judged(pair: str, *declared: Declaration) -> Fired:
     """What the rows say of a pair, with what the old and the new version declare."""
     before, after = described(pair)
     old, new = declared or (Declaration(), Declaration())
-    return fired(subjects(Compared(Version(before, old), Version(after, new))), topology_change_rules())
+    return fired(subjects(Compared(Side(before, old), Side(after, new))), topology_change_rules())
 
 
 def test_exchanged_names_are_one_danger_and_the_rest_is_covered() -> None:

@@ -13,7 +13,7 @@ from kstreams_runbooks.decide.discovery.draft import draft
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet import Fleet, load_fleet
 from kstreams_runbooks.fleet.deployers.manual import ManualSettings
-from kstreams_runbooks.model.discovery.discovery import Found, FoundInstance, FoundTopology, Given, Signs
+from kstreams_runbooks.model.discovery.discovery import DiscoverOptions, Found, FoundInstance, FoundTopology, Signs
 from kstreams_runbooks.model.readings.readings import GroupReading, MemberReading, Missing, Taken
 from kstreams_runbooks.present.discovery import cluster_text, declaration_text
 from kstreams_runbooks.terminal.new_file import create
@@ -31,15 +31,15 @@ STOPPED = Found(
     (),
     frozenset(),
 )
-GIVEN = Given("demo", "4.3.1")
+GIVEN = DiscoverOptions("demo", "4.3.1")
 
 
-def marks(found: Found, given: Given = GIVEN) -> dict[str, str]:
+def marks(found: Found, given: DiscoverOptions = GIVEN) -> dict[str, str]:
     made = draft(found, given)
     return {name: field.mark for name, field in {**made.fields, **made.deployer}.items()}
 
 
-def loaded(tmp_path: Path, found: Found, given: Given = GIVEN) -> Fleet:
+def loaded(tmp_path: Path, found: Found, given: DiscoverOptions = GIVEN) -> Fleet:
     """The fleet that has nothing but this declaration."""
     made = draft(found, given)
     assert create(tmp_path / "clusters" / "demo.yaml", cluster_text("demo"))

@@ -8,7 +8,7 @@ import pytest
 from kstreams_runbooks.decide.discovery.readiness import readiness, readiness_facts
 from kstreams_runbooks.decide.runbooks import RUNBOOKS, Runbook
 from kstreams_runbooks.model.abilities import Abilities
-from kstreams_runbooks.model.discovery.readiness import DeclaredNames, Fact, Readiness, ReadinessReading
+from kstreams_runbooks.model.discovery.readiness import Condition, DeclaredNames, Readiness, ReadinessReading
 from kstreams_runbooks.model.readings.readings import ApplicationReading, GroupReading, Missing, Taken
 from kstreams_runbooks.rules import procedures
 from world.pairs import PAIRS
@@ -53,12 +53,12 @@ def answers(of: ReadinessReading) -> dict[str, Readiness]:
 
 def test_one_that_has_everything_is_ready_for_every_runbook() -> None:
     """What there is nothing to do for is told apart."""
-    standings = {runbook: one.standing for runbook, one in answers(found()).items()}
-    assert {name for name, standing in standings.items() if standing == "not needed"} == {
+    statuses = {runbook: one.status for runbook, one in answers(found()).items()}
+    assert {name for name, status in statuses.items() if status == "not needed"} == {
         "store_migration",
         "suppress_removal",
     }
-    assert {standing for standing in standings.values() if standing != "not needed"} == {"ready"}
+    assert {status for status in statuses.values() if status != "not needed"} == {"ready"}
 
 
 def test_every_runbook_and_every_procedure_has_its_row() -> None:
@@ -121,10 +121,10 @@ def test_every_runbook_and_every_procedure_has_its_row() -> None:
 def test_what_is_known_to_be_missing(of: ReadinessReading, runbook: str, missing: str | None) -> None:
     """In a few words, for the runbook that needs it; what nobody declared is not known."""
     answer = answers(of)[runbook]
-    assert (answer.standing, missing in answer.missing) == (("missing", True) if missing else ("not known", False)), (
+    assert (answer.status, missing in answer.missing) == (("missing", True) if missing else ("not known", False)), (
         answer
     )
-    assert bool(answer.unknown) is (answer.standing == "not known") or runbook in {"certify_drain", "reset_and_cleanup"}
+    assert bool(answer.unknown) is (answer.status == "not known") or runbook in {"certify_drain", "reset_and_cleanup"}
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_what_is_known_to_be_missing(of: ReadinessReading, runbook: str, missing
 def test_what_could_not_be_read_is_not_known(of: ReadinessReading, runbook: str, unknown: str) -> None:
     """Never missing, and never ready."""
     answer = answers(of)[runbook]
-    assert answer.standing in {"not known", "missing"}
+    assert answer.status in {"not known", "missing"}
     assert any(why.startswith(unknown) for why in answer.unknown), answer
 
 
@@ -171,7 +171,7 @@ def test_what_a_runbook_works_without_is_said() -> None:
     """Static membership, names that last, a declaration of the release: ready, at a cost."""
     group = GroupReading(Taken(1, "t"), "orders", "classic", "Stable", (member("orders-1", static=False),))
     ready = answers(found(replace(running(UNNAMED), group=group), described={}))
-    assert (ready["library_bump"].standing, ready["library_bump"].better) == ("ready", ("static membership absent",))
+    assert (ready["library_bump"].status, ready["library_bump"].better) == ("ready", ("static membership absent",))
     assert ready["plan_change"].better == (
         "nothing declared of 3.4.1 beside the fleet entry",
         "1 generated store name",
@@ -191,31 +191,31 @@ def suppressing(name: str, store: str) -> str:
 @pytest.mark.parametrize(
     ("topology", "names", "fact"),
     [
-        (STATELESS, NOTHING, Fact(holds=False, why="has no suppression")),
-        (suppressing("count", "counts"), NOTHING, Fact(holds=False, why="has no suppression")),
+        (STATELESS, NOTHING, Condition(holds=False, why="has no suppression")),
+        (suppressing("count", "counts"), NOTHING, Condition(holds=False, why="has no suppression")),
         (
             suppressing("KTABLE-SUPPRESS-0000000003", "KTABLE-SUPPRESS-STATE-STORE-0000000004"),
             NOTHING,
-            Fact(holds=True),
+            Condition(holds=True),
         ),
         (
             suppressing("closed", "closed-store"),
             NOTHING,
-            Fact(None, "whether closed is a suppression is not in the topology"),
+            Condition(None, "whether closed is a suppression is not in the topology"),
         ),
         (
             suppressing("closed", "closed-store"),
             DeclaredNames(frozenset({"closed"}), frozenset()),
-            Fact(holds=True),
+            Condition(holds=True),
         ),
         (
             suppressing("closed", "closed-store"),
             DeclaredNames(frozenset(), frozenset({"closed-store"})),
-            Fact(holds=False, why="has no suppression"),
+            Condition(holds=False, why="has no suppression"),
         ),
     ],
 )
-def test_a_suppression_may_hide_behind_its_name(topology: str, names: DeclaredNames, fact: Fact) -> None:
+def test_a_suppression_may_hide_behind_its_name(topology: str, names: DeclaredNames, fact: Condition) -> None:
     """A generated name shows it; a chosen one with a store of its name may be one, until it is declared."""
     of = found(running(topology), described={"3.4.1": names})
     assert readiness_facts(of)["suppression"] == fact

@@ -11,7 +11,7 @@ from kstreams_runbooks.decide.plans.undo import deployed_as, undo_plan
 from kstreams_runbooks.decide.plans.way_back import Move, Undone
 from kstreams_runbooks.errors import Inconclusive, Refused
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Deployment, Missing
-from kstreams_runbooks.model.runs.plan import Plan, Standing
+from kstreams_runbooks.model.runs.plan import DeployedInstance, Plan
 from kstreams_runbooks.rules import upgrade_path_rules
 from world.samples import BOUNCE_1, NEW, OLD, applied, declared, down, instance, partition, reading
 
@@ -20,8 +20,8 @@ GUARD = BOUNCE_1.settings
 GUARDED = (NEW, GUARD, ("orders-1", "orders-2"), False, False)
 
 
-def stands(name: str, release: str = OLD, settings: tuple[tuple[str, str], ...] = ()) -> Standing:
-    return Standing(name, release, settings, release)
+def stands(name: str, release: str = OLD, settings: tuple[tuple[str, str], ...] = ()) -> DeployedInstance:
+    return DeployedInstance(name, release, settings, release)
 
 
 def bounced(*names: str) -> tuple[Move, ...]:

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from kstreams_runbooks.decide.releases.path import version_path
+from kstreams_runbooks.decide.releases.path import upgrade_path
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.ledger.codec import call_again, encode, encode_call
-from kstreams_runbooks.model.releases.path import PathBounce, VersionPath, VersionQuestion
+from kstreams_runbooks.model.releases.path import PathBounce, PathQuestion, UpgradePath
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.rules import upgrade_path_rules
@@ -16,15 +16,15 @@ RULES = upgrade_path_rules()
 KNOWN: dict[str, Any] = {"guarantee": "at_least_once", "group_protocol": "classic"}
 
 
-def asked(running: str, target: str, broker: str | None = "3.9", **inputs: Any) -> VersionPath:
+def asked(running: str, target: str, broker: str | None = "3.9", **inputs: Any) -> UpgradePath:
     """The path with everything known unless said otherwise."""
     given = {**KNOWN, **inputs}
-    return version_path(
-        VersionQuestion(Release(running), Release(target), Release(broker) if broker else None, **given), RULES
+    return upgrade_path(
+        PathQuestion(Release(running), Release(target), Release(broker) if broker else None, **given), RULES
     )
 
 
-def bounces(path: VersionPath) -> list[tuple[Any, ...]]:
+def bounces(path: UpgradePath) -> list[tuple[Any, ...]]:
     """Bounces as tuples, what is unset left out."""
     return [
         tuple(part for part in (one.target, one.upgrade_from, one.processing_guarantee, *one.before) if part)
@@ -32,7 +32,7 @@ def bounces(path: VersionPath) -> list[tuple[Any, ...]]:
     ]
 
 
-def fired(path: VersionPath) -> set[str]:
+def fired(path: UpgradePath) -> set[str]:
     return {finding.id for finding in path.findings}
 
 
@@ -149,7 +149,7 @@ def test_unknown_joins_and_aggregations_count_as_used() -> None:
         (lambda: asked("3.4.1", "4.3.1", group_protocol="streams"), "group protocol streams: 3.4.1 does not have it"),
     ],
 )
-def test_bad_input_is_one_sentence(ask: Callable[[], VersionPath], sentence: str) -> None:
+def test_bad_input_is_one_sentence(ask: Callable[[], UpgradePath], sentence: str) -> None:
     """Before anything is decided."""
     with pytest.raises(BadInput) as raised:
         ask()
@@ -177,8 +177,8 @@ def test_leaving_a_release_to_avoid_is_right() -> None:
 
 def test_a_path_can_be_decided_again_from_the_evidence() -> None:
     """Question and rules go through the ledger and come back as what they were."""
-    question = VersionQuestion(Release("2.3.1"), Release("4.3.1"), Release("3.9"), **KNOWN)
-    made = version_path(question, RULES)
-    kept = encode_call(version_path, {"question": question, "rules": RULES}, made)
-    assert call_again(version_path, kept) == encode(made)
+    question = PathQuestion(Release("2.3.1"), Release("4.3.1"), Release("3.9"), **KNOWN)
+    made = upgrade_path(question, RULES)
+    kept = encode_call(upgrade_path, {"question": question, "rules": RULES}, made)
+    assert call_again(upgrade_path, kept) == encode(made)
     assert made.bounces[0] == PathBounce("3.9.2", upgrade_from="2.3")

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kstreams_runbooks.decide.releases.path import version_path
+from kstreams_runbooks.decide.releases.path import upgrade_path
 from kstreams_runbooks.decide.releases.rules import accepted_upgrade_from, takes_guarantee
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.model.releases.path import VersionPath, VersionQuestion
+from kstreams_runbooks.model.releases.path import PathQuestion, UpgradePath
 from kstreams_runbooks.model.releases.release import Release, within
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.rules import upgrade_path_rules
@@ -70,7 +70,7 @@ def reads(reader: str, writer: tuple[str, str | None], uses: frozenset[str]) -> 
     return not ("table_aggregations" in uses and up_to(reader, "3.4") and new)
 
 
-def check(question: VersionQuestion, path: VersionPath) -> None:
+def check(question: PathQuestion, path: UpgradePath) -> None:
     """Everything that holds for every answer."""
     assert path.reason
     assert all(finding.source and finding.message for finding in path.findings)
@@ -89,7 +89,7 @@ def check(question: VersionQuestion, path: VersionPath) -> None:
     assert state == (str(question.target), None)
 
 
-def check_bounces(question: VersionQuestion, path: VersionPath) -> None:
+def check_bounces(question: PathQuestion, path: UpgradePath) -> None:
     guarantee = question.guarantee
     targets = [Release(bounce.target) for bounce in path.bounces]
     for bounce, target in zip(path.bounces, targets, strict=True):
@@ -111,26 +111,26 @@ def check_bounces(question: VersionQuestion, path: VersionPath) -> None:
             legs_are_paths(question, path)
 
 
-def legs_are_paths(question: VersionQuestion, path: VersionPath) -> None:
+def legs_are_paths(question: PathQuestion, path: UpgradePath) -> None:
     """Each leg is what the planner answers for the leg alone, from what then runs."""
     running, guarantee, rest = question.running, question.guarantee, path.legs
     while rest:
-        again = version_path(replace(question, running=running, guarantee=guarantee), RULES)
+        again = upgrade_path(replace(question, running=running, guarantee=guarantee), RULES)
         assert (again.verdict, again.legs) == (Outcome.PROCEED, rest), (question, running)
         switched = [one.processing_guarantee for one in rest[0].bounces if one.processing_guarantee]
         guarantee = switched[-1] if switched else guarantee
         running, rest = Release(rest[0].target), rest[1:]
 
 
-def had_by(release: Release, question: VersionQuestion) -> bool:
+def had_by(release: Release, question: PathQuestion) -> bool:
     """Whether a release has the guarantee and the protocol that are given."""
     guarantee = question.guarantee is None or takes_guarantee(release, question.guarantee, RULES)
     return guarantee and (question.group_protocol != "streams" or within(release, ("4.1..",)))
 
 
-def ask(running: Release, target: Release, **inputs: Any) -> tuple[VersionQuestion, VersionPath]:
-    question = VersionQuestion(running, target, **inputs)
-    return question, version_path(question, RULES)
+def ask(running: Release, target: Release, **inputs: Any) -> tuple[PathQuestion, UpgradePath]:
+    question = PathQuestion(running, target, **inputs)
+    return question, upgrade_path(question, RULES)
 
 
 @pytest.mark.parametrize("used", ["yes", "no"])
@@ -164,12 +164,12 @@ EVERYTHING = st.fixed_dictionaries(
 @given(pair=st.sampled_from(PAIRS), inputs=EVERYTHING)
 def test_whatever_is_asked_the_answer_is_sound(pair: tuple[Release, Release], inputs: dict[str, Any]) -> None:
     """Any pair, any inputs, known or not: an answer that holds, or bad input, and nothing else."""
-    question = VersionQuestion(*pair, **inputs)
+    question = PathQuestion(*pair, **inputs)
     if not had_by(pair[0], question):
         with pytest.raises(BadInput, match="does not have it"):
-            version_path(question, RULES)
+            upgrade_path(question, RULES)
         return
-    check(question, version_path(question, RULES))
+    check(question, upgrade_path(question, RULES))
 
 
 @settings(max_examples=100, deadline=None)

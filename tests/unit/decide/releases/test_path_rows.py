@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from kstreams_runbooks.decide.releases.path import version_path
-from kstreams_runbooks.model.releases.path import VersionPath, VersionQuestion
+from kstreams_runbooks.decide.releases.path import upgrade_path
+from kstreams_runbooks.model.releases.path import PathQuestion, UpgradePath
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.rules import upgrade_path_rules
@@ -132,9 +132,9 @@ EXAMPLES: dict[str, tuple[str, str, str, dict[str, Any], Any]] = {
 }
 
 
-def asked(running: str, target: str, broker: str, inputs: dict[str, Any]) -> VersionPath:
+def asked(running: str, target: str, broker: str, inputs: dict[str, Any]) -> UpgradePath:
     known = {"guarantee": "at_least_once", "group_protocol": "classic", **inputs}
-    return version_path(VersionQuestion(Release(running), Release(target), Release(broker), **known), RULES)
+    return upgrade_path(PathQuestion(Release(running), Release(target), Release(broker), **known), RULES)
 
 
 @pytest.mark.parametrize("row", EXAMPLES)
@@ -176,8 +176,8 @@ def test_each_change_is_told_on_every_path_across_it(change: Any) -> None:
     after = [release for release in RULES.releases if release >= since]
     if not after:
         future = replace(RULES, releases=(*RULES.releases, since))
-        path = version_path(
-            VersionQuestion(before[-1], since, Release("4.3"), "at_least_once", group_protocol="classic"), future
+        path = upgrade_path(
+            PathQuestion(before[-1], since, Release("4.3"), "at_least_once", group_protocol="classic"), future
         )
         assert change.id in {finding.id for finding in path.findings}
         return

@@ -6,14 +6,14 @@ Covers decide/runs/status_message
 from dataclasses import replace
 
 from kstreams_runbooks.decide.runs.status_message import status_changed
-from kstreams_runbooks.decide.status.news import Judged, standing, to_tell, together, told
+from kstreams_runbooks.decide.status.news import Judged, kept_status, notified, to_notify, together
 from kstreams_runbooks.decide.status.status import Status, Word
 from kstreams_runbooks.model.readings.status import KeptStatus
 
 
 def after(before: KeptStatus | None, word: Word, at_ms: int, *, read: bool = True) -> KeptStatus:
     """How the application stands after one more check."""
-    return standing(before, Judged("demo", "orders", Status(word, f"it is {word}"), at_ms, read))
+    return kept_status(before, Judged("demo", "orders", Status(word, f"it is {word}"), at_ms, read))
 
 
 def history(*words: Word) -> list[tuple[str, str | None]]:
@@ -21,9 +21,9 @@ def history(*words: Word) -> list[tuple[str, str | None]]:
     messages, stands = [], None
     for at_ms, word in enumerate(words):
         stands = after(stands, word, at_ms)
-        for change in to_tell((stands,)):
+        for change in to_notify((stands,)):
             messages.append((change.word, change.told))
-            stands = told(change)
+            stands = notified(change)
     return messages
 
 
@@ -54,36 +54,38 @@ def test_a_flap_is_told_once_for_each_change() -> None:
 def test_what_changed_back_before_anybody_was_told_is_not_told() -> None:
     """What counts is what the owner believes."""
     stands = after(after(None, "healthy", 1), "stopped", 2)
-    assert to_tell((stands,)) == (stands,)
-    assert to_tell((after(stands, "healthy", 3),)) == ()
+    assert to_notify((stands,)) == (stands,)
+    assert to_notify((after(stands, "healthy", 3),)) == ()
 
 
 def test_another_incident_under_the_same_word_is_told() -> None:
     """Topics stay recreated until somebody says so; the same one is not told again."""
-    first = told(after(None, "recreated", 1))
-    assert to_tell((after(first, "recreated", 2),)) == ()
-    other = standing(first, Judged("demo", "orders", Status("recreated", "another topic"), 3))
-    assert to_tell((other,)) == (other,)
+    first = notified(after(None, "recreated", 1))
+    assert to_notify((after(first, "recreated", 2),)) == ()
+    other = kept_status(first, Judged("demo", "orders", Status("recreated", "another topic"), 3))
+    assert to_notify((other,)) == (other,)
     assert (other.since_ms, other.told) == (3, None)
     # What changes in the sentence of any other word is no news.
-    stopped = told(after(None, "stopped", 1))
-    assert to_tell((standing(stopped, Judged("demo", "orders", Status("stopped", "9 wait"), 2)),)) == ()
+    stopped = notified(after(None, "stopped", 1))
+    assert to_notify((kept_status(stopped, Judged("demo", "orders", Status("stopped", "9 wait"), 2)),)) == ()
 
 
 def test_what_a_recreated_topic_is_besides_is_no_other_incident() -> None:
     """It comes and goes: one message, as old as the first reading, with the sentence of the last."""
     stands, messages = None, []
     for at_ms, also in enumerate(("", "; it is also rewound", "", "; it is also stopped")):
-        stands = standing(stands, Judged("demo", "orders", Status("recreated", f"a topic; acknowledge{also}"), at_ms))
-        for change in to_tell((stands,)):
+        stands = kept_status(
+            stands, Judged("demo", "orders", Status("recreated", f"a topic; acknowledge{also}"), at_ms)
+        )
+        for change in to_notify((stands,)):
             messages.append(change.at_ms)
-            stands = told(change)
+            stands = notified(change)
     assert messages == [0]
     assert stands is not None
     assert (stands.since_ms, stands.sentence) == (0, "a topic; acknowledge; it is also stopped")
     # Another topic is, whatever is said besides.
     more = Status("recreated", "a topic, another; acknowledge; it is also stopped")
-    assert to_tell((standing(stands, Judged("demo", "orders", more, 4)),))
+    assert to_notify((kept_status(stands, Judged("demo", "orders", more, 4)),))
 
 
 def test_a_status_is_as_old_as_its_first_reading() -> None:
@@ -100,8 +102,11 @@ def test_a_cluster_that_cannot_be_read_is_one_message_an_owner_there_and_back() 
     away = [replace(after(well, "unknown", 2, read=False), application=name) for name in names]
     gone = together([(away[0], "team-1"), (away[1], "team-1"), (away[2], "team-2")])
     assert [[one.application for one in group] for group in gone] == [["a", "b"], ["c"]]
-    back = [standing(told(one), Judged("demo", one.application, Status("healthy", "0 records"), 3)) for one in away[:2]]
-    stopped = standing(told(away[2]), Judged("demo", "c", Status("stopped", "no member"), 3))
+    back = [
+        kept_status(notified(one), Judged("demo", one.application, Status("healthy", "0 records"), 3))
+        for one in away[:2]
+    ]
+    stopped = kept_status(notified(away[2]), Judged("demo", "c", Status("stopped", "no member"), 3))
     groups = together([*((one, "team-1") for one in back), (stopped, "team-1")])
     assert [[one.application for one in group] for group in groups] == [["a", "b"], ["c"]]
     alone = [replace(after(well, "stopped", 2), application=name) for name in names]
@@ -140,7 +145,7 @@ def test_a_message_about_many_applications_stays_short() -> None:
 
 def test_nothing_of_a_message_is_cut() -> None:
     """Neither a sentence that names several topics, nor the command where a whole cluster changed."""
-    one = standing(None, Judged("demo", "orders", Status("recreated", "a topic " * 90 + "acknowledge: orders"), 1))
+    one = kept_status(None, Judged("demo", "orders", Status("recreated", "a topic " * 90 + "acknowledge: orders"), 1))
     alone = status_changed((one,), 2, owner="team", zone="UTC", link="", held_by={})
     assert " ".join(alone.lines).count("a topic") == 90
     assert alone.lines[-3].endswith("acknowledge: orders")

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from kstreams_runbooks.decide.status.whom_to_poll import Acquaintance, unheard_of, why_ask
+from kstreams_runbooks.decide.status.whom_to_poll import Acquaintance, unheard_of, why_poll
 from kstreams_runbooks.model.readings.lag import ApplicationLag, LagRole, PartitionLag
 from kstreams_runbooks.model.readings.status import KnownTopology
 
@@ -30,7 +30,7 @@ KNOWN = Acquaintance("orders", "digest", TOPOLOGY, "healthy", held=False, change
 )
 def test_an_application_that_is_well_and_unchanged_is_left_alone(known: Acquaintance, why: str) -> None:
     """Held, not well, changed by anybody, or never asked: each is asked at once."""
-    assert why_ask(known, 10 * HOUR + 60_000, HOUR) == why
+    assert why_poll(known, 10 * HOUR + 60_000, HOUR) == why
 
 
 def test_what_was_told_together_gets_old_one_by_one() -> None:
@@ -41,7 +41,7 @@ def test_what_was_told_together_gets_old_one_by_one() -> None:
     asked: list[int] = []
     fleet = [replace(KNOWN, application=f"application-{number}") for number in range(500)]
     for minute in range(0, 65, 5):
-        due = [one for one in fleet if why_ask(one, 10 * HOUR + minute * 60_000, HOUR)]
+        due = [one for one in fleet if why_poll(one, 10 * HOUR + minute * 60_000, HOUR)]
         asked.append(len(due))
         fleet = [one for one in fleet if one not in due]
     assert fleet == []

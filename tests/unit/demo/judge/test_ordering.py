@@ -1,4 +1,4 @@
-"""Which elements do not stand where order would put them."""
+"""Which elements of a sequence are out of order."""
 
 import pytest
 from hypothesis import given

@@ -31,7 +31,7 @@ class Agent(http.server.ThreadingHTTPServer):
                     for name in applications
                 }
         self.body = json.dumps(parts).encode()
-        threading.Thread(target=self.serve_forever, daemon=True).start()
+        threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
 
     @property
     def port(self) -> int:

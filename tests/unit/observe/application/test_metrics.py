@@ -131,7 +131,7 @@ class _Answers(http.server.BaseHTTPRequestHandler):
 def agent() -> Iterator[str]:
     """Address of an HTTP server that answers as an agent would."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Answers)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     yield f"127.0.0.1:{server.server_port}"
     server.shutdown()

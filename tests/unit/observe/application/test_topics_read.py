@@ -11,7 +11,12 @@ from typing import Any
 import pytest
 from kstreams_runbooks.model.readings.readings import Missing, TopicReading
 from kstreams_runbooks.model.readings.status import KnownTopology
-from kstreams_runbooks.observe.application.topics_read import NOBODY_TELLS, ask_instances, question, question_again
+from kstreams_runbooks.observe.application.topics_read import (
+    NO_TOPOLOGY_REPORTED,
+    poll_instances,
+    topics_to_read,
+    topics_to_read_again,
+)
 from kstreams_runbooks.observe.kafka.offsets import Committed, Ends
 from kstreams_runbooks.observe.kafka.topic_names import TopicNames
 from kstreams_runbooks.observe.lag.lag import LagAsked, lag_of, topics_read
@@ -67,7 +72,7 @@ def _changed(text: str, kind: str) -> str:
 def agents() -> Iterator[str]:
     """Base address."""
     with ThreadingHTTPServer(("127.0.0.1", 0), _Agent) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield f"http://127.0.0.1:{server.server_address[1]}"
         server.shutdown()
 
@@ -87,38 +92,38 @@ def entry(name: str, *metrics: str) -> Any:
 
 def asked_of(one: Any) -> LagAsked:
     """The question about an application of which nothing is remembered."""
-    return question(one, ask_instances([one], NAMES)[one.name])
+    return topics_to_read(one, poll_instances([one], NAMES)[one.name])
 
 
 def test_a_pattern_that_was_told_before_is_matched_anew() -> None:
     """A topic that has come since is read, also where it is hidden; whether one has come may not be known."""
     known = KnownTopology({"zones-a": "source"}, (), 1_000, "d", patterns=("zones-.*",))
     one = entry("orders", "http://127.0.0.1:1")
-    again = question_again(one, known, TopicNames.of({"zones-a", "zones-b"}, {"zones-late", "other"}))
+    again = topics_to_read_again(one, known, TopicNames.of({"zones-a", "zones-b"}, {"zones-late", "other"}))
     assert (set(again.reads or ()), again.lacking) == ({"zones-a", "zones-b", "zones-late"}, "")
-    unknown = question_again(one, known, TopicNames.of({"zones-a"}, Missing("grant Describe on Cluster")))
+    unknown = topics_to_read_again(one, known, TopicNames.of({"zones-a"}, Missing("grant Describe on Cluster")))
     assert "grant Describe on Cluster" in unknown.lacking
 
 
 def test_an_instance_without_a_streams_client_for_a_minute_has_failed(agents: str) -> None:
     """Its JVM lives and tells when it was started; what the other one tells is taken."""
-    found = ask_instances([entry("orders", f"{agents}/jolokia_4.3.1", f"{agents}/jolokia_4.3.1_after_error")], NAMES)
-    told = found["orders"]
-    assert len(told.failed) == 1
-    assert told.failed[0].startswith("orders-2 (no Kafka Streams client in its JVM, which is up for ")
-    assert told.reads is not None
-    assert told.reads["orders"] == "source"
-    assert told.keeps
-    assert all(name.startswith("orders-") and name.endswith("-changelog") for name in told.keeps)
+    found = poll_instances([entry("orders", f"{agents}/jolokia_4.3.1", f"{agents}/jolokia_4.3.1_after_error")], NAMES)
+    polled = found["orders"]
+    assert len(polled.failed) == 1
+    assert polled.failed[0].startswith("orders-2 (no Kafka Streams client in its JVM, which is up for ")
+    assert polled.reads is not None
+    assert polled.reads["orders"] == "source"
+    assert polled.keeps
+    assert all(name.startswith("orders-") and name.endswith("-changelog") for name in polled.keeps)
 
 
 def test_an_instance_that_nobody_reaches_is_not_told_and_has_not_failed() -> None:
     """It may be stopped, or restarting: nobody can say."""
     gone = entry("orders", "http://127.0.0.1:1/jolokia")
-    told = ask_instances([gone], NAMES)["orders"]
-    assert (told.reads, told.keeps, told.failed) == (None, (), ())
+    polled = poll_instances([gone], NAMES)["orders"]
+    assert (polled.reads, polled.keeps, polled.failed) == (None, (), ())
     asked = asked_of(gone)
-    assert (asked.reads, asked.lacking) == (None, NOBODY_TELLS)
+    assert (asked.reads, asked.lacking) == (None, NO_TOPOLOGY_REPORTED)
 
 
 @pytest.mark.parametrize(
@@ -132,10 +137,10 @@ def test_an_instance_that_nobody_reaches_is_not_told_and_has_not_failed() -> Non
 def test_a_jvm_that_says_nothing_of_this_client_has_not_failed(agents: str, answer: str, said: str) -> None:
     """Two of them, another application's behind a wrong address, none yet: not known, and what was seen is said."""
     one = entry("orders", f"{agents}/jolokia_{answer}")
-    told = ask_instances([one], NAMES)["orders"]
-    assert (told.reads, told.failed, told.heard) == (None, (), False)
+    polled = poll_instances([one], NAMES)["orders"]
+    assert (polled.reads, polled.failed, polled.heard) == (None, (), False)
     asked = asked_of(one)
-    assert asked.lacking.startswith(f"{NOBODY_TELLS}; orders-1: ")
+    assert asked.lacking.startswith(f"{NO_TOPOLOGY_REPORTED}; orders-1: ")
     assert said in asked.lacking
 
 
@@ -143,7 +148,7 @@ def test_a_description_that_cannot_be_read_hides_no_other_application(agents: st
     """The one is not known, with the reason."""
     well = entry("orders", f"{agents}/jolokia_4.3.1")
     odd = entry("odd", f"{agents}/jolokia_4.3.1{_UNREADABLE}")
-    found = ask_instances([well, odd], NAMES)
+    found = poll_instances([well, odd], NAMES)
     assert found["orders"].reads is not None
     assert (found["odd"].reads, found["odd"].failed, found["odd"].heard) == (None, (), True)
     asked = asked_of(odd)
@@ -157,7 +162,7 @@ def test_a_pattern_that_cannot_be_read_is_said_and_the_rest_is_looked_at(agents:
     assert known.lacking == ""
     assert asked.lacking.startswith(r"source pattern \p{Lower}+s: cannot be read here")
     assert asked.reads == known.reads
-    assert ask_instances([odd], NAMES)["odd"].reads is None
+    assert poll_instances([odd], NAMES)["odd"].reads is None
     offset = {("orders", 0): Committed(5, ""), ("payments", 0): Committed(7, "")}
     lag = lag_of(
         asked,

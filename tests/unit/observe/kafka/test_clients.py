@@ -126,7 +126,7 @@ def test_client_of_librdkafka_refuses_a_write(method: str) -> None:
         ({"security.protocol": "SASL_SSL", "sasl.mechanism": "FOO"}, "Unsupported SASL mechanism: FOO"),
         ({"statistics.interval.ms": -5}, "value -5 is outside allowed range 0..86400000)"),
         ({"error_cb": "x"}, "expected error_cb property as a callable function"),
-        ({"bootstrap.servers": "b:x"}, "'b:x' is no bootstrap server"),
+        ({"bootstrap.servers": "b:x"}, "'b:x' is not a bootstrap server"),
     ],
 )
 def test_a_configuration_that_no_client_takes_is_bad_input_at_once(wrong: dict[str, Any], said: str) -> None:
@@ -152,7 +152,7 @@ def test_what_only_a_consumer_compares_is_bad_input_too() -> None:
 def test_a_secret_is_in_no_sentence_of_a_client() -> None:
     """Not even where the client's own has it, because it stands in a second place."""
     wrong = ANYWHERE | {"sasl.password": "hunter2", "security.protocol": "hunter2"}
-    with pytest.raises(BadInput, match="its reason has a secret in it and is not shown") as told:
+    with pytest.raises(BadInput, match="its reason contains a secret and is not shown") as told:
         connect_librdkafka(wrong)
     assert "hunter2" not in str(told.value)
 
@@ -165,7 +165,7 @@ def test_what_kafka_python_does_not_take_is_bad_input(monkeypatch: pytest.Monkey
             raise error
 
         monkeypatch.setattr("kstreams_runbooks.observe.kafka.admin_client.AdminClient", refuse)
-        with pytest.raises(BadInput, match=r"kafka-python does not take it \(.*no number\)"):
+        with pytest.raises(BadInput, match=r"kafka-python does not accept it \(.*no number\)"):
             connect_python(ANYWHERE)
 
 

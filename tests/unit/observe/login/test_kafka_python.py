@@ -6,8 +6,9 @@ import sys
 AT_ONCE = """
 import threading
 from kstreams_runbooks.errors import Unreachable
-from kstreams_runbooks.observe.kafka.clients import connect_python, let_in
+from kstreams_runbooks.observe.kafka import clients
 
+clients.CONNECT_TIMEOUT_MS = 500
 nobody, found, start = {"bootstrap.servers": "127.0.0.1:1"}, [], threading.Barrier(4)
 
 def ask(call):
@@ -17,7 +18,7 @@ def ask(call):
     except BaseException as error:
         found.append(type(error).__name__)
 
-threads = [threading.Thread(target=ask, args=(call,)) for call in (let_in, connect_python) * 2]
+threads = [threading.Thread(target=ask, args=(call,)) for call in (clients.let_in, clients.connect_python) * 2]
 for thread in threads:
     thread.start()
 for thread in threads:

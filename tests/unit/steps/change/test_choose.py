@@ -10,12 +10,12 @@ import pytest
 from airflow.providers.standard.operators.hitl import HITLOperator
 from kstreams_runbooks.decide.runs.choice import Choices
 from kstreams_runbooks.errors import Refused
-from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.runs.ledger import RunRecord
 from kstreams_runbooks.steps.change.choose import ChooseRunbook, choose_runbook
 from kstreams_runbooks.steps.change.plan import CHOOSE, CHOSEN
 from kstreams_runbooks.steps.run.run import Run, now_ms
+from world.new_ledger import new_ledger
 from world.samples import declared
 from world.sides import AFTER, BEFORE
 
@@ -25,7 +25,7 @@ NOTHING = Choices((), OFFERED.left_out)
 
 def planned(tmp_path: Path, offered: Choices = OFFERED, *, dry_run: bool = False) -> Run:
     """A run with a plan that offers these."""
-    ledger = Ledger.open(f"sqlite:///{tmp_path / 'choose.db'}")
+    ledger = new_ledger(tmp_path / "choose.db")
     record = RunRecord("plan_change/r", "plan_change", "r", "orders", "demo", "oncall", dry_run, "", {}, now_ms())
     run = Run(ledger.start_run(record), CHOOSE, 1, ledger)
     vars(run)["declared"] = declared()

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from kstreams_runbooks.decide.runs.choice import Choices
 from kstreams_runbooks.errors import BadInput, Refused, WriteRefused
-from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.runs.ledger import Approval, RunRecord
@@ -17,6 +16,7 @@ from kstreams_runbooks.steps.change.plan import CHOOSE, CHOSEN, answer_choice, s
 from kstreams_runbooks.steps.conclude import facts_of
 from kstreams_runbooks.steps.plan.releases import before_a_roll, running, wanted
 from kstreams_runbooks.steps.run.run import Run, now_ms
+from world.new_ledger import new_ledger
 from world.samples import NEW, OLD, declared, instance, reading
 from world.sides import AUDITED, COUNTS
 
@@ -27,7 +27,7 @@ DIGEST = "d1"
 @pytest.fixture
 def asked(tmp_path: Path, config: Path) -> Callable[..., Run]:
     """A run of `plan_change` with these fields of its form, of an application that declares nothing."""
-    ledger = Ledger.open(f"sqlite:///{tmp_path / 'change.db'}")
+    ledger = new_ledger(tmp_path / "change.db")
     (config / "applications").mkdir()
 
     def make(*, dry_run: bool = False, **params: Any) -> Run:
@@ -60,7 +60,7 @@ class Describing:
         ({"topology_text": " "}, "none is given"),
         ({"topology_text": COUNTS, "topology_file": "/a"}, "topology_file and topology_text: both are given"),
         ({"release": "9.9.9"}, r"release 9\.9\.9: not declared for orders"),
-        ({"topology_file": "a.txt"}, r"topology_file a\.txt: is no absolute path"),
+        ({"topology_file": "a.txt"}, r"topology_file a\.txt: is not an absolute path"),
         ({"topology_file": "/nowhere/a.txt"}, r"topology_file /nowhere/a\.txt: does not exist on this worker"),
         ({"topology_file": "/etc/passwd"}, r"topology_file /etc/passwd: no topology description in it \(expected a"),
     ],

@@ -48,15 +48,15 @@ def test_what_is_not_known_is_said(run: Run) -> None:
     keep(run, 5_000, 90)
     keep(run, 6_000, None)
     (found,) = runs_in_a_drain(run.ledger)
-    assert ": what is left is not known (read 0 s ago)" in found.sentence(6_000)
+    assert ": the number of records left is not known (read 0 s ago)" in found.sentence(6_000)
 
 
 def test_a_pace_takes_two_readings(run: Run) -> None:
     """One says nothing of it; of two that are alike the second does."""
     keep(run, 5_000, 12)
-    assert "12 records left, its pace shows with the next reading" in sentence(run)
+    assert "12 records left, pace unknown until the next reading" in sentence(run)
     keep(run, 6_000, 12)
-    assert "12 records left, at no pace that would end it" in sentence(run)
+    assert "12 records left, with no decrease" in sentence(run)
     keep(run, 7_000, 0)
     assert ": nothing left to read, more readings have to show it (" in sentence(run)
 

@@ -6,7 +6,7 @@ import pytest
 from kstreams_runbooks.errors import BadInput, Inconclusive
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.readings import GroupReading, Missing, Start, Taken
-from kstreams_runbooks.model.runs.plan import Standing
+from kstreams_runbooks.model.runs.plan import DeployedInstance
 from kstreams_runbooks.model.runs.undo_facts import UndoFacts
 from kstreams_runbooks.steps.instances.undo import _move
 from kstreams_runbooks.steps.plan.cards import members_in_group, undo_facts
@@ -47,7 +47,7 @@ def test_a_group_that_cannot_be_read_is_inconclusive(run: Run) -> None:
 def test_the_facts_of_a_card_are_stored_as_ever() -> None:
     """Names and order are in the journal's hashes, and a person reads them in the evidence."""
     before, after = (
-        Standing("orders-1", version, (("upgrade.from", "3.4"),), version) for version in ("3.4.1", "4.3.1")
+        DeployedInstance("orders-1", version, (("upgrade.from", "3.4"),), version) for version in ("3.4.1", "4.3.1")
     )
     facts = UndoFacts(1, before, after, Start(5, 7), (member("orders-1"),), ("supervisorctl restart orders-1",))
     kept = encode(facts)

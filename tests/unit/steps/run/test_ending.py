@@ -96,5 +96,5 @@ def test_an_airflow_that_takes_no_answer_hides_no_error(
         raise ConnectionError("api-server away")
 
     monkeypatch.setattr(FakeTaskInstance, "xcom_push", away)
-    assert last_line(caplog, run, Inconclusive("no metrics")) == "error could not be left with Airflow: api-server away"
+    assert last_line(caplog, run, Inconclusive("no metrics")) == "error could not be stored in Airflow: api-server away"
     assert caplog.messages[-2] == "[orders @ demo] REFUSED, nothing was changed: no metrics"

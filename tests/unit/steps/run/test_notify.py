@@ -115,7 +115,7 @@ def test_a_notifier_that_is_away_is_asked_once_per_occasion(
     ("notifier", "sentence"),
     [
         ({"notifier": "no.such.Notifier"}, "no.such.Notifier is not installed here (No module named 'no')"),
-        ({"notifier": "pathlib.Path"}, "pathlib.Path is none of Airflow's notifiers (BaseNotifier)"),
+        ({"notifier": "pathlib.Path"}, "pathlib.Path is not an Airflow notifier (BaseNotifier)"),
         (
             {"notifier": f"{__name__}.FakeNotifier", "arguments": {"channel": "#x"}},
             "its arguments do not fit FakeNotifier (FakeNotifier.__init__() got an unexpected keyword argument",
@@ -139,7 +139,7 @@ def test_a_bad_file_says_that_nobody_was_told(run: Run, config: Path, caplog: py
     """Not lost silently, and no step fails for it."""
     (config / "notifications.yaml").write_text("notifier: {}", encoding="utf-8")
     ask(run)
-    assert "[orders @ demo] nobody was told (needs_you): BadInput" in caplog.messages[-1]
+    assert "[orders @ demo] notification not sent (needs_you): BadInput" in caplog.messages[-1]
     assert "notifier is not a known key; did you mean notifiers?" in caplog.messages[-1]
 
 
@@ -164,7 +164,7 @@ def letters(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """Letters that reached a mail server, whose Airflow connection is `smtp_test`."""
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), _Mailbox) as server:
         server.letters = []  # type: ignore[attr-defined]  # kept beside it
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         connection = {
             "conn_type": "smtp",
             "host": "127.0.0.1",

@@ -12,7 +12,7 @@ from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.runs.ledger import Approval
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.steps.approval.approve import approve
-from kstreams_runbooks.steps.approval.holds import tell_who_holds_too_long
+from kstreams_runbooks.steps.approval.holds import notify_of_long_holds
 from kstreams_runbooks.steps.conclude import conclude
 from kstreams_runbooks.steps.run.ending import BEGUN, StepFailed
 from kstreams_runbooks.steps.run.run import Run, now_ms
@@ -159,8 +159,8 @@ def test_who_holds_for_too_long_is_told_once(run: Run, waiting: Run, told: Told)
     """With its age, the limit, and the step at which it stands, however often it is waited for."""
     hold(run)
     run.keep("note", BEGUN, {})
-    tell_who_holds_too_long(waiting)
-    tell_who_holds_too_long(waiting)
+    notify_of_long_holds(waiting)
+    notify_of_long_holds(waiting)
     (only,) = told()
     assert only["kind"] == "held_too_long"
     assert "Held: application demo orders since" in only["body"]
@@ -170,10 +170,10 @@ def test_who_holds_for_too_long_is_told_once(run: Run, waiting: Run, told: Told)
 
 def test_a_run_that_keeps_nobody_waiting_for_long_is_not_told(run: Run, waiting: Run, told: Told) -> None:
     """It holds nothing, it is the one that asks, or it has held for less than the limit."""
-    tell_who_holds_too_long(waiting)
+    notify_of_long_holds(waiting)
     hold(run)
-    tell_who_holds_too_long(run)
+    notify_of_long_holds(run)
     run.ledger.release_holds(run.key)
     run.ledger.take_hold(run.key, ("application:demo:orders",), "demo", 1, now_ms(), is_finished=lambda _: False)
-    tell_who_holds_too_long(waiting)
+    notify_of_long_holds(waiting)
     assert told() == []

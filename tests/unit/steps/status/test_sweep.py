@@ -180,7 +180,7 @@ def test_a_plan_that_cannot_be_read_costs_no_other(run: Run, reads: Callable[...
     reads(reading())
     found, said = sweep(run)
     assert found == sweeping.Swept(0, ("a-payments @ demo",))
-    assert "plan 0123456789abcdef in the ledger is not of the form that this release writes" in said[0]
+    assert "plan 0123456789abcdef in the ledger does not have the format of this release" in said[0]
     assert said[1].endswith("proceed: topics, group and instances are as planned")
     reads(TimeoutError("timed out"))
     assert "its guards could not be run: TimeoutError: timed out" in sweep(run)[1][1]

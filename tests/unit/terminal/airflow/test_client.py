@@ -73,7 +73,7 @@ def airflow(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeAirflow]:
     """A server that is up, and a client that does not pause between its tries."""
     monkeypatch.setattr(module, "wait_exponential", lambda **_: wait_none())
     with FakeAirflow() as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield server
         server.shutdown()
 

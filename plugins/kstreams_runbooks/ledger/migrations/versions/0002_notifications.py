@@ -1,4 +1,4 @@
-"""Notifications: what was sent to whom, once, and what is still on its way."""
+"""Notifications: messages per notifier, sent once, and those still pending."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Lag readings, one document for each application and time, and how each application stands."""
+"""Lag readings, one document for each application and time, and the status of each application."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,7 +1,7 @@
 """One journal instead of evidence, approval and card: one order for an application, one chain of hashes for a run.
 
-What is there already is moved into it in the order of its times, as it was judged until now, and every run that has
-any gets an entry that says how many of its entries are from before the chain.
+Existing rows are moved into it in the order of their times, as they were judged before. Every run that has any gets an
+entry with the number of its entries from before the chain.
 """
 
 import json
@@ -23,7 +23,7 @@ _FIXED = (
     *("dag_id", "run_id", "number", "application", "cluster", "requested_by", "dry_run", "reason", "params"),
     *("started_at_ms", "run_after", "conf_digest"),
 )
-# Where times are equal: a verdict held for a card of its time, and an approval for a question of its time.
+# At equal times: a verdict applied to a card of its time, and an approval to a question of its time.
 _FIRST = {"card": 0, "evidence": 1, "approval": 2}
 _ORDER = {"card": ("run_key", "seq"), "evidence": ("id",), "approval": ("id",)}
 
@@ -57,7 +57,7 @@ def upgrade() -> None:
     op.create_index("ix_journal_run_key_place", "journal", ["run_key", "place"], unique=True)
     op.create_index("ix_journal_run_key_kind_name", "journal", ["run_key", "kind", "name"])
     op.create_index("ix_journal_cluster_kind_application", "journal", ["cluster", "kind", "application"])
-    # A default only for the rows that are there: SQLite cannot drop one without copying the table.
+    # A default only for existing rows: SQLite cannot drop one without copying the table.
     op.add_column("run", sa.Column("number", sa.Integer(), nullable=False, server_default="1"))
     op.add_column("run", sa.Column("run_after", sa.String(length=64), nullable=True))
     op.add_column("run", sa.Column("conf_digest", sa.String(length=64), nullable=True))
@@ -115,7 +115,7 @@ def _move() -> None:
         ended = None if record["ended_at_ms"] is None else rows
         connection.execute(sa.update(run).where(run.c.run_key == key).values(rows=rows, head=head, ended_entry=ended))
         if ended is not None:
-            # What a concluded run has renewed since is its own again.
+            # Holds that a concluded run has renewed since are its own again.
             statement = sa.update(hold).where(hold.c.run_key == key, hold.c.renewed_at_ms > record["ended_at_ms"])
             connection.execute(statement.values(renewed_entry=ended))
     for (cluster, application), seq in last.items():
@@ -124,7 +124,7 @@ def _move() -> None:
 
 
 def _kept(connection: sa.Connection, tables: sa.MetaData) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Everything of the three tables by its time, each table in its own order: run, kind, what the entry has."""
+    """All rows of the three tables by time, each table in its own order: run, kind, content of the entry."""
     queue: list[tuple[int, int, int, str, tuple[Any, ...]]] = []
     for name, order in _ORDER.items():
         table = tables.tables[name]
@@ -133,7 +133,7 @@ def _kept(connection: sa.Connection, tables: sa.MetaData) -> Iterator[tuple[str,
         for run_key, at_ms, *found in connection.execute(
             sa.select(table.c.run_key, table.c.at_ms, *keys).order_by(*keys)
         ):
-            # What a run wrote to one table stays in the order in which it wrote it, whatever its clock was.
+            # The rows of a run in one table keep the order of writing, also if a clock was set back.
             highest[run_key] = max(at_ms, highest.get(run_key, at_ms))
             queue.append((highest[run_key], _FIRST[name], len(queue), name, tuple(found)))
     for _, _, _, name, key in sorted(queue):
@@ -231,7 +231,7 @@ def downgrade() -> None:
 
 
 def _move_back() -> None:
-    """Evidence, approvals and cards are what the release before knows; the proof of their order is lost."""
+    """The older release knows evidence, approvals and cards; the proof of their order is lost."""
     connection = op.get_bind()
     tables = sa.MetaData()
     tables.reflect(connection, only=["evidence", "approval", "card", "journal"])
