@@ -86,7 +86,7 @@ def test_what_a_person_reads_begins_with_the_verdict_and_ends_with_what_to_do() 
     assert any(line.startswith("store_migration is not a DAG yet, manual procedure") for line in lines)
     roll = plan(SAFE, form="text").stdout
     assert "kstreams-runbooks trigger rolling_bounce" in roll
-    assert "by hand" not in roll
+    assert "manual procedure" not in roll
 
 
 def test_markdown_is_for_a_review() -> None:

@@ -15,6 +15,7 @@ from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.settings import SettingCatalogue
+from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.model.topology.declaration import Declaration, Described
 from kstreams_runbooks.rules import release_settings
 from kstreams_runbooks.steps.run.run import Run
@@ -25,7 +26,7 @@ _FILE, _TEXT, _RELEASE = "topology_file", "topology_text", "release"
 def running(run: Run, found: RunningRelease) -> Described:
     """A running version as its instances describe it; if none does, as its release's topology command prints it."""
     if found.text is None:
-        return deployable(run, found.release)
+        return deployable(run, Target(found.release))
     return described_by(run, found.release, ", ".join(found.instances), found.text)
 
 
@@ -35,10 +36,10 @@ def described_by(run: Run, release: str, instances: str, text: str) -> Described
     return Described(release, library, instances, text, declared)
 
 
-def deployable(run: Run, release: str) -> Described:
+def deployable(run: Run, target: Target) -> Described:
     """A release as its deployer's topology command prints it; BadInput for one that is not declared."""
-    require_declared(run.declared, release)
-    return _printed(run, release, run.deployer.topology(release))
+    require_declared(run.declared, target.release)
+    return _printed(run, target.release, run.deployer.topology(target))
 
 
 def _printed(run: Run, release: str, text: str) -> Described:
@@ -48,21 +49,23 @@ def _printed(run: Run, release: str, text: str) -> Described:
 
 
 def before_a_roll(
-    run: Run, reading: ApplicationReading, release: str
+    run: Run, reading: ApplicationReading, target: Target
 ) -> tuple[tuple[Described, ...], Described | Missing]:
     """Every running version, and the wanted release; Missing if one of them cannot be described."""
     versions = running_releases(reading)
-    silent = {release, *(version.release for version in versions if version.text is None)}
+    silent = {target, *(Target(version.release) for version in versions if version.text is None)}
     try:
-        printed = {name: run.deployer.topology(name) for name in sorted(silent)}
+        printed = {one: run.deployer.topology(one) for one in sorted(silent)}
     except RunbookError as error:
         return (), Missing(str(error))
-    require_declared(run.declared, release)
+    require_declared(run.declared, target.release)
     before = tuple(
-        running(run, version) if version.text is not None else _printed(run, version.release, printed[version.release])
+        running(run, version)
+        if version.text is not None
+        else _printed(run, version.release, printed[Target(version.release)])
         for version in versions
     )
-    return before, _printed(run, release, printed[release])
+    return before, _printed(run, target.release, printed[target])
 
 
 def wanted(run: Run) -> Described:
@@ -73,7 +76,7 @@ def wanted(run: Run) -> Described:
     if not (release or file or text):
         raise BadInput(f"{_RELEASE}, {_FILE}, {_TEXT}: none is given (expected: one); give the one to compare")
     if not (file or text):
-        return deployable(run, release)
+        return deployable(run, Target(release))
     library, declared = "", None
     if release:
         require_declared(run.declared, release)

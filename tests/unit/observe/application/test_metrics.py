@@ -3,7 +3,6 @@
 import http.server
 import json
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -115,7 +114,10 @@ class _Answers(http.server.BaseHTTPRequestHandler):
         """Path says what goes wrong."""
         self.rfile.read(int(self.headers["Content-Length"]))
         if self.path.startswith("/slow"):
-            time.sleep(1.0)
+            # Without an answer: a handler that fails later would print its traceback into another test.
+            assert isinstance(self.server, _Agent)
+            self.server.over.wait(10)
+            return
         status = 404 if self.path.startswith("/gone") else 200
         body = b"<html>" if self.path.startswith("/other") else (SAMPLES / "jolokia_4.3.1.json").read_bytes()
         self.send_response(status)
@@ -127,13 +129,23 @@ class _Answers(http.server.BaseHTTPRequestHandler):
         """Nothing."""
 
 
+class _Agent(http.server.ThreadingHTTPServer):
+    # Its end waits for the handlers.
+    daemon_threads = False
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Answers)
+        self.over = threading.Event()
+
+
 @pytest.fixture
 def agent() -> Iterator[str]:
     """Address of an HTTP server that answers as an agent would."""
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Answers)
+    server = _Agent()
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     yield f"127.0.0.1:{server.server_port}"
+    server.over.set()
     server.shutdown()
     server.server_close()
 
