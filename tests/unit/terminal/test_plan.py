@@ -112,7 +112,7 @@ def test_settings_and_releases_are_part_of_a_version(tmp_path: Path) -> None:
 
 
 def test_a_version_that_cannot_start_with_its_settings_is_refused(tmp_path: Path) -> None:
-    """The value, and those that the release takes; what differs is shown with what it sets."""
+    """The value, and those that the release takes; what differs is shown with what it controls."""
     settings = tmp_path / "new.properties"
     settings.write_text("application.id=app\nprocessing.guarantee=exactly_once\nlinger.ms=5\n", encoding="utf-8")
     asked = plan(SAFE, "--to-config", settings, "--from-version", "4.3.1", "--to-version", "4.3.1")
@@ -122,7 +122,7 @@ def test_a_version_that_cannot_start_with_its_settings_is_refused(tmp_path: Path
         "4.3.1 refuses processing.guarantee=exactly_once (expected: at_least_once, exactly_once_v2)"
         in (found["reasons"][0])
     )
-    assert "linger.ms is 5 now (it was not set); it sets how long a producer waits for more records of a batch" in [
+    assert "linger.ms is 5 now (it was not set); it controls how long a producer waits for more records of a batch" in [
         one["message"] for one in found["findings"]
     ]
 

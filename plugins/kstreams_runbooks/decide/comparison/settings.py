@@ -53,7 +53,7 @@ DROPS_IDEMPOTENT_UPDATES = ("2.6.0..2.6.1", "2.7.0")
 
 
 def settings(compared: Compared, catalogue: SettingCatalogue = NOTHING_KNOWN) -> Iterator[Subject]:
-    """Every setting that either version has, with what it sets; none if neither gives its settings."""
+    """Every setting that either version has, with what it controls; none if neither gives its settings."""
     before, after = compared.before.declared.config, compared.after.declared.config
     if before is None and after is None:
         return
@@ -80,7 +80,7 @@ def settings(compared: Compared, catalogue: SettingCatalogue = NOTHING_KNOWN) ->
             "name": name,
             "before": shown(name, old),
             "after": shown(name, new),
-            "does": does and f"; it sets {does}",
+            "does": does and f"; it controls {does}",
         }
         missing = (Undeclared("config", key, sides(before, after)),)
         yield Subject("setting", name, facts, said, {**asked, **also_asked, "changed": missing})

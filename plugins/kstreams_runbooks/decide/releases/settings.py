@@ -169,7 +169,7 @@ def _other_defaults(
         does = catalogue.does(name)
         message = (
             f"{name}{of} is not set: its default was {old or _NOT_SET} in {running} and is {new or _NOT_SET} in "
-            f"{target}{does and f'; it sets {does}'}"
+            f"{target}{does and f'; it controls {does}'}"
         )
         yield SettingFinding("setting-default-changed", "info", name, message)
 

@@ -35,7 +35,7 @@ class ReleaseSetting:
 
 @dataclass(frozen=True, slots=True)
 class SettingEffect:
-    """What a setting does, as the end of the sentence "it sets …"."""
+    """What a setting does, as the end of the sentence "it controls …"."""
 
     name: str
     does: str

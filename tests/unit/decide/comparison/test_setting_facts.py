@@ -81,7 +81,7 @@ def test_a_change_is_shown_with_what_the_setting_sets() -> None:
     found = of({"client.id": "a", "my.own": "1"}, {"client.id": "b", "my.own": "2"})
     messages = [one.message for one in fired(found.values(), topology_change_rules()).findings]
     assert messages == [
-        "client.id is b now (it was a); it sets the prefix of client ids, thread names and metrics",
+        "client.id is b now (it was a); it controls the prefix of client ids, thread names and metrics",
         "my.own is 2 now (it was 1)",
     ]
 

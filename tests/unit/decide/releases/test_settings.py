@@ -175,8 +175,8 @@ def test_defaults_that_change_between_two_releases() -> None:
         "session.timeout.ms",
     }
     assert found["replication.factor"] == (
-        "replication.factor is not set: its default was 1 in 2.8.2 and is -1 in 3.0.0; it sets how many replicas an "
-        "internal topic gets when it is created"
+        "replication.factor is not set: its default was 1 in 2.8.2 and is -1 in 3.0.0; it controls how many replicas "
+        "an internal topic gets when it is created"
     )
     assert "acks of the producer clients is not set: its default was 1" in found["acks"]
     assert "default.key.serde is not set: its default was " in found["default.key.serde"]
