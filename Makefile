@@ -1,6 +1,6 @@
 # `make` prints what there is. Everything runs from .venv, which `setup` makes from the hashed locks.
 .DEFAULT_GOAL := help
-.PHONY: help setup packages lock lint types docs test test-unit test-long test-chaos test-kill soak mutate topologies spark-matrix lag-scenarios build demo demo-down bench bench-bump bench-lag bench-fleet bench-plan
+.PHONY: help setup packages lock lint types docs test test-unit test-long test-chaos test-kill soak mutate topologies settings spark-matrix lag-scenarios build demo demo-down bench bench-bump bench-lag bench-fleet bench-plan
 
 PYTHON ?= python3
 VENV := .venv
@@ -71,6 +71,9 @@ mutate: setup ## Drop and negate every change rule in turn: each has to fail a t
 
 topologies: ## Describe the topologies of tests/apps/topologies with the real library again, and compare
 	tests/apps/topologies/regenerate --check 3.4.1 4.3.1
+
+settings: setup ## Print rules/settings.yaml from every release's own StreamsConfig and client settings; CHECK="A B" compares two
+	@$(LAB) lab.release_settings $(if $(CHECK),--check $(CHECK))
 
 spark-matrix: setup ## The Spark jobs on local[2], local[*], Spark Connect and a standalone cluster of their own; 5 minutes
 	$(BIN)/python -m pytest tests/spark -o python_files='test_*.py matrix_*.py'

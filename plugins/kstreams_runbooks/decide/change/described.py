@@ -8,11 +8,13 @@ from kstreams_runbooks.decide.change.reading import ChangeReading, read_change
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, target_of, topics_of
 from kstreams_runbooks.decide.comparison.contradictions import check_declaration
 from kstreams_runbooks.decide.comparison.prediction import predicted
+from kstreams_runbooks.decide.comparison.settings import NOTHING_KNOWN
 from kstreams_runbooks.decide.topology.described import ParsedDescription, parsed
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.rules import UpgradePathRules
+from kstreams_runbooks.model.releases.settings import SettingCatalogue
 from kstreams_runbooks.model.topology.change import ChangeRule
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredTopic, Described
 
@@ -40,12 +42,13 @@ def described_change(
     known: Known,
     rules: tuple[ChangeRule, ...],
     versions: UpgradePathRules,
+    catalogue: SettingCatalogue = NOTHING_KNOWN,
 ) -> ChangeReading:
     """The consequences of going from one version to the other, internal topics by their full names.
 
     BadInput if a text is not a description, or contradicts its declaration or the fleet entry.
     """
-    return parsed_change(parsed(before), parsed(after), known, rules, versions)
+    return parsed_change(parsed(before), parsed(after), known, rules, versions, catalogue)
 
 
 def parsed_change(
@@ -54,6 +57,7 @@ def parsed_change(
     known: Known,
     rules: tuple[ChangeRule, ...],
     versions: UpgradePathRules,
+    catalogue: SettingCatalogue = NOTHING_KNOWN,
 ) -> ChangeReading:
     """The same of descriptions that are parsed already."""
     old, new = side_of(before, known), side_of(after, known)
@@ -64,7 +68,7 @@ def parsed_change(
             f"{known.application.name}, which runs it, has {known.application.application_id}; correct one of them"
         )
     broker = Release.parse(known.broker) if known.broker else None
-    change = read_change(old, new, rules, versions, broker)
+    change = read_change(old, new, rules, versions, broker, catalogue)
     named = Compared(_with_id(old, known.application), _with_id(new, known.application))
     prediction = predicted(named)
     return replace(change, prediction=prediction, effects=effects(change.plan.runbooks, named, prediction))

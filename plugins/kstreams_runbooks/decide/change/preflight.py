@@ -4,12 +4,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kstreams_runbooks.decide.change.answer import change_plan
-from kstreams_runbooks.decide.change.described import Known, parsed_change
+from kstreams_runbooks.decide.change.described import Known, parsed_change, side_of
 from kstreams_runbooks.decide.change.reading import ChangeReading
 from kstreams_runbooks.decide.change.rules import Fired
+from kstreams_runbooks.decide.change.settings import settings_of_release
+from kstreams_runbooks.decide.comparison.compared import Compared
+from kstreams_runbooks.decide.comparison.settings import NOTHING_KNOWN
 from kstreams_runbooks.decide.topology.described import ParsedDescription, parsed
 from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.rules import UpgradePathRules
+from kstreams_runbooks.model.releases.settings import SettingCatalogue
 from kstreams_runbooks.model.topology.change import ChangeFinding, ChangeRule
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
@@ -31,12 +36,14 @@ def may_be_rolled(
     versions: UpgradePathRules,
     *,
     at_once: bool,
+    catalogue: SettingCatalogue = NOTHING_KNOWN,
 ) -> Verdict:
     """Whether instances of every running version may run next to those of the wanted one; findings for a person.
 
-    Changes by the library are not judged here: the runbooks plan them by the rules of the versions. With `at_once`
-    versions never run next to each other: only two descriptions of different applications are refused. Manual steps
-    and undeclared facts are findings then. BadInput if a declaration contradicts its description.
+    Changes by the library are not judged here: the runbooks plan them by the rules of the versions. Settings on which
+    the wanted version does not start are refused, by the rows of `catalogue`. With `at_once` versions never run next to
+    each other: only those settings and two descriptions of different applications are refused. Manual steps and
+    undeclared facts are findings then. BadInput if a declaration contradicts its description.
     """
     if isinstance(after, Missing):
         message = (
@@ -47,8 +54,11 @@ def may_be_rolled(
         return Verdict(Outcome.PROCEED, ("the topology was not compared",), (finding,))
     findings: list[Finding] = []
     wanted = parsed(after)
-    for one in before:
-        verdict = _compared(parsed(one), wanted, known, rules, versions, at_once=at_once)
+    for old in map(parsed, before):
+        if refused := _refused_settings(old, wanted, known, versions, catalogue):
+            reason = f"{_named(after)} cannot start: {first_of([one.message for one in refused], _MOST, '; ')}"
+            return Verdict(Outcome.REFUSE, (reason,), tuple(_finding(one, at_once=at_once) for one in refused))
+        verdict = _compared(old, wanted, known, rules, versions, at_once=at_once)
         if verdict.outcome is not Outcome.PROCEED:
             return verdict
         findings += [found for found in verdict.findings if found not in findings]
@@ -85,6 +95,19 @@ def _compared(
     if change.plan.verdict is Outcome.INCONCLUSIVE:
         return Verdict(Outcome.INCONCLUSIVE, (_open(before, after, change),), findings)
     return Verdict(Outcome.PROCEED, (), findings)
+
+
+def _refused_settings(
+    old: ParsedDescription,
+    new: ParsedDescription,
+    known: Known,
+    versions: UpgradePathRules,
+    catalogue: SettingCatalogue,
+) -> list[ChangeFinding]:
+    """Settings on which no instance of the wanted version starts."""
+    compared = Compared(side_of(old, known), side_of(new, known))
+    broker = Release.parse(known.broker) if known.broker else None
+    return [one for one in settings_of_release(compared, versions, catalogue, broker).findings if one.refuse]
 
 
 def _alone(one: ParsedDescription) -> ParsedDescription:

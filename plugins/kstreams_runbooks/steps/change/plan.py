@@ -29,7 +29,7 @@ from kstreams_runbooks.steps.approval.code import code_digest
 from kstreams_runbooks.steps.change.start import start_run
 from kstreams_runbooks.steps.plan.fitting import judged_topics
 from kstreams_runbooks.steps.plan.plan import refuse_drift, require_fresh
-from kstreams_runbooks.steps.plan.releases import known_of, running, wanted
+from kstreams_runbooks.steps.plan.releases import known_of, running, settings_between, wanted
 from kstreams_runbooks.steps.run.form import given_limits
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.step import step, write
@@ -78,6 +78,7 @@ def plan_of_change() -> Any:
             known=known_of(run, reading, figures.partitions),
             rules=topology_change_rules(),
             versions=upgrade_path_rules(),
+            catalogue=settings_between((before,), after),
         )
         _store(run, change, figures, sides)
         _demand(change, judged_topics(run, reading, (after,)))

@@ -16,7 +16,7 @@ from kstreams_runbooks.model.verdicts import Finding, Verdict
 from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
 from kstreams_runbooks.steps.approval.code import code_digest
 from kstreams_runbooks.steps.plan.fitting import require_topics
-from kstreams_runbooks.steps.plan.releases import before_a_roll, known_of
+from kstreams_runbooks.steps.plan.releases import before_a_roll, known_of, settings_between
 from kstreams_runbooks.steps.run.run import Run, now_ms
 from kstreams_runbooks.steps.run.step import step
 
@@ -174,6 +174,7 @@ def _with_what_it_changes(run: Run, reading: ApplicationReading, made: Plan) -> 
         rules=topology_change_rules(),
         versions=upgrade_path_rules(),
         at_once=made.at_once,
+        catalogue=settings_between(before, after),
     )
     for finding in verdict.findings:
         run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")

@@ -1,19 +1,23 @@
 """The two sides of a change in a run: the running versions, and the wanted release."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from kstreams_runbooks.decide.change.described import Known
 from kstreams_runbooks.decide.instances.running import RunningRelease, running_releases
 from kstreams_runbooks.decide.plans.basis import require_declared
+from kstreams_runbooks.decide.releases.settings import rows_about
 from kstreams_runbooks.documents.text import Absent, read_text
 from kstreams_runbooks.errors import BadInput, RunbookError
 from kstreams_runbooks.fleet import release_declaration
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
+from kstreams_runbooks.model.releases.release import Release
+from kstreams_runbooks.model.releases.settings import SettingCatalogue
 from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.model.topology.declaration import Declaration, Described
+from kstreams_runbooks.rules import release_settings
 from kstreams_runbooks.steps.run.run import Run
 
 _FILE, _TEXT, _RELEASE = "topology_file", "topology_text", "release"
@@ -94,6 +98,29 @@ def known_of(run: Run, reading: ApplicationReading, partitions: Mapping[str, int
         "" if isinstance(broker.version, Missing) else broker.version,
         None if isinstance(broker.auto_create_topics, Missing) else broker.auto_create_topics,
     )
+
+
+def settings_between(before: Iterable[Described], after: Described | Missing) -> SettingCatalogue:
+    """The rows about the settings of a change that a decision needs; none if neither side declares settings."""
+    if isinstance(after, Missing):
+        return SettingCatalogue()
+    before = tuple(before)
+    names = {
+        name
+        for one in (*before, after)
+        if one.declared is not None and one.declared.config is not None
+        for name in ("processing.guarantee", *one.declared.config)
+    }
+    if not names:
+        return SettingCatalogue()
+    running = [library for one in before if (library := _library(one)) is not None]
+    return rows_about(names, running, _library(after), release_settings())
+
+
+def _library(described: Described) -> Release | None:
+    if described.library:
+        return Release.parse(described.library)
+    return None if described.declared is None else described.declared.library
 
 
 def _known_of(run: Run, release: str) -> tuple[str, Declaration | None]:
