@@ -80,9 +80,11 @@ final class Truth {
             for (String old : before.stores.keySet()) {
                 Content was = Content.ofStore(before, old);
                 boolean same = now.isOf(was) && now.differsFrom(was).isEmpty();
-                if (same && !now.sources().stream().allMatch(this::isReplaced)) {
-                    boolean buffer = now.step().kind == Step.Kind.SUPPRESS;
-                    need(buffer ? "buffer" : "migrate", "store " + name, "begins empty; it was " + old);
+                if (now.isOf(was) && now.step().kind == Step.Kind.SUPPRESS) {
+                    // Results that were held back are due whatever follows them.
+                    need("buffer", "store " + name, "begins empty; it was " + old);
+                } else if (same && !now.sources().stream().allMatch(this::isReplaced)) {
+                    need("migrate", "store " + name, "begins empty; it was " + old);
                 }
             }
         }
