@@ -89,6 +89,7 @@ def shown(one: Change) -> Iterator[str]:
     yield f"truth: {one.truth.answer}, needs {', '.join(sorted(one.truth.needs)) or 'nothing'}"
     yield from (f"  {name}: {why}" for name, why in one.truth.facts.items())
     yield from (f"  {name}: needs a warning" for name in sorted(one.truth.warned))
+    yield f"  kept: {', '.join(sorted(one.truth.kept)) or 'no store'}"
     for row in graded(one):
         yield f"with {row.known}: {row.grade}; {row.answer}"
         if row.answer.rejected:

@@ -114,7 +114,13 @@ def change(document: Mapping[str, Any]) -> Change:
         document["after"],
         (declaration(document["declared_before"]), declaration(document["declared_after"])),
         document["cluster"],
-        Truth(truth["answer"], frozenset(truth["needs"]), frozenset(truth["warnings"]), truth["facts"]),
+        Truth(
+            truth["answer"],
+            frozenset(truth["needs"]),
+            frozenset(truth["warnings"]),
+            truth["facts"],
+            frozenset(truth["kept"]),
+        ),
     )
 
 

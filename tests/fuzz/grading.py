@@ -41,13 +41,14 @@ class Truth:
     """What a change does: `roll` (members agree), `stop` (they do not, all data is kept) or `state` (data is lost).
 
     `needs` are what a runbook has to take care of, `warned` the stores about which a person has to be warned, `facts`
-    the reasons by the name of a part.
+    the reasons by the name of a part, `kept` the stores whose content stays right.
     """
 
     answer: Class
     needs: frozenset[str] = frozenset()
     warned: frozenset[str] = frozenset()
     facts: Mapping[str, str] = field(default_factory=dict)
+    kept: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

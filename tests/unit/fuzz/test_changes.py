@@ -18,6 +18,8 @@ TEXT = """Topologies:
 
 """
 
+FACTS = {"store totals": "is empty"}
+
 
 def declared(store: str) -> dict[str, Any]:
     one = {"kind": "key_value", "window": None, "size_ms": None, "key": "user", "value_serde": "long"}
@@ -36,7 +38,7 @@ def renamed(answer: str = "state") -> Change:
             "declared_before": declared("sums"),
             "declared_after": declared("totals"),
             "cluster": {"in": 4},
-            "truth": {"answer": answer, "needs": ["migrate"], "warnings": {}, "facts": {"store totals": "is empty"}},
+            "truth": {"answer": answer, "needs": ["migrate"], "warnings": {}, "facts": FACTS, "kept": ["x"]},
         }
     )
 
@@ -74,7 +76,7 @@ def test_a_declaration_that_the_planner_rejects_is_not_known() -> None:
             "declared_before": declared("another"),
             "declared_after": declared("totals"),
             "cluster": {},
-            "truth": {"answer": "roll", "needs": [], "warnings": {}, "facts": {}},
+            "truth": {"answer": "roll", "needs": [], "warnings": {}, "facts": {}, "kept": []},
         }
     )
     [row] = [row for row in graded(wrong) if row.known is Known.DECLARED]
@@ -89,6 +91,7 @@ def test_one_change_is_shown_with_both_descriptions_truth_and_findings() -> None
     assert "stores: [totals]" in text
     assert "truth: state, needs migrate" in text
     assert "  store totals: is empty" in text
+    assert "  kept: x" in text
     assert "with declarations and cluster: exact; proceed store_migration" in text
     assert "danger, store-renamed, totals" in text
 
