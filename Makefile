@@ -1,6 +1,6 @@
 # `make` prints what there is. Everything runs from .venv, which `setup` makes from the hashed locks.
 .DEFAULT_GOAL := help
-.PHONY: help setup packages lock lint types docs test test-unit test-long test-chaos test-kill soak mutate topologies settings spark-matrix lag-scenarios build demo demo-down bench bench-bump bench-lag bench-fleet bench-plan
+.PHONY: help setup packages lock lint types docs test test-unit test-long test-chaos test-kill soak mutate fuzz-plan topologies settings spark-matrix lag-scenarios build demo demo-down bench bench-bump bench-lag bench-fleet bench-plan
 
 PYTHON ?= python3
 VENV := .venv
@@ -68,6 +68,9 @@ soak: setup ## Drain the running application 200 times at random moments; COUNT,
 
 mutate: setup ## Drop and negate every change rule in turn: each has to fail a test; about 10 seconds
 	@$(LAB) mutate
+
+fuzz-plan: setup ## Random changes with known consequences: no plan may ask for too little; SEED, COUNT, ONLY, OUT, FORMAT=json
+	@$(LAB) fuzz
 
 topologies: ## Describe the topologies of tests/apps/topologies with the real library again, and compare
 	tests/apps/topologies/regenerate --check 3.4.1 4.3.1
