@@ -182,3 +182,21 @@ def test_a_path_can_be_decided_again_from_the_evidence() -> None:
     kept = encode_call(upgrade_path, {"question": question, "rules": RULES}, made)
     assert call_again(upgrade_path, kept) == encode(made)
     assert made.bounces[0] == PathBounce("3.9.2", upgrade_from="2.3")
+
+
+@pytest.mark.parametrize(
+    ("running", "target", "uses", "named", "not_named"),
+    [
+        ("3.4.1", "4.3.1", {"foreign_key_joins": "yes", "table_aggregations": "no"}, "aggregation", "foreign-key"),
+        ("3.2.3", "3.4.1", {"foreign_key_joins": "no", "table_aggregations": "yes"}, "foreign-key", "aggregation"),
+    ],
+)
+def test_a_reason_never_contradicts_a_feature_that_is_used(
+    running: str, target: str, uses: dict[str, str], named: str, not_named: str
+) -> None:
+    """Only the unused feature is a reason for the single bounce."""
+    path = asked(running, target, **uses)
+    reason = next(one.message for one in path.findings if one.object == f"{running} to {target}")
+    assert path.plain
+    assert named in reason
+    assert not_named not in reason
