@@ -6,7 +6,7 @@ from kstreams_runbooks.decide.releases.rules import avoid_rows, broker_rows
 from kstreams_runbooks.model.releases.path import Leg, PathFinding, PathQuestion, UpgradePath
 from kstreams_runbooks.model.releases.release import Release, within
 from kstreams_runbooks.model.releases.rules import Guarantee, GuaranteeRule, ProtocolRule, UpgradePathRules
-from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.model.verdicts import Outcome, Severity
 
 NO_RULE = "no published rule covers this pair; choose another target"
 NOTHING_PUBLISHED = "Kafka Streams Upgrade Guide and API Changes: it has nothing on this"
@@ -80,16 +80,22 @@ def _too_old(question: PathQuestion, brokers: tuple[str, ...]) -> bool:
 
 
 def warnings_of(question: PathQuestion, change: GuaranteeRule | None, rules: UpgradePathRules) -> Iterator[PathFinding]:
-    """Facts about the target for a person to assess: rows that only warn or inform."""
+    """Facts about the target for a person to assess; a row that refuses is a danger (a path has none)."""
     for avoid in avoid_rows(question.target, question, rules):
         why = f"{avoid.reason} Fixed in {', '.join(avoid.fixed_in)}."
-        yield PathFinding(avoid.id, "warning", str(question.target), why, avoid.source)
+        yield PathFinding(avoid.id, _severity(avoid.effect), str(question.target), why, avoid.source)
     for row in broker_rows(question.target, guarantee_after(question, change), question, rules):
-        if not within(question.running, row.releases):
-            yield PathFinding(row.id, "warning", "broker", row.reason, row.source)
+        if row.effect == "refuse" or not within(question.running, row.releases):
+            yield PathFinding(row.id, _severity(row.effect), "broker", row.reason, row.source)
     protocol = protocol_row(question, rules)
     if protocol is not None:
-        yield PathFinding(protocol.id, "info", question.pair, protocol.reason, protocol.source)
+        severity = _severity(protocol.effect)
+        yield PathFinding(protocol.id, severity, question.pair, protocol.reason, protocol.source)
+
+
+def _severity(effect: str) -> Severity:
+    severities: dict[str, Severity] = {"refuse": "danger", "inform": "info"}
+    return severities.get(effect, "warning")
 
 
 def protocol_row(question: PathQuestion, rules: UpgradePathRules) -> ProtocolRule | None:
@@ -130,4 +136,4 @@ def guarantee_finding(question: PathQuestion, change: GuaranteeRule | None) -> I
     if change is not None:
         runbook = {"switch_first": "rolling_bounce", "switch_in_bounce": "library_bump"}.get(change.effect)
         name = f"processing.guarantee={question.guarantee}"
-        yield PathFinding(change.id, "warning", name, change.reason, change.source, runbook)
+        yield PathFinding(change.id, _severity(change.effect), name, change.reason, change.source, runbook)

@@ -200,3 +200,53 @@ def test_a_reason_never_contradicts_a_feature_that_is_used(
     assert path.plain
     assert named in reason
     assert not_named not in reason
+
+
+@pytest.mark.parametrize(
+    ("running", "target", "given", "row", "shown"),
+    [
+        ("3.3.2", "4.3.1", {"foreign_key_joins": "no"}, "foreign-key-joins-of-3.3", False),
+        ("3.3.2", "4.3.1", {"foreign_key_joins": "unknown"}, "foreign-key-joins-of-3.3", True),
+        ("2.7.0", "2.8.2", {"guarantee": "exactly_once"}, "lost-updates-kip-557", False),
+        ("2.7.0", "2.8.2", {"guarantee": "at_least_once"}, "lost-updates-kip-557", True),
+        ("2.7.0", "2.8.2", {"guarantee": None}, "lost-updates-kip-557", True),
+    ],
+)
+def test_a_fault_of_the_running_release_is_shown_to_applications_that_have_it(
+    running: str, target: str, given: dict[str, Any], row: str, shown: bool
+) -> None:
+    """A fault in a feature that the application does not use is no reason to leave; an unknown use counts."""
+    assert (row in fired(asked(running, target, **given))) is shown
+
+
+def test_a_refusal_lists_every_objection_to_the_target() -> None:
+    """A person who solves the first one does not meet the second one later."""
+    path = asked("3.4.1", "4.3.0", "2.0")
+    assert path.reason.endswith("go to 4.3.1 instead, where it is fixed")
+    assert {one.id for one in path.findings if one.severity == "danger"} == {"rocksdb-leak-4.3.0", "broker-2.1"}
+
+
+@pytest.mark.parametrize(
+    ("running", "target", "broker", "inputs", "row", "severity"),
+    [
+        ("3.9.1", "4.0.0", "2.0", {}, "process-values-not-fixed", "warning"),
+        ("2.8.2", "4.3.0", "2.3", {}, "broker-replication-factor", "warning"),
+        ("4.2.1", "4.3.0", "4.3", {"group_protocol": "streams"}, "streams-protocol", "info"),
+        ("3.9.1", "4.3.0", "3.9", {"guarantee": "exactly_once"}, "exactly-once-v1-switch-first", "warning"),
+        ("1.1.1", "0.10.0.1", "1.1", {"guarantee": "exactly_once"}, "no-exactly-once-before-0.11", "danger"),
+        ("3.9.1", "4.0.0", None, {}, "process-values-not-fixed", "warning"),
+    ],
+)
+def test_an_answer_without_a_path_keeps_the_rows_about_the_target(
+    running: str, target: str, broker: str | None, inputs: dict[str, Any], row: str, severity: str
+) -> None:
+    """Refused or inconclusive: the facts about the target are the same."""
+    path = asked(running, target, broker, **inputs)
+    assert path.verdict is not Outcome.PROCEED
+    assert [one.severity for one in path.findings if one.id == row] == [severity]
+
+
+def test_a_refusal_names_no_broker_that_was_not_given() -> None:
+    """Rows about an unknown fact are not objections."""
+    path = asked("3.9.1", "4.3.0", None)
+    assert {one.id for one in path.findings if one.severity == "danger"} == {"rocksdb-leak-4.3.0"}
