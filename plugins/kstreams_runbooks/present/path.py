@@ -10,13 +10,16 @@ _WIDTH = 110
 _SEVERITIES = ("danger", "warning", "info")
 
 
-def as_text(question: PathQuestion, path: UpgradePath) -> str:
-    """Verdict first, then the runs with their bounces, then assumptions, then findings, worst first."""
-    return "\n".join(_lines(question, path))
+def as_text(question: PathQuestion, path: UpgradePath, settings: tuple[str, ...] = ()) -> str:
+    """Verdict first, then the steps in order (`settings`, the runs with their bounces), assumptions, findings."""
+    return "\n".join(_lines(question, path, settings))
 
 
-def _lines(question: PathQuestion, path: UpgradePath) -> Iterator[str]:
+def _lines(question: PathQuestion, path: UpgradePath, settings: tuple[str, ...]) -> Iterator[str]:
     yield from _wrapped(f"{path.verdict.upper()}  {path.reason}", "")
+    if settings:
+        yield from ("", "before run 1, set where it is not set yet:")
+        yield from (f"   {setting}" for setting in settings)
     number = count(1)
     for index, leg in enumerate(path.legs, 1):
         yield ""

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.model.releases.path import PathFinding, PathQuestion
+from kstreams_runbooks.model.releases.path import PathFinding, PathQuestion, UpgradePath
 from kstreams_runbooks.model.releases.release import Release, within
-from kstreams_runbooks.model.releases.rules import AvoidRule, BrokerRule, Guarantee, UpgradePathRules
+from kstreams_runbooks.model.releases.rules import AvoidRule, BrokerRule, Change, Guarantee, UpgradePathRules
 
 
 def check_question(question: PathQuestion, rules: UpgradePathRules) -> None:
@@ -107,3 +107,10 @@ def changes_between(question: PathQuestion, rules: UpgradePathRules) -> Iterator
         if min(ends) < Release(change.since).numbers <= max(ends):
             severity = change.severity if ends[0] < ends[1] else "info"
             yield PathFinding(change.id, severity, change.since, change.message, change.source)
+
+
+def settings_first(path: UpgradePath, rules: UpgradePathRules) -> tuple[str, ...]:
+    """Settings that the warnings of a path ask for, to be made before its first run; none without a path."""
+    warned = {finding.id for finding in path.findings if finding.severity == "warning"} if path.legs else set()
+    rows: tuple[BrokerRule | Change, ...] = (*rules.brokers, *rules.changes)
+    return tuple(dict.fromkeys(row.setting for row in rows if row.setting and row.id in warned))
