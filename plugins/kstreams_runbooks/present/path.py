@@ -31,6 +31,9 @@ def _lines(question: PathQuestion, path: UpgradePath, settings: tuple[str, ...])
     if assumed := tuple(_assumed(question)):
         yield ""
         yield from _wrapped(f"counted as used unless declared otherwise: {', '.join(assumed)}", "")
+    if question.group_protocol:
+        present = f"group.protocol={question.group_protocol}"
+        yield from ("", f"{present} is taken as the present one, and no path changes it; to change it, ask `plan`")
     for severity in _SEVERITIES:
         found = tuple(finding for finding in path.findings if finding.severity == severity)
         if found:

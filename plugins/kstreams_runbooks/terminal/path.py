@@ -21,8 +21,15 @@ _ANSWERS = click.Choice(["yes", "no", "unknown"])
 @click.option("--broker", metavar="V", help="Release of the brokers, such as 4.3.")
 @click.option("--foreign-key-joins", type=_ANSWERS, default="unknown", help="Unknown counts as yes (KIP-213).")
 @click.option("--table-aggregations", type=_ANSWERS, default="unknown", help="Unknown counts as yes (KIP-904).")
-@click.option("--processing-guarantee", "guarantee", metavar="G", help="Present processing.guarantee.")
-@click.option("--group-protocol", "protocol", metavar="P", help="Present group.protocol: classic or streams.")
+@click.option(
+    "--processing-guarantee", "guarantee", metavar="G", help="Present processing.guarantee; to switch, ask `plan`."
+)
+@click.option(
+    "--group-protocol",
+    "protocol",
+    metavar="P",
+    help="Present group.protocol: classic or streams; to switch, ask `plan`.",
+)
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def version_path_command(
     running: str,

@@ -87,6 +87,8 @@ run 2 of 2: library_bump
 
 counted as used unless declared otherwise: foreign-key joins, table aggregations
 
+group.protocol=classic is taken as the present one, and no path changes it; to change it, ask `plan`
+
 warning
   table-aggregations-drain: 4.3.1 to 3.4.1 [rolling_bounce]
 """

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.releases.path import PathFinding, PathQuestion, UpgradePath
 from kstreams_runbooks.model.releases.release import Release, within
-from kstreams_runbooks.model.releases.rules import AvoidRule, BrokerRule, Change, Guarantee, UpgradePathRules
+from kstreams_runbooks.model.releases.rules import AvoidRule, BrokerRule, Change, Guarantee, Setting, UpgradePathRules
 
 
 def check_question(question: PathQuestion, rules: UpgradePathRules) -> None:
@@ -14,7 +14,8 @@ def check_question(question: PathQuestion, rules: UpgradePathRules) -> None:
         _check_release(release, rules)
     if question.running == question.target:
         raise BadInput(
-            f"target {question.target}: every instance already runs {question.running}; give another release"
+            f"target {question.target}: every instance already runs {question.running}; give another release. About "
+            f"another topology or other settings on {question.running}, such as group.protocol, ask `plan`"
         )
     for name, value, settings in (
         ("processing guarantee", question.guarantee, rules.guarantees),
@@ -27,8 +28,22 @@ def check_question(question: PathQuestion, rules: UpgradePathRules) -> None:
             known = ", ".join(one.value for one in settings)
             raise BadInput(f"{name} {value!r}: not one that Kafka Streams has; give one of {known}")
         if not within(question.running, setting.releases):
-            taken = ", ".join(one.value for one in settings if within(question.running, one.releases))
-            raise BadInput(f"{name} {value}: {question.running} does not have it; give one that it has: {taken}")
+            had = ", ".join(one.value for one in settings if within(question.running, one.releases))
+            raise BadInput(
+                f"{name} {value}: {question.running} does not have it; give the present one ({question.running} has "
+                f"{had}). {_switch_later(setting, question, rules)}"
+            )
+
+
+def _switch_later(setting: Setting, question: PathQuestion, rules: UpgradePathRules) -> str:
+    """What to ask for a value that the running release does not have: it was meant for the target."""
+    if not within(question.target, setting.releases):
+        first = next(release for release in rules.releases if within(release, setting.releases))
+        return f"{question.target} does not have it either; the first release with it is {first}"
+    objections = broker_rows(question.target, question.guarantee, question, rules)
+    objection = next((row for row in objections if row.effect == "refuse"), None)
+    before = f"; before that, {objection.reason} The brokers are {question.broker}" if objection else ""
+    return f"To switch to it, follow the path and then ask `plan`{before}"
 
 
 def _check_release(release: Release, rules: UpgradePathRules) -> None:

@@ -135,7 +135,11 @@ def test_unknown_joins_and_aggregations_count_as_used() -> None:
 @pytest.mark.parametrize(
     ("ask", "sentence"),
     [
-        (lambda: asked("4.3.1", "4.3.1"), "target 4.3.1: every instance already runs 4.3.1; give another release"),
+        (
+            lambda: asked("4.3.1", "4.3.1"),
+            "target 4.3.1: every instance already runs 4.3.1; give another release. About another topology or other "
+            "settings on 4.3.1, such as group.protocol, ask `plan`",
+        ),
         (lambda: asked("3.4.1", "9.0.0"), "release 9.0.0: newer than 4.3.1, the newest that the rules know"),
         (lambda: asked("3.5.9", "4.3.1"), "release 3.5.9: not a published release of Kafka Streams; 3.5 has 3.5.0, "),
         (lambda: asked("3.4", "4.3.1"), "release 3.4: not a published release of Kafka Streams; 3.4 has 3.4.0, 3.4.1"),
@@ -144,9 +148,27 @@ def test_unknown_joins_and_aggregations_count_as_used() -> None:
             "release 2.9.0: not a published release of Kafka Streams; known are 0.10.0.0",
         ),
         (lambda: asked("3.4.1", "4.3.1", guarantee="at_most_once"), "give one of at_least_once, exactly_once,"),
-        (lambda: asked("2.8.2", "4.3.1", guarantee="exactly_once_v2"), "2.8.2 does not have it; give one that it has"),
+        (
+            lambda: asked("2.8.2", "4.3.1", guarantee="exactly_once_v2"),
+            "processing guarantee exactly_once_v2: 2.8.2 does not have it; give the present one (2.8.2 has "
+            "at_least_once, exactly_once, exactly_once_beta). To switch to it, follow the path and then ask `plan`",
+        ),
         (lambda: asked("3.4.1", "4.3.1", group_protocol="consumer"), "give one of classic, streams"),
-        (lambda: asked("3.4.1", "4.3.1", group_protocol="streams"), "group protocol streams: 3.4.1 does not have it"),
+        (
+            lambda: asked("3.4.1", "4.3.1", "4.3", group_protocol="streams"),
+            "group protocol streams: 3.4.1 does not have it; give the present one (3.4.1 has classic). To switch to "
+            "it, follow the path and then ask `plan`",
+        ),
+        (
+            lambda: asked("3.4.1", "3.9.2", "4.3", group_protocol="streams"),
+            "give the present one (3.4.1 has classic). 3.9.2 does not have it either; the first release with it is "
+            "4.1.0",
+        ),
+        (
+            lambda: asked("3.4.1", "4.3.1", "4.0", group_protocol="streams"),
+            "follow the path and then ask `plan`; before that, group.protocol=streams needs brokers of 4.2 or later "
+            "(streams.version=1). The brokers are 4.0",
+        ),
     ],
 )
 def test_bad_input_is_one_sentence(ask: Callable[[], UpgradePath], sentence: str) -> None:
