@@ -17,17 +17,7 @@ def as_text(question: PathQuestion, path: UpgradePath, settings: tuple[str, ...]
 
 def _lines(question: PathQuestion, path: UpgradePath, settings: tuple[str, ...]) -> Iterator[str]:
     yield from _wrapped(f"{path.verdict.upper()}  {path.reason}", "")
-    if settings:
-        yield from ("", "before run 1, set where it is not set yet:")
-        yield from (f"   {setting}" for setting in settings)
-    number = count(1)
-    for index, leg in enumerate(path.legs, 1):
-        yield ""
-        yield f"run {index} of {len(path.legs)}: {leg.runbook}"
-        for bounce in leg.bounces:
-            yield from _wrapped(
-                f"{next(number)}. {sentence(bounce, unset=_unset(bounce, leg.bounces))}", "   ", "      "
-            )
+    yield from _steps(question, path, settings)
     if assumed := tuple(_assumed(question)):
         yield ""
         yield from _wrapped(f"counted as used unless declared otherwise: {', '.join(assumed)}", "")
@@ -41,6 +31,30 @@ def _lines(question: PathQuestion, path: UpgradePath, settings: tuple[str, ...])
             yield severity
         for finding in found:
             yield from _finding(finding)
+
+
+def _steps(question: PathQuestion, path: UpgradePath, settings: tuple[str, ...]) -> Iterator[str]:
+    """One order of steps: what to set first, then the bounces of every run."""
+    if settings:
+        yield from ("", "before run 1, set where it is not set yet:")
+        yield from (f"   {setting}" for setting in settings)
+    number = count(1)
+    backward = question.target < question.running
+    for index, leg in enumerate(path.legs, 1):
+        if not backward:
+            yield from ("", f"run {index} of {len(path.legs)}: {leg.runbook}")
+        elif index == 1:
+            yield from ("", f"one run: {leg.runbook}")
+        for bounce in leg.bounces:
+            yield from _wrapped(
+                f"{next(number)}. {sentence(bounce, unset=_unset(bounce, leg.bounces))}", "   ", "      "
+            )
+    if path.legs and backward:
+        yield from _wrapped(
+            f"undo takes back the library_bump from {question.target} to {question.running}. If there is no such run, "
+            "perform the steps manually: library_bump brings newer releases only.",
+            "   ",
+        )
 
 
 def sentence(bounce: PathBounce, *, unset: bool) -> str:

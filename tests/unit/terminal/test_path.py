@@ -58,9 +58,10 @@ def test_the_document(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
         {"target": "3.4.1", "upgrade_from": None, "processing_guarantee": None, "before": ["drain", "clear_state"]},
     ]
     assert document["legs"] == [
-        {"runbook": "rolling_bounce", "target": "4.3.1", "bounces": 1},
-        {"runbook": "library_bump", "target": "3.4.1", "bounces": 1},
+        {"runbook": "undo", "target": "4.3.1", "bounces": 1},
+        {"runbook": "undo", "target": "3.4.1", "bounces": 1},
     ]
+    assert {one["runbook"] for one in document["findings"]} == {"undo", None}, "library_bump refuses an older release"
     assert {key for finding in document["findings"] for key in finding} == {
         "id",
         "severity",
@@ -78,19 +79,19 @@ def test_the_text_of_a_path(capsys: pytest.CaptureFixture[str], monkeypatch: pyt
         """\
 PROCEED  4.3.1 to 3.4.1: 2 rolling bounces, with upgrade.from=3.4, drain, clear state
 
-run 1 of 2: rolling_bounce
+one run: undo
    1. every instance, one after another, to 4.3.1 with upgrade.from=3.4
-
-run 2 of 2: library_bump
    2. wait until the repartition topics are read to their end, then every instance, one after another, to
       3.4.1, its local state cleared before it starts
+   undo takes back the library_bump from 3.4.1 to 4.3.1. If there is no such run, perform the steps manually:
+   library_bump brings newer releases only.
 
 counted as used unless declared otherwise: foreign-key joins, table aggregations
 
 group.protocol=classic is taken as the present one, and no path changes it; to change it, ask `plan`
 
 warning
-  table-aggregations-drain: 4.3.1 to 3.4.1 [rolling_bounce]
+  table-aggregations-drain: 4.3.1 to 3.4.1 [undo]
 """
     )
     assert out.index("\nwarning\n") < out.index("\ninfo\n")

@@ -135,5 +135,7 @@ def guarantee_finding(question: PathQuestion, change: GuaranteeRule | None) -> I
     """A person's information on a change of the processing guarantee, and the DAG that makes it."""
     if change is not None:
         runbook = {"switch_first": "rolling_bounce", "switch_in_bounce": "library_bump"}.get(change.effect)
+        if runbook is not None and question.target < question.running:
+            runbook = "undo"
         name = f"processing.guarantee={question.guarantee}"
         yield PathFinding(change.id, _severity(change.effect), name, change.reason, change.source, runbook)
