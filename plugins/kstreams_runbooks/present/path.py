@@ -20,7 +20,7 @@ def _lines(question: PathQuestion, path: UpgradePath, settings: tuple[str, ...])
     yield from _steps(question, path, settings)
     if assumed := tuple(_assumed(question)):
         yield ""
-        yield from _wrapped(f"counted as used unless declared otherwise: {', '.join(assumed)}", "")
+        yield from _wrapped(f"not known, counted as used: {', '.join(assumed)}", "")
     if question.group_protocol:
         present = f"group.protocol={question.group_protocol}"
         yield from ("", f"{present} is taken as the present one, and no path changes it; to change it, ask `plan`")

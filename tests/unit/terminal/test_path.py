@@ -86,7 +86,7 @@ one run: undo
    undo takes back the library_bump from 3.4.1 to 4.3.1. If there is no such run, perform the steps manually:
    library_bump brings newer releases only.
 
-counted as used unless declared otherwise: foreign-key joins, table aggregations
+not known, counted as used: foreign-key joins, table aggregations
 
 group.protocol=classic is taken as the present one, and no path changes it; to change it, ask `plan`
 

@@ -30,7 +30,10 @@ def test_a_generated_store_is_named_and_ends_with_one() -> None:
         ("optimization-not-set", "topology.optimization"),
     ]
     assert "name it with Materialized.as" in document["findings"][0]["message"]
-    assert "4.1.0" in document["findings"][1]["message"]
+    assert document["findings"][1]["message"] == (
+        "ensure.explicit.internal.resource.naming=true makes Kafka Streams 4.1.0 and later reject a topology with "
+        "generated names"
+    )
 
 
 def test_a_generated_repartition_topic_counts_as_well() -> None:

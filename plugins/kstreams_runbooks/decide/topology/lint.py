@@ -56,7 +56,8 @@ def _settings(topology: Topology, optimization: str | None) -> Iterator[Finding]
             "naming-can-be-enforced",
             "info",
             "ensure.explicit.internal.resource.naming",
-            "from 4.1.0 on Kafka Streams itself refuses such names where this is set to true",
+            "ensure.explicit.internal.resource.naming=true makes Kafka Streams 4.1.0 and later reject a topology with "
+            "generated names",
             _ENFORCED,
         )
     if optimization is None:
@@ -64,8 +65,8 @@ def _settings(topology: Topology, optimization: str | None) -> Iterator[Finding]
             "optimization-not-set",
             "info",
             "topology.optimization",
-            "not known to be set: it changes the topology, so a first deployment is the time for `all` (and "
-            "StreamsBuilder#build has to be given it as well)",
+            "topology.optimization is not known to be set: it changes the topology, so a first deployment is the time "
+            "for `all` (and StreamsBuilder#build has to be given it as well)",
             _OPTIMIZATION,
         )
 
