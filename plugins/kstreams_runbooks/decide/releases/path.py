@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from kstreams_runbooks.decide.releases.answers import guarantee_change, guarantee_finding, warnings_of
+from kstreams_runbooks.decide.releases.answers import about_target
 from kstreams_runbooks.decide.releases.downgrade import downward
 from kstreams_runbooks.decide.releases.rules import changes_between, check_question
 from kstreams_runbooks.decide.releases.unknowns import one_answer, possible_questions
@@ -25,20 +25,14 @@ def upgrade_path(question: PathQuestion, rules: UpgradePathRules) -> UpgradePath
     move = upward if question.running < question.target else downward
     answers = [(full, move(full, rules)) for full in possible_questions(question, rules)]
     found = one_answer(question, answers, rules)
+    shown = {finding.id for finding in found.findings}
+    target = () if found.verdict is Outcome.PROCEED else about_target(question, rules)
     around = (
-        *(() if found.verdict is Outcome.PROCEED else _about_target(question, found, rules)),
+        *(finding for finding in target if finding.id not in shown),
         *_left_behind(question, rules),
         *changes_between(question, rules),
     )
     return replace(found, findings=tuple(dict.fromkeys((*found.findings, *around))))
-
-
-def _about_target(question: PathQuestion, found: UpgradePath, rules: UpgradePathRules) -> Iterator[PathFinding]:
-    """Every row about the target that the known facts decide; a refusal by one row does not hide the others."""
-    shown = {finding.id for finding in found.findings}
-    change = guarantee_change(question, rules)
-    rows = (*guarantee_finding(question, change), *warnings_of(question, change, rules))
-    return (finding for finding in rows if finding.id not in shown)
 
 
 def _left_behind(question: PathQuestion, rules: UpgradePathRules) -> Iterator[PathFinding]:

@@ -12,11 +12,6 @@ def check_question(question: PathQuestion, rules: UpgradePathRules) -> None:
     """BadInput for an unknown release, guarantee or protocol, and for one release as both ends."""
     for release in (question.running, question.target):
         _check_release(release, rules)
-    if question.running == question.target:
-        raise BadInput(
-            f"target {question.target}: every instance already runs {question.running}; give another release. About "
-            f"another topology or other settings on {question.running}, such as group.protocol, ask `plan`"
-        )
     for name, value, settings in (
         ("processing guarantee", question.guarantee, rules.guarantees),
         ("group protocol", question.group_protocol, rules.protocols),
@@ -33,13 +28,19 @@ def check_question(question: PathQuestion, rules: UpgradePathRules) -> None:
                 f"{name} {value}: {question.running} does not have it; give the present one ({question.running} has "
                 f"{had}). {_switch_later(setting, question, rules)}"
             )
+    if question.running == question.target:
+        raise BadInput(
+            f"target {question.target}: every instance already runs {question.running}; give another release. About "
+            f"another topology or other settings on {question.running}, such as group.protocol, ask `plan`"
+        )
 
 
 def _switch_later(setting: Setting, question: PathQuestion, rules: UpgradePathRules) -> str:
     """What to ask for a value that the running release does not have: it was meant for the target."""
     if not within(question.target, setting.releases):
         first = next(release for release in rules.releases if within(release, setting.releases))
-        return f"{question.target} does not have it either; the first release with it is {first}"
+        other = f"{question.target} does not have it either. " if question.target != question.running else ""
+        return f"{other}The first release with it is {first}"
     objections = broker_rows(question.target, question.guarantee, question, rules)
     objection = next((row for row in objections if row.effect == "refuse"), None)
     before = f"; before that, {objection.reason} The brokers are {question.broker}" if objection else ""

@@ -161,8 +161,13 @@ def test_unknown_joins_and_aggregations_count_as_used() -> None:
         ),
         (
             lambda: asked("3.4.1", "3.9.2", "4.3", group_protocol="streams"),
-            "give the present one (3.4.1 has classic). 3.9.2 does not have it either; the first release with it is "
+            "give the present one (3.4.1 has classic). 3.9.2 does not have it either. The first release with it is "
             "4.1.0",
+        ),
+        (
+            lambda: asked("3.4.1", "3.4.1", group_protocol="streams"),
+            "group protocol streams: 3.4.1 does not have it; give the present one (3.4.1 has classic). The first "
+            "release with it is 4.1.0",
         ),
         (
             lambda: asked("3.4.1", "4.3.1", "4.0", group_protocol="streams"),
@@ -245,7 +250,16 @@ def test_a_refusal_lists_every_objection_to_the_target() -> None:
     """A person who solves the first one does not meet the second one later."""
     path = asked("3.4.1", "4.3.0", "2.0")
     assert path.reason.endswith("go to 4.3.1 instead, where it is fixed")
-    assert {one.id for one in path.findings if one.severity == "danger"} == {"rocksdb-leak-4.3.0", "broker-2.1"}
+    dangers = {one.id: one.message for one in path.findings if one.severity == "danger"}
+    assert set(dangers) == {"rocksdb-leak-4.3.0", "broker-2.1"}
+    assert dangers["broker-2.1"].endswith("The brokers are 2.0; bring the brokers there first")
+    streams = asked("4.1.1", "4.3.0", "4.1", group_protocol="streams")
+    actions = [one.message.rsplit("; ", 1)[1] for one in streams.findings if one.severity == "danger"]
+    assert actions == [
+        "go to 4.3.1 instead, where it is fixed",
+        "stop every instance and begin again with a new group",
+        "bring the brokers there first",
+    ]
 
 
 @pytest.mark.parametrize(
