@@ -22,7 +22,7 @@ from kstreams_runbooks.wording import first_of
 
 Runbooks = tuple[ChangeRunbook, ...]
 # What a side would take: None if no runbook makes it safe.
-Plan = Callable[[Side], Runbooks | None]
+Planner = Callable[[Side], Runbooks | None]
 
 _FIXED = "the names then stay in the program for as long as the state does"
 _MOST = 3
@@ -58,7 +58,7 @@ class _Names:
     topics: Mapping[str, str]
 
 
-def cures(compared: Compared, runbooks: Runbooks | None, plan: Plan) -> tuple[Cure, ...]:
+def cures(compared: Compared, runbooks: Runbooks | None, plan: Planner) -> tuple[Cure, ...]:
     """Every cure that makes the plan milder, the mildest first; `runbooks` are those without a cure."""
     found = []
     for what, cost, names in _candidates(compared):
