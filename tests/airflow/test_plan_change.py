@@ -30,7 +30,9 @@ def test_a_dry_run_shows_the_verdict_and_starts_nothing(fresh: Stack) -> None:
     trial = begun_other(fresh, DAG, release=TO_RELEASE, dry_run=True)
     document = ended(trial, state="success", outcome=DRY_RUN)
     assert document["recheck"]["different"] == []
-    assert document["run"]["outcome_sentence"].startswith("PROCEED with library_bump; nothing was changed")
+    sentence = document["run"]["outcome_sentence"]
+    assert sentence.startswith("RUNBOOK NEEDED: library_bump")
+    assert "; nothing was changed" in sentence
     plan = plan_of(document)
     assert (plan["verdict"], plan["runbooks"]) == ("proceed", ["library_bump"])
     kept = {topic["name"]: topic for topic in plan["internal_topics"]["kept"]}
@@ -38,7 +40,7 @@ def test_a_dry_run_shows_the_verdict_and_starts_nothing(fresh: Stack) -> None:
     assert kept["orders-orders-store-changelog"]["bytes"] is not None
     assert plan["costs"]["records_to_reprocess"] == 0
     log = log_of(fresh, trial.run_id, "plan")
-    assert "[orders @ demo] DRY RUN PROCEED with library_bump" in log
+    assert "[orders @ demo] DRY RUN RUNBOOK NEEDED: library_bump" in log
     assert f"trigger library_bump --application orders --param target={TO_RELEASE}" in log
     assert "would start library_bump, or none, as the approver chooses" in log_of(fresh, trial.run_id, "start_runbook")
     assert document["approvals"] == document["writes"] == []
@@ -108,7 +110,8 @@ def test_a_runbook_that_is_no_dag_is_a_procedure_for_a_person(fresh: Stack) -> N
     document = ended(trial, state="success", outcome=COMPLETED)
     (runbook,) = plan_of(document)["runbooks"]
     sentence = document["run"]["outcome_sentence"]
-    assert f"PROCEED with {runbook}; {runbook} is not a DAG yet: it is a manual procedure" in sentence
+    assert sentence.startswith(f"RUNBOOK NEEDED: {runbook} (danger: store-renamed")
+    assert f"; {runbook} is not a DAG yet: it is a manual procedure" in sentence
     assert f"{runbook} is not a DAG yet, manual procedure" in log_of(fresh, trial.run_id, "plan")
     assert document["approvals"] == document["writes"] == []
 

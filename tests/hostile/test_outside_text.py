@@ -132,6 +132,8 @@ def document(text: str) -> dict[str, Any]:
 def plan(text: str) -> dict[str, Any]:
     """A plan for a topology whose names are `text`."""
     finding = {"id": "r", "severity": "danger", "object": text, "message": text, "source": text, "covered_by": None}
+    finding["data"] = text
+    missing = {"where": f"stores.{text}", "field": "key", "sides": "old"}
     return {
         "verdict": "proceed",
         "runbooks": ["library_bump"],
@@ -143,7 +145,9 @@ def plan(text: str) -> dict[str, Any]:
         "restores": [{"store": text, "changelog": text, "why": text, "bytes": None}],
         "stale_task_directories": [text],
         "changes": [],
-        "undecided": [{"object": text, "id": "r"}],
+        "undecided": [
+            {"object": text, "id": "r", "matters": matters, "missing": [missing]} for matters in (True, False)
+        ],
         "alternatives": [],
         "procedures": [],
         "commands": list(commands(("library_bump",), text, "orders")),
@@ -212,7 +216,7 @@ def test_evidence_and_plans(text: str) -> None:
     assert (count(made)["tr_open"], count(made)["td_open"], count(made)["heading_open"]) == (4, 8, 1)
     made = plan_markdown(plan(text))
     assert not made_of(made)
-    assert (count(made)["tr_open"], count(made)["td_open"], count(made)["heading_open"]) == (2, 5, 5)
+    assert (count(made)["tr_open"], count(made)["td_open"], count(made)["heading_open"]) == (2, 5, 7)
     assert all(line.isprintable() for line in plan_text(plan(text)).split("\n"))
     note = _note({"application": text, "dry_run": True}, text)
     assert not made_of(note)
@@ -241,7 +245,8 @@ def test_a_skeleton(text: str) -> None:
     source = Source("KSTREAM-SOURCE-0000000000", frozenset({text}), None, frozenset({"KSTREAM-MAP-0000000001"}))
     mapped = Processor("KSTREAM-MAP-0000000001", frozenset({text}), frozenset())
     read = yaml.safe_load(skeleton(Topology((Subtopology(0, (source, mapped)),))))
-    assert read.keys() == {"library", "config", "default_key_serde", "default_value_serde", "stores", "topics"}
+    facts = {"library", "config", "default_key_serde", "default_value_serde", "unchanged"}
+    assert read.keys() == facts | {"stores", "topics"}
     assert [*read["stores"]] == [*read["topics"]] == [text]
 
 

@@ -3,7 +3,9 @@
 from dataclasses import asdict
 from typing import Any, Final
 
+from kstreams_runbooks.decide.change.answer import open_questions
 from kstreams_runbooks.decide.change.reading import ChangeReading
+from kstreams_runbooks.decide.change.rules import Fired
 from kstreams_runbooks.decide.comparison.prediction import InternalTopic
 from kstreams_runbooks.model.topology.change import ChangeFigures, ChangeFinding, Undecided
 from kstreams_runbooks.model.verdicts import Outcome
@@ -20,6 +22,7 @@ def document(reading: ChangeReading, figures: ChangeFigures = _NOTHING_READ) -> 
     the inputs, which is the most that a reset can process again.
     """
     prediction = reading.prediction
+    open_ = open_questions(Fired(reading.findings, reading.undecided))
     return {
         "schema_version": SCHEMA_VERSION,
         "verdict": reading.plan.verdict.value,
@@ -29,7 +32,7 @@ def document(reading: ChangeReading, figures: ChangeFigures = _NOTHING_READ) -> 
         "cures": [asdict(one) for one in reading.cures],
         "alternatives": [asdict(one) for one in reading.plan.alternatives],
         "findings": [_finding(one) for one in reading.findings],
-        "undecided": [_undecided(one) for one in reading.undecided],
+        "undecided": [_undecided(one, matters=one in open_) for one in reading.undecided],
         "internal_topics": {
             "created": [_topic(one, figures) for one in prediction.created],
             "orphaned": [_topic(one, figures) for one in prediction.orphaned],
@@ -65,18 +68,21 @@ def _finding(one: ChangeFinding) -> dict[str, Any]:
         "severity": one.severity,
         "object": one.object,
         "message": one.message,
+        "data": one.data or None,
         "source": one.source,
         "runbook": one.runbooks[0] if one.runbooks else None,
         "covered_by": one.covered_by,
     }
 
 
-def _undecided(one: Undecided) -> dict[str, Any]:
+def _undecided(one: Undecided, *, matters: bool) -> dict[str, Any]:
     return {
         "id": one.id,
         "severity": one.severity,
         "object": one.object,
         "declare": [str(missing) for missing in one.asked],
+        "missing": [asdict(missing) for missing in one.asked],
+        "matters": matters,
         "candidates": one.candidates or None,
     }
 

@@ -55,6 +55,8 @@ def _page(rules: tuple[ChangeRule, ...], procedures: tuple[Procedure, ...]) -> I
 def _row(rule: ChangeRule) -> Iterator[str]:
     conditions = ", ".join(f"`{fact}` is {_value(value)}" for fact, value in rule.fires_when.items())
     yield from ("", f"- **{rule.severity}**, on {_OBJECTS[rule.on]}: {rule.message}")
+    if rule.data:
+        yield f"- data: {rule.data}"
     yield f"- when: {conditions}"
     yield f"- why: {rule.why}"
     yield f"- source: {rule.source}"

@@ -5,15 +5,19 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from kstreams_runbooks.decide.comparison.compared import Side
+from kstreams_runbooks.decide.change.reading import ChangeReading, read_change
+from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.contradictions import check_declaration
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.documents.text import read_stream, read_text
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.releases.release import Release
+from kstreams_runbooks.model.releases.settings import SettingCatalogue
 from kstreams_runbooks.model.topology.declaration import Declaration
 from kstreams_runbooks.model.topology.topology import Topology
+from kstreams_runbooks.rules import release_settings, topology_change_rules, upgrade_path_rules
 
 # Kafka's settings, also those of clients with their prefixes, and settings that an application adds.
 _KEY = re.compile(r"[A-Za-z0-9._-]+")
@@ -27,6 +31,14 @@ class SideFiles:
     declaration: Path | None = None
     config: Path | None = None
     library: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BothSides:
+    """Both sides of a change, and the consequences."""
+
+    reading: ChangeReading
+    compared: Compared
 
 
 def read_topology(path: Path) -> Topology:
@@ -56,6 +68,28 @@ def read_side(given: SideFiles) -> Side:
     except BadInput as error:
         raise BadInput(f"{given.declaration}: {error}") from None
     return side
+
+
+def read_both(given: Mapping[str, Any]) -> BothSides:
+    """The change between the two sides that the options of `plan` name."""
+    if str(given["from_topology"]) == str(given["to_topology"]) == "-":
+        raise BadInput("stdin: cannot be both versions; give a file for one of them")
+    before, after = (
+        read_side(
+            SideFiles(
+                given[f"{side}_topology"],
+                given[f"{side}_declaration"],
+                given[f"{side}_config"],
+                given[f"{side}_version"],
+            )
+        )
+        for side in ("from", "to")
+    )
+    catalogue = SettingCatalogue()
+    if before.declared.config is not None or after.declared.config is not None:
+        catalogue = release_settings()
+    reading = read_change(before, after, topology_change_rules(), upgrade_path_rules(), catalogue=catalogue)
+    return BothSides(reading, Compared(before, after))
 
 
 def _declaration(path: Path | None) -> Declaration:

@@ -18,7 +18,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 _TEXT = click.Path(dir_okay=False, path_type=Path, allow_dash=True)
 
 
-def _sides(command: _F) -> _F:
+def side_options(command: _F) -> _F:
     """Add the options that both versions have."""
     for side, words in (("to", "new"), ("from", "old")):
         for name, kind, meta, text in (
@@ -44,7 +44,7 @@ _format = click.option(
     "--from-topology", type=_TEXT, required=True, metavar="FILE", help="Topology#describe of the old version."
 )
 @click.option("--to-topology", type=_TEXT, required=True, metavar="FILE", help="Topology#describe of the new version.")
-@_sides
+@side_options
 @click.option(
     "--application",
     metavar="NAME",
@@ -99,7 +99,7 @@ def _on_cluster(application: str, given: dict[str, Any]) -> Verdict:
 )
 @click.option("--expected", type=_TEXT, required=True, metavar="FILE", help="Topology#describe that is kept.")
 @click.option("--actual", type=_TEXT, required=True, metavar="FILE", help="Topology#describe of the present code.")
-@_sides
+@side_options
 @_format
 def verify_command(expected: Path, actual: Path, form: str, **given: Any) -> None:
     """Compare the present topology with the kept one, for the CI of an application; print the plan if they differ.
@@ -128,31 +128,15 @@ def verify_command(expected: Path, actual: Path, form: str, **given: Any) -> Non
 
 def _answer(given: dict[str, Any], form: str, **more: Any) -> int:
     """Print the plan for what the options name, and give its exit code."""
-    from kstreams_runbooks.decide.change.reading import read_change
-    from kstreams_runbooks.model.releases.settings import SettingCatalogue
     from kstreams_runbooks.present.change import document, exit_code
+    from kstreams_runbooks.present.change_gaps import declare_commands
     from kstreams_runbooks.present.change_text import as_markdown, as_text
-    from kstreams_runbooks.rules import release_settings, topology_change_rules, upgrade_path_rules
-    from kstreams_runbooks.terminal.inputs import SideFiles, read_side
+    from kstreams_runbooks.terminal.inputs import read_both
 
-    if str(given["from_topology"]) == str(given["to_topology"]) == "-":
-        raise BadInput("stdin: cannot be both versions; give a file for one of them")
-    before, after = (
-        read_side(
-            SideFiles(
-                given[f"{side}_topology"],
-                given[f"{side}_declaration"],
-                given[f"{side}_config"],
-                given[f"{side}_version"],
-            )
-        )
-        for side in ("from", "to")
-    )
-    catalogue = SettingCatalogue()
-    if before.declared.config is not None or after.declared.config is not None:
-        catalogue = release_settings()
-    reading = read_change(before, after, topology_change_rules(), upgrade_path_rules(), catalogue=catalogue)
+    reading = read_both(given).reading
     plan = {**document(reading), **more}
+    if any(one["matters"] for one in plan["undecided"]) and not reading.mixed_up:
+        plan["declare_with"] = list(declare_commands(given, plan))
     if form == "json":
         click.echo(json.dumps(plan, indent=2))
     elif form == "markdown":

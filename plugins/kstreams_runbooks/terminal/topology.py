@@ -5,11 +5,12 @@ import sys
 import textwrap
 from dataclasses import asdict
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.terminal.plan import side_options
 from kstreams_runbooks.wording import sentence
 
 SCHEMA_VERSION: Final = 1
@@ -75,16 +76,30 @@ def diagram_command(topology: Path, other: Path | None) -> None:
 @click.command(
     "declare", epilog="Example: kstreams-runbooks declare topology.txt > config/applications/orders/4.3.1.yaml"
 )
-@click.argument("topology", type=_FILE)
-def declare_command(topology: Path) -> None:
+@click.argument("topology", type=_FILE, required=False)
+@click.option("--from-topology", type=_FILE, metavar="FILE", help="Topology#describe of the old version.")
+@click.option("--to-topology", type=_FILE, metavar="FILE", help="Topology#describe of the new version.")
+@side_options
+@click.option("--side", type=click.Choice(["old", "new"]), help="Print one version's file alone.")
+def declare_command(topology: Path | None, side: str | None, **given: Any) -> None:
     """Print what TOPOLOGY (the text of Topology#describe, - for stdin) leaves out, as a YAML file to fill in.
 
-    `plan` takes it with --from-declaration and --to-declaration.
+    With --from-topology and --to-topology it prints only the fields on which the plan of that change depends, without
+    those that a given declaration has. `plan` takes the files with --from-declaration and --to-declaration.
     """
     from kstreams_runbooks.present.skeleton import skeleton
-    from kstreams_runbooks.terminal.inputs import read_topology
+    from kstreams_runbooks.present.skeleton_asked import asked_of
+    from kstreams_runbooks.terminal.inputs import read_both, read_topology
 
-    click.echo(skeleton(read_topology(topology)), nl=False)
+    both = given["from_topology"] is not None and given["to_topology"] is not None
+    if topology is not None and not any(given.values()) and side is None:
+        click.echo(skeleton(read_topology(topology)), nl=False)
+    elif topology is None and both:
+        change = read_both(given)
+        texts = [asked_of(change.reading, change.compared, one) for one in ([side] if side else ["old", "new"])]
+        click.echo("---\n".join(texts), nl=False)
+    else:
+        raise BadInput("declare: give one description, or --from-topology and --to-topology")
 
 
 @click.command("change-rules")

@@ -55,7 +55,7 @@ def test_the_document_has_everything_about_a_change() -> None:
     ]
     assert found["stale_task_directories"] == []
     [repartition] = [one for one in found["findings"] if one["id"] == "repartition-added"]
-    assert {"id", "severity", "object", "message", "source", "runbook", "covered_by"} == set(repartition)
+    assert {"id", "severity", "object", "message", "data", "source", "runbook", "covered_by"} == set(repartition)
     assert (repartition["runbook"], repartition["covered_by"]) == ("stop_and_restart", None)
     assert found["alternatives"][0]["runbook"] == "blue_green_cutover"
     assert [one["runbook"] for one in found["procedures"]] == ["reset_and_cleanup"]
@@ -69,7 +69,9 @@ def test_a_roll_is_enough_exits_with_none() -> None:
     assert result.exit_code == 3
     found = document(result)
     assert (found["verdict"], found["runbooks"]) == ("inconclusive", [])
-    assert any("stores.clicks-per-page (old, new): kind" in reason for reason in found["reasons"])
+    assert any(
+        "declare kind, window" in one and "of stores.clicks-per-page (old, new)" in one for one in found["reasons"]
+    )
 
 
 def test_unnamed_operators_before_state_lean_to_a_reset_where_nothing_is_declared() -> None:
@@ -81,8 +83,8 @@ def test_unnamed_operators_before_state_lean_to_a_reset_where_nothing_is_declare
 def test_what_a_person_reads_begins_with_the_verdict_and_ends_with_what_to_do() -> None:
     """The runbook is not a DAG yet, so its steps are printed and it is said so."""
     lines = plan(CLICKS, form="text").stdout.splitlines()
-    assert lines[0] == "PROCEED with store_migration"
-    assert any("because KSTREAM-FILTER-0000000001 has come" in line for line in lines)
+    assert lines[0] == "RUNBOOK NEEDED: store_migration (danger: generated-name-shifted)"
+    assert any("because KSTREAM-FILTER-0000000001 was added" in line for line in lines)
     assert any(line.startswith("store_migration is not a DAG yet, manual procedure") for line in lines)
     roll = plan(SAFE, form="text").stdout
     assert "kstreams-runbooks trigger rolling_bounce" in roll
@@ -92,7 +94,7 @@ def test_what_a_person_reads_begins_with_the_verdict_and_ends_with_what_to_do() 
 def test_markdown_is_for_a_review() -> None:
     """A table of findings whose cells do not break it."""
     text = plan(DAILY, form="markdown").stdout
-    assert text.startswith("## PROCEED with reset_and_cleanup\n")
+    assert text.startswith("## RUNBOOK NEEDED: reset_and_cleanup (warning: ")
     rows = [line for line in text.splitlines() if line.startswith("|")]
     assert len({row.replace("\\|", "").count("|") for row in rows}) == 1
 
@@ -132,7 +134,7 @@ def test_what_neither_version_gives_is_said_to_be_left_out() -> None:
     assert document(plan(SAFE))["not_compared"] == ["Kafka Streams release"]
     one_sided = plan(SAFE, "--to-version", "4.3.1")
     assert one_sided.exit_code == 3
-    assert document(one_sided)["reasons"] == ["library (old) not declared; library-changed may hold"]
+    assert document(one_sided)["reasons"] == ["declare library (old); library-changed depends on it"]
 
 
 def bad(*arguments: str | Path, text: str | None = None) -> str:
@@ -233,7 +235,7 @@ def test_a_change_fails_with_the_difference_and_the_plan() -> None:
         )  # fmt: skip
         assert result.exit_code == 1
         assert "\n+  Processor: " in result.stdout
-        assert "PROCEED with " in result.stdout
+        assert ("SAFE: rolling_bounce" in result.stdout) is (pair == SAFE)
 
 
 def test_what_has_to_be_declared_is_printed_to_be_filled_in(tmp_path: Path) -> None:
@@ -254,7 +256,7 @@ def test_the_readmes_first_thirty_seconds_are_what_comes_out() -> None:
     """As far as it shows them; the last line before the dots is cut."""
     readme = (PAIRS.parents[3] / "README.md").read_text(encoding="utf-8")
     shown = [line[4:] for line in readme.split("## The first thirty seconds")[1].split("## ")[0].splitlines()]
-    start = shown.index("PROCEED with reset_and_cleanup")
+    start = shown.index("RUNBOOK NEEDED: reset_and_cleanup (danger: generated-name-shifted)")
     end = next(at for at, line in enumerate(shown) if line.strip() == "...")
     printed = plan(CLICKS, declared=False, form="text").stdout.splitlines()
     assert [line.rstrip() for line in shown[start : end - 1]] == printed[: end - 1 - start]

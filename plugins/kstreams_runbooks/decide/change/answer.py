@@ -1,10 +1,12 @@
 """From findings to a plan: one runbook that covers all of them, if one does."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import get_args
 
 from kstreams_runbooks.decide.change.rules import Fired
 from kstreams_runbooks.model.topology.change import ChangeFinding, ChangeRunbook, Undecided
+from kstreams_runbooks.model.topology.declaration import Unchanged
 from kstreams_runbooks.model.verdicts import Outcome
 
 # Included in every runbook after them: instances come up on the new version, one after another or all at once.
@@ -19,6 +21,17 @@ MILDEST_FIRST: tuple[ChangeRunbook, ...] = (
     "reset_and_cleanup",
     "blue_green_cutover",
 )
+
+# What a runbook costs that a milder one does not.
+_COSTS: Mapping[ChangeRunbook, str] = {
+    "control_topic_flush": "the inputs must be paused",
+    "store_migration": "a changelog must be copied while the application is down",
+    "partition_increase": "keys move to other tasks",
+    "reset_and_cleanup": "it deletes all state and processes the inputs again from their beginning",
+    "blue_green_cutover": "it needs a second application, with its own topics and state, next to the first",
+}
+_STORE = "stores."
+_UNCHANGED = get_args(Unchanged)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +63,21 @@ def change_plan(fired: Fired) -> ChangePlan:
         return ChangePlan(Outcome.REFUSE, refused, ())
     asked = [finding.runbooks for finding in findings if finding.runbooks]
     plan = _answering(asked)
-    open_ = [one for one in fired.undecided if _matters(one, plan)]
+    open_ = open_questions(fired)
     if open_ and not set(plan) & set(MILD):
         careful = _answering([*asked, *(one.runbooks for one in fired.undecided if one.runbooks)])
         if not any(_matters(one, careful) for one in fired.undecided):
-            reason = f"{' and '.join(plan)} would be enough if it were declared that {_hypothesis(open_)}"
+            reason = f"{' and '.join(plan)} is enough if it is declared that none of this holds: {_ids(open_)}"
             return ChangePlan(Outcome.PROCEED, (reason,), careful, _alternatives(careful, findings))
     if open_:
         return ChangePlan(Outcome.INCONCLUSIVE, tuple(_missing(open_)), ())
     return ChangePlan(Outcome.PROCEED, (), plan, _alternatives(plan, findings))
+
+
+def open_questions(fired: Fired) -> tuple[Undecided, ...]:
+    """The rules that may fire and on which the runbook depends: the facts to declare."""
+    plan = _answering([one.runbooks for one in fired.findings if one.covered_by is None and one.runbooks])
+    return tuple(one for one in fired.undecided if _matters(one, plan))
 
 
 def _answering(asked: list[tuple[ChangeRunbook, ...]]) -> tuple[ChangeRunbook, ...]:
@@ -91,23 +110,40 @@ def _matters(one: Undecided, plan: tuple[ChangeRunbook, ...]) -> bool:
 
 
 def _missing(undecided: Iterable[Undecided]) -> Iterator[str]:
-    """One sentence for each thing to declare: its fields, and the rules that depend on them."""
+    """One sentence for each thing to declare: its fields, and the rules that depend on them.
+
+    The fields that a change can declare for all stores at once are one sentence for all stores.
+    """
     places: dict[tuple[str, str], list[tuple[str, Undecided]]] = {}
+    shared: dict[str, list[tuple[str, Undecided]]] = {}
     for one in undecided:
         for missing in one.asked:
-            places.setdefault((missing.where, missing.sides), []).append((missing.field, one))
+            if missing.where.startswith(_STORE) and missing.field in _UNCHANGED:
+                shared.setdefault(missing.field, []).append((missing.where.removeprefix(_STORE), one))
+            else:
+                places.setdefault((missing.where, missing.sides), []).append((missing.field, one))
     for (where, sides), found in places.items():
         fields = ", ".join(dict.fromkeys(field for field, _ in found if field))
-        ids = ", ".join(dict.fromkeys(one.id for _, one in found))
         candidates = "; ".join(dict.fromkeys(one.candidates for _, one in found if one.candidates))
-        lacking = f" ({sides}){fields and ': '}{fields} not declared" if sides else ""
+        asked = f"declare {fields}{fields and ' of '}{where} ({sides})" if sides else where
         candidates = f" (it may have been {candidates})" if candidates else ""
-        yield f"{where}{lacking}; {ids} may hold{candidates}"
+        yield f"{asked}; {_hang_on_it(one for _, one in found)}{candidates}"
+    if fields := ", ".join(field for field in _UNCHANGED if field in shared):
+        every = [each for found in shared.values() for each in found]
+        names = ", ".join(dict.fromkeys(name for name, _ in every))
+        yield (
+            f"declare {fields} of {names}, or `unchanged: [{fields}]` if the change touches none of them; "
+            f"{_hang_on_it(one for _, one in every)}"
+        )
 
 
-def _hypothesis(undecided: Iterable[Undecided]) -> str:
-    ids = ", ".join(dict.fromkeys(one.id for one in undecided))
-    return f"none of {ids} holds"
+def _hang_on_it(undecided: Iterable[Undecided]) -> str:
+    ids = _ids(undecided)
+    return f"{ids} depend{'' if ', ' in ids else 's'} on it"
+
+
+def _ids(undecided: Iterable[Undecided]) -> str:
+    return ", ".join(dict.fromkeys(one.id for one in undecided))
 
 
 def _alternatives(plan: tuple[ChangeRunbook, ...], findings: list[ChangeFinding]) -> tuple[Alternative, ...]:
@@ -119,10 +155,10 @@ def _alternatives(plan: tuple[ChangeRunbook, ...], findings: list[ChangeFinding]
     for runbook in (one for one in MILDEST_FIRST if one in named and one not in MILD):
         left = [one for one in findings if one.runbooks and not _covers(runbook, one.runbooks)]
         if left:
-            why = f"does not answer {left[0].id} of {left[0].object}"
+            why = f"not enough: it does not repair {left[0].id} ({left[0].object})"
         elif len(plan) == 1 and MILDEST_FIRST.index(runbook) > MILDEST_FIRST.index(plan[0]):
-            why = f"answers everything as well, and gives up or costs more than {plan[0]}"
+            why = f"works too, and {_COSTS.get(runbook, 'it costs more')}; {plan[0]} is enough"
         else:
-            why = "answers what is found, but not what may be and is not declared"
+            why = "enough for the findings, but not for everything that is not declared"
         found.append(Alternative(runbook, why))
     return tuple(found)

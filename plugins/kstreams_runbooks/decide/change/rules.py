@@ -51,7 +51,16 @@ def _undecided(rule: ChangeRule, subject: Subject, unknown: list[str]) -> Undeci
 
 def _finding(rule: ChangeRule, subject: Subject) -> ChangeFinding:
     message = rule.message.format(**subject.said)
-    return ChangeFinding(rule.id, rule.severity, subject.name, message, rule.source, rule.runbooks, refuse=rule.refuse)
+    return ChangeFinding(
+        rule.id,
+        rule.severity,
+        subject.name,
+        message,
+        rule.source,
+        rule.runbooks,
+        refuse=rule.refuse,
+        data=rule.data,
+    )
 
 
 def _covered(findings: list[ChangeFinding], rules: tuple[ChangeRule, ...]) -> Iterable[ChangeFinding]:

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, source_tables, target_of
-from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, partitions_said, topic_facts
+from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, topic_facts
 from kstreams_runbooks.decide.comparison.feeding import merged_unevenly
 from kstreams_runbooks.decide.comparison.settings import REUSE, optimized
+from kstreams_runbooks.decide.comparison.words import topic_words
 from kstreams_runbooks.decide.topology.graph import store_roles
 from kstreams_runbooks.model.topology.change import Fact, Subject, Undeclared
 from kstreams_runbooks.model.topology.declaration import DeclaredTopic
@@ -59,6 +60,7 @@ def sources(compared: Compared) -> Iterator[Subject]:
                 {
                     **_said(compared, topic, topic),
                     "merged_with": ", ".join(merged[topic][1] if topic in merged else ()),
+                    "uneven_with": _uneven_with(compared, topic),
                 },
                 {
                     **asked,
@@ -157,6 +159,15 @@ def _uneven(compared: Compared, topic: str, together: Iterable[set[str]]) -> boo
     return None if parted else False
 
 
+def _uneven_with(compared: Compared, topic: str) -> str:
+    """The topics that a topic is joined with and their partitions, where they differ from its own."""
+    after = compared.after.declared.topics
+    own = _count(after, topic)
+    others = sorted(after[topic].joined_with or ()) if topic in after else []
+    uneven = [f"{other} has {count}" for other in others if _differ(own, count := _count(after, other))]
+    return f"it has {own} partitions, {', '.join(uneven)}" if uneven else "their counts differ"
+
+
 def _count(topics: Mapping[str, DeclaredTopic], topic: str) -> int | None:
     return topics[topic].partitions if topic in topics else None
 
@@ -173,6 +184,6 @@ def _said(compared: Compared, old: str, new: str) -> dict[str, str]:
         if (declared := side.declared.topics.get(topic))
         for reader in declared.readers
     ]
-    known = ", ".join(dict.fromkeys(readers)) or "nobody declares them (topics.*.readers)"
-    counts = partitions_said(compared.before.declared.topics.get(old), compared.after.declared.topics.get(new))
-    return {"name": new, "before": old, "readers": known, **counts}
+    known = ", ".join(dict.fromkeys(readers)) or "not declared (topics.*.readers)"
+    was, now = compared.before.declared.topics.get(old), compared.after.declared.topics.get(new)
+    return {"name": new, "before": old, "readers": known, **topic_words(was, now)}

@@ -39,7 +39,7 @@ def store_facts(name: str, before: DeclaredStore | None, after: DeclaredStore | 
     asked["is_join"] = asked["kind_changed"]
     facts["becomes_versioned"] = (old.kind, new.kind) == ("key_value", "versioned")
     facts["retention_changed"], asked["retention_changed"] = _compared(where, "retention_ms", *_kept_in(old, new))
-    facts["kept_longer"] = (_kept(new) or 0) > (_kept(old) or 0)
+    facts["kept_longer"] = (kept_ms(new) or 0) > (kept_ms(old) or 0)
     facts["reads_old"] = _reads_old(old, new)
     facts["unversioned"] = any(
         serde is not None and serde.schema_version is None for serde in (old.value_serde, new.value_serde)
@@ -79,13 +79,6 @@ def of_serdes(facts: dict[str, Fact], asked: ToDeclare) -> tuple[bool | None, tu
 def _reads_old(old: DeclaredStore | DeclaredTopic, new: DeclaredStore | DeclaredTopic) -> bool:
     """Whether the new serdes read what the old ones wrote; a key is looked up by its bytes, which must not change."""
     return old.key_serde == new.key_serde and new.value_serde is not None and new.value_serde.takes(old.value_serde)
-
-
-def partitions_said(before: DeclaredTopic | None, after: DeclaredTopic | None) -> dict[str, str]:
-    """What a sentence calls the partitions of a topic."""
-    counts = (None if one is None else one.partitions for one in (before, after))
-    words = ("an unknown number of" if count is None else f"{count:,}" for count in counts)
-    return dict(zip(("partitions_before", "partitions_after"), words, strict=True))
 
 
 def until(before: DeclaredStore | None, after: DeclaredStore | None) -> str:
@@ -139,13 +132,13 @@ def _compared(where: str, field: str, old: object, new: object) -> tuple[bool | 
 
 def _kept_in(old: DeclaredStore, new: DeclaredStore) -> tuple[int | None, int | None]:
     """The retention of both; without one on either side it follows the window, which has rules of its own."""
-    kept = _kept(old), _kept(new)
+    kept = kept_ms(old), kept_ms(new)
     if old.retention_ms is None and new.retention_ms is None and None not in kept:
         return 0, 0
     return kept
 
 
-def _kept(store: DeclaredStore) -> int | None:
+def kept_ms(store: DeclaredStore) -> int | None:
     """How long a store keeps its records, in ms; 0 without a retention."""
     if store.retention_ms is not None:
         return store.retention_ms
@@ -160,7 +153,7 @@ def _ends(store: DeclaredStore) -> int | None:
     """The time in ms until a store's present content is gone, None if that is never or unknown."""
     if store.ttl_ms is not None:
         return store.ttl_ms
-    kept = _kept(store)
+    kept = kept_ms(store)
     window = store.window
     lasts = 0 if window is None else window.size_ms + window.grace_ms
     return max(kept or 0, lasts) or None

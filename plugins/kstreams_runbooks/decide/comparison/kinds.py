@@ -121,12 +121,12 @@ def _shown(side: Side, store: str) -> Shown:
             if stem(keeper.name).startswith(begins):
                 return kind
     generated = bool(keepers) and all(is_generated(one.name) for one in keepers)
-    return "other" if generated or _asks(store) else "unknown"
+    return "other" if generated or is_subscription_store(store) else "unknown"
 
 
 def _is_joined(side: Side, store: str, declared: DeclaredStore) -> bool:
     """Whether a join of tables fills a store: by its name or its operator's, or because two operators lead there."""
-    if declared.join is not None or _asks(store):
+    if declared.join is not None or is_subscription_store(store):
         return True
     if declared.source_table or declared.kind == "join" or declared.aggregate not in {None, _NONE}:
         return False
@@ -137,5 +137,6 @@ def _is_joined(side: Side, store: str, declared: DeclaredStore) -> bool:
     )
 
 
-def _asks(store: str) -> bool:
+def is_subscription_store(store: str) -> bool:
+    """Whether a foreign-key join keeps in it what its left table asks for."""
     return store.startswith(_SUBSCRIPTIONS[0]) or store.endswith(_SUBSCRIPTIONS[1])

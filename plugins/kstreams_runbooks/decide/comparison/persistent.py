@@ -5,9 +5,10 @@ from dataclasses import replace
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.counterparts import Counterparts
-from kstreams_runbooks.decide.comparison.facts import of_serdes, partitions_said, store_facts, topic_facts, until
+from kstreams_runbooks.decide.comparison.facts import of_serdes, store_facts, topic_facts, until
 from kstreams_runbooks.decide.comparison.feeding import exchanged_tables
 from kstreams_runbooks.decide.comparison.kinds import carries, hidden_facts, hidden_words
+from kstreams_runbooks.decide.comparison.words import store_words, topic_words
 from kstreams_runbooks.decide.topology.graph import chosen_names, feeds, keys_by_name, neighbours, reach_of
 from kstreams_runbooks.decide.topology.names import index_of, is_generated, is_suppress_buffer, repartition_base
 from kstreams_runbooks.model.topology.change import Fact, Subject, SubjectKind, Undeclared
@@ -47,6 +48,7 @@ def stores(compared: Compared) -> Iterator[Subject]:
             **store.said,
             "before": partner or store.said["before"],
             **hidden_words(compared, store.name, store.said["before"], was, now),
+            **store_words(was, now),
             "until": until(was, now),
             "shifted_by": shifts.before(store),
         }
@@ -58,17 +60,15 @@ def internal_topics(compared: Compared) -> Iterator[Subject]:
     before, after = compared.before, compared.after
     fed_by_other, shifts = _fed_by_other(compared), _Shifts(compared)
     for topic in _each("internal_topic", compared.topics, before.topic_places, after.topic_places):
-        facts, asked = topic_facts(
-            topic.name, before.declared.topics.get(topic.said["before"]), after.declared.topics.get(topic.name)
-        )
+        was, now = before.declared.topics.get(topic.said["before"]), after.declared.topics.get(topic.name)
+        facts, asked = topic_facts(topic.name, was, now)
         if topic.facts["stays"] is not True:
             facts = dict.fromkeys(facts, False)
         facts["fed_by_other"] = topic.name in fed_by_other and _keeps_its_name(topic)
         carried = carries(before, topic.said["before"]), carries(after, topic.name)
         facts["loss_acceptable"] = _loss_acceptable(after, topic.name)
         facts["carried_changed"] = topic.facts["stays"] is True and len(set(carried)) > 1
-        said = {**topic.said, "shifted_by": shifts.before(topic)}
-        said |= partitions_said(before.declared.topics.get(topic.said["before"]), after.declared.topics.get(topic.name))
+        said = {**topic.said, **topic_words(was, now), "shifted_by": shifts.before(topic)}
         said |= dict(zip(("carried_before", "carried_after"), carried, strict=True))
         yield replace(topic, facts={**topic.facts, **facts}, said=said, asked={**asked, **topic.asked})
 
@@ -116,9 +116,9 @@ class _Shifts:
         if not subject.facts["renamed"]:
             return ""
         come, gone = _before(self._come, subject.name), _before(self._gone, subject.said["before"])
-        named = [f"{name} has come" for name in come[:_MOST_NAMED]]
-        named += [f"{name} has gone" for name in gone[:_MOST_NAMED]]
-        return _some(named, " and ", len(come) + len(gone)) or "something before it has come, gone or got a name"
+        named = [f"{name} was added" for name in come[:_MOST_NAMED]]
+        named += [f"{name} was removed" for name in gone[:_MOST_NAMED]]
+        return _some(named, " and ", len(come) + len(gone)) or "an operator before it was added, removed or named"
 
 
 def _some(names: Sequence[str], between: str, count: int) -> str:
@@ -202,7 +202,7 @@ def _each(
             facts = {**subject.facts, **unknown, "added": False}
             said = {**subject.said, "before": candidates, "candidates": candidates}
             which = (
-                Undeclared(f"nobody can tell which one {name} was; give each of them a name before anything else"),
+                Undeclared(f"the text does not show which of the old ones {name} was; give each of them a name first"),
             )
             asked = dict.fromkeys(unknown, which)
             yield Subject(kind, name, facts, said, asked)

@@ -10,6 +10,7 @@ from kstreams_runbooks.decide.comparison.facts import either, sides
 from kstreams_runbooks.decide.comparison.kinds import hidden_facts
 from kstreams_runbooks.decide.comparison.prediction import predicted
 from kstreams_runbooks.decide.comparison.settings import uses_streams_group
+from kstreams_runbooks.decide.comparison.words import disagreement
 from kstreams_runbooks.decide.topology.graph import Role, topic_roles
 from kstreams_runbooks.model.topology.change import Fact, Subject, Undeclared
 from kstreams_runbooks.model.topology.declaration import Declaration, Unchanged
@@ -72,7 +73,7 @@ def application(compared: Compared) -> Subject:
         "kinds_known": (Undeclared("stores", ", ".join(get_args(Unchanged)), "new"),),
         "static": (Undeclared("config", "group.instance.id", sides(*configs)),),
     }
-    said = {"name": WHOLE, "shared": ", ".join(_shared(after))}
+    said = {"name": WHOLE, "shared": ", ".join(_shared(after)), "disagreement": disagreement(compared)}
     return Subject("application", WHOLE, facts, said, asked)
 
 

@@ -104,7 +104,8 @@ class ChangeRule:
 
     `message` has the words of the subject in braces. `runbooks` are alternatives, the mildest first; none if no action
     is needed, or if `refuse` is set because no runbook makes it safe. `covers` are rules whose findings on the same
-    object, or on the application as a whole, add nothing once this one fires.
+    object, or on the application as a whole, add nothing once this one fires. `data` is the meaning for records, state
+    and results, in one clause: every danger and warning has one.
     """
 
     id: str
@@ -117,13 +118,14 @@ class ChangeRule:
     runbooks: tuple[ChangeRunbook, ...] = ()
     covers: tuple[str, ...] = ()
     refuse: bool = False
+    data: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeFinding:
     """One rule that fired on one object, with the runbooks that answer it, the mildest first.
 
-    `covered_by` names the stronger rule on the same object, None without one.
+    `covered_by` names the stronger rule on the same object, None without one; `data` is the rule's.
     """
 
     id: str
@@ -134,6 +136,7 @@ class ChangeFinding:
     runbooks: tuple[ChangeRunbook, ...]
     covered_by: str | None = None
     refuse: bool = False
+    data: str = ""
 
 
 @dataclass(frozen=True, slots=True)

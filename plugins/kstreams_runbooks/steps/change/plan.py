@@ -22,7 +22,8 @@ from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.application.change_figures import read_change_figures
 from kstreams_runbooks.present.change import document
-from kstreams_runbooks.present.change_text import as_text, headline
+from kstreams_runbooks.present.change_headline import headline
+from kstreams_runbooks.present.change_text import as_text
 from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
 from kstreams_runbooks.steps.approval.authorize import approved
 from kstreams_runbooks.steps.approval.code import code_digest

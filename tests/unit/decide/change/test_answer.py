@@ -3,10 +3,12 @@
 from typing import get_args
 
 import pytest
-from kstreams_runbooks.decide.change.answer import MILDEST_FIRST, change_plan
+from kstreams_runbooks.decide.change.answer import MILDEST_FIRST, change_plan, open_questions
 from kstreams_runbooks.decide.change.rules import Fired
 from kstreams_runbooks.model.topology.change import ChangeFinding, ChangeRunbook, Undecided, Undeclared
 from kstreams_runbooks.model.verdicts import Outcome, Severity
+
+RESET: tuple[ChangeRunbook, ...] = ("reset_and_cleanup",)
 
 
 def finding(*runbooks: ChangeRunbook, severity: Severity = "danger", covered_by: str | None = None) -> ChangeFinding:
@@ -64,7 +66,7 @@ def test_what_nobody_declares_is_inconclusive_and_named() -> None:
     for found in ((), (finding("stop_and_restart"),)):
         plan = change_plan(Fired(found, (open_("reset_and_cleanup"),)))
         assert (plan.verdict, plan.runbooks) == (Outcome.INCONCLUSIVE, ())
-        assert plan.reasons == ("stores.orders (old, new): key not declared; perhaps may hold",)
+        assert plan.reasons == ("declare key of stores.orders (old, new); perhaps depends on it",)
 
 
 def test_what_nobody_declares_does_not_matter_where_the_plan_answers_it() -> None:
@@ -87,13 +89,49 @@ def test_where_state_is_given_up_anyway_the_plan_answers_what_may_be_as_well() -
     """An unnamed store before which something changed: the migration would do, the reset does in any case."""
     plan = change_plan(Fired((finding("store_migration", "reset_and_cleanup"),), (open_("reset_and_cleanup"),)))
     assert (plan.verdict, plan.runbooks) == (Outcome.PROCEED, ("reset_and_cleanup",))
-    assert plan.reasons == ("store_migration would be enough if it were declared that none of perhaps holds",)
+    assert plan.reasons == ("store_migration is enough if it is declared that none of this holds: perhaps",)
 
 
 def test_what_may_have_to_be_refused_is_never_gone_on_with() -> None:
     """Not even by the strongest runbook."""
     plan = change_plan(Fired((finding("blue_green_cutover"),), (open_(refuse=True),)))
     assert plan.verdict is Outcome.INCONCLUSIVE
+
+
+def test_new_fields_of_declarations_are_one_reason_for_all_stores() -> None:
+    """An older declaration has none of them: three for each store would hide the rest."""
+    asked = [
+        Undecided(f"{field}-changed", "danger", store, (Undeclared(f"stores.{store}", field, "old, new"),), RESET)
+        for store in ("orders", "totals")
+        for field in ("logging", "aggregate")
+    ]
+    plan = change_plan(Fired((), (*asked, open_(*RESET))))
+    assert plan.reasons == (
+        "declare key of stores.orders (old, new); perhaps depends on it",
+        "declare aggregate, logging of orders, totals, or `unchanged: [aggregate, logging]` if the change touches none "
+        "of them; logging-changed, aggregate-changed depend on it",
+    )
+
+
+def test_the_open_questions_are_those_that_change_the_plan() -> None:
+    """An info and a rule that the plan answers anyway are not asked."""
+    matters, light = open_(*RESET), open_("rolling_bounce", severity="info")
+    assert open_questions(Fired((), (matters, light))) == (matters,)
+    assert open_questions(Fired((finding(*RESET),), (matters, light))) == ()
+
+
+def test_each_other_runbook_has_its_reason() -> None:
+    """What a larger one costs, and what a milder one leaves open."""
+    plan = change_plan(Fired((finding("store_migration", *RESET),), ()))
+    assert [(one.runbook, one.why_not) for one in plan.alternatives] == [
+        (
+            "reset_and_cleanup",
+            "works too, and it deletes all state and processes the inputs again from their beginning; store_migration "
+            "is enough",
+        )
+    ]
+    both = change_plan(Fired((finding("store_migration", *RESET), finding("control_topic_flush", *RESET)), ()))
+    assert {one.why_not for one in both.alternatives} == {"not enough: it does not repair found (orders)"}
 
 
 def test_every_runbook_has_its_rank() -> None:

@@ -82,7 +82,7 @@ def test_the_guides_clicks_with_a_filter() -> None:
         "generated-internal-name",
     }
     [shifted] = [one for one in found.findings if one.id == "generated-name-shifted"]
-    assert "because KSTREAM-FILTER-0000000001 has come" in shifted.message
+    assert "because KSTREAM-FILTER-0000000001 was added" in shifted.message
     assert shifted.runbooks == ("store_migration", "reset_and_cleanup", "blue_green_cutover")
 
 

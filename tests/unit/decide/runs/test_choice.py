@@ -72,7 +72,7 @@ def test_the_question_is_fifteen_lines_at_most() -> None:
         Asking(declared(), "oncall", "OPS-7", 0, 0, "https://airflow.example/run"),
         before=BEFORE,
         after=AFTER,
-        headline="PROCEED with library_bump",
+        headline="RUNBOOK NEEDED: library_bump",
         findings=("warning: something",),
         options=("library_bump", "none"),
         left_out=("store_migration is not a DAG yet: it is a manual procedure",),

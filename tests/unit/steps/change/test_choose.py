@@ -31,7 +31,7 @@ def planned(tmp_path: Path, offered: Choices = OFFERED, *, dry_run: bool = False
     vars(run)["declared"] = declared()
     for side, one in (("before", BEFORE), ("after", AFTER)):
         run.keep("reading", side, one)
-    finding = {"severity": "warning", "message": "two bounces", "covered_by": None}
+    finding = {"id": "library-changed", "severity": "warning", "message": "two bounces", "covered_by": None}
     document = {
         "verdict": "proceed",
         "runbooks": ["library_bump"],

@@ -125,6 +125,7 @@ def planned(asked: Callable[..., Run], monkeypatch: pytest.MonkeyPatch) -> Calla
         document = {
             "verdict": verdict,
             "runbooks": list(runbooks or ("store_migration",)),
+            "findings": [],
             "after": {"release": NEW},
             "choices": encode(Choices(runbooks, () if runbooks else ("store_migration is not a DAG yet",))),
         }
@@ -174,7 +175,7 @@ def test_a_dry_run_starts_nothing(planned: Callable[..., tuple[Run, Started]]) -
     choose(run, "library_bump")
     answer_choice(run)
     assert started == []
-    assert answered(run).startswith("proceed: PROCEED with library_bump; nothing was changed, trigger again")
+    assert answered(run).startswith("proceed: RUNBOOK NEEDED: library_bump; nothing was changed, trigger again")
 
 
 def test_none_and_a_procedure_start_nothing(planned: Callable[..., tuple[Run, Started]]) -> None:
@@ -182,11 +183,11 @@ def test_none_and_a_procedure_start_nothing(planned: Callable[..., tuple[Run, St
     run, started = planned("library_bump")
     choose(run, "none")
     answer_choice(run)
-    assert answered(run) == "proceed: PROCEED with library_bump; nothing was started, as was chosen"
+    assert answered(run) == "proceed: RUNBOOK NEEDED: library_bump; nothing was started, as was chosen"
     run, _ = planned()
     answer_choice(run)
     assert answered(run) == (
-        "proceed: PROCEED with store_migration; store_migration is not a DAG yet; nothing was changed"
+        "proceed: RUNBOOK NEEDED: store_migration; store_migration is not a DAG yet; nothing was changed"
     )
     assert started == []
 

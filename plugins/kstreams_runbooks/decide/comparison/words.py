@@ -1,0 +1,115 @@
+"""Old and new values as a sentence shows them, `tumbling 1 h → tumbling 2 h`; empty if either value is unknown."""
+
+from collections.abc import Callable
+
+from kstreams_runbooks.decide.comparison.compared import Compared, Side, topics_of
+from kstreams_runbooks.decide.comparison.facts import NO_WINDOW, duration, kept_ms, window_of
+from kstreams_runbooks.model.topology.declaration import DeclaredStore, DeclaredTopic, Serde, Window
+
+_ARROW = " → "
+# Differences listed in a sentence; more are counted.
+_MOST = 4
+
+
+def store_words(before: DeclaredStore | None, after: DeclaredStore | None) -> dict[str, str]:
+    """The words of a store's declared changes, each ` (old → new)`."""
+    old, new = before or DeclaredStore(), after or DeclaredStore()
+    return {
+        "kinds": _both(_kind(old), _kind(new)),
+        "windows": _both(_window(window_of(before)), _window(window_of(after))),
+        "graces": _both(_of_window(before, _grace), _of_window(after, _grace)),
+        "emits": _both(_of_window(before, _emit), _of_window(after, _emit)),
+        "retentions": _both(*(_kept(one) for one in (old, new))),
+        "keys": _both(old.key, new.key),
+        "serdes": _serdes(old, new),
+    }
+
+
+def topic_words(before: DeclaredTopic | None, after: DeclaredTopic | None) -> dict[str, str]:
+    """The words of a topic's declared changes, each ` (old → new)`."""
+    old, new = before or DeclaredTopic(), after or DeclaredTopic()
+    counts = (None if one.partitions is None else str(one.partitions) for one in (old, new))
+    return {"partitions": _both(*counts), "keys": _both(old.key, new.key), "serdes": _serdes(old, new)}
+
+
+def disagreement(compared: Compared) -> str:
+    """The subtopologies and stores on which old and new instances disagree, as the parts of one sentence."""
+    old, new = _reads(compared.before), _reads(compared.after)
+    parts = [
+        _subtopology(sub, old.get(sub), new.get(sub)) for sub in sorted({*old, *new}) if old.get(sub) != new.get(sub)
+    ]
+    parts += [
+        f"store {store} is new"
+        for store in sorted(set(compared.after.store_places) - set(compared.before.store_places))
+    ]
+    more = len(parts) - _MOST
+    return "; ".join([*parts[:_MOST], *([f"and {more:,} more"] if more > 0 else [])])
+
+
+def _reads(side: Side) -> dict[str, frozenset[str]]:
+    return {
+        sub.id: frozenset(topic for source in sub.sources for topic in topics_of(source))
+        for sub in side.topology.subtopologies
+        if not sub.is_global
+    }
+
+
+def _subtopology(sub: str, old: frozenset[str] | None, new: frozenset[str] | None) -> str:
+    if new is None:
+        return f"subtopology {sub} is gone (it read {_listed(old)})"
+    if old is None:
+        return f"subtopology {sub} is new and reads {_listed(new)}"
+    return f"subtopology {sub} reads {_listed(old)}{_ARROW}{_listed(new)}"
+
+
+def _listed(topics: frozenset[str] | None) -> str:
+    names = sorted(topics or ())
+    more = len(names) - _MOST
+    return ", ".join([*names[:_MOST], *([f"{more:,} more"] if more > 0 else [])]) or "no topic"
+
+
+def _both(old: str | None, new: str | None) -> str:
+    return "" if old is None or new is None or old == new else f" ({old}{_ARROW}{new})"
+
+
+def _kind(store: DeclaredStore) -> str | None:
+    return None if store.kind is None else store.kind.replace("_", "-")
+
+
+def _window(window: Window | None) -> str | None:
+    if window is None:
+        return None
+    if window is NO_WINDOW:
+        return "no window"
+    advance = "" if window.advance_ms in {None, window.size_ms} else f" every {duration(window.advance_ms or 0)}"
+    return f"{window.kind} {duration(window.size_ms)}{advance}"
+
+
+def _grace(window: Window) -> str:
+    return duration(window.grace_ms)
+
+
+def _emit(window: Window) -> str:
+    return window.emit.replace("_", " ")
+
+
+def _of_window(store: DeclaredStore | None, words: Callable[[Window], str]) -> str | None:
+    window = window_of(store)
+    return None if window is None or window is NO_WINDOW else words(window)
+
+
+def _kept(store: DeclaredStore) -> str | None:
+    found = kept_ms(store)
+    return None if found is None else duration(found)
+
+
+def _serdes(old: DeclaredStore | DeclaredTopic, new: DeclaredStore | DeclaredTopic) -> str:
+    pairs = (("keys", old.key_serde, new.key_serde), ("values", old.value_serde, new.value_serde))
+    changed = [
+        f"{what} {_serde(one)}{_ARROW}{_serde(other)}" for what, one, other in pairs if one and other and one != other
+    ]
+    return f" ({', '.join(changed)})" if changed else ""
+
+
+def _serde(serde: Serde) -> str:
+    return serde.name if serde.schema_version is None else f"{serde.name} v{serde.schema_version}"

@@ -1,0 +1,117 @@
+"""Facts that a plan lacks: one line for each kind of gap, and the commands that print what to fill in."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import PurePath
+from typing import Any, NamedTuple, get_args
+
+from kstreams_runbooks.model.topology.declaration import Unchanged
+from kstreams_runbooks.wording import first_of, pasted
+
+# What a change can declare for all stores at once.
+UNCHANGED = get_args(Unchanged)
+_CONFIG = "config"
+_SECTIONS = {"stores": "store", "topics": "topic", "suppressions": "suppression"}
+_NAMES, _FIELDS = 10, 3
+
+
+class Lacking(NamedTuple):
+    """Fields that the same `sides` lack of these objects; `what` is the section of a declaration, or words."""
+
+    what: str
+    fields: tuple[str, ...]
+    sides: str
+    names: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """`kind and key of stores clicks and totals (old, new)`."""
+        sides = f" ({self.sides})" if self.sides else ""
+        if self.what == _CONFIG:
+            return f"all settings in {_CONFIG}, among them {_listed(self.fields)}{sides}"
+        if not self.names:
+            return f"{_listed(self.fields)}{' of ' if self.fields else ''}{self.what}{sides}"
+        of = _SECTIONS[self.what] if len(self.names) == 1 else f"{len(self.names)} {_SECTIONS[self.what]}s:"
+        return f"{_listed(self.fields)}{' of ' if self.fields else ''}{of} {first_of(self.names, _NAMES)}{sides}"
+
+
+def gaps(undecided: Iterable[Mapping[str, Any]]) -> list[Lacking]:
+    """The undeclared facts by kind: objects that lack the same fields on the same sides are one gap."""
+    places: dict[tuple[str, str, bool], list[str]] = {}
+    for one in undecided:
+        for missing in one["missing"]:
+            shared = missing["where"].startswith("stores.") and missing["field"] in UNCHANGED
+            fields = places.setdefault((missing["where"], missing["sides"], shared), [])
+            if missing["field"] and missing["field"] not in fields:
+                fields.append(missing["field"])
+    alike: dict[tuple[str, tuple[str, ...], str], list[str]] = {}
+    for (where, sides, _), fields in places.items():
+        section, _, name = where.partition(".")
+        known = section in _SECTIONS and bool(name) and ", or " not in name
+        names = alike.setdefault((section if known else where, tuple(fields), sides), [])
+        names += [name] if known else []
+    return [Lacking(what, fields, sides, tuple(names)) for (what, fields, sides), names in alike.items()]
+
+
+def gap_lines(plan: Mapping[str, Any]) -> Iterator[str]:
+    """One line for each gap on which the plan depends; fields that are new in declarations are one line for all."""
+    found = gaps(one for one in plan["undecided"] if one["matters"])
+    newer = [gap for gap in found if gap.what == "stores" and gap.fields and set(gap.fields) <= set(UNCHANGED)]
+    yield from (str(gap) for gap in found if gap not in newer)
+    if newer:
+        fields = [one for one in UNCHANGED if any(one in gap.fields for gap in newer)]
+        names = list(dict.fromkeys(name for gap in newer for name in gap.names))
+        sides = ", ".join(dict.fromkeys(gap.sides for gap in newer))
+        asked = Lacking("stores", tuple(fields), sides if len({gap.sides for gap in newer}) == 1 else "", tuple(names))
+        yield (
+            f"{asked}: new fields of declarations. If the change touches none of them, one line in the new declaration "
+            f"is enough: unchanged: [{', '.join(fields)}]"
+        )
+
+
+def left_open(plan: Mapping[str, Any]) -> Iterator[str]:
+    """What is not declared and does not change the plan."""
+    yield from map(str, gaps(one for one in plan["undecided"] if not one["matters"]))
+
+
+def asked_in_short(plan: Mapping[str, Any]) -> str:
+    """The gaps in a few words, for a headline."""
+    first, *others = gaps(one for one in plan["undecided"] if one["matters"])
+    fields = first_of(first.fields, _FIELDS)
+    what = f"{len(first.names)} {first.what}" if len(first.names) > 1 else ""
+    short = f"{fields} of {what}" if what else str(first._replace(fields=(fields,) if fields else ()))
+    return f"{short}; and {len(others)} more" if others else short
+
+
+def declare_commands(given: Mapping[str, Any], plan: Mapping[str, Any]) -> Iterator[str]:
+    """The commands for the files that were given: a skeleton for each side that lacks a fact, and the plan again."""
+    sides = {side for gap in gaps(one for one in plan["undecided"] if one["matters"]) for side in gap.sides.split(", ")}
+    topologies = ("--from-topology", _file(given, "from"), "--to-topology", _file(given, "to"))
+    known: list[str] = []
+    again: list[str] = []
+    for option in ("from", "to"):
+        declared = given.get(f"{option}_declaration")
+        known += [f"--{option}-declaration", str(declared)] if declared else []
+    for side, option in (("old", "from"), ("new", "to")):
+        declared = given.get(f"{option}_declaration")
+        target = str(declared) if declared else str(PurePath(_file(given, option)).with_suffix(".yaml"))
+        if side in sides:
+            command = pasted(("kstreams-runbooks", "declare", *topologies, *known, "--side", side))
+            yield from (f"add the lines that this prints to {target}:", command) if declared else ()
+            yield from () if declared else (f"{command} > {pasted((target,))}",)
+        if declared or side in sides:
+            again += [f"--{option}-declaration", target]
+        for name in ("config", "version"):
+            if value := given.get(f"{option}_{name}"):
+                again += [f"--{option}-{name}", str(value)]
+    yield "replace or delete every null, then plan again:"
+    yield pasted(("kstreams-runbooks", "plan", *topologies, *again))
+
+
+def _file(given: Mapping[str, Any], option: str) -> str:
+    """The path of a description; a name in place of stdin."""
+    path = str(given[f"{option}_topology"])
+    return path if path != "-" else {"from": "before.txt", "to": "after.txt"}[option]
+
+
+def _listed(fields: Iterable[str]) -> str:
+    *first, last = list(fields) or [""]
+    return f"{', '.join(first)} and {last}" if first else last

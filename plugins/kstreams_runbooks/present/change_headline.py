@@ -1,0 +1,49 @@
+"""The first lines of a plan: the answer in a few words, its reasons, and the findings that count."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from kstreams_runbooks.present.change_gaps import asked_in_short
+from kstreams_runbooks.wording import first_of, sentence
+
+_RULES = 3
+
+
+def headline(plan: Mapping[str, Any]) -> str:
+    """The answer in one sentence; SAFE only if a rolling bounce is enough and every finding is an info."""
+    runbooks = ", then ".join(plan["runbooks"])
+    if plan["verdict"] == "inconclusive":
+        return f"NOT KNOWN: declare {asked_in_short(plan)}"
+    if plan["verdict"] != "proceed":
+        return f"CANNOT: no runbook makes this safe{_worst(plan)}"
+    if plan["runbooks"] == ["rolling_bounce"] and not _worst(plan):
+        return f"SAFE: {runbooks}"
+    return f"RUNBOOK NEEDED: {runbooks}{_worst(plan)}"
+
+
+def notes(plan: Mapping[str, Any]) -> list[str]:
+    """Smaller changes of the program first, then the reasons, and the facts that both versions lack.
+
+    What an inconclusive plan lacks has a section of its own.
+    """
+    lacking = [f"not compared, missing in both versions: {', '.join(plan['not_compared'])}"]
+    reasons = [] if plan["verdict"] == "inconclusive" else map(sentence, plan["reasons"])
+    return [*map(_cure, plan["cures"]), *reasons, *(lacking if plan["not_compared"] else [])]
+
+
+def _cure(cure: Mapping[str, Any]) -> str:
+    enough = " and ".join(cure["runbooks"])
+    return sentence(f"cheaper: {cure['what']}; then {enough} is enough for these findings. It costs: {cure['cost']}")
+
+
+def uncovered(plan: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Findings that no stronger finding covers, from the worst."""
+    return [one for one in plan["findings"] if one["covered_by"] is None]
+
+
+def _worst(plan: Mapping[str, Any]) -> str:
+    """The rules of the worst findings, such as ` (danger: store-renamed)`; empty if every finding is an info."""
+    for severity in ("danger", "warning"):
+        if ids := [*dict.fromkeys(one["id"] for one in uncovered(plan) if one["severity"] == severity)]:
+            return f" ({severity}: {first_of(ids, _RULES)})"
+    return ""

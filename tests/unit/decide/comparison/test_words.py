@@ -1,0 +1,58 @@
+"""Old and new values of a change as its sentences show them."""
+
+from kstreams_runbooks.decide.change.reading import read_change
+from kstreams_runbooks.decide.comparison.words import disagreement, store_words, topic_words
+from kstreams_runbooks.model.topology.declaration import DeclaredStore, DeclaredTopic, Serde, Window
+from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
+from world.pairs import compared
+
+HOUR = 3_600_000
+
+
+def window(size_ms: int, grace_ms: int = 0) -> DeclaredStore:
+    return DeclaredStore("window", Window("tumbling", size_ms, grace_ms), HOUR, "user")
+
+
+def messages(case: str) -> dict[str, str]:
+    both = compared(case)
+    read = read_change(both.before, both.after, topology_change_rules(), upgrade_path_rules())
+    return {one.id: one.message for one in read.findings}
+
+
+def test_a_store_shows_each_value_that_changed_and_no_other() -> None:
+    """In units that a person reads."""
+    words = store_words(window(HOUR), window(2 * HOUR, HOUR))
+    assert (words["windows"], words["graces"]) == (" (tumbling 1 h → tumbling 2 h)", " (0 ms → 1 h)")
+    assert (words["keys"], words["kinds"], words["retentions"], words["serdes"]) == ("", "", "", "")
+    plain = DeclaredStore("key_value", key="page")
+    assert store_words(plain, window(HOUR))["kinds"] == " (key-value → window)"
+    assert store_words(plain, window(HOUR))["windows"] == " (no window → tumbling 1 h)"
+    assert store_words(plain, window(HOUR))["keys"] == " (page → user)"
+
+
+def test_a_value_that_one_side_lacks_is_left_out() -> None:
+    """Half a change is not shown: the other half is unknown."""
+    assert set(store_words(None, window(HOUR)).values()) == {""}
+    assert topic_words(DeclaredTopic(partitions=4), DeclaredTopic())["partitions"] == ""
+
+
+def test_a_topic_shows_its_partitions_and_its_serdes() -> None:
+    """A schema version is part of a serde's name."""
+    old = DeclaredTopic(4, value_serde=Serde("json"))
+    new = DeclaredTopic(8, value_serde=Serde("json", 2))
+    words = topic_words(old, new)
+    assert (words["partitions"], words["serdes"]) == (" (4 → 8)", " (values json → json v2)")
+
+
+def test_the_sentences_of_a_change_have_both_values() -> None:
+    """On topologies of the real library."""
+    assert "(no window → tumbling 1 h)" in messages("count-to-windowed-count")["window-size-changed"]
+    assert "(key-value → window)" in messages("count-to-windowed-count")["store-type-changed"]
+
+
+def test_a_roll_that_would_mix_two_topologies_names_where_they_differ() -> None:
+    """The subtopologies with their topics, as far as they differ."""
+    assert disagreement(compared("daily-orders-grouped-by-cleaned-key")) == (
+        "subtopology 1 is new and reads GroupOrders-repartition"
+    )
+    assert disagreement(compared("filter-before-named-count")) == ""

@@ -1,0 +1,131 @@
+"""What a person on call reads of a plan: the answer, one block for each rule, one order of steps, sources once."""
+
+import re
+from typing import Any
+
+import pytest
+from kstreams_runbooks.decide.change.reading import read_change
+from kstreams_runbooks.present.change import document, exit_code
+from kstreams_runbooks.present.change_blocks import blocks
+from kstreams_runbooks.present.change_gaps import declare_commands, gap_lines
+from kstreams_runbooks.present.change_headline import headline
+from kstreams_runbooks.present.change_text import as_markdown, as_text
+from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
+from world.pairs import compared, expected
+
+SHIFTED = "filter-before-unnamed-foreign-key-join"
+NOT_DECLARED = "count-becomes-sum/not-declared"
+STAYS = "count-store-renamed/to-another-release"
+
+
+def read(case: str) -> Any:
+    both = compared(case)
+    return read_change(both.before, both.after, topology_change_rules(), upgrade_path_rules())
+
+
+def plan(case: str) -> dict[str, Any]:
+    return document(read(case))
+
+
+def section(text: str, title: str) -> list[str]:
+    """The lines below a title."""
+    lines = text.splitlines()
+    start = lines.index(title) + 1
+    return lines[start : next((at for at in range(start, len(lines)) if not lines[at]), len(lines))]
+
+
+@pytest.mark.parametrize("case", expected())
+def test_the_headline_agrees_with_the_exit_code(case: str) -> None:
+    """SAFE is exit code 0 and nothing else; a danger is never next to it."""
+    reading = read(case)
+    first = headline(document(reading))
+    words = {0: ("SAFE: ",), 1: ("RUNBOOK NEEDED: ", "CANNOT: "), 2: ("CANNOT: ",), 3: ("NOT KNOWN: declare ",)}
+    assert first.startswith(words[exit_code(reading)])
+    assert not first.startswith("SAFE") or "danger" not in as_text(document(reading))
+
+
+def test_findings_of_one_rule_are_one_block_with_its_objects() -> None:
+    """Two stores and two topics have moved: one block, two meanings, the reason once for each."""
+    (shifted,) = [one for one in blocks(plan(SHIFTED)) if one.rule == "generated-name-shifted"]
+    stores, topics = shifted.parts
+    assert stores.says.startswith("2 stores, because KTABLE-FILTER-0000000003 was added: ")
+    assert stores.objects[1] == "customers-STATE-STORE-0000000003 → customers-STATE-STORE-0000000004"
+    assert stores.data == "Nothing fails; the store's results start from nothing: a count goes on from 0"
+    assert topics.says.startswith("2 internal topics, because ")
+    text = as_text(plan(SHIFTED))
+    assert len(re.findall(r"^  danger ", text, re.MULTILINE)) == 1
+    assert "          Nothing fails; records that were in the old topic" in text
+
+
+def test_sixteen_names_are_sixteen_lines() -> None:
+    """Not a paragraph each; beyond twenty they are counted."""
+    made = plan("filter-before-unnamed-count")
+    (one,) = [found for found in made["findings"] if found["id"] == "generated-name-shifted"]
+    for count, lines in ((16, 16), (30, 21)):
+        names = [f"new-{number}" for number in range(count)]
+        findings = [
+            {**one, "object": name, "message": f"store old{len(name) * 7}{name[4:]}0 → {name}, because x: gone"}
+            for name in names
+        ]
+        (block,) = blocks({**made, "findings": findings})
+        (part,) = block.parts
+        assert (part.says, len(part.objects)) == (f"{count} stores, because x: gone", lines)
+    assert part.objects[-1] == "10 more: --format json"
+
+
+def test_infos_keep_their_sentence() -> None:
+    """Several of one rule are one sentence with the other names."""
+    made = plan("filter-before-unnamed-count")
+    (info,) = [one for one in made["findings"] if one["id"] == "operator-added-or-removed"]
+    two = [{**info, "object": name, "message": f"operator {name} is new"} for name in ("first", "second")]
+    (block,) = blocks({**made, "findings": two})
+    assert block.parts[0].says == "operator first is new; the same for second"
+
+
+@pytest.mark.parametrize("made", [as_text, as_markdown])
+def test_each_source_is_printed_once(made: Any) -> None:
+    """At the end, by the number that its findings have."""
+    for case in (SHIFTED, STAYS):
+        document_ = plan(case)
+        flat = " ".join(made(document_).replace("\\", "").replace("`", "").split())
+        before, _, after = re.split("(ources )", flat, maxsplit=1)
+        for source in {one["source"] for one in document_["findings"] if one["covered_by"] is None}:
+            assert source not in before, source
+            assert source in after, source
+
+
+def test_a_change_with_a_release_has_one_order_of_steps() -> None:
+    """The upgrade comes second, in its own run, and is not printed as another answer."""
+    text = as_text(plan(STAYS))
+    assert section(text, "order of steps") == [
+        "  1. store_migration: bring the change of the topology and keep the present library",
+        "  2. library_bump, in a run of its own: 3.9.1 to 4.3.1: one rolling bounce",
+    ]
+    assert text.count("one rolling bounce") - text.count("4.3: one rolling bounce") == 1
+    assert "order of steps" not in as_text(plan(SHIFTED))
+
+
+def test_what_is_missing_has_its_commands_with_the_files_that_were_given() -> None:
+    """A side with a declaration gets lines to add; a side without one gets a file."""
+    made = plan(NOT_DECLARED)
+    (line,) = gap_lines(made)
+    assert line.startswith("aggregate of store totals (old, new): new fields of declarations. ")
+    assert line.endswith("unchanged: [aggregate]")
+    given = {"from_topology": "a/old.txt", "to_topology": "a/new.txt", "to_declaration": "a/n.yaml"}
+    both = "--from-topology a/old.txt --to-topology a/new.txt"
+    assert list(declare_commands(given, made)) == [
+        f"kstreams-runbooks declare {both} --to-declaration a/n.yaml --side old > a/old.yaml",
+        "add the lines that this prints to a/n.yaml:",
+        f"kstreams-runbooks declare {both} --to-declaration a/n.yaml --side new",
+        "replace or delete every null, then plan again:",
+        f"kstreams-runbooks plan {both} --from-declaration a/old.yaml --to-declaration a/n.yaml",
+    ]
+
+
+def test_stores_that_lack_the_same_are_one_line() -> None:
+    """Their names once, the fields once."""
+    missing = [
+        {"where": f"stores.{name}", "field": field, "sides": "new"} for name in ("a", "b") for field in ("kind", "key")
+    ]
+    made = {"undecided": [{"matters": True, "missing": missing}]}
+    assert list(gap_lines(made)) == ["kind and key of 2 stores: a, b (new)"]
