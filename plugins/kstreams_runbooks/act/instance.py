@@ -3,7 +3,7 @@
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
@@ -11,6 +11,7 @@ from types import FrameType
 from kstreams_runbooks.deployers.protocol import Deployer
 from kstreams_runbooks.errors import Interrupted, Refused, RunbookError, WriteRefused
 from kstreams_runbooks.model.readings.states import is_down
+from kstreams_runbooks.model.target import Target
 
 # Airflow tells a task to go by SIGINT or SIGTERM and kills it some seconds later.
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -29,14 +30,13 @@ class RestartTimes:
 def restart(
     deployer: Deployer,
     instance: str,
-    release: str,
-    settings: Mapping[str, str],
+    target: Target,
     *,
     remove_members: Callable[[], None] | None,
     log: Callable[[str], None],
     clear_state: bool = False,
 ) -> RestartTimes:
-    """Stop one instance, clear its local state where asked, set release and settings, remove its members, start it.
+    """Stop one instance, clear its local state where asked, set `target`, remove its members, start it.
 
     `remove_members` is called once the process is gone, where membership is not static: the others would wait out the
     session timeout (45 s by default) for a member that does not come back under its name.
@@ -52,14 +52,14 @@ def restart(
     if not deployer.abilities.act:
         raise WriteRefused(
             f"{instance}: its deployer changes nothing itself, so nothing is restarted; ask a person: "
-            f"{deployer.request('deploy', instance, release, settings)}"
+            f"{deployer.request('deploy', instance, target)}"
         )
     with _signals() as told:
         if told:
             raise Interrupted(f"{instance}: told to stop before anything was done; nothing was changed")
         already = _is_stopped(deployer, instance)
         if not already:
-            deployer.check_apply(instance, release, settings)
+            deployer.check_apply(instance, target)
             if clear_state:
                 deployer.check_clear_state(instance)
         requested = _now_ms()
@@ -68,11 +68,11 @@ def restart(
             deployer.stop(instance)
             stopped = _now_ms()
             if not told:
-                log(f"{instance}: down after {stopped - requested} ms; set {_settings(release, settings)}")
+                log(f"{instance}: down after {stopped - requested} ms; set {target.text}")
                 if clear_state:
                     deployer.clear_state(instance)
                     log(f"{instance}: local state cleared")
-                deployer.apply(instance, release, settings)
+                deployer.apply(instance, target)
             if remove_members is not None:
                 remove_members()
             deployer.start(instance)
@@ -93,7 +93,7 @@ def _start_again(deployer: Deployer, instance: str, error: BaseException, log: C
         deployer.start(instance)
     except RunbookError as second:
         raise Refused(
-            f"{instance} is DOWN: {error}; and starting it again failed: {second}; start it by hand"
+            f"{instance} is DOWN: {error}; and starting it again failed: {second}; start it manually"
         ) from error
 
 
@@ -121,10 +121,6 @@ def _signals() -> Iterator[list[str]]:
         for number, handler in before.items():
             # None is a handler that was not set from Python: the default is the nearest that can be put back.
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
-
-
-def _settings(release: str, settings: Mapping[str, str]) -> str:
-    return ", ".join([f"release={release}", *(f"{key}={value}" for key, value in sorted(settings.items()))])
 
 
 def _now_ms() -> int:

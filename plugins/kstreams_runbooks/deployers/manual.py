@@ -1,11 +1,10 @@
-"""Instances that a person deploys, by hand or by changing what a GitOps controller follows: this program only looks.
+"""Instances that a person deploys, manually or by changing what a GitOps controller follows: this program only looks.
 
 The mutating verbs are requests. A step says them (`request`), and waits until it observes that they were done; without
 an instances command it can observe neither release nor settings, and everything that needs them is inconclusive.
 """
 
 import time
-from collections.abc import Mapping
 
 from kstreams_runbooks.deployers.command.deployer import known_release, look, topology_of
 from kstreams_runbooks.deployers.requests import Wish, request_sentence
@@ -14,6 +13,7 @@ from kstreams_runbooks.errors import BadInput, WriteRefused
 from kstreams_runbooks.fleet.deployers.manual import ManualSettings, Stated
 from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.readings.readings import Deployment, Missing, Taken
+from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.wording import sentence
 
 _UNSEEN = "the manual deployer has no instances command; declare deployer.commands.instances"
@@ -56,14 +56,14 @@ class ManualDeployer:
         taken = Taken(now_ms, "manual, nothing to look with")
         return tuple(self._unseen(name, taken) for name in self._names)
 
-    def check_apply(self, instance: str, release: str, settings: Mapping[str, str]) -> None:
+    def check_apply(self, instance: str, target: Target) -> None:
         """BadInput for an unknown instance or release, WriteRefused for a setting that no runbook sets or an obstacle.
 
         A person may ignore an obstacle, but the settings that are waited for would never be observed.
         """
         self._one(instance)
-        known_release(release, self._settings.releases)
-        refuse_others(instance, settings, self._settable)
+        known_release(target.release, self._settings.releases)
+        refuse_others(instance, target, self._settable)
         for found in self.instances():
             if found.instance == instance and found.obstacles:
                 raise WriteRefused(f"{instance}: {'; '.join(found.obstacles)}")
@@ -72,10 +72,10 @@ class ManualDeployer:
         """A person can always be asked."""
         self._one(instance)
 
-    def apply(self, instance: str, release: str, settings: Mapping[str, str]) -> None:
+    def apply(self, instance: str, target: Target) -> None:
         """A request; in a dry run it is recorded, else WriteRefused."""
-        self.check_apply(instance, release, settings)
-        self._ask(self.request("deploy", instance, release, settings))
+        self.check_apply(instance, target)
+        self._ask(self.request("deploy", instance, target))
 
     def stop(self, instance: str) -> None:
         """A request; in a dry run it is recorded, else WriteRefused."""
@@ -89,27 +89,25 @@ class ManualDeployer:
         """A request; in a dry run it is recorded, else WriteRefused."""
         self._ask(self.request("clear_state", instance))
 
-    def topology(self, release: str) -> str:
-        """What the topology command prints; BadInput where none is declared."""
+    def topology(self, target: Target) -> str:
+        """What the topology command prints of the release; BadInput where none is declared."""
         settings = self._settings
         return topology_of(
-            settings.commands.topology, release, settings.releases, self._application_id, settings.environment
+            settings.commands.topology, target, settings.releases, self._application_id, settings.environment
         )
 
-    def by_hand(
-        self, instance: str, release: str, settings: Mapping[str, str], *, clear_state: bool = False
-    ) -> list[str]:
+    def manual_commands(self, instance: str, target: Target, *, clear_state: bool = False) -> list[str]:
         """The requests, as comments: there is no command that this program knows."""
         stopped: tuple[Wish, ...] = ("stop", "clear_state") if clear_state else ()
         wanted = [self.request(wish, instance) for wish in stopped]
-        refuse_others(instance, settings, self._settable)
-        return [f"# {sentence(one)}" for one in (*wanted, self.request("deploy", instance, release, settings))]
+        refuse_others(instance, target, self._settable)
+        return [f"# {sentence(one)}" for one in (*wanted, self.request("deploy", instance, target))]
 
-    def request(self, wish: Wish, instance: str, release: str = "", settings: Mapping[str, str] | None = None) -> str:
+    def request(self, wish: Wish, instance: str, target: Target | None = None) -> str:
         """What the person is asked for, with the declaration's own words on how it is done."""
         self._one(instance)
-        artifact = self._settings.releases.get(release, "")
-        wanted = request_sentence(wish, instance, release=release, artifact=artifact, settings=settings)
+        artifact = "" if target is None else self._settings.releases.get(target.release, "")
+        wanted = request_sentence(wish, instance, target, artifact)
         return f"{wanted} ({self._settings.how})" if self._settings.how else wanted
 
     def _ask(self, request: str) -> None:

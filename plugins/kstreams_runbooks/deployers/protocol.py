@@ -12,12 +12,12 @@ Small enough that a command or a person can stand behind it. Rules for all of th
   `request` to a person instead, and waits until `instances` shows that it was done.
 """
 
-from collections.abc import Mapping
 from typing import Protocol
 
 from kstreams_runbooks.deployers.requests import Wish
 from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.readings.readings import Deployment
+from kstreams_runbooks.model.target import Target
 
 
 class Deployer(Protocol):
@@ -39,17 +39,17 @@ class Deployer(Protocol):
         `obstacles` say why `apply` would refuse whatever it is given.
         """
 
-    def check_apply(self, instance: str, release: str, settings: Mapping[str, str]) -> None:
+    def check_apply(self, instance: str, target: Target) -> None:
         """Refuse here what `apply` would refuse, before anything is stopped for it; changes nothing."""
 
     def check_clear_state(self, instance: str) -> None:
         """Refuse here what `clear_state` would refuse of a stopped instance, before it is stopped for it."""
 
-    def apply(self, instance: str, release: str, settings: Mapping[str, str]) -> None:
+    def apply(self, instance: str, target: Target) -> None:
         """Declare release and settings of one instance for its next start: all of it or nothing.
 
-        Afterwards exactly `settings` are set. It may be called while the instance runs: nothing happens to the
-        process, and `applied` is False until it is started again.
+        Afterwards exactly the settings of `target` are set. It may be called while the instance runs: nothing happens
+        to the process, and `applied` is False until it is started again.
         """
 
     def stop(self, instance: str) -> None:
@@ -61,16 +61,18 @@ class Deployer(Protocol):
     def clear_state(self, instance: str) -> None:
         """Delete the local state of the application, of this instance only; WriteRefused while its process lives."""
 
-    def topology(self, release: str) -> str:
-        """Topology description of a release (`Topology#describe`), without starting an instance."""
+    def topology(self, target: Target) -> str:
+        """Text of the topology description (`Topology#describe`) of a target, without starting an instance.
 
-    def by_hand(
-        self, instance: str, release: str, settings: Mapping[str, str], *, clear_state: bool = False
-    ) -> list[str]:
-        """Commands with which a person brings one instance to `release` and `settings` without this program.
+        A topology command gets the release alone. No deployer passes the settings of `target` to it today, so the
+        description is of the release with the settings that the command itself has.
+        """
+
+    def manual_commands(self, instance: str, target: Target, *, clear_state: bool = False) -> list[str]:
+        """Commands with which a person brings one instance to `target` without this program.
 
         With `clear_state` its local state is deleted in between.
         """
 
-    def request(self, wish: Wish, instance: str, release: str = "", settings: Mapping[str, str] | None = None) -> str:
-        """What a person is asked for, in one sentence: `deploy` needs release and settings, the others do not."""
+    def request(self, wish: Wish, instance: str, target: Target | None = None) -> str:
+        """What a person is asked for, in one sentence: `deploy` needs a target, the others do not."""

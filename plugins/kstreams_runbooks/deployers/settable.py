@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from kstreams_runbooks.errors import WriteRefused
+from kstreams_runbooks.model.target import Target
 
 # What the runbooks of this project set themselves; neither is ever a secret.
 ALWAYS = frozenset({"processing.guarantee", "upgrade.from"})
@@ -14,9 +15,9 @@ def settable_keys(declared: Iterable[str]) -> frozenset[str]:
     return ALWAYS | frozenset(declared)
 
 
-def refuse_others(instance: str, settings: Mapping[str, str], settable: frozenset[str]) -> None:
+def refuse_others(instance: str, target: Target, settable: frozenset[str]) -> None:
     """WriteRefused where a setting is not `settable`."""
-    if strange := sorted(set(settings) - settable):
+    if strange := sorted(dict(target.settings).keys() - settable):
         raise WriteRefused(
             f"{instance}: no runbook sets {', '.join(strange)} (allowed: {', '.join(sorted(settable))}; more by "
             "`settable` in the fleet entry)"

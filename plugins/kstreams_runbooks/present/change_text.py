@@ -10,6 +10,18 @@ from kstreams_runbooks.wording import LONGEST_SENTENCE, cell, code, first_of, ma
 _WIDTH = 110
 _SHOWN = 3
 _RUN_IT = "run it"
+# A setting is read with its old and its new value, also if nothing has to be done.
+_IN_FULL = frozenset(
+    {
+        "commit-interval-changed",
+        "record-cache-changed",
+        "replication-factor-changed",
+        "setting-changed",
+        "setting-default-changed",
+        "setting-deprecated",
+        "standby-replicas-changed",
+    }
+)
 _STARTS_OVER = {"reset_and_cleanup", "blue_green_cutover"}
 _PLURAL = {"topic": "topics", "directory": "directories", "group": "groups"}
 
@@ -72,10 +84,12 @@ def sections(plan: Mapping[str, Any]) -> Iterator[Section]:
 
 
 def infos(plan: Mapping[str, Any]) -> Iterator[str]:
-    """Findings that need no action, by id: a reader can look them up."""
+    """Findings that need no action: settings in full, others by id, which a reader can look up."""
     objects: dict[str, list[str]] = {}
     for finding in uncovered(plan):
-        if finding["severity"] == "info":
+        if finding["severity"] == "info" and finding["id"] in _IN_FULL:
+            yield sentence(f"info    {finding['id']}: {finding['message']}")
+        elif finding["severity"] == "info":
             objects.setdefault(finding["id"], []).append(finding["object"])
     for rule, names in objects.items():
         yield sentence(f"info    {rule}: {first_of(names, _SHOWN)}")

@@ -129,9 +129,10 @@ def verify_command(expected: Path, actual: Path, form: str, **given: Any) -> Non
 def _answer(given: dict[str, Any], form: str, **more: Any) -> int:
     """Print the plan for what the options name, and give its exit code."""
     from kstreams_runbooks.decide.change.reading import read_change
+    from kstreams_runbooks.model.releases.settings import SettingCatalogue
     from kstreams_runbooks.present.change import document, exit_code
     from kstreams_runbooks.present.change_text import as_markdown, as_text
-    from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
+    from kstreams_runbooks.rules import release_settings, topology_change_rules, upgrade_path_rules
     from kstreams_runbooks.terminal.inputs import SideFiles, read_side
 
     if str(given["from_topology"]) == str(given["to_topology"]) == "-":
@@ -147,7 +148,10 @@ def _answer(given: dict[str, Any], form: str, **more: Any) -> int:
         )
         for side in ("from", "to")
     )
-    reading = read_change(before, after, topology_change_rules(), upgrade_path_rules())
+    catalogue = SettingCatalogue()
+    if before.declared.config is not None or after.declared.config is not None:
+        catalogue = release_settings()
+    reading = read_change(before, after, topology_change_rules(), upgrade_path_rules(), catalogue=catalogue)
     plan = {**document(reading), **more}
     if form == "json":
         click.echo(json.dumps(plan, indent=2))

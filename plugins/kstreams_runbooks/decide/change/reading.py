@@ -7,11 +7,14 @@ from kstreams_runbooks.decide.change.answer import ChangePlan, change_plan
 from kstreams_runbooks.decide.change.effects import Effect, effects
 from kstreams_runbooks.decide.change.library import library_findings
 from kstreams_runbooks.decide.change.rules import Fired, fired
+from kstreams_runbooks.decide.change.settings import settings_of_release
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.prediction import Prediction, predicted
+from kstreams_runbooks.decide.comparison.settings import NOTHING_KNOWN
 from kstreams_runbooks.decide.comparison.subjects import subjects
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.rules import UpgradePathRules
+from kstreams_runbooks.model.releases.settings import SettingCatalogue
 from kstreams_runbooks.model.topology.change import ChangeFinding, ChangeRule, Undecided
 from kstreams_runbooks.model.verdicts import Outcome
 
@@ -51,16 +54,21 @@ def read_change(
     rules: tuple[ChangeRule, ...],
     versions: UpgradePathRules,
     broker: Release | None = None,
+    catalogue: SettingCatalogue = NOTHING_KNOWN,
 ) -> ChangeReading:
     """Every consequence of going from one side to the other, with its source, and the runbooks for it.
 
     Two versions that share nothing are refused: they are not of one application. `broker` is the lowest release among
-    the brokers, None if no cluster was read.
+    the brokers, None if no cluster was read. Without a `catalogue` the settings of the releases judge nothing.
     """
     compared = Compared(before, after)
-    by_rows = fired(subjects(compared), rules)
+    by_rows = fired(subjects(compared, catalogue), rules)
     of_library = library_findings(compared, versions, broker)
-    found = Fired((*by_rows.findings, *of_library.findings), (*by_rows.undecided, *of_library.undecided))
+    of_settings = settings_of_release(compared, versions, catalogue, broker)
+    found = Fired(
+        (*by_rows.findings, *of_library.findings, *of_settings.findings),
+        (*by_rows.undecided, *of_library.undecided),
+    )
     plan = change_plan(found)
     if compared.nothing_in_common:
         reason = (

@@ -19,7 +19,11 @@ from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.address import printable
 from kstreams_runbooks.model.readings.readings import Deployment, Taken
 from kstreams_runbooks.model.readings.states import is_down, is_up
+from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.wording import pasted, sentence
+
+# Of a command that sets nothing.
+_NO_TARGET = Target("")
 
 
 class CommandDeployer:
@@ -32,7 +36,7 @@ class CommandDeployer:
         self._dry_run = dry_run
         self._settable = settable_keys(settings.settable)
         self._instances = {instance.name: instance for instance in settings.instances}
-        self._topologies: dict[str, str] = {}
+        self._topologies: dict[Target, str] = {}
 
     @property
     def abilities(self) -> Abilities:
@@ -53,28 +57,27 @@ class CommandDeployer:
             self._settings.environment,
         )
 
-    def check_apply(self, instance: str, release: str, settings: Mapping[str, str]) -> None:
+    def check_apply(self, instance: str, target: Target) -> None:
         """BadInput for an unknown release, WriteRefused for a setting that no runbook sets and for any obstacle."""
-        self._guarded(instance, release, settings)
+        self._guarded(instance, target)
 
     def check_clear_state(self, instance: str) -> None:
         """BadInput where no clear_state command is declared."""
         self._one(instance)
         self._clearing()
 
-    def apply(self, instance: str, release: str, settings: Mapping[str, str]) -> None:
+    def apply(self, instance: str, target: Target) -> None:
         """Let the command set both; it is not called where they are set already."""
-        before = self._guarded(instance, release, settings)
-        if (before.release, dict(before.settings)) == (release, dict(settings)):
+        before = self._guarded(instance, target)
+        if before.target == target:
             return
-        wanted = ", ".join([f"release={release}", *(f"{key}={value}" for key, value in sorted(settings.items()))])
-        if self._recorded(f"set {instance} to {wanted}"):
+        if self._recorded(f"set {instance} to {target.text}"):
             return
-        after = self._done(instance, "apply", self._settings.commands.apply, release, settings)
-        if (after.release, dict(after.settings)) != (release, dict(settings)):
+        after = self._done(instance, "apply", self._settings.commands.apply, target)
+        if after.target != target:
             raise Refused(
                 f"{instance}: apply ended with 0, but prints release {after.release} with "
-                f"{', '.join(key for key, _ in after.settings) or 'no setting'} (asked for: {wanted})"
+                f"{', '.join(key for key, _ in after.settings) or 'no setting'} (asked for: {target.text})"
             )
 
     def stop(self, instance: str) -> None:
@@ -115,35 +118,33 @@ class CommandDeployer:
             return
         self._done(instance, "clear_state", command)
 
-    def topology(self, release: str) -> str:
-        """What the topology command prints of a release; kept for the life of this deployer."""
-        if release not in self._topologies:
+    def topology(self, target: Target) -> str:
+        """What the topology command prints of the release; kept for the life of this deployer."""
+        if target not in self._topologies:
             command, releases = self._settings.commands.topology, self._settings.releases
-            self._topologies[release] = topology_of(
-                command, release, releases, self._application_id, self._settings.environment
+            self._topologies[target] = topology_of(
+                command, target, releases, self._application_id, self._settings.environment
             )
-        return self._topologies[release]
+        return self._topologies[target]
 
-    def by_hand(
-        self, instance: str, release: str, settings: Mapping[str, str], *, clear_state: bool = False
-    ) -> list[str]:
+    def manual_commands(self, instance: str, target: Target, *, clear_state: bool = False) -> list[str]:
         """The team's own commands: stop, clear the local state where asked, apply, start."""
         self._one(instance)
-        refuse_others(instance, settings, self._settable)
+        refuse_others(instance, target, self._settable)
         commands = self._settings.commands
         clear = [commands.clear_state] if clear_state and commands.clear_state else []
         told = [f"# {sentence(request_sentence('clear_state', instance))}"] if clear_state and not clear else []
-        values = self._values(instance, release, settings)
+        values = self._values(instance, target)
         return [
             pasted(filled(commands.stop, values)),
             *told,
             *(pasted(filled(each, values)) for each in (*clear, commands.apply, commands.start)),
         ]
 
-    def request(self, wish: Wish, instance: str, release: str = "", settings: Mapping[str, str] | None = None) -> str:
+    def request(self, wish: Wish, instance: str, target: Target | None = None) -> str:
         """What a person would be asked for."""
-        artifact = self._settings.releases.get(release, "")
-        return request_sentence(wish, instance, release=release, artifact=artifact, settings=settings)
+        artifact = "" if target is None else self._settings.releases.get(target.release, "")
+        return request_sentence(wish, instance, target, artifact)
 
     def _one(self, instance: str) -> None:
         if instance not in self._instances:
@@ -158,11 +159,11 @@ class CommandDeployer:
             )
         return command
 
-    def _guarded(self, instance: str, release: str, settings: Mapping[str, str]) -> Deployment:
-        """What is set now, where nothing speaks against setting `release` and `settings`."""
+    def _guarded(self, instance: str, target: Target) -> Deployment:
+        """What is set now, where nothing speaks against setting `target`."""
         self._one(instance)
-        known_release(release, self._settings.releases)
-        refuse_others(instance, settings, self._settable)
+        known_release(target.release, self._settings.releases)
+        refuse_others(instance, target, self._settable)
         now = self._now(instance)
         if now.obstacles:
             raise WriteRefused(f"{instance}: {'; '.join(now.obstacles)}")
@@ -185,34 +186,25 @@ class CommandDeployer:
             self.would_write.append(sentence)
         return self._dry_run
 
-    def _done(
-        self,
-        instance: str,
-        verb: str,
-        command: Command,
-        release: str = "",
-        settings: Mapping[str, str] | None = None,
-    ) -> Deployment:
+    def _done(self, instance: str, verb: str, command: Command, target: Target = _NO_TARGET) -> Deployment:
         """Run a command that changes something; returns the instance as it prints it."""
         if self._dry_run:
             raise WriteRefused(f"{instance}: {verb} is refused: this deployer only reads")
-        text = run_script(
-            instance, verb, command, self._values(instance, release, settings or {}), self._settings.environment
-        )
+        text = run_script(instance, verb, command, self._values(instance, target), self._settings.environment)
         who = f"{instance}: {verb} ({printable(command.run[0])})"
         for one in parsed(text, InstancesDocument, who).instances:
             if one.instance == instance:
                 return deployment_of(one, _taken("command", command), self._settable)
         raise Inconclusive(f"{who} ended with 0, but does not print {instance}; its effect is unknown")
 
-    def _values(self, instance: str, release: str, settings: Mapping[str, str]) -> dict[str, str]:
+    def _values(self, instance: str, target: Target) -> dict[str, str]:
         return {
             "application_id": self._application_id,
             "instance": instance,
-            "release": release,
-            # A release that is not declared any more can still be named by hand.
-            "artifact": self._settings.releases.get(release, release),
-            "settings": json.dumps(dict(settings), sort_keys=True, separators=(",", ":")),
+            "release": target.release,
+            # A person can still name a release that is not declared any more.
+            "artifact": self._settings.releases.get(target.release, target.release),
+            "settings": json.dumps(dict(target.settings), sort_keys=True, separators=(",", ":")),
         }
 
 
@@ -233,12 +225,16 @@ def look(
 
 def topology_of(
     command: Command | None,
-    release: str,
+    target: Target,
     releases: Mapping[str, str],
     application_id: str,
     environment: CommandEnvironment,
 ) -> str:
-    """The topology description that a command prints; BadInput where none is declared or the release is unknown."""
+    """The topology description that a command prints; BadInput where none is declared or the release is unknown.
+
+    The command gets the release, and no settings.
+    """
+    release = target.release
     known_release(release, releases)
     if command is None:
         raise BadInput(

@@ -5,7 +5,6 @@ rename. The instance's launcher reads it at every start.
 """
 
 import time
-from collections.abc import Mapping
 from pathlib import Path
 
 from kstreams_runbooks.deployers import state_directory
@@ -22,6 +21,7 @@ from kstreams_runbooks.errors import BadInput, Refused, WriteRefused
 from kstreams_runbooks.fleet.deployers.supervisord import SupervisordInstance, SupervisordSettings
 from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.readings.readings import Deployment, Missing, ProcessState, Taken
+from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.properties import dump, write_atomically
 from kstreams_runbooks.wording import outside, pasted
 
@@ -62,7 +62,7 @@ class SupervisordDeployer:
         self._settable = settable_keys(settings.settable)
         self._supervisord = Supervisord(settings.url, writable=not dry_run)
         self._instances = {instance.name: instance for instance in settings.instances}
-        self._topologies: dict[str, str] = {}
+        self._topologies: dict[Target, str] = {}
 
     def instances(self) -> tuple[Deployment, ...]:
         """Every declared instance in one call; a program that supervisord does not know is `unknown`."""
@@ -70,21 +70,21 @@ class SupervisordDeployer:
         found = self._supervisord.processes()
         return tuple(self._deployment(one, found.get(one.program), taken) for one in self._instances.values())
 
-    def check_apply(self, instance: str, release: str, settings: Mapping[str, str]) -> None:
+    def check_apply(self, instance: str, target: Target) -> None:
         """BadInput for an unknown release, WriteRefused for a setting that no runbook sets and for any obstacle."""
-        self._guarded(instance, release, settings)
+        self._guarded(instance, target)
 
     def check_clear_state(self, instance: str) -> None:
         """What clear_state says of the instance's directory: BadInput, WriteRefused."""
         state_directory.application_directory(_state_dir(self._one(instance)), self._application_id)
 
-    def apply(self, instance: str, release: str, settings: Mapping[str, str]) -> None:
+    def apply(self, instance: str, target: Target) -> None:
         """Write release and settings; nothing is written where they stand there already, so `applied` stays True."""
-        before = self._guarded(instance, release, settings)
-        if (before.release, dict(before.settings)) == (release, dict(settings)):
+        before = self._guarded(instance, target)
+        if (before.release, before.settings) == (target.release, target.settings):
             return
         path = Path(self._one(instance).directory) / FILE
-        wanted = {RELEASE: release, **settings}
+        wanted = {RELEASE: target.release, **dict(target.settings)}
         sentence = f"write {path}: {', '.join(f'{key}={value}' for key, value in sorted(wanted.items()))}"
         if self._recorded(sentence):
             return
@@ -168,29 +168,27 @@ class SupervisordDeployer:
                 f"{target}: not wholly cleared ({error.strerror}: {error.filename}); clear it again"
             ) from None
 
-    def topology(self, release: str) -> str:
+    def topology(self, target: Target) -> str:
         """Output of the topology command, from its line `Topologies:` on; kept for the life of this deployer."""
-        if release not in self._topologies:
-            self._topologies[release] = self._printed_topology(release)
-        return self._topologies[release]
+        if target not in self._topologies:
+            self._topologies[target] = self._printed_topology(target.release)
+        return self._topologies[target]
 
-    def by_hand(
-        self, instance: str, release: str, settings: Mapping[str, str], *, clear_state: bool = False
-    ) -> list[str]:
+    def manual_commands(self, instance: str, target: Target, *, clear_state: bool = False) -> list[str]:
         """The same in a shell: stop, clear the local state where asked, write the file, start."""
         one = self._one(instance)
-        refuse_others(instance, settings, self._settable)
+        refuse_others(instance, target, self._settable)
         control = ("supervisorctl", "-s", self._supervisord.address)
         path = Path(one.directory) / FILE
-        lines = dump({RELEASE: release, **settings}).splitlines()
+        lines = dump({RELEASE: target.release, **dict(target.settings)}).splitlines()
         write = " > ".join((pasted(("printf", "%s\\n", *lines)), pasted([str(path)])))
         clear = [pasted(("rm", "-rf", str(_state_dir(one) / self._application_id)))] if clear_state else []
         return [pasted((*control, "stop", one.program)), *clear, write, pasted((*control, "start", one.program))]
 
-    def request(self, wish: Wish, instance: str, release: str = "", settings: Mapping[str, str] | None = None) -> str:
+    def request(self, wish: Wish, instance: str, target: Target | None = None) -> str:
         """What a person would be asked for."""
         self._one(instance)
-        return request_sentence(wish, instance, release=release, settings=settings)
+        return request_sentence(wish, instance, target)
 
     def _one(self, instance: str) -> SupervisordInstance:
         try:
@@ -205,11 +203,11 @@ class SupervisordDeployer:
             known = ", ".join(self._settings.releases) or "none"
             raise BadInput(f"release {release!r} is not declared (declared: {known})") from None
 
-    def _guarded(self, instance: str, release: str, settings: Mapping[str, str]) -> DeploymentFile:
-        """What stands there now, where nothing speaks against writing `release` and `settings` over it."""
+    def _guarded(self, instance: str, target: Target) -> DeploymentFile:
+        """What is declared now, where nothing speaks against writing `target` over it."""
         one = self._one(instance)
-        self._release_directory(release)
-        refuse_others(instance, settings, self._settable)
+        self._release_directory(target.release)
+        refuse_others(instance, target, self._settable)
         declared = read_declared(Path(one.directory), self._settable)
         if declared.obstacles:
             raise WriteRefused(f"{instance}: {'; '.join(declared.obstacles)}")

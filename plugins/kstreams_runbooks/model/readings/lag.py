@@ -1,19 +1,17 @@
-"""What a group still has to read, per partition: a value that is not known is None, and `state` says why.
+"""What a group still has to read, per partition: an unknown value is None, and `why` has the reason.
 
 Offsets are log offsets (ends are exclusive), times Unix milliseconds. `log_end_offset` (LEO) is where the log ends,
-`last_stable_offset` (LSO) what a read_committed consumer can read up to: below it stands an open transaction.
+`last_stable_offset` (LSO) what a read_committed consumer can read up to: the first open transaction begins there.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from kstreams_runbooks.model.readings.readings import Taken
-
 # Offsets that a consumer counts in a moment; more are worth asking Spark.
 MOST_AT_ONCE: Final = 10_000
 
-# Who processes each record once reads what was committed; whoever else, what was aborted too. Nobody gets a marker.
+# Exactly-once applications read committed records, all others aborted ones too. No consumer gets a marker.
 Isolation = Literal["read_committed", "read_uncommitted"]
 
 # How records were counted: not at all (nothing to read), by a consumer at once, or by Spark.
@@ -56,7 +54,8 @@ class Counted:
 
 
 LagRole = Literal["source", "repartition", "orphaned"]
-# `orphaned`: the group has an offset on a topic that nothing of the application reads any more.
+# `orphaned`: the group has an offset on a topic that nothing of the application reads any more. `missing`: there is no
+# such topic. `unknown`: the topic is hidden, the group or an end could not be read, or the offset is past the end.
 LagState = Literal["ok", "never_committed", "missing", "orphaned", "unknown"]
 
 
@@ -64,15 +63,15 @@ LagState = Literal["ok", "never_committed", "missing", "orphaned", "unknown"]
 class PartitionLag:
     """One partition of one group.
 
-    `committed_since_ms` is when a reading first found the group where it stands: no broker tells the time of a
-    commit, it is at least that old. `stream_time_ms` stands in the metadata of the committed offset (None: none
-    there, or of another length or version). `records` are offsets between committed and LSO, or the exact number of
-    readable ones where `exact`: markers and aborted records have offsets too; `at_least` where only a part of them
-    was scanned. `oldest_unread_ms` is the timestamp of the first record that is not read yet. `none_until` is how far
-    its log was looked at: from where the group stands no readable record comes before that offset, and one stands at
-    it where `oldest_unread_ms` is known; None where nobody looked. `lost`: such a record was deleted unread;
-    `perhaps_lost`: offsets were that nobody had looked at. `age_why` says why nobody knows when its unread records
-    are deleted.
+    `committed_since_ms` is when a reading first found this committed offset: brokers do not record commit times, it is
+    at least that old. `stream_time_ms` is in the metadata of the committed offset (None: none there, or of another
+    length or version). `records` are the offsets from the committed one to the LSO, or with `exact` the number of
+    readable records: markers and aborted records have offsets too; with `at_least` only a part was scanned.
+
+    `oldest_unread_ms` is the timestamp of the first unread record. `none_until` is how far the log was searched: no
+    readable record comes before that offset, and one is at it if `oldest_unread_ms` is known; None without a search.
+    `lost`: such a record was deleted unread; `perhaps_lost`: unsearched offsets were. `age_why` is why it is unknown
+    when its unread records are deleted.
     """
 
     topic: str
@@ -104,7 +103,7 @@ class PartitionLag:
 
     @property
     def offsets(self) -> int | None:
-        """Offsets between where the group stands, or where the log begins if that is later, and LSO."""
+        """Offsets from the committed one, or from the start of the log if that is later, to the LSO."""
         if self.state in {"unknown", "missing"} or self.last_stable_offset is None or self.log_start_offset is None:
             return None
         return max(0, self.last_stable_offset - max(self.committed or 0, self.log_start_offset))
@@ -136,7 +135,7 @@ def unread_ranges(rows: Iterable[PartitionLag]) -> dict[tuple[str, int], tuple[i
 def with_counts(rows: Iterable[PartitionLag], counts: Mapping[tuple[str, int], Readable]) -> tuple[PartitionLag, ...]:
     """The rows with records in place of offsets, where they were counted.
 
-    A part of a range that was scanned and found empty says nothing of the rest: its offsets stay.
+    A part of a range that was scanned and found empty proves nothing about the rest: its offsets stay.
     """
     return tuple(_counted(one, counts.get((one.topic, one.partition))) for one in rows)
 
@@ -182,18 +181,3 @@ class ApplicationLag:
         """Records to read over all partitions that it reads, None while one of them, or all of them, is not known."""
         counts = [one.records for one in self.read]
         return None if self.problems or not counts or None in counts else sum(count or 0 for count in counts)
-
-
-@dataclass(frozen=True, slots=True)
-class LagSnapshot:
-    """A cluster's applications at one time."""
-
-    taken: Taken
-    cluster: str
-    applications: tuple[ApplicationLag, ...]
-
-
-def with_others(snapshot: LagSnapshot, other: LagSnapshot) -> LagSnapshot:
-    """The snapshot with `other`'s readings in place of its own, for the applications that `other` has."""
-    again = {one.application: one for one in other.applications}
-    return replace(snapshot, applications=tuple(again.get(one.application, one) for one in snapshot.applications))

@@ -7,6 +7,8 @@ Units: times are Unix milliseconds, offsets are log offsets (ends are exclusive)
 from dataclasses import dataclass, field
 from typing import Literal
 
+from kstreams_runbooks.model.readings.lag import PartitionLag
+from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.wording import sentence
 
 
@@ -54,26 +56,6 @@ class Taken:
 
     at_ms: int
     source: str
-
-
-@dataclass(frozen=True, slots=True)
-class PartitionReading:
-    """Offsets of one partition for one group: `committed` and the ends are next offsets (exclusive).
-
-    `stable` is the last stable offset (LSO): what a read_committed consumer can read up to.
-    """
-
-    topic: str
-    partition: int
-    committed: int | Missing
-    log_start: int | Missing
-    stable: int | Missing
-    end: int | Missing
-
-    @property
-    def name(self) -> str:
-        """`topic-partition`, as Kafka prints it."""
-        return f"{self.topic}-{self.partition}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +155,11 @@ class Deployment:
     obstacles: tuple[str, ...] = ()
     stated: bool = False
 
+    @property
+    def target(self) -> Target | Missing:
+        """What is declared for it; Missing where its release is. The value of a hidden setting is `(hidden)`."""
+        return self.release if isinstance(self.release, Missing) else Target(self.release, self.settings)
+
     def setting(self, name: str) -> str | None:
         """Value of one declared setting, None where it is unset."""
         return dict(self.settings).get(name)
@@ -205,7 +192,7 @@ class ApplicationReading:
     broker: BrokerReading | Missing
     group: GroupReading | Missing
     topics: tuple[TopicReading, ...] | Missing
-    partitions: tuple[PartitionReading, ...] | Missing
+    partitions: tuple[PartitionLag, ...] | Missing
     instances: tuple[InstanceReading, ...] = field(default=())
 
     def instance(self, name: str) -> InstanceReading | Missing:

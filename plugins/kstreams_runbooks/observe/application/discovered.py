@@ -144,7 +144,7 @@ def found_topology(text: str, application_id: str, names: TopicNames) -> FoundTo
     """What a description says, None for one that cannot be read; `names` are the cluster's topics."""
     try:
         topology = parse_topology(text)
-        topics, unreadable = readable_topics(text, application_id, names)
+        topics, unreadable = readable_topics(topology, application_id, names)
         sources, unproven = topics.read_on(names)
     except BadInput:
         return None

@@ -10,9 +10,6 @@ from kstreams_runbooks.model.readings.readings import ApplicationReading, Instan
 from kstreams_runbooks.observe.application.application import ObservedApplication, ObservedInstance, read_application
 from kstreams_runbooks.observe.kafka.cluster import ClusterReader
 
-# observe.offsets says it of a partition that the broker answered for: a fact that stands still, and nothing missing.
-_NEVER_COMMITTED = Missing("never committed")
-
 
 @runtime_checkable
 class _Stateful(Protocol):
@@ -123,13 +120,8 @@ def _local_state(instance: ObservedInstance, application_id: str) -> Any:
 def _committed(reading: ApplicationReading) -> Any:
     if isinstance(reading.partitions, Missing):
         return _missing(reading.partitions.missing)
+    # That a partition was never committed is a fact that does not change, and nothing is missing.
     return {
-        partition.name: _offset(partition.committed)
+        partition.name: _missing(partition.why) if partition.state == "missing" else partition.committed
         for partition in sorted(reading.partitions, key=lambda one: (one.topic, one.partition))
     }
-
-
-def _offset(committed: int | Missing) -> Any:
-    if committed == _NEVER_COMMITTED:
-        return None
-    return _missing(committed.missing) if isinstance(committed, Missing) else committed

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.readings.lag import LagRole
 from kstreams_runbooks.model.readings.readings import Missing, NoClient, NotListening, StreamsReading
@@ -136,7 +137,7 @@ def _polled(
     partly: dict[str, LagRole] = {}
     for text in sorted(texts):
         try:
-            topics, why = readable_topics(text, entry.application_id, names)
+            topics, why = readable_topics(parse_topology(text), entry.application_id, names)
         except BadInput as error:
             # The others of the cluster are read all the same.
             lacking.append(f"the topology that an instance reports cannot be read: {error}")

@@ -1,11 +1,11 @@
 """Committed offsets and the ends of partitions, in four batched calls.
 
 Order matters more than speed: committed offsets first, then the log ends, then the last stable offsets. Each only
-grows, so a reading never shows a group ahead of the log, and an LSO below the LEO is a transaction that is open: asked
-the other way round, whatever is written in between would look like one. An LSO that comes out above the LEO says that
-the log has grown meanwhile, at least that far. Committed offsets come through
-kafka-python, whose text of the commit metadata is whole; the ends through librdkafka, which answers per partition
-(kafka-python's call fails for all of them when one is unknown) and in half the time.
+grows, so a reading never shows a group ahead of the log, and an LSO below the LEO is a transaction that is open. In the
+other order, records written in between would look like one. An LSO above the LEO shows that the log has grown
+meanwhile, at least that far. Committed offsets come through kafka-python, whose text of the commit metadata is whole;
+the ends through librdkafka, which answers per partition (kafka-python's call fails for all of them if one is unknown)
+and in half the time.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from kstreams_runbooks.errors import Unreachable
-from kstreams_runbooks.model.readings.readings import Missing, PartitionReading
+from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.observe.kafka.clients import REQUEST_TIMEOUT_MS
 from kstreams_runbooks.observe.kafka.read_only import ReadOnly
 
@@ -51,22 +51,6 @@ class HeldPartition:
     start: int | Missing
     end: int | Missing
     oldest_ms: int | Missing
-
-
-def read_partitions(
-    admin: ReadOnly, librdkafka: ReadOnly, group_id: str, topics: Mapping[str, int]
-) -> tuple[PartitionReading, ...]:
-    """One reading per partition of `topics` (partition count by name), sorted; Unreachable, kafka-python's errors."""
-    places = [(topic, number) for topic in sorted(topics) for number in range(topics[topic])]
-    committed = _committed(admin, group_id, places)
-    ends = read_ends(librdkafka, places)
-    absent = [topic for topic in topics if topics[topic] == 0]
-    return tuple(
-        sorted(
-            [*(PartitionReading(*place, committed[place], *ends[place]) for place in places), *map(_absent, absent)],
-            key=lambda reading: (reading.topic, reading.partition),
-        )
-    )
 
 
 class Ends(NamedTuple):
@@ -126,11 +110,6 @@ def read_held(librdkafka: ReadOnly, topics: Mapping[str, int]) -> tuple[HeldPart
     return tuple(HeldPartition(*place, starts[place], ends[place], first[place]) for place in places)
 
 
-def _absent(topic: str) -> PartitionReading:
-    why = Missing(f"topic {topic} does not exist on the cluster")
-    return PartitionReading(topic, 0, why, why, why, why)
-
-
 class Committed(NamedTuple):
     """A committed offset and the text that was committed with it."""
 
@@ -153,21 +132,6 @@ def read_committed(admin: ReadOnly, group_ids: Sequence[str]) -> dict[str, Group
             if found.offset != _NEVER_COMMITTED
         }
         for group, offsets in answer.items()
-    }
-
-
-def _committed(admin: ReadOnly, group_id: str, places: list[Place]) -> dict[Place, int | Missing]:
-    from kafka import TopicPartition
-
-    if not places:
-        return {}
-    answer = admin.list_group_offsets({group_id: [TopicPartition(*place) for place in places]})[group_id]
-    offsets = {(partition.topic, partition.partition): found.offset for partition, found in answer.items()}
-    return {
-        place: offsets[place]
-        if offsets.get(place, _NEVER_COMMITTED) != _NEVER_COMMITTED
-        else Missing("never committed")
-        for place in places
     }
 
 

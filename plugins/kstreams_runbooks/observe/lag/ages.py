@@ -13,7 +13,8 @@ from dataclasses import replace
 from typing import Any
 
 from kstreams_runbooks.decide.status.carried import carried, dated
-from kstreams_runbooks.model.readings.lag import ApplicationLag, LagSnapshot, PartitionLag
+from kstreams_runbooks.model.readings.lag import ApplicationLag, PartitionLag
+from kstreams_runbooks.model.readings.lag_snapshot import LagSnapshot
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.observe.kafka.cluster import ClusterReader
 from kstreams_runbooks.observe.kafka.offsets import Place, read_first_since

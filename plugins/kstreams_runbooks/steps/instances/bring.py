@@ -41,15 +41,14 @@ def bring(run: Run, bounce: Bounce, reading: ApplicationReading, instance: Insta
         return None
     guard(run, bounce, reading, name)
     if isinstance(deployment, Deployment) and deployment.pid is not None:
-        run.deployer.check_apply(name, bounce.release, dict(bounce.settings))
+        run.deployer.check_apply(name, bounce.target)
     members = members_to_remove(run, reading, instance)
     write_card(run, reading, instance, bounce, members, instance.streams.start)
     run.say(f"{name}: stops, {bounce.sentence}, starts")
     times = restart(
         run.deployer,
         name,
-        bounce.release,
-        dict(bounce.settings),
+        bounce.target,
         remove_members=(lambda: remove(run, members)) if members else None,
         clear_state=bounce.clear_state,
         log=run.say,

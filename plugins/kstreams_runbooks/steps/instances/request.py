@@ -38,7 +38,7 @@ def request_bounce(run: Run, bounce: Bounce, reading: ApplicationReading, instan
         run.say(f"{name}: already runs {bounce.release} as planned; only its gate is left")
         return None
     guard(run, bounce, reading, name)
-    run.deployer.check_apply(name, bounce.release, dict(bounce.settings))
+    run.deployer.check_apply(name, bounce.target)
     previous = _previous(instance, start_then)
     members = members_to_remove(run, reading, instance)
     requests = _requests(run, bounce, name)
@@ -67,7 +67,7 @@ def remove_left(run: Run, reading: ApplicationReading, awaited: Awaited) -> Awai
 def _requests(run: Run, bounce: Bounce, name: str) -> list[str]:
     """What the person does, in this order; that state was cleared is the one thing that is not observed."""
     cleared: tuple[Wish, ...] = ("stop", "clear_state") if bounce.clear_state else ()
-    deploy = run.deployer.request("deploy", name, bounce.release, dict(bounce.settings))
+    deploy = run.deployer.request("deploy", name, bounce.target)
     return [*(run.deployer.request(wish, name) for wish in cleared), deploy]
 
 

@@ -42,7 +42,7 @@ What this guarantees:
 - Approval and guards come right before each write (4, 6), from the reading of this look.
 - It takes no old start for a new one: the card and the gate know the start from before.
 - A gate counts for the start that passed it. Who starts an instance again later makes it pass again.
-- A task that was marked successful by hand changes nothing of this: 3 and 4 ask the ledger.
+- A task that was marked successful manually changes nothing of this: 3 and 4 ask the ledger.
 
 What it does not guarantee:
 - Nothing locks the application between the reading and the stop. What dies or is edited in those moments is seen at the
@@ -160,7 +160,7 @@ def next_of(run: Run, bounce: Bounce, reading: ApplicationReading, names: tuple[
 def earlier_gates(run: Run, bounce: Bounce, reading: ApplicationReading) -> None:
     """Refuse a later bounce while an instance that it has not reached yet lacks its gate of the bounce before.
 
-    Bound to the start that runs now: what was marked successful by hand, or was started again since, has no such gate.
+    Bound to the start that runs now: what was marked successful manually, or was started again since, has no such gate.
     """
     if bounce.number == 1:
         return
@@ -210,8 +210,7 @@ def _rehearse_one(run: Run, bounce: Bounce, name: str) -> None:
         restart(
             run.deployer,
             name,
-            bounce.release,
-            dict(bounce.settings),
+            bounce.target,
             remove_members=None,
             clear_state=bounce.clear_state,
             log=lambda _: None,
@@ -220,4 +219,4 @@ def _rehearse_one(run: Run, bounce: Bounce, name: str) -> None:
     if bounce.clear_state:
         run.deployer.stop(name)
         run.deployer.clear_state(name)
-    run.deployer.apply(name, bounce.release, dict(bounce.settings))
+    run.deployer.apply(name, bounce.target)

@@ -92,7 +92,7 @@ def start_all(run: Run, bounce: Bounce) -> None:
     names = [one.instance for one in waiting]
     if not run.deployer.abilities.act:
         cleared = [run.deployer.request("clear_state", name) for name in names] if bounce.clear_state else []
-        wanted = [run.deployer.request("deploy", name, bounce.release, dict(bounce.settings)) for name in names]
+        wanted = [run.deployer.request("deploy", name, bounce.target) for name in names]
         _request(run, waiting, [*cleared, *wanted], lambda _: False)
     run.say(f"{', '.join(names)}: start with {bounce.deployed}, all at once")
 
@@ -100,8 +100,7 @@ def start_all(run: Run, bounce: Bounce) -> None:
         return restart(
             deployer,
             name,
-            bounce.release,
-            dict(bounce.settings),
+            bounce.target,
             remove_members=None,
             clear_state=bounce.clear_state,
             log=run.say,
@@ -140,8 +139,8 @@ def _require_down(instances: Iterable[InstanceReading]) -> None:
             raise Inconclusive(f"{instance.instance} is not touched: {instance.deployment.missing}")
         if not _is_down(instance):
             raise Refused(
-                f"{instance.instance} is up, but not well on what this run starts it with (expected down): stop it by "
-                "hand, then clear this step and what follows it"
+                f"{instance.instance} is up, but not well on what this run starts it with (expected down): stop it "
+                "manually, then clear this step and what follows it"
             )
 
 
@@ -168,7 +167,7 @@ def rehearse_at_once(run: Run, bounce: Bounce) -> None:
     for name in run.plan().facts.instances:
         if bounce.clear_state:
             run.deployer.would_write.append(f"delete the local state of {name}")
-        run.deployer.apply(name, bounce.release, dict(bounce.settings))
+        run.deployer.apply(name, bounce.target)
         run.deployer.would_write.append(f"start {name}")
     for line in run.deployer.would_write:
         run.say(f"would {line}")
@@ -181,7 +180,7 @@ def _guard(run: Run, reading: ApplicationReading, bounce: Bounce) -> None:
         known(instance)
     require_as_planned(run, bounce, reading, reading.instances[0].instance, "nothing more is touched")
     for instance in reading.instances:
-        run.deployer.check_apply(instance.instance, bounce.release, dict(bounce.settings))
+        run.deployer.check_apply(instance.instance, bounce.target)
         if bounce.clear_state:
             run.deployer.check_clear_state(instance.instance)
 

@@ -75,7 +75,7 @@ def plan_undo() -> Any:
         for name in made.facts.instances:
             for bounce in made.bounces:
                 if bounce.takes(name):
-                    run.deployer.check_apply(name, bounce.release, dict(bounce.settings))
+                    run.deployer.check_apply(name, bounce.target)
                     if bounce.clear_state:
                         run.deployer.check_clear_state(name)
         findings = require_topics(run, reading, made.bounces)
@@ -178,9 +178,9 @@ def _drain(run: Run, bounce: Bounce, reading: ApplicationReading) -> None:
     inputs = set(run.application.inputs)
     internal = [one for one in reading.partitions if one.topic.startswith(prefix) and one.topic not in inputs]
     for one in internal:
-        if isinstance(one.end, Missing):
-            raise Inconclusive(f"{one.name}: {one.end.missing}")
-    ends = [(one.name, one.end) for one in internal]
+        if one.log_end_offset is None:
+            raise Inconclusive(f"{one.name}: {one.why}")
+    ends = [(one.name, one.log_end_offset) for one in internal]
     # Whatever an earlier stage did last began a new time: marks from before it say nothing.
     since = max((card.seq for card in run.ledger.cards(run.key) if undo_facts(card).bounce < bounce.number), default=0)
     kept = run.ledger.remember(run.key, f"drain/{bounce.number}/{since}", ends)
@@ -249,7 +249,7 @@ def _move(card: Card) -> Move:
     if facts.before is None or facts.after is None:
         raise BadInput(
             f"run {card.run_key}: undo card {card.seq} ({card.what}) lacks the release before or after it (expected "
-            f"both); go back by hand: {card.undo}"
+            f"both); go back manually: {card.undo}"
         )
     clears = clears_state(facts.before.version, facts.after.version, upgrade_path_rules())
     return Move(card.object, facts.bounce, facts.before, facts.after, clears)
