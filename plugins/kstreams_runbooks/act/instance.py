@@ -57,7 +57,7 @@ def restart(
         )
     with _signals() as told:
         if told:
-            raise Interrupted(f"{instance}: told to stop before anything was done; nothing was changed")
+            raise Interrupted(f"{instance}: interrupted before anything was done; nothing was changed")
         already = _is_stopped(deployer, instance)
         if not already:
             deployer.check_apply(instance, target)
@@ -89,7 +89,7 @@ def restart(
 
 def _start_again(deployer: Deployer, instance: str, error: BaseException, log: Callable[[str], None]) -> None:
     """Start the instance after `error`; Refused, with both reasons, if that fails too."""
-    log(f"{instance}: {type(error).__name__} during its restart: {error}; it is started as it stands declared")
+    log(f"{instance}: {type(error).__name__} during its restart: {error}; it is started with what is declared now")
     try:
         deployer.start(instance)
     except RunbookError as second:

@@ -139,7 +139,7 @@ def _aged(
         return row
     # Also if nothing is unread now: an unknown retention stays unknown.
     if (kept := retention[row.topic]) is None:
-        why = f"{_RETENTION} is not told (needs DescribeConfigs on the topic): unread records may expire unseen"
+        why = f"{_RETENTION} is not reported (needs DescribeConfigs on the topic): unread records may expire unseen"
         return replace(row, age_why=why)
     row = replace(row, retention_ms=kept)
     if isinstance(answer, Look):

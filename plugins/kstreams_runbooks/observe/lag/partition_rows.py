@@ -124,7 +124,7 @@ def _unknown(committed: int | None, ends: Ends, problems: tuple[str, ...]) -> st
     if committed is not None and isinstance(ends.end, int) and committed > ends.end:
         return (
             f"committed {committed:,} is past its end {ends.end:,}: the topic was created again or cut off, or the "
-            "offset was set by hand"
+            "offset was set manually"
         )
     return ""
 
@@ -135,7 +135,7 @@ def _remark(committed: int | None, start: int | None, role: LagRole) -> str:
         return "never committed"
     # Streams itself deletes committed records of a repartition topic, perhaps since the offset was read.
     if start is not None and committed < start and role != "repartition":
-        return f"{start - committed:,} offsets were deleted before they were read, by retention or by hand"
+        return f"{start - committed:,} offsets were deleted before they were read, by retention or manually"
     return ""
 
 

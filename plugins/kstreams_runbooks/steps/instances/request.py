@@ -86,7 +86,7 @@ def _previous(instance: InstanceReading, start_then: Start | None) -> Start | No
     if start is None and not down:
         raise Inconclusive(
             f"the deployment of {instance.instance} is not requested: which start it runs cannot be read, so a new one "
-            "could not be told from it; mend its metrics first"
+            "could not be distinguished from it; mend its metrics first"
         )
     return start
 

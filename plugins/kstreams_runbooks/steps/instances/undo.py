@@ -198,7 +198,7 @@ def _drain(run: Run, bounce: Bounce, reading: ApplicationReading) -> None:
         if certain := sorted(down & before):
             raise Refused(
                 f"{'; '.join(verdict.reasons)}, and {', '.join(certain)} does not run any more (expected RUNNING), so "
-                "nobody reads what is its own; clear undo, which starts it first"
+                "no instance reads its partitions; clear undo, which starts it first"
             )
         before = down
         return reading, verdict
