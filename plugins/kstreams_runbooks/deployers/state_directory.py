@@ -52,7 +52,7 @@ def clear(state_dir: Path, application_id: str) -> tuple[str, ...]:
         )
     with _opened(state_dir, application_id) as target, _lock(target, state_dir / application_id):
         names = sorted(entry.name for entry in os.scandir(target))
-        # After half a deletion, an empty store next to its checkpoint would count as restored: checkpoints go first.
+        # Checkpoints go first: an empty store next to its checkpoint, left by an interruption, would count as restored.
         for name in names:
             _remove_checkpoint(name, target)
         for name in sorted(names, key=lambda one: one == _LOCK):

@@ -296,7 +296,7 @@ class SupervisordDeployer:
             written = path.stat().st_mtime
         except OSError:
             return
-        # supervisord cuts fractions of a second, so a remote start needs one more second than the comparison.
+        # supervisord cuts fractions of a second, so a remote start needs one second more than the compared limit.
         apart_s = 2 * _CLOSE_MS / 1000 if self._supervisord.local else 2 * _REMOTE_CLOSE_MS / 1000 + 0.1
         time.sleep(min(apart_s, max(0.0, written + apart_s - time.time())))
 

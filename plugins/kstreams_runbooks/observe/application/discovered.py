@@ -24,7 +24,7 @@ from kstreams_runbooks.observe.lag.topology_topics import readable_topics
 from kstreams_runbooks.wire.limits import ExchangeLimits
 from kstreams_runbooks.wording import first_of
 
-# Most of the time is waiting for hosts that have no agent.
+# Most of the time is waiting for hosts on which no agent listens.
 _THREADS = 32
 _LIMITS = ExchangeLimits(connect_s=2.0, silence_s=2.0)
 _READS_TOPICS = frozenset({"consumer", "streams", ""})

@@ -143,7 +143,7 @@ class DrainReader:
     def _counted(
         self, rows: tuple[PartitionLag, ...], running: tuple[RunningInstance, ...]
     ) -> tuple[PartitionLag, ...]:
-        """The rows with records for offsets; of topics that nothing reads any more, only if no instance runs.
+        """The rows with records for offsets; of topics that nothing reads any more only if no instance runs.
 
         Such a topic may then have unread records, which are a finding; a marker alone is not one. If they cannot be
         counted, their offsets stay.

@@ -1,6 +1,6 @@
 """What an instance's Streams client reports about itself, in one Jolokia request.
 
-The process is never asked: an instance in ERROR keeps its JVM. Its metrics do not stay: Streams closes its client on
+The process is never asked: an instance in ERROR keeps its JVM. Its metrics are gone: Streams closes its client on
 the way into ERROR and every bean with it (seen in 3.4.1 and 4.3.1), so "no Streams client in a JVM that lives" is a
 reading of its own, with the JVM's start.
 """

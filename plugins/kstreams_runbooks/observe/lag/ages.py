@@ -146,7 +146,7 @@ def _aged(
         return row
     if isinstance(when := young.get(_place(row)), Missing):
         return replace(row, age_why=f"the age of its unread records is not known: {when.missing}")
-    # A range that has only not moved, and was not reached, gets its answer at the next check.
+    # A range that is not old, has not moved and was not reached gets its answer at the next check.
     if isinstance(answer, Missing) and (_place(row) in old or answer is not NOT_REACHED):
         return replace(row, age_why=answer.missing)
     return row

@@ -35,7 +35,7 @@ def look(
 ) -> dict[bool, Firsts]:
     """The first records of the ranges of each application; by whether it processes each record exactly once.
 
-    An application that does not processes records of aborted transactions too.
+    An application without exactly-once also processes records of aborted transactions.
     """
     return {
         once: _first(

@@ -144,7 +144,7 @@ def _guard(run: Run, plan: Plan, expected: Expectation, readings: list[Applicati
 
 
 def _depth(expected: Expectation, patience: Patience) -> int:
-    """How many readings a decision needs: the good ones, and one before them from which to measure progress."""
+    """How many readings a decision needs: the good ones, and earlier ones from which it measures progress."""
     return expected.good_readings + 1 + math.ceil(expected.commit_interval_ms / 1000 / patience.interval_s)
 
 

@@ -45,7 +45,7 @@ _T = TypeVar("_T")
 
 
 def stop_all(run: Run, bounce: Bounce) -> None:
-    """Stop every instance that this run has not started yet, then remove its members until the group is EMPTY.
+    """Stop every instance that this run has not started yet, then remove remaining members until the group is EMPTY.
 
     Refused or Inconclusive, and nothing changed, if a guard refuses. Safe to run again in any state.
     """
