@@ -1,4 +1,4 @@
-"""Stop, settings and start of one instance as one function: what was stopped is started again, whatever happens."""
+"""Stop, settings and start of one instance as one function: an instance that was stopped is always started again."""
 
 import signal
 import threading
@@ -13,13 +13,13 @@ from kstreams_runbooks.errors import Interrupted, Refused, RunbookError, WriteRe
 from kstreams_runbooks.model.readings.states import is_down
 from kstreams_runbooks.model.target import Target
 
-# Airflow tells a task to go by SIGINT or SIGTERM and kills it some seconds later.
+# Airflow asks a task to stop with SIGINT or SIGTERM and kills it some seconds later.
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 @dataclass(frozen=True, slots=True)
 class RestartTimes:
-    """When what happened, in Unix ms; `already_stopped` says that the instance was down before this call."""
+    """Times of each stage, in Unix ms; `already_stopped`: the instance was down before this call."""
 
     stop_requested_ms: int
     stopped_ms: int
@@ -36,18 +36,19 @@ def restart(
     log: Callable[[str], None],
     clear_state: bool = False,
 ) -> RestartTimes:
-    """Stop one instance, clear its local state where asked, set `target`, remove its members, start it.
+    """Stop one instance, clear its local state if requested, set `target`, remove its members, start it.
 
-    `remove_members` is called once the process is gone, where membership is not static: the others would wait out the
+    `remove_members` is called once the process is gone, without static membership: the others would wait out the
     session timeout (45 s by default) for a member that does not come back under its name.
 
-    WriteRefused, and nothing done, for a deployer that does not act itself: a step asks a person instead. What `apply`
-    and `clear_state` would refuse is refused while the instance still runs; one that is down is started whatever
-    happens.
-    From the request to stop on, no way out leaves the instance down: an error is raised after it was started again. A
-    SIGTERM or SIGINT (seen in the main thread only) does not break the sequence off, it shortens it: the instance is
-    started with what stands declared at that moment, then Interrupted is raised. A rerun goes on from where this
-    stopped, also from an instance that is down.
+    WriteRefused, and nothing done, for a deployer that does not act itself: a step asks a person instead. A target or a
+    deletion that `apply` and `clear_state` would refuse is refused while the instance still runs; an instance that is
+    down is started in any case.
+
+    From the request to stop on, no exit leaves the instance down: it is started again before an error is raised. A
+    SIGTERM or SIGINT (seen in the main thread only) does not abort the sequence, it shortens it: the instance is
+    started with what is declared at that moment, then Interrupted is raised. A rerun continues from where this stopped,
+    also from an instance that is down.
     """
     if not deployer.abilities.act:
         raise WriteRefused(
@@ -56,7 +57,7 @@ def restart(
         )
     with _signals() as told:
         if told:
-            raise Interrupted(f"{instance}: told to stop before anything was done; nothing was changed")
+            raise Interrupted(f"{instance}: interrupted before anything was done; nothing was changed")
         already = _is_stopped(deployer, instance)
         if not already:
             deployer.check_apply(instance, target)
@@ -87,8 +88,8 @@ def restart(
 
 
 def _start_again(deployer: Deployer, instance: str, error: BaseException, log: Callable[[str], None]) -> None:
-    """Start the instance after `error`; Refused, with both reasons, where that fails too."""
-    log(f"{instance}: {type(error).__name__} during its restart: {error}; it is started as it stands declared")
+    """Start the instance after `error`; Refused, with both reasons, if that fails too."""
+    log(f"{instance}: {type(error).__name__} during its restart: {error}; it is started with what is declared now")
     try:
         deployer.start(instance)
     except RunbookError as second:
@@ -105,7 +106,7 @@ def _is_stopped(deployer: Deployer, instance: str) -> bool:
 
 @contextmanager
 def _signals() -> Iterator[list[str]]:
-    """Names of the signals that arrived, instead of what they would do; the handlers before are put back."""
+    """Names of the signals that arrived, in place of their usual effect; the handlers before are restored."""
     told: list[str] = []
     if threading.current_thread() is not threading.main_thread():
         yield told
@@ -119,7 +120,7 @@ def _signals() -> Iterator[list[str]]:
         yield told
     finally:
         for number, handler in before.items():
-            # None is a handler that was not set from Python: the default is the nearest that can be put back.
+            # None is a handler that was not set from Python: the default is the nearest that can be restored.
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 

@@ -1,4 +1,4 @@
-"""What a group still has to read, and whether it moves: from committed offsets and last stable offsets only."""
+"""What a group has not read yet, and whether it moves: from committed offsets and last stable offsets only."""
 
 from dataclasses import dataclass
 
@@ -15,10 +15,10 @@ class Lag:
 
 
 def to_read(partition: PartitionLag) -> int | Missing:
-    """What is left to read of a partition: `records` of its row.
+    """Records that the group has not read on a partition: `records` of its row.
 
-    Missing where the row does not have it: the topic is gone, an end cannot be read, or the committed offset is past
-    the end. The caller must not take that for 0.
+    Missing if the row does not have it: the topic is gone, an end cannot be read, or the committed offset is past the
+    end. The caller must not take that for 0.
     """
     if partition.records is not None:
         return partition.records
@@ -27,7 +27,7 @@ def to_read(partition: PartitionLag) -> int | Missing:
 
 
 def total_lag(partitions: tuple[PartitionLag, ...]) -> Lag:
-    """Sum over the partitions that can be read, with the others named."""
+    """Sum over the partitions that can be read; the others are named."""
     readings = [(partition, to_read(partition)) for partition in partitions]
     return Lag(
         sum(value for _, value in readings if isinstance(value, int)),
@@ -36,7 +36,7 @@ def total_lag(partitions: tuple[PartitionLag, ...]) -> Lag:
 
 
 def standing_still(before: tuple[PartitionLag, ...], after: tuple[PartitionLag, ...]) -> tuple[str, ...]:
-    """Partitions with something to read at the first reading whose committed offset had not advanced at the second.
+    """Partitions with unread records at the first reading whose committed offset had not advanced at the second.
 
     RUNNING and a stable group prove nothing here: a static member can keep an assignment that no longer fits.
     """

@@ -1,7 +1,8 @@
-"""Instances that a person deploys, manually or by changing what a GitOps controller follows: this program only looks.
+"""Instances that a person deploys, manually or by changing what a GitOps controller follows: this program only reads.
 
-The mutating verbs are requests. A step says them (`request`), and waits until it observes that they were done; without
-an instances command it can observe neither release nor settings, and everything that needs them is inconclusive.
+The mutating verbs are requests. A step shows them (`request`), and waits until it observes that the person has done
+them. Without an instances command it can observe neither release nor settings, and every check that needs them is
+inconclusive.
 """
 
 import time
@@ -32,16 +33,16 @@ class ManualDeployer:
 
     @property
     def abilities(self) -> Abilities:
-        """A person does everything, and can always be asked to clear local state."""
+        """A person does everything; a request to clear local state is always possible."""
         commands = self._settings.commands
         return Abilities(
             instances=commands.instances is not None, topology=commands.topology is not None, clear=True, act=False
         )
 
     def instances(self) -> tuple[Deployment, ...]:
-        """Every declared instance as the instances command prints it; all of it Missing where none is declared.
+        """Every declared instance as the instances command prints it; all of it Missing if no command is declared.
 
-        A dry run takes what the declaration states in its place: nothing is done with it but a plan that says so.
+        A dry run takes the values of the declaration instead: it only makes a plan, which shows where they are from.
         """
         command = self._settings.commands.instances
         if command is not None:
@@ -59,7 +60,7 @@ class ManualDeployer:
     def check_apply(self, instance: str, target: Target) -> None:
         """BadInput for an unknown instance or release, WriteRefused for a setting that no runbook sets or an obstacle.
 
-        A person may ignore an obstacle, but the settings that are waited for would never be observed.
+        A person could ignore an obstacle, but the step would never observe the settings that it waits for.
         """
         self._one(instance)
         known_release(target.release, self._settings.releases)
@@ -69,42 +70,42 @@ class ManualDeployer:
                 raise WriteRefused(f"{instance}: {'; '.join(found.obstacles)}")
 
     def check_clear_state(self, instance: str) -> None:
-        """A person can always be asked."""
+        """A request to a person is always possible."""
         self._one(instance)
 
     def apply(self, instance: str, target: Target) -> None:
-        """A request; in a dry run it is recorded, else WriteRefused."""
+        """A request; a dry run records it, otherwise WriteRefused."""
         self.check_apply(instance, target)
         self._ask(self.request("deploy", instance, target))
 
     def stop(self, instance: str) -> None:
-        """A request; in a dry run it is recorded, else WriteRefused."""
+        """A request; a dry run records it, otherwise WriteRefused."""
         self._ask(self.request("stop", instance))
 
     def start(self, instance: str) -> None:
-        """A request; in a dry run it is recorded, else WriteRefused."""
+        """A request; a dry run records it, otherwise WriteRefused."""
         self._ask(self.request("start", instance))
 
     def clear_state(self, instance: str) -> None:
-        """A request; in a dry run it is recorded, else WriteRefused."""
+        """A request; a dry run records it, otherwise WriteRefused."""
         self._ask(self.request("clear_state", instance))
 
     def topology(self, target: Target) -> str:
-        """What the topology command prints of the release; BadInput where none is declared."""
+        """Output of the topology command for the release; BadInput if none is declared."""
         settings = self._settings
         return topology_of(
             settings.commands.topology, target, settings.releases, self._application_id, settings.environment
         )
 
     def manual_commands(self, instance: str, target: Target, *, clear_state: bool = False) -> list[str]:
-        """The requests, as comments: there is no command that this program knows."""
+        """The requests, as comments: this program knows no command for them."""
         stopped: tuple[Wish, ...] = ("stop", "clear_state") if clear_state else ()
         wanted = [self.request(wish, instance) for wish in stopped]
         refuse_others(instance, target, self._settable)
         return [f"# {sentence(one)}" for one in (*wanted, self.request("deploy", instance, target))]
 
     def request(self, wish: Wish, instance: str, target: Target | None = None) -> str:
-        """What the person is asked for, with the declaration's own words on how it is done."""
+        """The request to the person, with the declaration's own words on how to do it."""
         self._one(instance)
         artifact = "" if target is None else self._settings.releases.get(target.release, "")
         wanted = request_sentence(wish, instance, target, artifact)

@@ -1,4 +1,4 @@
-"""What a person is asked for where a deployer does not act itself: one sentence per wish, complete in itself."""
+"""Requests to a person, if a deployer does not act itself: one complete sentence for each."""
 
 from typing import Literal
 
@@ -8,9 +8,9 @@ Wish = Literal["deploy", "stop", "start", "clear_state"]
 
 
 def request_sentence(wish: Wish, instance: str, target: Target | None = None, artifact: str = "") -> str:
-    """The sentence; `artifact` is what the release is called where it is deployed.
+    """The sentence; `artifact` is the word for the release at the place where it is deployed.
 
-    Target and artifact are for `deploy` alone, which is a ValueError without a target.
+    Target and artifact are for `deploy` alone; `deploy` without a target is a ValueError.
     """
     if wish == "stop":
         return f"stop {instance} and leave it stopped"
@@ -23,6 +23,6 @@ def request_sentence(wish: Wish, instance: str, target: Target | None = None, ar
     called = f" ({artifact})" if artifact and artifact != target.release else ""
     given = ", ".join(f"{key}={value}" for key, value in target.settings)
     wanted = f"{given} and no other setting of a runbook" if given else "no setting of a runbook"
-    # Left behind it would do harm without a word: it is named, whatever else there may be.
+    # A setting that is left behind does harm without any sign: the request always names it.
     unset = "" if "upgrade.from" in dict(target.settings) else " (upgrade.from unset)"
     return f"set {instance} to release {target.release}{called} with {wanted}{unset}, then restart {instance}"

@@ -157,7 +157,7 @@ def test_what_cannot_be_applied_is_refused_before_the_stop() -> None:
 
 
 def test_instance_that_is_down_is_started_although_nothing_can_be_applied() -> None:
-    """A rerun never leaves it down: the settings are refused after that, and it starts as it stands declared."""
+    """A rerun never leaves it down: the settings are refused after that, and it starts with what is declared."""
     deployer = Recorder(up=False, at=failing("apply"))
     with pytest.raises(Unreachable, match="apply failed"):
         run(deployer)

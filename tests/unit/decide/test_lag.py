@@ -9,7 +9,8 @@ from kstreams_runbooks.model.readings.readings import Missing
 from world.samples import gone, partition
 
 PAST = (
-    "orders-0: committed 101 is past its end 100: the topic was created again or cut off, or the offset was set by hand"
+    "orders-0: committed 101 is past its end 100: the topic was created again or cut off, or the offset was set "
+    "manually"
 )
 
 

@@ -1,7 +1,7 @@
-"""Instances that a team deploys with scripts of its own: each verb is a command of theirs, each answer is looked at.
+"""Instances that a team deploys with its own scripts: each verb is one of their commands, and each answer is checked.
 
-A command is called only where there is something to do, and what it prints afterwards has to say that it was done:
-exit code 0 alone is never taken for it.
+A command is called only if there is something to do. Exit code 0 alone proves nothing: the output has to show that the
+change was made.
 """
 
 import json
@@ -22,12 +22,12 @@ from kstreams_runbooks.model.readings.states import is_down, is_up
 from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.wording import pasted, sentence
 
-# Of a command that sets nothing.
+# For a command that sets nothing.
 _NO_TARGET = Target("")
 
 
 class CommandDeployer:
-    """Deployer over a team's own commands."""
+    """Deployer that calls a team's own commands."""
 
     def __init__(self, settings: CommandSettings, *, application_id: str, dry_run: bool = True) -> None:
         self.would_write: list[str] = []
@@ -40,7 +40,7 @@ class CommandDeployer:
 
     @property
     def abilities(self) -> Abilities:
-        """What has a command."""
+        """The abilities that have a command."""
         commands = self._settings.commands
         return Abilities(
             instances=True, topology=commands.topology is not None, clear=commands.clear_state is not None, act=True
@@ -62,12 +62,12 @@ class CommandDeployer:
         self._guarded(instance, target)
 
     def check_clear_state(self, instance: str) -> None:
-        """BadInput where no clear_state command is declared."""
+        """BadInput if no clear_state command is declared."""
         self._one(instance)
         self._clearing()
 
     def apply(self, instance: str, target: Target) -> None:
-        """Let the command set both; it is not called where they are set already."""
+        """Let the command set both; it is not called if they are set already."""
         before = self._guarded(instance, target)
         if before.target == target:
             return
@@ -81,7 +81,7 @@ class CommandDeployer:
             )
 
     def stop(self, instance: str) -> None:
-        """Let the command stop it; Refused where it prints a process that is still there."""
+        """Let the command stop the instance; Refused if the output shows a process that is still there."""
         if _is_gone(self._now(instance)):
             return
         if self._recorded(f"stop {instance}"):
@@ -94,7 +94,7 @@ class CommandDeployer:
             )
 
     def start(self, instance: str) -> None:
-        """Let the command start it; Refused where it prints no process that is up."""
+        """Let the command start the instance; Refused if the output shows no process that is up."""
         if is_up(self._now(instance).process):
             return
         if self._recorded(f"start {instance}"):
@@ -104,11 +104,11 @@ class CommandDeployer:
             raise Refused(f"{instance}: start ended with 0, but prints the process {after.process}; read its log")
 
     def clear_state(self, instance: str) -> None:
-        """Let the command delete it; WriteRefused while the process lives, BadInput where no command is declared."""
+        """Let the command delete it; WriteRefused while the process lives, BadInput if no command is declared."""
         self._one(instance)
         command = self._clearing()
         now = self._now(instance)
-        # In a dry run the stop before it was only recorded.
+        # In a dry run the stop before this was only recorded.
         if not _is_gone(now) and not self._dry_run:
             raise WriteRefused(
                 f"{instance}: the instances command prints the process {now.process}, pid {now.pid}; its state is not "
@@ -119,7 +119,7 @@ class CommandDeployer:
         self._done(instance, "clear_state", command)
 
     def topology(self, target: Target) -> str:
-        """What the topology command prints of the release; kept for the life of this deployer."""
+        """Output of the topology command for the release; kept for the life of this deployer."""
         if target not in self._topologies:
             command, releases = self._settings.commands.topology, self._settings.releases
             self._topologies[target] = topology_of(
@@ -128,7 +128,7 @@ class CommandDeployer:
         return self._topologies[target]
 
     def manual_commands(self, instance: str, target: Target, *, clear_state: bool = False) -> list[str]:
-        """The team's own commands: stop, clear the local state where asked, apply, start."""
+        """The team's own commands: stop, clear the local state if requested, apply, start."""
         self._one(instance)
         refuse_others(instance, target, self._settable)
         commands = self._settings.commands
@@ -142,7 +142,7 @@ class CommandDeployer:
         ]
 
     def request(self, wish: Wish, instance: str, target: Target | None = None) -> str:
-        """What a person would be asked for."""
+        """The request to a person."""
         artifact = "" if target is None else self._settings.releases.get(target.release, "")
         return request_sentence(wish, instance, target, artifact)
 
@@ -160,7 +160,7 @@ class CommandDeployer:
         return command
 
     def _guarded(self, instance: str, target: Target) -> Deployment:
-        """What is set now, where nothing speaks against setting `target`."""
+        """The present settings, if nothing prevents setting `target`."""
         self._one(instance)
         known_release(target.release, self._settings.releases)
         refuse_others(instance, target, self._settable)
@@ -170,7 +170,7 @@ class CommandDeployer:
         return now
 
     def _now(self, instance: str) -> Deployment:
-        """The instance as it is; Inconclusive where `instances` does not know it or its process."""
+        """The instance now; Inconclusive if `instances` does not know it or its process."""
         self._one(instance)
         found = next((one for one in self.instances() if one.instance == instance), None)
         if found is None:
@@ -187,7 +187,7 @@ class CommandDeployer:
         return self._dry_run
 
     def _done(self, instance: str, verb: str, command: Command, target: Target = _NO_TARGET) -> Deployment:
-        """Run a command that changes something; returns the instance as it prints it."""
+        """Run a command that changes something; returns the instance from its output."""
         if self._dry_run:
             raise WriteRefused(f"{instance}: {verb} is refused: this deployer only reads")
         text = run_script(instance, verb, command, self._values(instance, target), self._settings.environment)
@@ -202,7 +202,7 @@ class CommandDeployer:
             "application_id": self._application_id,
             "instance": instance,
             "release": target.release,
-            # A person can still name a release that is not declared any more.
+            # A person can still name a release whose declaration has been removed.
             "artifact": self._settings.releases.get(target.release, target.release),
             "settings": json.dumps(dict(target.settings), sort_keys=True, separators=(",", ":")),
         }
@@ -216,7 +216,7 @@ def look(
     source: str,
     environment: CommandEnvironment,
 ) -> tuple[Deployment, ...]:
-    """The `instances` that an instances command prints, in their order; Inconclusive for what is not the contract."""
+    """The `instances` in the output of an instances command, in their order; Inconclusive if it breaks the contract."""
     text = run_script(application_id, "instances", command, {"application_id": application_id}, environment)
     document = parsed(text, InstancesDocument, f"{application_id}: instances ({printable(command.run[0])})")
     printed, taken = {one.instance: one for one in document.instances}, _taken(source, command)
@@ -230,7 +230,7 @@ def topology_of(
     application_id: str,
     environment: CommandEnvironment,
 ) -> str:
-    """The topology description that a command prints; BadInput where none is declared or the release is unknown.
+    """The topology description that a command prints; BadInput if none is declared or the release is unknown.
 
     The command gets the release, and no settings.
     """
@@ -249,13 +249,13 @@ def topology_of(
 
 
 def known_release(release: str, releases: Mapping[str, str]) -> None:
-    """BadInput where the release is not declared."""
+    """BadInput if the release is not declared."""
     if release not in releases:
         raise BadInput(f"release {release!r} is not declared (declared: {', '.join(releases)})")
 
 
 def _is_gone(deployment: Deployment) -> bool:
-    """Whether its process is certainly gone: one that is called stopped and has a process id is a contradiction."""
+    """Whether its process is certainly gone: a stopped instance that has a process id is a contradiction."""
     return is_down(deployment.process) and deployment.pid is None
 
 

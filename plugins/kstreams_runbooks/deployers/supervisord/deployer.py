@@ -1,7 +1,7 @@
-"""Instances under supervisord: its XML-RPC stops and starts them, a properties file beside them says what they run.
+"""Instances under supervisord: its XML-RPC stops and starts them; a properties file sets release and settings.
 
-`<directory>/deployment.properties` holds `release` and the settings of a runbook together, so that setting both is one
-rename. The instance's launcher reads it at every start.
+`<directory>/deployment.properties` holds `release` and the settings of a runbook together: one rename sets both. The
+instance's launcher reads it at every start.
 """
 
 import time
@@ -31,7 +31,7 @@ _UP_AFTER_S = 2.0
 _TOPOLOGY_TIMEOUT_S = 60
 # File times and process starts are each exact to some 10 ms on Linux.
 _CLOSE_MS = 50
-# supervisord tells starts in whole seconds, and another machine's clock is compared only that well.
+# supervisord reports starts in whole seconds, and another machine's clock is compared only to that accuracy.
 _REMOTE_CLOSE_MS = 1_000
 _REMOTE_SKEW_MS = 2_000
 
@@ -43,14 +43,14 @@ _PROCESS: dict[int, ProcessState] = {
     _STARTING: "starting",
     _RUNNING: "running",
     _BACKOFF: "starting",
-    _STOPPING: "running",  # told to stop and not gone yet
-    _EXITED: "failed",  # went by itself; stopped by supervisord it would be STOPPED
+    _STOPPING: "running",  # was asked to stop and is not gone yet
+    _EXITED: "failed",  # ended by itself; if supervisord had stopped it, it would be STOPPED
     _FATAL: "failed",
 }
 
 
 class SupervisordDeployer:
-    """Deployer over XML-RPC and files; the instances' directories must be writable from here."""
+    """Deployer over XML-RPC and files; this process must be able to write to the instances' directories."""
 
     abilities = Abilities(instances=True, topology=True, clear=True, act=True)
 
@@ -75,11 +75,11 @@ class SupervisordDeployer:
         self._guarded(instance, target)
 
     def check_clear_state(self, instance: str) -> None:
-        """What clear_state says of the instance's directory: BadInput, WriteRefused."""
+        """Check the instance's directory as `clear_state` would: BadInput, WriteRefused."""
         state_directory.application_directory(_state_dir(self._one(instance)), self._application_id)
 
     def apply(self, instance: str, target: Target) -> None:
-        """Write release and settings; nothing is written where they stand there already, so `applied` stays True."""
+        """Write release and settings; if they are the same already, nothing is written and `applied` stays True."""
         before = self._guarded(instance, target)
         if (before.release, before.settings) == (target.release, target.settings):
             return
@@ -94,7 +94,7 @@ class SupervisordDeployer:
             raise Refused(f"{path}: cannot be written ({error.strerror}); nothing was changed") from None
 
     def stop(self, instance: str) -> None:
-        """Stop one instance; Refused where a process of it is still there after `stop_timeout_s`."""
+        """Stop one instance; Refused if a process of it is still there after `stop_timeout_s`."""
         one = self._one(instance)
         info = self._info(one)
         if info.state in _GONE:
@@ -119,10 +119,10 @@ class SupervisordDeployer:
             time.sleep(_POLL_S)
 
     def start(self, instance: str) -> None:
-        """Start one instance; Refused where supervisord gives up or it is not up after `start_timeout_s`.
+        """Start one instance; Refused if supervisord gives up or it is not up after `start_timeout_s`.
 
-        Waits a moment first where the settings have just been written: a start in the same tick of the clock could
-        never be told from one before them.
+        Waits a moment first if the settings have just been written: a start in the same tick of the clock could never
+        be distinguished from one before them.
         """
         one = self._one(instance)
         if self._info(one).state in {_RUNNING, _STARTING}:
@@ -152,7 +152,7 @@ class SupervisordDeployer:
         """Delete `<state_dir>/<application.id>/*`; WriteRefused while a process of the instance lives."""
         one = self._one(instance)
         info = self._info(one)
-        # In a dry run the stop before it was only recorded.
+        # In a dry run the stop before this was only recorded.
         if info.state not in _GONE and not self._dry_run:
             raise WriteRefused(
                 f"{instance}: supervisord reports {info.statename}; its state is not cleared while it runs"
@@ -175,7 +175,7 @@ class SupervisordDeployer:
         return self._topologies[target]
 
     def manual_commands(self, instance: str, target: Target, *, clear_state: bool = False) -> list[str]:
-        """The same in a shell: stop, clear the local state where asked, write the file, start."""
+        """The same in a shell: stop, clear the local state if requested, write the file, start."""
         one = self._one(instance)
         refuse_others(instance, target, self._settable)
         control = ("supervisorctl", "-s", self._supervisord.address)
@@ -186,7 +186,7 @@ class SupervisordDeployer:
         return [pasted((*control, "stop", one.program)), *clear, write, pasted((*control, "start", one.program))]
 
     def request(self, wish: Wish, instance: str, target: Target | None = None) -> str:
-        """What a person would be asked for."""
+        """The request to a person."""
         self._one(instance)
         return request_sentence(wish, instance, target)
 
@@ -204,7 +204,7 @@ class SupervisordDeployer:
             raise BadInput(f"release {release!r} is not declared (declared: {known})") from None
 
     def _guarded(self, instance: str, target: Target) -> DeploymentFile:
-        """What is declared now, where nothing speaks against writing `target` over it."""
+        """What is declared now, if nothing prevents writing `target` over it."""
         one = self._one(instance)
         self._release_directory(target.release)
         refuse_others(instance, target, self._settable)
@@ -226,7 +226,7 @@ class SupervisordDeployer:
         return found[one.program]
 
     def _in_time(self, info: ProcessInfo, instance: str, deadline: float) -> None:
-        """Wait a moment; Refused where the start has taken too long."""
+        """Wait a moment; Refused if the start has taken too long."""
         if time.monotonic() >= deadline:
             raise Refused(
                 f"{instance}: not up after {self._settings.start_timeout_s:g} s (limit start_timeout_s; supervisord "
@@ -235,7 +235,7 @@ class SupervisordDeployer:
         time.sleep(_POLL_S)
 
     def _tolerant(self, method: str, program: str, already: int) -> None:
-        """Call that does not wait, and is content where somebody else was faster."""
+        """Make a call that does not wait; accept that another caller was faster."""
         try:
             self._supervisord.call(method, program, False)
         except SupervisordFault as fault:
@@ -291,12 +291,12 @@ class SupervisordDeployer:
         return started > written
 
     def _after_the_write(self, path: Path) -> None:
-        """Wait until a start can be told from the last write."""
+        """Wait until a start can be distinguished from the last write."""
         try:
             written = path.stat().st_mtime
         except OSError:
             return
-        # Whole seconds are cut off, so a remote start needs one more than it is compared by.
+        # supervisord cuts fractions of a second, so a remote start needs one second more than the compared limit.
         apart_s = 2 * _CLOSE_MS / 1000 if self._supervisord.local else 2 * _REMOTE_CLOSE_MS / 1000 + 0.1
         time.sleep(min(apart_s, max(0.0, written + apart_s - time.time())))
 

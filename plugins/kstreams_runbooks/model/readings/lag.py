@@ -1,17 +1,18 @@
-"""What a group still has to read, per partition: an unknown value is None, and `why` has the reason.
+"""The lag of a group, per partition: an unknown value is None, and `why` has the reason.
 
-Offsets are log offsets (ends are exclusive), times Unix milliseconds. `log_end_offset` (LEO) is where the log ends,
-`last_stable_offset` (LSO) what a read_committed consumer can read up to: the first open transaction begins there.
+Offsets are log offsets (ends are exclusive), times Unix milliseconds. `log_end_offset` (LEO) is the end of the log,
+`last_stable_offset` (LSO) the offset up to which a read_committed consumer can read: the first open transaction begins
+there.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-# Offsets that a consumer counts in a moment; more are worth asking Spark.
+# As many offsets as a consumer counts in a moment; for more, Spark is worth its start.
 MOST_AT_ONCE: Final = 10_000
 
-# Exactly-once applications read committed records, all others aborted ones too. No consumer gets a marker.
+# Exactly-once applications read committed records; all others read aborted ones too. No consumer gets a marker.
 Isolation = Literal["read_committed", "read_uncommitted"]
 
 # How records were counted: not at all (nothing to read), by a consumer at once, or by Spark.
@@ -22,7 +23,7 @@ CountedBy = Literal["nothing", "consumer", "spark"]
 class Readable:
     """Records that can be read, their bytes (keys and values), and the oldest timestamp (Unix ms, None: none).
 
-    `at_least`: a part of the range was read, because it has more offsets than are ever scanned.
+    `at_least`: only a part of the range was read, because it has more offsets than a scan may read.
     """
 
     records: int = 0
@@ -33,9 +34,9 @@ class Readable:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """What can be read by topic and partition, and by whom it was counted.
+    """What can be read by topic and partition, and which counter counted it.
 
-    `remarks` are sentences for the person who waits: why not by Spark, and how long it takes instead.
+    `remarks` are sentences for the person who waits: why Spark did not count, and how long the consumer takes.
     """
 
     readable: Mapping[tuple[str, int], Readable]
@@ -44,7 +45,7 @@ class Counted:
 
     @property
     def records(self) -> int:
-        """Over all partitions; at least so many where one of them is `at_least`."""
+        """Over all partitions; a minimum if one of them is `at_least`."""
         return sum(one.records for one in self.readable.values())
 
     @property
@@ -98,7 +99,7 @@ class PartitionLag:
 
     @property
     def name(self) -> str:
-        """`orders-3`."""
+        """The name of the partition, `orders-3`."""
         return f"{self.topic}-{self.partition}"
 
     @property
@@ -110,21 +111,21 @@ class PartitionLag:
 
     @property
     def open_transaction(self) -> bool | None:
-        """Whether a transaction is open on it, None where an end is not known."""
+        """Whether a transaction is open on it, None if an end is not known."""
         if self.last_stable_offset is None or self.log_end_offset is None:
             return None
         return self.last_stable_offset < self.log_end_offset
 
     @property
     def retention_left_ms(self) -> int | None:
-        """How long after `oldest_unread_ms` that record may be deleted; None where either is not known or unlimited."""
+        """How long after `oldest_unread_ms` that record may be deleted; None if either is not known or unlimited."""
         if self.retention_ms is None or self.oldest_unread_ms is None or self.retention_ms < 0:
             return None
         return self.oldest_unread_ms + self.retention_ms
 
 
 def unread_ranges(rows: Iterable[PartitionLag]) -> dict[tuple[str, int], tuple[int, int]]:
-    """Where each of these partitions has something to read, [start, end) by topic and number."""
+    """The unread range of each partition that has one, [start, end) by topic and number."""
     return {
         (one.topic, one.partition): (one.last_stable_offset - one.records, one.last_stable_offset)
         for one in rows
@@ -133,7 +134,7 @@ def unread_ranges(rows: Iterable[PartitionLag]) -> dict[tuple[str, int], tuple[i
 
 
 def with_counts(rows: Iterable[PartitionLag], counts: Mapping[tuple[str, int], Readable]) -> tuple[PartitionLag, ...]:
-    """The rows with records in place of offsets, where they were counted.
+    """The rows with records in place of offsets, if they were counted.
 
     A part of a range that was scanned and found empty proves nothing about the rest: its offsets stay.
     """
@@ -150,10 +151,10 @@ def _counted(row: PartitionLag, count: Readable | None) -> PartitionLag:
 class ApplicationLag:
     """One application's group at one time; `problems` are readings that could not be taken, one sentence each.
 
-    `group_type` is classic, consumer or streams, None where no broker knows the group. `kept` are its changelogs with
-    their topic ids, None for one that is not there: the group reads none of them, but they hold the state. One that is
-    not `exactly_once` processes the records of aborted transactions too. `unseen` has a sentence for each changelog
-    that is not visible to the login that read: it is not among `kept`, and whether it is there is not known.
+    `group_type` is classic, consumer or streams, None if no broker knows the group. `kept` are its changelogs with
+    their topic ids, None for one that does not exist: the group reads none of them, but they hold the state. Without
+    `exactly_once` the application processes the records of aborted transactions too. `unseen` has a sentence for each
+    changelog that is not visible to the login that read: it is not among `kept`, and whether it exists is not known.
     """
 
     application: str
@@ -178,6 +179,6 @@ class ApplicationLag:
 
     @property
     def unread(self) -> int | None:
-        """Records to read over all partitions that it reads, None while one of them, or all of them, is not known."""
+        """Unread records over all partitions that it reads, None while one of them, or all of them, is not known."""
         counts = [one.records for one in self.read]
         return None if self.problems or not counts or None in counts else sum(count or 0 for count in counts)

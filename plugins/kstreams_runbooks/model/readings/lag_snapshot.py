@@ -1,4 +1,4 @@
-"""What the applications of one cluster have left to read, at one time."""
+"""The lag of the applications of one cluster, at one time."""
 
 from dataclasses import dataclass, replace
 

@@ -1,4 +1,4 @@
-"""Everything about one application, read at one time."""
+"""Reads everything about one application at one time."""
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -34,7 +34,7 @@ _AT_ONCE = 16
 
 
 class ObservedInstance(Protocol):
-    """What of a declared instance is needed to read it."""
+    """What is needed of a declared instance to read it."""
 
     @property
     def name(self) -> str:
@@ -55,7 +55,7 @@ class _Instances(Protocol):
 
 
 class ObservedApplication(Protocol):
-    """What of a fleet entry is needed to read an application; the fleet's own model fits."""
+    """What is needed of a fleet entry to read an application; the fleet's own model fits."""
 
     @property
     def name(self) -> str:
@@ -91,7 +91,7 @@ class ObservedApplication(Protocol):
 
     @property
     def processing_guarantee(self) -> str:
-        """What its instances set, `at_least_once` or one of exactly once."""
+        """The processing guarantee that its instances set, `at_least_once` or one of exactly once."""
 
     @property
     def deployer(self) -> _Instances:
@@ -108,11 +108,11 @@ def read_application(
 ) -> ApplicationReading:
     """One reading of brokers, group, topics, offsets and every declared instance.
 
-    `also` names topics that are looked for whatever the topology says: while all instances are down only a description
-    tells it, which need not know every setting.
+    `also` names topics that are looked up in addition to the topology's: while all instances are down only a
+    description shows the topology, and it need not know every setting.
 
-    The instances' metrics are read in threads while the deployer and the brokers are asked. What cannot be read is
-    Missing in its place. Unreachable where no broker answers, Inconclusive where none lists its topics. `now` gives
+    The instances' metrics are read in threads while the deployer and the brokers are read. A part that cannot be read
+    is Missing in its place. Unreachable if no broker answers, Inconclusive if none lists its topics. `now` gives
     seconds since the epoch.
     """
     taken = Taken(int(now() * 1000), f"{application.name} @ {application.cluster}")
@@ -136,7 +136,7 @@ def read_application(
 
 
 def read_dropped(reader: ClusterReader, group_id: str, topics: Collection[str]) -> tuple[PartitionLag, ...] | Missing:
-    """Offsets of the group on topics that it no longer reads; nothing of one that does not exist any more."""
+    """Offsets of the group on topics that it no longer reads; none of a topic that no longer exists."""
     names = reader.names()
     if hidden := names.unseen(topics):
         return Missing("; ".join(hidden.values()))
@@ -149,7 +149,7 @@ def read_dropped(reader: ClusterReader, group_id: str, topics: Collection[str]) 
 def reading_instances(
     application: ObservedApplication, deployer: Deployer
 ) -> Iterator[Callable[[], tuple[InstanceReading, ...]]]:
-    """Every declared instance, read in threads while the body asks the brokers; what it yields waits for them."""
+    """Every declared instance, read in threads while the body reads the brokers; what it yields waits for them."""
     declared = application.deployer.instances
     calls = [partial(read_streams, one.metrics, application_id=application.application_id) for one in declared]
     with ThreadPoolExecutor(max_workers=2, thread_name_prefix="metrics") as pool:
@@ -172,7 +172,7 @@ def reading_instances(
 
 
 def unread(application: ObservedApplication, why: str, *, now: Callable[[], float] = time.time) -> ApplicationReading:
-    """The reading that stands for one that failed as a whole: everything in it is Missing, for `why`."""
+    """The reading in place of one that failed as a whole: everything in it is Missing, for `why`."""
     missing = Missing(why)
     return ApplicationReading(
         taken=Taken(int(now() * 1000), f"{application.name} @ {application.cluster}"),
@@ -205,7 +205,7 @@ def read_topology(
     application_id: str,
     names: TopicNames,
 ) -> TopologyTopics | Missing:
-    """Topics of every topology that runs; where none runs, of every target that is set.
+    """Topics of every topology that runs; if none runs, of every target that is set.
 
     In the middle of a roll two releases may run: the union of both is what the group has to commit.
     """
@@ -244,9 +244,9 @@ def _topics(
         except PatternTooSlow as error:
             return Missing(str(error))
     else:
-        # Without a topology the prefix is all there is. It may fit a neighbour's topics too: it only ever shows them.
+        # Without a topology only the prefix is known. It may fit another application's topics too: they are only shown.
         wanted |= {name for name in names.visible if name.startswith(f"{application.application_id}-")}
-    # A topic that is left out is taken for one that is gone.
+    # A topic that is left out would be taken for a topic that is gone.
     if hidden := names.unseen(wanted):
         return Missing("; ".join(hidden.values()))
     try:

@@ -1,4 +1,4 @@
-"""One reading of a drain: ends, then committed offsets, then the ends again, and who may still work."""
+"""One reading of a drain: ends, then committed offsets, then the ends again, and what may still work."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -43,10 +43,10 @@ from kstreams_runbooks.wording import first_of
 
 
 class DrainReader:
-    """Reads one application again and again.
+    """Reads one application repeatedly.
 
-    `count` and `first` are of UnreadCounts, `declared` is what a release declares of its windows and
-    suppressions. Descriptions are asked for once: while everything is down, each is a JVM.
+    `count` and `first` are of UnreadCounts, `declared` is what a release declares of its windows and suppressions.
+    Descriptions are read once: while everything is down, each one costs the start of a JVM.
     """
 
     def __init__(
@@ -67,9 +67,9 @@ class DrainReader:
         self._describe = cache(deployer.topology)
 
     def read(self, reader: ClusterReader) -> DrainReading:
-        """One reading; what could not be read is among its problems.
+        """One reading; the parts that could not be read are among its problems.
 
-        Unreachable where no broker answers, Inconclusive where one answers with an error that is of no part alone.
+        Unreachable if no broker answers, Inconclusive if a broker answers with an error that is not of one part alone.
         """
         with spoken_errors(self._application.application_id):
             return self._reading(reader)
@@ -111,7 +111,7 @@ class DrainReader:
             open_transactions=self._open(reader, after, seen.taken.at_ms),
             held_back=() if seen.topology is None else self._held_back(seen.topology, seen.instances, reads, lag),
             problems=(
-                # Why the group is missing is the first of them, and may be why its offsets are.
+                # The reason why the group is missing comes first: it may also be why its offsets are.
                 *dict.fromkeys(lag.problems),
                 *strange_members(seen.instances, seen.known_group),
                 *(f"{place[0]}-{place[1]}: {why}" for place, why in _unread(before | after)),
@@ -143,9 +143,10 @@ class DrainReader:
     def _counted(
         self, rows: tuple[PartitionLag, ...], running: tuple[RunningInstance, ...]
     ) -> tuple[PartitionLag, ...]:
-        """The rows with records for offsets; of what nothing reads any more only where nothing runs that could.
+        """The rows with records for offsets; of topics that nothing reads any more only if no instance runs.
 
-        Then it is a finding, and a marker alone is none. Where those cannot be counted their offsets stay.
+        Such a topic may then have unread records, which are a finding; a marker alone is not one. If they cannot be
+        counted, their offsets stay.
         """
         counted = self._unread.of(rows)
         if not running:

@@ -1,4 +1,4 @@
-"""Which topics one pass of a drain looks at: what the application reads, what it writes, and what holds its state."""
+"""Which topics one pass of a drain reads: the application's inputs and outputs, and those that hold its state."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ class DrainTopics:
 
     @property
     def moving(self) -> dict[str, TopicReading]:
-        """Topics whose ends have to stop: what is read and what is written for others."""
+        """Topics whose ends have to stop moving: those that are read and those that are written for others."""
         state = self._state
         return {name: topic for name, topic in self.found.items() if name not in state}
 
@@ -62,11 +62,11 @@ class DrainTopics:
         return {name: topic.topic_id for name, topic in self.found.items() if name in others}
 
     def sinks(self, ends: Mapping[str, int]) -> dict[str, int]:
-        """Of these ends by `topic-number` those of the outputs."""
+        """The outputs among these ends, by `topic-number`."""
         return {name: end for name, end in ends.items() if name.rpartition("-")[0] in self.outputs}
 
     def problems(self) -> Iterator[str]:
-        """Outputs and changelogs that are hidden or gone: what was not looked at may have changed."""
+        """Outputs and changelogs that are hidden or gone: a topic that was not read may have changed."""
         if self.unnamed:
             yield f"sink {min(self.unnamed)} writes to topics that its records name; declare them as outputs"
         else:
@@ -87,7 +87,7 @@ def drain_topics(
     """The topics of a topology on the cluster.
 
     `outputs` are those that the fleet declares, `kept` the changelogs that this pass or an earlier one has seen.
-    Unreachable where no broker answers, Inconclusive where one refuses a topic.
+    Unreachable if no broker answers, Inconclusive if one refuses a topic.
     """
     sources, unproven = topology.read_on(names)
     written = (topology.outputs | set(outputs)) - sources

@@ -1,4 +1,4 @@
-"""Everything of an application that a dry run must not change: equal worlds give equal bytes."""
+"""Everything of an application that a dry run must not change: an unchanged application gives equal bytes."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +13,7 @@ from kstreams_runbooks.observe.kafka.cluster import ClusterReader
 
 @runtime_checkable
 class _Stateful(Protocol):
-    """An instance whose declaration has its state.dir: where a deployer clears it on this machine."""
+    """An instance whose declaration has its state.dir, if a deployer clears it on this machine."""
 
     @property
     def state_dir(self) -> Path: ...
@@ -24,9 +24,9 @@ def snapshot(
 ) -> dict[str, Any]:
     """Topic ids and configs, process starts and releases, task directories and stores.
 
-    With `quiesced` the committed offsets too: with traffic they move by themselves. What cannot be read stands there
-    as `{"missing": why}` (`missing_in` lists it); None is a partition that was never committed. Unreachable where no
-    broker answers.
+    With `quiesced` the committed offsets too: with traffic they move by themselves. A part that cannot be read is
+    `{"missing": why}` (`missing_in` lists it); None is a partition that was never committed. Unreachable if no broker
+    answers.
     """
     reading = read_application(application, reader, deployer)
     document: dict[str, Any] = {
@@ -80,7 +80,7 @@ def _instance(instance: InstanceReading) -> dict[str, Any]:
         declared = _missing(deployment.missing)
     else:
         unknown = deployment.process == "unknown"
-        # A word is no reading: it would be the same word after any change.
+        # A word is not a reading: it would be the same word after any change.
         stated = "as its declaration states it, not observed; declare deployer.commands.instances"
         release = Missing(stated) if deployment.stated else deployment.release
         declared = {

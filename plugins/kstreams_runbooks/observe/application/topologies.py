@@ -1,7 +1,7 @@
-"""Which topologies an application may still have records for: what runs, and what ran before it was stopped.
+"""Which topologies an application may still have records for: those that run, and those that ran before a stop.
 
-A description is parsed here, where it is read; the text stays in the reading, as evidence. Descriptions of one
-topology may differ: each run of a program prints other addresses of its lambdas.
+A description is parsed here, where it is read; the text stays in the reading, as evidence. Descriptions of one topology
+may differ: each run of a program prints other addresses of its lambdas.
 """
 
 from collections.abc import Callable, Iterable
@@ -16,7 +16,7 @@ from kstreams_runbooks.model.topology.topology import Topology
 def run_or_set(
     instances: Iterable[InstanceReading], topology_of: Callable[[Target], str]
 ) -> tuple[Topology, ...] | Missing:
-    """Every topology that runs; where none runs, that of every target that is set.
+    """Every topology that runs; if none runs, that of every target that is set.
 
     Instances that were stopped in the middle of a roll have two, and either may have run last. `topology_of` is the
     deployer's: it raises RunbookError.
@@ -39,8 +39,8 @@ def may_have_run(
 ) -> tuple[Topology, ...] | Missing:
     """Every topology that runs, and that of each target whose release no instance runs: it may have run last.
 
-    Nothing is proven from a release that is only stated, nor past an instance that hides its topology, or whose last
-    release is unknown.
+    Nothing is proven from a release that is only stated, nor if an instance hides its topology or its last release is
+    unknown.
     """
     texts, told, silent = set[str](), set[str](), set[Target]()
     for one in instances:
@@ -49,7 +49,7 @@ def may_have_run(
             if isinstance(one.streams.topology, Missing):
                 return Missing(f"{one.instance}: {one.streams.topology.missing}")
             texts.add(one.streams.topology)
-            # A release that is set and was not started yet is in no report.
+            # No report has a release that is set and was not started yet.
             sure = isinstance(one.deployment, Deployment) and one.deployment.applied is True
             told |= {target.release} if sure and isinstance(target, Target) else set()
         elif isinstance(one.deployment, Deployment) and one.deployment.stated:
@@ -71,7 +71,7 @@ def may_have_run(
 
 
 def _parsed(texts: Iterable[str]) -> tuple[Topology, ...] | Missing:
-    """The topologies of these descriptions, each once; Missing where there is none, or one cannot be read."""
+    """The topologies of these descriptions, each once; Missing if there is none, or one cannot be read."""
     try:
         found = tuple(dict.fromkeys(map(parse_topology, sorted(texts))))
     except BadInput as error:

@@ -1,8 +1,8 @@
-"""A cluster, its groups, topics and offsets, read and never written.
+"""Reads a cluster, its groups, topics and offsets, and never writes.
 
-One rule for what goes wrong: a broker that does not answer raises Unreachable, because then nothing else can be read
-either; a broker that answers with an error makes that one reading Missing (or, where a reading has no room for it,
-raises Inconclusive), because then the others still count.
+One rule for errors: a broker that does not answer raises Unreachable, because then nothing else can be read either. A
+broker that answers with an error makes that one reading Missing (or, if a reading has no room for it, raises
+Inconclusive), because then the others still count.
 """
 
 import time
@@ -79,8 +79,8 @@ class ListedGroup(NamedTuple):
 class ClusterReader:
     """Reads one cluster; a context manager. `config` is a librdkafka configuration and is never printed.
 
-    Unreachable on entry if no broker answers within 8 s, or with what keeps the login out (within 3 s); BadInput for a
-    configuration that no client takes. With `counted` it counts its requests.
+    Unreachable on entry if no broker answers within 8 s, or with the reason why the login fails (within 3 s); BadInput
+    for a configuration that no client takes. With `counted` it counts its requests.
     """
 
     def __init__(self, config: KafkaAddress, *, counted: bool = False) -> None:
@@ -91,8 +91,8 @@ class ClusterReader:
         self._offsets: ReadOnly | None = None
 
     def __enter__(self) -> Self:
-        # First: what librdkafka does not take, and what keeps the login out, are to kafka-python a broker that does not
-        # answer.
+        # First: kafka-python reports a setting that librdkafka does not take, or a failed login, as a broker that does
+        # not answer.
         offsets = connect_librdkafka(self._config, **(self._statistics.settings() if self._statistics else {}))
         client: ReadOnly = connect_python(let_in(self._config))
         self._closing.callback(client.close)
@@ -118,7 +118,7 @@ class ClusterReader:
         return self._offsets
 
     def requests(self) -> int:
-        """Requests to the brokers so far (observe/kafka/request_count.py); RuntimeError where they are not counted."""
+        """Requests to the brokers so far (observe/kafka/request_count.py); RuntimeError if they are not counted."""
         if self._statistics is None:
             raise RuntimeError("ClusterReader was not made with counted=True")
         return int(self.admin.requests()) + self._statistics.sent(self.librdkafka.poll)
@@ -175,7 +175,7 @@ class ClusterReader:
         )
 
     def group(self, group_id: str) -> GroupReading | Missing:
-        """One group of any type with its members; Missing where no broker knows it or its members are hidden."""
+        """One group of any type with its members; Missing if no broker knows it or its members are hidden."""
         try:
             kind = {name: kind for name, kind, _ in self.groups()}.get(group_id)
         except Inconclusive as error:
@@ -220,7 +220,7 @@ class ClusterReader:
         return self._ask("describe groups", ask)
 
     def group_of(self, group_id: str, kind: str) -> GroupReading | Missing:
-        """One group whose type is known from `listed`, with its members; Missing where they cannot be read."""
+        """One group whose type is known from `listed`, with its members; Missing if they cannot be read."""
         taken = self.taken()
         if kind == "streams":
             described = self._of_group(group_id, lambda: self.admin.describe_streams_groups([group_id])[group_id])
@@ -234,7 +234,7 @@ class ClusterReader:
         return Missing(f"group {group_id} is a {kind} group: its members are not read")
 
     def transactional_ids(self) -> frozenset[str] | Missing:
-        """Transactional ids that this reader may see; a broker leaves out what it may not, without a word."""
+        """Transactional ids that this reader may see; a broker silently leaves out the others."""
         listed = self._ask("transactions", self.admin.list_transactions)
         if isinstance(listed, Missing):
             return listed
@@ -245,7 +245,7 @@ class ClusterReader:
         return frozenset(self._answered("list topics", self.admin.list_topics))
 
     def topics(self, names: Collection[str], *, configs: bool = False) -> tuple[TopicReading, ...]:
-        """Topics by name, absent ones left out; with `configs` also what is not at its default, sorted."""
+        """Topics by name, absent ones left out; with `configs` also their own settings, sorted."""
         if not names:
             return ()
         described = self._answered("describe topics", lambda: self.admin.describe_topics(sorted(names)))
@@ -279,7 +279,7 @@ class ClusterReader:
         return refused if isinstance(refused, Missing) else frozenset(refused)
 
     def _refused(self, names: Collection[str]) -> dict[str, int] | Missing:
-        """Of these names those that a broker neither describes nor calls unknown; no topic is created by asking."""
+        """Of these names those that a broker neither describes nor reports as unknown; it never creates a topic."""
         described = self._ask("describe topics", lambda: self.admin.describe_topics(sorted(names)))
         if isinstance(described, Missing):
             return described
@@ -300,7 +300,7 @@ class ClusterReader:
     def committed(self, group_ids: Sequence[str]) -> dict[str, GroupOffsets | Missing]:
         """What each group has committed, with its metadata, by partition; one call for each coordinator.
 
-        A group whose offsets cannot be read is Missing by itself: it is asked for alone where the batch fails.
+        A group whose offsets cannot be read is Missing by itself: it is read alone if the batch fails.
         """
         every = self._ask("committed offsets", lambda: read_committed(self.admin, group_ids))
         if not isinstance(every, Missing):
@@ -312,7 +312,7 @@ class ClusterReader:
         return found
 
     def open_transactions(self, places: Collection[Place], at_ms: int) -> tuple[OpenTransaction, ...] | Missing:
-        """Who has a transaction open on these partitions; Missing if the broker does not report them."""
+        """The transactions that are open on these partitions; Missing if the broker does not report them."""
         return self._ask("open transactions", lambda: read_open(self.admin, places, at_ms))
 
     def log_bytes(self, topics: Collection[str]) -> int | Missing:
@@ -346,7 +346,7 @@ class ClusterReader:
         return self._ask("offsets of inputs", lambda: read_held(self.librdkafka, topics))
 
     def _of_group(self, group_id: str, call: Callable[[], _T]) -> _T | Missing:
-        """Answer of `call` on one group; Missing with the right that it takes where this login may not see it."""
+        """Answer of `call` on one group; Missing with the right that is needed if this login may not see it."""
         from kafka.errors import GroupAuthorizationFailedError
 
         def ask() -> _T | Missing:

@@ -1,4 +1,4 @@
-"""Settings of topics and brokers, out of DescribeConfigs. Each function raises kafka-python's errors."""
+"""Settings of topics and brokers, from DescribeConfigs. Each function raises kafka-python's errors."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from kstreams_runbooks.errors import Inconclusive
 from kstreams_runbooks.observe.kafka.read_only import ReadOnly
 
-# Where a setting of a topic comes from that was not set on the topic itself.
+# Sources of a topic's setting other than the topic itself.
 _NOT_ITS_OWN = {"DEFAULT_CONFIG", "STATIC_BROKER_CONFIG", "DYNAMIC_DEFAULT_BROKER_CONFIG"}
 
 Settings = dict[str, dict[str, Any]]
@@ -23,7 +23,7 @@ def read_topic_configs(admin: ReadOnly, topics: Collection[str], names: Collecti
 
 
 def read_broker_config(admin: ReadOnly, brokers: Sequence[int], name: str) -> list[str | None]:
-    """One setting of each broker, None where it is not reported."""
+    """One setting of each broker, None if it is not reported."""
     from kafka.admin import ConfigResource, ConfigResourceType
 
     resources = [ConfigResource(ConfigResourceType.BROKER, str(broker), {name: None}) for broker in brokers]
@@ -32,8 +32,8 @@ def read_broker_config(admin: ReadOnly, brokers: Sequence[int], name: str) -> li
 
 
 def own_settings(found: Settings, topics: Collection[str]) -> dict[str, tuple[tuple[str, str], ...]]:
-    """What is set on each topic itself, sorted; Inconclusive where a topic's settings are hidden from this login."""
-    # A topic has dozens of settings, defaults included: none is what kafka-python makes of a broker's refusal.
+    """The settings of each topic itself, sorted; Inconclusive if a topic's settings are hidden from this login."""
+    # A topic has dozens of settings, defaults included: kafka-python turns a broker's refusal into none.
     if hidden := [name for name in topics if not found.get(name)]:
         which = f"Topic {hidden[0]}"
         raise Inconclusive(f"settings of {which}: not visible to this login; grant it DescribeConfigs on {which}")

@@ -41,9 +41,9 @@ Place = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class HeldPartition:
-    """What one partition still holds: its first offset, its end (exclusive) and when its first record was written.
+    """What one partition still holds: its first offset, its end (exclusive) and the timestamp of its first record.
 
-    `oldest_ms` is -1 where there is none.
+    `oldest_ms` is -1 if there is none.
     """
 
     topic: str
@@ -54,7 +54,7 @@ class HeldPartition:
 
 
 class Ends(NamedTuple):
-    """Where a partition begins, how far a read_committed consumer can read it (LSO), and where it ends (LEO)."""
+    """Start of a partition, the offset up to which a read_committed consumer can read it (LSO), and its end (LEO)."""
 
     start: int | Missing
     stable: int | Missing
@@ -64,14 +64,14 @@ class Ends(NamedTuple):
 def read_ends(librdkafka: ReadOnly, places: list[Place]) -> dict[Place, Ends]:
     """Both ends and the last stable offset of partitions, in three batched calls.
 
-    A partition whose leader does not answer is Missing; Unreachable where none of them does.
+    A partition whose leader does not answer is Missing; Unreachable if no leader answers.
     """
     from confluent_kafka import IsolationLevel
     from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined] # public, but not re-exported
 
     earliest = dict.fromkeys(places, OffsetSpec.earliest())  # type: ignore[no-untyped-call] # not annotated
     starts = _ends(librdkafka, earliest, IsolationLevel.READ_UNCOMMITTED)
-    # A leader that is away costs one timeout, not one for each call.
+    # A leader that is down costs one timeout, not one for each call.
     there = [place for place in places if not isinstance(starts[place], Missing)]
     latest = dict.fromkeys(there, OffsetSpec.latest())  # type: ignore[no-untyped-call] # not annotated
     ends = starts | _ends(librdkafka, latest, IsolationLevel.READ_UNCOMMITTED)
@@ -86,7 +86,7 @@ def _grown(end: int | Missing, stable: int | Missing) -> int | Missing:
 def read_first_since(librdkafka: ReadOnly, times: Mapping[Place, int]) -> dict[Place, int | Missing | None]:
     """Offset of the first record that is not older than the time given for its partition (Unix ms), None for none.
 
-    One batched call. Every record before that offset is older. Missing and Unreachable as `read_ends`.
+    One batched call. Every record before that offset is older. Missing and Unreachable as for `read_ends`.
     """
     from confluent_kafka import IsolationLevel
     from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined] # public, but not re-exported
@@ -97,7 +97,7 @@ def read_first_since(librdkafka: ReadOnly, times: Mapping[Place, int]) -> dict[P
 
 
 def read_held(librdkafka: ReadOnly, topics: Mapping[str, int]) -> tuple[HeldPartition, ...]:
-    """What each partition of `topics` (partition count by name) holds; Unreachable where no leader answers."""
+    """What each partition of `topics` (partition count by name) holds; Unreachable if no leader answers."""
     from confluent_kafka import IsolationLevel
     from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined] # public, but not re-exported
 
@@ -151,9 +151,9 @@ def _ends(
     isolation: Any,
     of: Callable[[Any], int] = _offset,
 ) -> dict[Place, int | Missing]:
-    """A ListOffsets per leader, several at once where there are many; one whose leader has just moved is asked again.
+    """Send a ListOffsets to each leader, several if it has many partitions; ask again if a leader has just moved.
 
-    Unreachable where no leader at all answers.
+    Unreachable if no leader at all answers.
     """
     from tenacity import RetryError, Retrying, retry_if_result, stop_after_attempt, wait_exponential_jitter
 
@@ -163,7 +163,7 @@ def _ends(
     def ask() -> bool:
         from confluent_kafka import KafkaException, TopicPartition
 
-        # One whose leader did not answer has had its time.
+        # A partition whose leader did not answer is not asked again.
         left = [place for place in specs if not isinstance(found.get(place), int) and place not in silent]
         if not left:
             return False

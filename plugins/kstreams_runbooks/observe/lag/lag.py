@@ -1,4 +1,4 @@
-"""The lag of many applications of one cluster, in a handful of batched calls however many there are."""
+"""The lag of many applications of one cluster, in a constant number of batched calls."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ from kstreams_runbooks.observe.lag.partition_rows import ClusterLook, partition_
 
 @dataclass(frozen=True, slots=True)
 class LagAsked:
-    """One application: `reads` are the topics of its topology by full name with their role, None where it is not known.
+    """One application: `reads` are the topics of its topology by full name with their role, None if it is not known.
 
     Without a topology its topics are those that its group has offsets on, and internal ones by their names. `lacking`
-    is why not all of them are known; with it any topic that the group has an offset on may be one. `keeps` are names
-    of changelogs that it may have. One that is not `exactly_once` processes the records of aborted transactions too.
+    is why not all of them are known; with it any topic that the group has an offset on may be one. `keeps` are names of
+    changelogs that it may have. Without `exactly_once` it processes the records of aborted transactions too.
     """
 
     application: str
@@ -31,14 +31,14 @@ class LagAsked:
 
 
 def read_lag(reader: ClusterReader, cluster: str, asked: Sequence[LagAsked]) -> LagSnapshot:
-    """One snapshot; Unreachable where no broker answers, and a problem with the application where only a part does."""
+    """One snapshot; Unreachable if no broker answers, and a problem with the application if only a part does."""
     taken = reader.taken()
     groups = {group: (kind, state) for group, kind, state in reader.groups()}
     ids = [one.application_id for one in asked]
     committed = reader.committed([one for one in ids if one in groups])
     unlisted = reader.unlisted([one for one in ids if one not in groups])
     names = reader.names()
-    # Of a neighbour whose id begins with one of these, too: its topics are its own.
+    # Also of another application whose id begins with one of these: its topics are its own.
     internal = internal_by_id(names.visible, {*ids, *groups})
     reads = {
         one.application_id: topics_read(
@@ -58,7 +58,7 @@ def read_lag(reader: ClusterReader, cluster: str, asked: Sequence[LagAsked]) -> 
 
 
 def topics_read(asked: LagAsked, committed: GroupOffsets | Missing, internal: Iterable[str]) -> dict[str, LagRole]:
-    """Topics that the application reads, and those on which its group has offsets that nothing reads any more.
+    """Topics that the application reads, and those that nothing reads any more but its group has offsets on.
 
     `internal` are its internal topics by their names.
     """
@@ -91,7 +91,7 @@ def lag_of(asked: LagAsked, roles: Mapping[str, LagRole], look: ClusterLook) -> 
 
 
 def _of_group(group_id: str, look: ClusterLook) -> Iterator[str]:
-    """What of the group is not known."""
+    """What is not known of the group."""
     if group_id not in look.groups:
         yield look.unlisted.get(group_id) or unknown_group(group_id)
     if isinstance(found := look.committed.get(group_id), Missing):
@@ -99,7 +99,7 @@ def _of_group(group_id: str, look: ClusterLook) -> Iterator[str]:
 
 
 def _of_topics(asked: LagAsked, reads: Mapping[str, LagRole]) -> Iterator[str]:
-    """What of its topics is not known."""
+    """What is not known of its topics."""
     if asked.lacking:
         yield asked.lacking
     if all(role == "orphaned" for role in reads.values()):

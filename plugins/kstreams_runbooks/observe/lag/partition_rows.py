@@ -1,7 +1,7 @@
-"""What is left to read, one row for each partition: the one place where offsets and ends become a `PartitionLag`.
+"""Lag, one row for each partition: the one place where offsets and ends become a `PartitionLag`.
 
-Committed offsets come first and ends after them, so that no reading shows a group ahead of the log
-(observe/kafka/offsets.py has the reasons for the order and the clients).
+Committed offsets come first and ends after them: no reading can show a group ahead of the log (observe/kafka/offsets.py
+has the reasons for the order and the clients).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -31,7 +31,7 @@ class ClusterLook:
     unlisted: Mapping[str, str] = field(default_factory=dict)
 
     def offsets(self, group_id: str) -> GroupOffsets:
-        """What the group has committed; nothing where that could not be read."""
+        """What the group has committed; nothing if that could not be read."""
         found = self.committed.get(group_id, {})
         return {} if isinstance(found, Missing) else found
 
@@ -45,7 +45,7 @@ def read_partitions(
 ) -> tuple[PartitionLag, ...] | Missing:
     """Rows of the topics in `roles`, in four batched calls; a topic that is not among `topics` is missing.
 
-    Missing where the group's offsets cannot be read; Unreachable where no broker answers.
+    Missing if the group's offsets cannot be read; Unreachable if no broker answers.
     """
     committed = reader.committed([group_id])
     if isinstance(offsets := committed[group_id], Missing):
@@ -115,16 +115,16 @@ def partition_row(
 
 
 def _unknown(committed: int | None, ends: Ends, problems: tuple[str, ...]) -> str:
-    """Why what is left to read is not known, empty where it is."""
+    """Why the lag is not known, empty if it is known."""
     if lacking := next((value.missing for value in ends if isinstance(value, Missing)), ""):
         return lacking
     if problems:
         return problems[0]
-    # Ends are read after offsets, so this is no race: this offset never passed the records in the log now.
+    # Ends are read after offsets, which excludes a race: this offset never passed the records in the log now.
     if committed is not None and isinstance(ends.end, int) and committed > ends.end:
         return (
             f"committed {committed:,} is past its end {ends.end:,}: the topic was created again or cut off, or the "
-            "offset was set by hand"
+            "offset was set manually"
         )
     return ""
 
@@ -133,16 +133,16 @@ def _remark(committed: int | None, start: int | None, role: LagRole) -> str:
     """A remark on an offset that could be read, empty for none."""
     if committed is None:
         return "never committed"
-    # Of a repartition topic Streams itself deletes what is committed, and may have done so since the offset was read.
+    # Streams itself deletes committed records of a repartition topic, perhaps since the offset was read.
     if start is not None and committed < start and role != "repartition":
-        return f"{start - committed:,} offsets were deleted before they were read, by retention or by hand"
+        return f"{start - committed:,} offsets were deleted before they were read, by retention or manually"
     return ""
 
 
 def _between(committed: int | None, start: int | None, stable: int | None) -> int | None:
     """Offsets from the committed one, or from the log's start if that is later, up to the last stable offset.
 
-    A partition that was never committed has all of its log to read.
+    A partition without a commit is unread from the start of its log.
     """
     if start is None or stable is None:
         return None

@@ -1,12 +1,12 @@
 """Which topics an application reads through its group, and which changelogs it keeps, from its topology.
 
-Small on purpose: names only. Kafka Streams prints internal topics without the application.id prefix, and nothing in
-a description marks them. What marks them is how they are named and that the same topology writes them (Kafka Streams
-developer guide, "Managing topics: internal topics"; KIP-221 for repartition, KIP-213 and KIP-775 for foreign-key
-joins): a source that is also a sink of the topology and ends in `-repartition`, or in
-`subscription-registration-topic` / `subscription-response-topic` in either case, with a number in generated names.
-A topic of the user's that fits both, written and read by the same topology, would be taken for an internal one; where
-the names on the cluster are given, the one that exists decides.
+Small on purpose: names only. Kafka Streams prints internal topics without the application.id prefix, and nothing in a
+description marks them. What marks them is their names, and that the same topology writes them (Kafka Streams developer
+guide, "Managing topics: internal topics"; KIP-221 for repartition, KIP-213 and KIP-775 for foreign-key joins): a source
+that is also a sink of the topology and ends in `-repartition`, or in `subscription-registration-topic` /
+`subscription-response-topic` in either case, with a number in generated names. A user's topic that fits both, written
+and read by the same topology, would be taken for an internal one. If the names on the cluster are given, the topic that
+exists decides.
 """
 
 from collections.abc import Collection
@@ -29,7 +29,7 @@ class TopologyTopics:
 
     `external` and `internal` are read through the group; `patterns` are regex sources, whose topics only the cluster
     knows; `changelogs` are candidates: a store without logging, or one that uses its source topic, has none. `outputs`
-    are written for others; `extractors` name the sinks whose topics only their records tell.
+    are written for others; `extractors` name the sinks whose topics only their records name.
     """
 
     external: frozenset[str]
@@ -40,7 +40,7 @@ class TopologyTopics:
     extractors: frozenset[str] = frozenset()
 
     def sources(self, cluster: Collection[str] = ()) -> frozenset[str]:
-        """Every topic whose offsets the group commits; patterns are resolved against the names in `cluster`."""
+        """Every topic whose offsets the group commits; patterns are matched with the names in `cluster`."""
         found = {name for name in cluster for pattern in self.patterns if matched(pattern, name)}
         return self.external | self.internal | found
 
@@ -49,10 +49,10 @@ class TopologyTopics:
         return {name: "repartition" if name in self.internal else "source" for name in sources}
 
     def read_on(self, names: TopicNames) -> tuple[frozenset[str], str]:
-        """The same on a cluster, hidden topics that a pattern matches included, and why these may not be all of them.
+        """The same on a cluster, with hidden topics that a pattern matches, and why these may not be all of them.
 
-        The sentence is empty where it is proven that they are, and where there is no pattern: then nothing is asked.
-        A pattern may become too slow after it was tried: others of this process are matched with it too.
+        The sentence is empty if it is proven that they are, and if there is no pattern: then no request is sent. A
+        pattern may become too slow after it was tried: others of this process are matched with it too.
         """
         if not self.patterns:
             return self.sources(), ""
@@ -124,7 +124,7 @@ def read_by(topology: Topology, application_id: str, names: TopicNames = _NONE) 
     A topic is read by one subtopology: its tasks are one for each partition number that any of its topics has.
     """
     sources, patterns, sinks, _ = _named(topology)
-    # Only a pattern needs the names of what is hidden.
+    # Only a pattern needs the names of hidden topics.
     cluster = names.every() if patterns else names.visible
     internal = {name for name in sources if _is_internal(name, sinks, application_id, names)}
     found: dict[str, str] = {}
