@@ -1,6 +1,6 @@
 # `make` prints what there is. Everything runs from .venv, which `setup` makes from the hashed locks.
 .DEFAULT_GOAL := help
-.PHONY: help setup packages lock lint types docs test test-unit test-long test-chaos test-kill soak mutate topologies spark-matrix lag-scenarios build demo demo-down bench bench-bump bench-lag bench-fleet
+.PHONY: help setup packages lock lint types docs test test-unit test-long test-chaos test-kill soak mutate fuzz-plan topologies settings spark-matrix lag-scenarios build demo demo-down bench bench-bump bench-lag bench-fleet bench-plan
 
 PYTHON ?= python3
 VENV := .venv
@@ -70,8 +70,14 @@ soak: setup ## Drain the running application 200 times at random moments; COUNT,
 mutate: setup ## Drop and negate every change rule in turn: each has to fail a test; about 10 seconds
 	@$(LAB) mutate
 
+fuzz-plan: setup ## Random changes with known consequences: no plan may ask for too little; SEED, COUNT, ONLY, OUT, FORMAT=json
+	@$(LAB) fuzz
+
 topologies: ## Describe the topologies of tests/apps/topologies with the real library again, and compare
 	tests/apps/topologies/regenerate --check 3.4.1 4.3.1
+
+settings: setup ## Print rules/settings.yaml from every release's own StreamsConfig and client settings; CHECK="A B" compares two
+	@$(LAB) lab.release_settings $(if $(CHECK),--check $(CHECK))
 
 spark-matrix: setup ## The Spark jobs on local[2], local[*], Spark Connect and a standalone cluster of their own; 5 minutes
 	$(BIN)/python -m pytest tests/spark -o python_files='test_*.py matrix_*.py'
@@ -89,7 +95,7 @@ demo: setup ## A real library bump under traffic, with its proof; PORT_BASE, RUN
 demo-down: ## Stop what the demo started, and nothing else
 	@if test -x $(BIN)/python; then $(LAB) lab.demo down; fi
 
-bench: bench-bump bench-lag bench-fleet ## All benchmarks, each next to its baseline; about half an hour
+bench: bench-bump bench-lag bench-fleet bench-plan ## Everything that is measured beside a floor or a peer; about half an hour
 
 bench-bump: setup ## Gap per bounced instance next to a manual bounce and to all at once, overhead per task; FORMAT=json
 	@$(LAB) benchmarks.bump
@@ -100,3 +106,6 @@ bench-lag: setup ## Lag of 500 groups next to kafka-consumer-groups, and the Spa
 
 bench-fleet: setup ## One scheduled check of 50 applications and of 500; 2 minutes
 	@$(LAB) benchmarks.fleet_check
+
+bench-plan: setup ## Processor seconds of `plan` for programs of 3,000 operators, by shape; REPEATS, FORMAT=json; 3 minutes
+	@$(LAB) benchmarks.plan

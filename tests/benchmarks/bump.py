@@ -18,6 +18,7 @@ from typing import Any
 
 from kstreams_runbooks.deployers import make_deployer
 from kstreams_runbooks.fleet import load_fleet
+from kstreams_runbooks.model.target import Target
 from lab import kafka, report
 from lab.afresh import afresh
 from lab.airflow import APPROVER
@@ -63,7 +64,7 @@ def by_hand(made: Stack) -> list[float]:
         for name in names:
             asked = _now_ms()
             deployer.stop(name)
-            deployer.apply(name, TO_RELEASE, settings)
+            deployer.apply(name, Target.of(TO_RELEASE, settings))
             deployer.start(name)
             started = _now_ms()
             wait_running(lab, made.supervisor, names)

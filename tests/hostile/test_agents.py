@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.model.readings.readings import Missing, NoClient, StreamsReading, Taken
 from kstreams_runbooks.observe.application.jolokia import parts_of
@@ -363,7 +364,7 @@ def test_any_description_is_topics_or_a_reason(lines: list[str]) -> None:
     assert isinstance(found, StreamsReading)
     topics: object
     try:
-        topics = readable_topics(text, "orders", NAMES)
+        topics = readable_topics(parse_topology(text), "orders", NAMES)
     except RunbookError as error:
         topics = str(error)
     assert topics
@@ -389,7 +390,7 @@ def test_a_description_that_was_made_to_be_slow_is_not(case: str) -> None:
     began = time.monotonic()
     answered: object
     try:
-        answered = readable_topics(SLOW[case], "orders", NAMES)
+        answered = readable_topics(parse_topology(SLOW[case]), "orders", NAMES)
     except RunbookError as error:
         answered = str(error)
     assert answered

@@ -26,6 +26,7 @@ from kstreams_runbooks.errors import BadInput, Refused
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.runs.ledger import RunRecord
 from kstreams_runbooks.model.runs.message import Notification
+from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.model.topology.topology import Processor, Sink, Source, Subtopology, Topology
 from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
 from kstreams_runbooks.present.change_text import as_markdown as plan_markdown
@@ -283,7 +284,7 @@ def test_a_pasted_command(text: str) -> None:
     expected = b"" if typed.startswith("# ") else f"{text}\0end\0".encode("utf-8", "surrogateescape")
     # One value: a megabyte of difference would be printed for minutes.
     assert (done.stdout == expected) is True
-    assert request_sentence("deploy", "orders-1", release="1", settings={"a": "b"})
+    assert request_sentence("deploy", "orders-1", Target("1", (("a", "b"),)))
 
 
 @pytest.mark.parametrize("key", ["`id`", "$(id)", "a b", "x;y", "\x1b[31m", "\u202e", "", "a=b"])

@@ -5,6 +5,7 @@ from contextlib import suppress
 
 import pytest
 from kstreams_runbooks.decide.topology.java_pattern import matched, matcher
+from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.matching import MANY_NAMES_S, ONE_NAME_S, LimitedPattern, PatternTooSlow, under_a_timeout
 from kstreams_runbooks.model.readings.readings import Missing
@@ -91,10 +92,10 @@ def test_a_pattern_too_slow_is_not_known_and_never_nothing(monkeypatch: pytest.M
     names, pattern = TopicNames.of({"ab" * 120}), slow()
     monkeypatch.setattr("kstreams_runbooks.observe.lag.topology_topics.matcher", lambda _: pattern)
     monkeypatch.setattr("kstreams_runbooks.observe.lag.topology_topics.matched", lambda _, name: pattern.matches(name))
-    found = topics_of({text}, "app", names)
+    found = topics_of((parse_topology(text),), "app", names)
     assert isinstance(found, Missing)
     assert "source pattern slow: takes longer than" in found.missing
-    topics, why = readable_topics(text, "app", names)
+    topics, why = readable_topics(parse_topology(text), "app", names)
     assert topics.patterns == frozenset()
     assert why.startswith("source pattern slow: takes longer than")
 

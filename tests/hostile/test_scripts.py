@@ -21,6 +21,7 @@ from kstreams_runbooks.fleet.deployers.command import Command, CommandSettings
 from kstreams_runbooks.fleet.deployers.environment import CommandEnvironment
 from kstreams_runbooks.fleet.deployers.supervisord import SupervisordSettings
 from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.target import Target
 from pydantic import ValidationError
 
 NONE = CommandEnvironment()
@@ -296,7 +297,7 @@ def test_the_describe_command_of_supervisord_gets_the_same(monkeypatch: pytest.M
     for name, value in OURS.items():
         monkeypatch.setenv(name, value)
     text = "import os; print('Topologies:'); print(sorted(os.environ))"
-    printed = describes(sys.executable, "-c", text, environment={"inherit": ["KUBECONFIG"]}).topology("4.3.1")
+    printed = describes(sys.executable, "-c", text, environment={"inherit": ["KUBECONFIG"]}).topology(Target("4.3.1"))
     assert "'KUBECONFIG'" in printed
     assert not [name for name in OURS if f"'{name}'" in printed and name != "KUBECONFIG"]
 
@@ -329,7 +330,7 @@ def test_what_cannot_be_run_is_bad_input(word: str) -> None:
 def test_a_topology_that_floods_is_cut_as_well() -> None:
     """Supervisord's topology command is no other program."""
     with pytest.raises(Refused, match=r"^yes: topology of 4\.3\.1: more than 4,194,304 bytes on stdout, cut off there"):
-        describes("yes").topology("4.3.1")
+        describes("yes").topology(Target("4.3.1"))
 
 
 def test_many_readings_leave_no_process_and_no_descriptor() -> None:

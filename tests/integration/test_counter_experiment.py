@@ -6,6 +6,7 @@ import pytest
 from kstreams_runbooks.act.instance import restart
 from kstreams_runbooks.deployers import make_deployer
 from kstreams_runbooks.model.readings.readings import StreamsReading
+from kstreams_runbooks.model.target import Target
 from lab import report
 from lab.application import streams, wait_running
 from lab.judge import judged
@@ -23,7 +24,7 @@ def test_a_roll_without_upgrade_from_corrupts_table_counts_in_silence(orders: Or
     logs = {name: stack.lab.logs / f"{name}.log" for name in ("orders-1", "orders-2")}
     before = {name: len(log.read_text(encoding="utf-8")) for name, log in logs.items()}
     for name in ("orders-1", "orders-2"):
-        restart(deployer, name, "4.3.1", {}, remove_members=None, log=print)
+        restart(deployer, name, Target("4.3.1"), remove_members=None, log=print)
         wait_running(stack.lab, stack.supervisor, ("orders-1", "orders-2"))
         time.sleep(15)
     readings = [streams(stack.lab, number) for number in (1, 2)]

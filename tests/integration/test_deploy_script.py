@@ -12,6 +12,7 @@ from kstreams_runbooks.deployers.command.deployer import CommandDeployer
 from kstreams_runbooks.errors import BadInput, Unreachable
 from kstreams_runbooks.fleet.deployers.command import CommandSettings
 from kstreams_runbooks.model.readings.readings import Deployment
+from kstreams_runbooks.model.target import Target
 from lab import leftovers
 from lab.settings import CHECKOUT, Lab, Ports
 from lab.supervise import Program, Supervisor, inherited
@@ -52,14 +53,14 @@ def test_a_restart_with_a_new_release_and_settings(lab: Lab) -> None:
     control.start("orders-1")
     first = described(lab)
     assert (first.process, first.release, first.settings, first.applied) == ("running", "3.4.1", (), True)
-    restart(control, "orders-1", "4.3.1", {"upgrade.from": "3.4"}, remove_members=None, log=lambda _: None)
+    restart(control, "orders-1", Target.of("4.3.1", {"upgrade.from": "3.4"}), remove_members=None, log=lambda _: None)
     second = described(lab)
     assert (second.release, second.settings, second.applied) == ("4.3.1", (("upgrade.from", "3.4"),), True)
     assert second.pid != first.pid
     assert second.started_at_ms is not None
     assert first.started_at_ms is not None
     assert second.started_at_ms > first.started_at_ms
-    control.apply("orders-1", "4.3.1", {})
+    control.apply("orders-1", Target("4.3.1"))
     assert described(lab).applied is False
     assert described(lab, "orders-2").process == "stopped"
 

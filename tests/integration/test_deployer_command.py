@@ -25,6 +25,7 @@ from kstreams_runbooks.errors import (
 )
 from kstreams_runbooks.fleet.deployers.command import CommandSettings
 from kstreams_runbooks.model.readings.readings import Deployment, Missing
+from kstreams_runbooks.model.target import Target
 from world.team_script import DEPLOY
 
 Declare = Callable[..., CommandSettings]
@@ -107,8 +108,8 @@ def test_life_of_an_instance(team: Path, declare: Declare) -> None:
     assert first.started_at_ms is not None
     assert abs(first.started_at_ms - time.time() * 1000) < 10_000
 
-    control.apply("o1", "4.3.1", {"upgrade.from": "3.4"})
-    control.apply("o1", "4.3.1", {"upgrade.from": "3.4"})
+    control.apply("o1", Target.of("4.3.1", {"upgrade.from": "3.4"}))
+    control.apply("o1", Target.of("4.3.1", {"upgrade.from": "3.4"}))
     set_ = described(control)
     assert (set_.release, set_.settings, set_.applied, set_.pid) == (
         "4.3.1",
@@ -132,7 +133,7 @@ def test_settings_arrive_as_they_are(team: Path, declare: Declare) -> None:
     """One argument of JSON: quotes, spaces, dollars and braces are nobody's syntax on the way."""
     odd = {"processing.guarantee": "a \"b\" 'c' $(touch x) {d} \\ é", "num.stream.threads": "4"}
     control = deployer(declare(settable=("num.stream.threads",)))
-    control.apply("o1", "3.4.1", odd)
+    control.apply("o1", Target.of("3.4.1", odd))
     assert dict(described(control).settings) == odd
     assert json.loads((team / "o1" / "set.json").read_text())["settings"] == odd
 
@@ -141,16 +142,16 @@ def test_unknown_things_are_refused_before_anything_is_called(team: Path, declar
     """Each with what there is."""
     control = deployer(declare())
     with pytest.raises(BadInput, match=r"'9\.9' is not declared \(declared: 3\.4\.1, 4\.3\.1\)"):
-        control.apply("o1", "9.9", {})
+        control.apply("o1", Target("9.9"))
     with pytest.raises(WriteRefused, match=r"o1: no runbook sets num\.stream\.threads \(allowed: processing"):
-        control.check_apply("o1", "4.3.1", {"num.stream.threads": "9"})
+        control.check_apply("o1", Target.of("4.3.1", {"num.stream.threads": "9"}))
     with pytest.raises(BadInput, match="'o9' is not declared"):
         control.stop("o9")
     (team / "o1" / "set.json").write_text('{"release": "3.4.1", "settings": {"sasl.jaas.config": "hunter2"}}')
     with pytest.raises(
         WriteRefused, match=r"o1: the instances command prints sasl\.jaas\.config among its settings"
     ) as raised:
-        control.apply("o1", "4.3.1", {})
+        control.apply("o1", Target("4.3.1"))
     assert described(control).settings == (("sasl.jaas.config", "(hidden)"),)
     assert "hunter2" not in str(raised.value) + repr(described(control))
     assert called(team) == []
@@ -162,7 +163,7 @@ def test_restart_that_would_be_refused_stops_nothing(team: Path, declare: Declar
     control.start("o1")
     before = described(control)
     with pytest.raises(WriteRefused, match=r"no runbook sets num\.stream\.threads"):
-        restart(control, "o1", "4.3.1", {"num.stream.threads": "9"}, remove_members=None, log=lambda _: None)
+        restart(control, "o1", Target.of("4.3.1", {"num.stream.threads": "9"}), remove_members=None, log=lambda _: None)
     assert described(control).pid == before.pid
     assert [call[0] for call in called(team)] == ["start"]
 
@@ -171,7 +172,7 @@ def test_dry_run_calls_nothing_but_describe(team: Path, declare: Declare) -> Non
     """Guards run, sentences are kept; a call that goes around the deployer is refused."""
     deployer(declare()).start("o1")
     dry = deployer(declare(), dry_run=True)
-    restart(dry, "o1", "4.3.1", {"upgrade.from": "3.4"}, remove_members=None, log=lambda _: None)
+    restart(dry, "o1", Target.of("4.3.1", {"upgrade.from": "3.4"}), remove_members=None, log=lambda _: None)
     dry.start("o2")
     dry.clear_state("o2")
     assert dry.would_write == [
@@ -181,7 +182,7 @@ def test_dry_run_calls_nothing_but_describe(team: Path, declare: Declare) -> Non
         "delete the local state of o2",
     ]
     with pytest.raises(BadInput):
-        dry.apply("o1", "9.9", {})
+        dry.apply("o1", Target("9.9"))
     with pytest.raises(WriteRefused, match="o1: stop is refused: this deployer only reads"):
         dry._done("o1", "stop", declare().commands.stop)
     assert [call[0] for call in called(team)] == ["start"]
@@ -207,12 +208,12 @@ def test_state_is_cleared_only_while_down(team: Path, declare: Declare) -> None:
 
 def test_topology_of_a_release(declare: Declare) -> None:
     """With what the release is called there; not declared is one sentence."""
-    assert deployer(declare()).topology("4.3.1") == "Topologies:\n 4.3.1 orders:18\n"
+    assert deployer(declare()).topology(Target("4.3.1")) == "Topologies:\n 4.3.1 orders:18\n"
     with pytest.raises(BadInput, match=r"topology of 4\.3\.1 cannot be read: no topology command is declared"):
-        deployer(declare(topology=None)).topology("4.3.1")
+        deployer(declare(topology=None)).topology(Target("4.3.1"))
     other = says('{"schema_version": 1, "release": "3.4.1", "topology": "Topologies:"}', "{release}")
     with pytest.raises(Inconclusive, match=r"topology of 4\.3\.1: the command printed that of 3\.4\.1"):
-        deployer(declare(topology=other)).topology("4.3.1")
+        deployer(declare(topology=other)).topology(Target("4.3.1"))
 
 
 def test_restart_is_told_to_go_in_the_middle(declare: Declare) -> None:
@@ -223,12 +224,12 @@ def test_restart_is_told_to_go_in_the_middle(declare: Declare) -> None:
     killer = threading.Thread(target=_kill_at_stop, args=(control,))
     killer.start()
     with pytest.raises(Interrupted, match="SIGTERM arrived during its restart"):
-        restart(control, "o1", "4.3.1", {}, remove_members=None, log=lambda _: None)
+        restart(control, "o1", Target("4.3.1"), remove_members=None, log=lambda _: None)
     killer.join()
     after = described(control)
     assert (after.process, after.release) == ("running", "3.4.1")
     assert after.pid != before
-    restart(control, "o1", "4.3.1", {}, remove_members=None, log=lambda _: None)
+    restart(control, "o1", Target("4.3.1"), remove_members=None, log=lambda _: None)
     assert (described(control).release, described(control).applied) == ("4.3.1", True)
 
 
@@ -240,17 +241,17 @@ def _kill_at_stop(control: CommandDeployer) -> None:
     os.kill(os.getpid(), 15)
 
 
-def test_by_hand_commands_do_the_same(team: Path, declare: Declare) -> None:
+def test_manual_commands_do_the_same(team: Path, declare: Declare) -> None:
     """The team's own commands, quoted for a shell; without one for the state the person is told in words."""
     control = deployer(declare())
-    lines = control.by_hand("o1", "4.3.1", {"upgrade.from": "3.4"}, clear_state=True)
+    lines = control.manual_commands("o1", Target.of("4.3.1", {"upgrade.from": "3.4"}), clear_state=True)
     assert [shlex.split(line)[3] for line in lines] == ["stop", "clear_state", "apply", "start"]
     subprocess.run(["bash", "-c", lines[2]], check=True, stdout=subprocess.DEVNULL)
     assert described(control).settings == (("upgrade.from", "3.4"),)
-    told = deployer(declare(clear_state=None)).by_hand("o1", "4.3.1", {}, clear_state=True)
+    told = deployer(declare(clear_state=None)).manual_commands("o1", Target("4.3.1"), clear_state=True)
     assert told[1].startswith("# delete the local state of o1 while it is stopped")
     with pytest.raises(WriteRefused, match="no runbook sets"):
-        control.by_hand("o1", "4.3.1", {"sasl.jaas.config": "(hidden)"})
+        control.manual_commands("o1", Target.of("4.3.1", {"sasl.jaas.config": "(hidden)"}))
     assert team.is_dir()
 
 
@@ -296,7 +297,7 @@ def test_exit_code_zero_is_not_taken_for_it(team: Path, declare: Declare) -> Non
         control.stop("o1")
     nothing = {"run": [*declare().commands.instances.run, "{instance}", "{release}", "{settings}"]}
     with pytest.raises(Refused, match=r"o1: apply ended with 0, but prints release 3\.4\.1 with no setting \(asked fo"):
-        deployer(declare(apply=nothing)).apply("o1", "4.3.1", {})
+        deployer(declare(apply=nothing)).apply("o1", Target("4.3.1"))
     with pytest.raises(Refused, match="o2: start ended with 0, but prints the process stopped"):
         deployer(declare(start={"run": nothing["run"][:-2]})).start("o2")
     empty = says('{"schema_version": 1, "instances": []}', "{instance}")
@@ -336,11 +337,11 @@ def test_an_instance_that_nobody_knows_is_not_touched(team: Path, declare: Decla
     control = deployer(declare())
     assert [one.instance for one in control.instances()] == ["o2"]
     with pytest.raises(Inconclusive, match="o1: the instances command does not print it"):
-        restart(control, "o1", "4.3.1", {}, remove_members=None, log=lambda _: None)
+        restart(control, "o1", Target("4.3.1"), remove_members=None, log=lambda _: None)
     one: dict[str, Any] = {"instance": "o1", "process": "unknown", "started_at_ms": None, "pid": None, "settings": {}}
     document = {"schema_version": 1, "instances": [one | {"release": None, "applied": None}]}
     unknown = deployer(declare(instances=says(json.dumps(document))))
     assert described(unknown).release == Missing("its release: the instances command does not know it")
     with pytest.raises(Inconclusive, match="o1: the instances command does not know its process"):
-        restart(unknown, "o1", "4.3.1", {}, remove_members=None, log=lambda _: None)
+        restart(unknown, "o1", Target("4.3.1"), remove_members=None, log=lambda _: None)
     assert called(team) == []

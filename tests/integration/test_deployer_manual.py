@@ -14,6 +14,7 @@ from kstreams_runbooks.deployers.manual import ManualDeployer
 from kstreams_runbooks.errors import BadInput, Inconclusive, WriteRefused
 from kstreams_runbooks.fleet.deployers.manual import ManualSettings
 from kstreams_runbooks.model.readings.readings import Deployment, Missing
+from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.properties import write_atomically
 
 # How a team may let it be seen: the file that the person edits, and the process that the person starts.
@@ -46,7 +47,7 @@ print(json.dumps({"schema_version": 1, "instances": [one]}))
 
 
 class Person:
-    """Does by hand what a deployer would do."""
+    """Does manually what a deployer would do."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -134,7 +135,7 @@ def test_it_changes_nothing_itself(person: Person, tmp_path: Path) -> None:
         r"ask a person: set o1 to release 4\.3\.1 \(orders:18\) with no setting .* \(edit o1/deployment\.properties\)"
     )
     with pytest.raises(WriteRefused, match=wanted):
-        control.apply("o1", "4.3.1", {})
+        control.apply("o1", Target("4.3.1"))
     for call, asked in (
         (control.stop, "stop o1 and leave it stopped"),
         (control.start, "start o1"),
@@ -143,7 +144,7 @@ def test_it_changes_nothing_itself(person: Person, tmp_path: Path) -> None:
         with pytest.raises(WriteRefused, match=f"the manual deployer changes nothing itself; ask a person: {asked}"):
             call("o1")
     with pytest.raises(WriteRefused, match="o1: its deployer changes nothing itself, so nothing is restarted"):
-        restart(control, "o1", "4.3.1", {}, remove_members=None, log=lambda _: None)
+        restart(control, "o1", Target("4.3.1"), remove_members=None, log=lambda _: None)
     assert described(tmp_path).pid == before.pid
     assert (person.directory / "deployment.properties").read_text() == "release=3.4.1\n"
 
@@ -151,7 +152,7 @@ def test_it_changes_nothing_itself(person: Person, tmp_path: Path) -> None:
 def test_dry_run_records_the_requests(person: Person, tmp_path: Path) -> None:
     """With the same guards."""
     dry = deployer(tmp_path, dry_run=True)
-    dry.apply("o1", "4.3.1", {"upgrade.from": "3.4"})
+    dry.apply("o1", Target.of("4.3.1", {"upgrade.from": "3.4"}))
     dry.stop("o1")
     assert [line.split(" (")[0] for line in dry.would_write] == [
         "ask a person: set o1 to release 4.3.1",
@@ -164,16 +165,16 @@ def test_guards_speak_before_anybody_is_asked(person: Person, tmp_path: Path) ->
     """What could never be observed is not asked for."""
     control = deployer(tmp_path)
     with pytest.raises(BadInput, match=r"release '9\.9' is not declared \(declared: 3\.4\.1, 4\.3\.1\)"):
-        control.check_apply("o1", "9.9", {})
+        control.check_apply("o1", Target("9.9"))
     with pytest.raises(BadInput, match="instance 'o9' is not declared"):
-        control.check_apply("o9", "4.3.1", {})
+        control.check_apply("o9", Target("4.3.1"))
     with pytest.raises(WriteRefused, match=r"o1: no runbook sets num\.stream\.threads"):
-        control.check_apply("o1", "4.3.1", {"num.stream.threads": "2"})
+        control.check_apply("o1", Target.of("4.3.1", {"num.stream.threads": "2"}))
     person.writes("release=3.4.1\nsasl.jaas.config=hunter2\n")
     with pytest.raises(
         WriteRefused, match=r"o1: the instances command prints sasl\.jaas\.config among its settings"
     ) as raised:
-        control.check_apply("o1", "4.3.1", {})
+        control.check_apply("o1", Target("4.3.1"))
     assert "hunter2" not in str(raised.value)
 
 
@@ -186,7 +187,7 @@ def test_without_a_way_to_look_everything_is_missing(tmp_path: Path) -> None:
         assert isinstance(part, Missing)
         assert part.missing.endswith("no instances command; declare deployer.commands.instances")
     with pytest.raises(BadInput, match="no topology command is declared"):
-        control.topology("4.3.1")
+        control.topology(Target("4.3.1"))
 
 
 def test_a_dry_run_takes_what_is_stated_and_a_real_run_does_not(tmp_path: Path) -> None:
@@ -218,16 +219,16 @@ def test_an_instances_command_that_breaks_is_inconclusive(person: Person, tmp_pa
         deployer(tmp_path).instances()
 
 
-def test_by_hand_is_a_request(person: Person, tmp_path: Path) -> None:
+def test_manual_commands_are_requests(person: Person, tmp_path: Path) -> None:
     """As comments, so that pasting them into a shell does nothing."""
-    lines = deployer(tmp_path).by_hand("o1", "3.4.1", {}, clear_state=True)
+    lines = deployer(tmp_path).manual_commands("o1", Target("3.4.1"), clear_state=True)
     assert [line.split(" (")[0] for line in lines] == [
         "# stop o1 and leave it stopped",
         "# delete the local state of o1 while it is stopped",
         "# set o1 to release 3.4.1",
     ]
     with pytest.raises(WriteRefused, match="no runbook sets"):
-        deployer(tmp_path).by_hand("o1", "3.4.1", {"sasl.jaas.config": "(hidden)"})
+        deployer(tmp_path).manual_commands("o1", Target.of("3.4.1", {"sasl.jaas.config": "(hidden)"}))
     assert person.process is None
 
 

@@ -16,6 +16,7 @@ from kstreams_runbooks.deployers.supervisord.deployment_file import FILE
 from kstreams_runbooks.errors import BadInput, Interrupted, Refused, Unreachable, WriteRefused
 from kstreams_runbooks.fleet.deployers.supervisord import SupervisordSettings
 from kstreams_runbooks.model.readings.readings import Deployment, Missing
+from kstreams_runbooks.model.target import Target
 
 PROGRAM = """
 import signal, sys, time
@@ -128,7 +129,7 @@ def test_life_of_an_instance(settings: SupervisordSettings) -> None:
     assert first.started_at_ms is not None
     assert abs(first.started_at_ms - time.time() * 1000) < 10_000
 
-    control.apply("o1", "4.3.1", {"upgrade.from": "3.4"})
+    control.apply("o1", Target.of("4.3.1", {"upgrade.from": "3.4"}))
     set_ = described(settings)
     assert (set_.release, set_.settings, set_.applied, set_.pid) == (
         "4.3.1",
@@ -146,9 +147,9 @@ def test_life_of_an_instance(settings: SupervisordSettings) -> None:
     assert second.pid != first.pid
     assert starts(settings)[-1].endswith("release=4.3.1 upgrade.from=3.4 ")
 
-    control.apply("o1", "4.3.1", {"upgrade.from": "3.4"})
+    control.apply("o1", Target.of("4.3.1", {"upgrade.from": "3.4"}))
     assert described(settings).applied is True, "writing what stands there already writes nothing"
-    control.apply("o1", "4.3.1", {})
+    control.apply("o1", Target("4.3.1"))
     assert described(settings).settings == ()
     assert described(settings, "o2").process == "stopped"
 
@@ -158,7 +159,7 @@ def test_start_right_after_the_write_is_told_apart(settings: SupervisordSettings
     control = deployer(settings)
     for round_ in range(4):
         control.stop("o1")
-        control.apply("o1", ("3.4.1", "4.3.1")[round_ % 2], {})
+        control.apply("o1", Target(("3.4.1", "4.3.1")[round_ % 2]))
         control.start("o1")
         assert described(settings).applied is True
 
@@ -203,9 +204,9 @@ def test_unknown_things_are_refused(settings: SupervisordSettings) -> None:
     """Each with what there is."""
     control = deployer(settings)
     with pytest.raises(BadInput, match=r"'9\.9' is not declared \(declared: 3\.4\.1, 4\.3\.1\)"):
-        control.apply("o1", "9.9", {})
+        control.apply("o1", Target("9.9"))
     with pytest.raises(WriteRefused, match=r"no runbook sets num\.stream\.threads"):
-        control.apply("o1", "4.3.1", {"num.stream.threads": "9"})
+        control.apply("o1", Target.of("4.3.1", {"num.stream.threads": "9"}))
     with pytest.raises(BadInput, match="'o9' is not declared"):
         control.stop("o9")
     unknown = settings.instances[1].model_copy(update={"program": "nobody"})
@@ -216,7 +217,7 @@ def test_unknown_things_are_refused(settings: SupervisordSettings) -> None:
     path = settings.instances[0].directory / FILE
     path.write_text("release=3.4.1\nnum.stream.threads=2\n")
     with pytest.raises(WriteRefused, match=r"holds num\.stream\.threads"):
-        control.apply("o1", "4.3.1", {})
+        control.apply("o1", Target("4.3.1"))
     assert path.read_text() == "release=3.4.1\nnum.stream.threads=2\n"
 
 
@@ -236,7 +237,7 @@ def test_restart_that_would_be_refused_stops_nothing(
     before = described(settings)
     (settings.instances[0].directory / file).write_text(text)
     with pytest.raises(WriteRefused, match=f"^o1: .*{why}"):
-        restart(control, "o1", "4.3.1", {}, remove_members=None, log=lambda _: None)
+        restart(control, "o1", Target("4.3.1"), remove_members=None, log=lambda _: None)
     assert described(settings).pid == before.pid
     assert len(described(settings).obstacles) == 1
 
@@ -247,7 +248,14 @@ def test_dry_run_writes_nothing(settings: SupervisordSettings) -> None:
     before, file = described(settings), settings.instances[0].directory / FILE
     text, written = file.read_text(), file.stat().st_mtime_ns
     dry = deployer(settings, dry_run=True)
-    restart(dry, "o1", "4.3.1", {"upgrade.from": "3.4"}, remove_members=None, clear_state=True, log=lambda _: None)
+    restart(
+        dry,
+        "o1",
+        Target.of("4.3.1", {"upgrade.from": "3.4"}),
+        remove_members=None,
+        clear_state=True,
+        log=lambda _: None,
+    )
     dry.start("o2")
     dry.clear_state("o2")
     assert len(dry.would_write) == 5, dry.would_write
@@ -257,7 +265,7 @@ def test_dry_run_writes_nothing(settings: SupervisordSettings) -> None:
     assert (file.read_text(), file.stat().st_mtime_ns) == (text, written)
     assert (settings.instances[1].directory / "state" / "orders" / "0_0").exists()
     with pytest.raises(BadInput):
-        dry.apply("o1", "9.9", {})
+        dry.apply("o1", Target("9.9"))
     for method in ("startProcess", "stopProcess", "shutdown"):
         with pytest.raises(WriteRefused, match="only reads"):
             dry._supervisord.call(method, "o1")
@@ -298,11 +306,11 @@ def test_unix_socket(settings: SupervisordSettings) -> None:
 
 def test_topology_of_a_release(settings: SupervisordSettings) -> None:
     """From its first line on; a command that fails says what it said last."""
-    assert deployer(settings).topology("4.3.1") == "Topologies:\n 4.3.1\n"
+    assert deployer(settings).topology(Target("4.3.1")) == "Topologies:\n 4.3.1\n"
     failing = (sys.executable, "-c", "import sys; sys.exit('no such class')")
     settings = settings.model_copy(update={"topology": failing})
     with pytest.raises(Refused, match="exit 1: no such class"):
-        deployer(settings).topology("4.3.1")
+        deployer(settings).topology(Target("4.3.1"))
 
 
 def test_restart_is_told_to_go_in_the_middle(settings: SupervisordSettings) -> None:
@@ -313,20 +321,20 @@ def test_restart_is_told_to_go_in_the_middle(settings: SupervisordSettings) -> N
     threading.Timer(0.15, os.kill, (os.getpid(), 15)).start()
     said: list[str] = []
     with pytest.raises(Interrupted, match="SIGTERM arrived during its restart"):
-        restart(control, "o1", "4.3.1", {}, remove_members=None, log=said.append)
+        restart(control, "o1", Target("4.3.1"), remove_members=None, log=said.append)
     after = described(settings)
     assert (after.process, after.release) == ("running", "3.4.1")
     assert after.pid != before
-    times = restart(control, "o1", "4.3.1", {}, remove_members=None, log=said.append)
+    times = restart(control, "o1", Target("4.3.1"), remove_members=None, log=said.append)
     assert (described(settings).release, described(settings).applied) == ("4.3.1", True)
     assert not times.already_stopped
     assert times.stopped_ms - times.stop_requested_ms >= 300
 
 
-def test_by_hand_commands_do_the_same(settings: SupervisordSettings) -> None:
+def test_manual_commands_do_the_same(settings: SupervisordSettings) -> None:
     """The way back that a run prints can be pasted (its login is asked for or given by the person)."""
     control = deployer(settings)
-    stop, write, start = control.by_hand("o1", "3.4.1", {"upgrade.from": "3.4"})
+    stop, write, start = control.manual_commands("o1", Target.of("3.4.1", {"upgrade.from": "3.4"}))
     subprocess.run(["bash", "-c", write], check=True)
     assert described(settings).settings == (("upgrade.from", "3.4"),)
     assert "secret" not in stop + write + start

@@ -9,6 +9,7 @@ from kstreams_runbooks.decide.instances.members import members_of
 from kstreams_runbooks.deployers import make_deployer
 from kstreams_runbooks.fleet import load_fleet
 from kstreams_runbooks.model.readings.readings import GroupReading, InstanceReading, Missing, StreamsReading
+from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.observe import ClusterReader
 from lab import kafka, report
 from lab.afresh import afresh
@@ -38,8 +39,7 @@ def test_members_of_the_stopped_instance_are_removed_and_nothing_waits(stack: St
     times = restart(
         make_deployer(application, dry_run=False),
         "orders-1",
-        "3.4.1",
-        {},
+        Target("3.4.1"),
         remove_members=remove,
         log=print,
     )

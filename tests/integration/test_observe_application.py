@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.deployers import make_deployer
 from kstreams_runbooks.model.readings.readings import (
     ApplicationReading,
@@ -12,6 +13,7 @@ from kstreams_runbooks.model.readings.readings import (
     Missing,
     StreamsReading,
 )
+from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.observe import ClusterReader, read_application
 
 
@@ -99,9 +101,9 @@ def test_deployer_that_is_not_there_is_missing(orders: Orders, reader: ClusterRe
 
             raise Unreachable("supervisord at http://127.0.0.1:9: nobody listens there; is it up?")
 
-        def topology(self, release: str) -> str:
+        def topology(self, target: Target) -> str:
             """Never asked: the instances tell it."""
-            raise AssertionError(release)
+            raise AssertionError(target)
 
     reading = read_application(orders.application, reader, Silent())  # type: ignore[arg-type]
     assert isinstance(reading.group, GroupReading)
@@ -120,5 +122,7 @@ def test_described_topology_is_the_running_one(orders: Orders, reader: ClusterRe
     streams = reading.instances[0].streams
     assert isinstance(streams, StreamsReading)
     assert isinstance(streams.topology, str)
-    described = deployer.topology(streams.version)
-    assert topology_topics(described, "orders") == topology_topics(streams.topology, "orders")
+    described = deployer.topology(Target(streams.version))
+    assert topology_topics(parse_topology(described), "orders") == topology_topics(
+        parse_topology(streams.topology), "orders"
+    )

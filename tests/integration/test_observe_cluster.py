@@ -3,15 +3,19 @@
 import time
 import uuid
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 from kstreams_runbooks.act.groups import GroupWriter
+from kstreams_runbooks.decide.lag import total_lag
 from kstreams_runbooks.errors import Unreachable, WriteRefused
-from kstreams_runbooks.model.readings.readings import BrokerReading, GroupReading, Missing, PartitionReading
+from kstreams_runbooks.model.readings.lag import LagRole, PartitionLag
+from kstreams_runbooks.model.readings.readings import BrokerReading, GroupReading, Missing, TopicReading
 from kstreams_runbooks.observe import ClusterReader
+from kstreams_runbooks.observe.lag.partition_rows import read_partitions
 from lab.supervise import until
 
 
@@ -100,24 +104,39 @@ def test_group_that_nobody_knows(reader: ClusterReader) -> None:
 
 
 def test_offsets_of_a_partition_never_committed(config: dict[str, Any], reader: ClusterReader, topic: str) -> None:
-    """Committed where it was, Missing where it never was, one row for a topic that is not there."""
+    """Committed where it was, None where it never was, one row for a topic that is not there."""
     name = f"group-{uuid.uuid4().hex[:8]}"
     member = Consumer({**config, "group.id": name})
     member.commit(offsets=[TopicPartition(topic, 0, 3)], asynchronous=False)
     member.close()
-    readings = reader.partitions(name, {topic: 3, "not-there": 0})
+    [found] = reader.topics([topic])
+    readings = read_partitions(reader, name, dict.fromkeys((topic, "not-there"), "source"), [found])
     assert isinstance(readings, tuple)
-    absent, first, second, third = readings
-    assert first == PartitionReading(topic, 0, committed=3, log_start=0, stable=5, end=5)
-    assert second == PartitionReading(topic, 1, Missing("never committed"), log_start=0, stable=0, end=0)
+    absent, first, second, third = sorted(readings, key=lambda one: (one.topic == topic, one.partition))
+    assert first == PartitionLag(topic, 0, "source", "ok", found.topic_id, 3, 0, 5, 5, records=2)
+    never = PartitionLag(topic, 1, "source", "never_committed", found.topic_id, None, 0, 0, 0, records=0)
+    assert second == replace(never, why="never committed")
     assert third.partition == 2
-    assert absent.committed == Missing("topic not-there does not exist on the cluster")
-    assert isinstance(absent.stable, Missing)
+    assert (absent.state, absent.why) == ("missing", "the topic does not exist on the cluster")
 
 
-def last_of(reader: ClusterReader, topic: str) -> PartitionReading:
+def test_an_offset_past_the_end_of_a_log_is_not_known(
+    config: dict[str, Any], reader: ClusterReader, topic: str
+) -> None:
+    """Set by hand, or of a topic that was created again."""
+    name = f"group-{uuid.uuid4().hex[:8]}"
+    member = Consumer({**config, "group.id": name})
+    member.commit(offsets=[TopicPartition(topic, 0, 6)], asynchronous=False)
+    member.close()
+    readings = read_partitions(reader, name, {topic: "source"}, reader.topics([topic]))
+    assert isinstance(readings, tuple)
+    assert (readings[0].state, readings[0].records) == ("unknown", None)
+    assert total_lag(readings).unknown[0].startswith(f"{topic}-0: committed 6 is past its end 5: the topic was created")
+
+
+def last_of(reader: ClusterReader, topic: str) -> PartitionLag:
     """The topic's last partition."""
-    readings = reader.partitions("nobody", {topic: 3})
+    readings = read_partitions(reader, "nobody", {topic: "source"}, reader.topics([topic]))
     assert isinstance(readings, tuple)
     return readings[-1]
 
@@ -130,13 +149,13 @@ def test_open_transaction_holds_the_stable_offset(config: dict[str, Any], reader
     producer.produce(topic, "x", partition=2)
     producer.flush()
     held = last_of(reader, topic)
-    assert (held.stable, held.end) == (0, 1)
+    assert (held.last_stable_offset, held.log_end_offset) == (0, 1)
     producer.commit_transaction()
 
     def free() -> bool:
         """The record and the transaction's marker, which the coordinator writes once it has answered."""
         found = last_of(reader, topic)
-        return (found.stable, found.end) == (2, 2)
+        return (found.last_stable_offset, found.log_end_offset) == (2, 2)
 
     until(free, 10, "the marker is written", poll_s=0.1)
 
@@ -159,10 +178,12 @@ def test_many_partitions_in_one_reading(config: dict[str, Any]) -> None:
     def requests(partitions: dict[str, int]) -> int:
         """How many it takes; -1 while one of the new partitions has no leader yet."""
         with ClusterReader(config, counted=True) as reader:
-            readings = reader.partitions("nobody", partitions)
+            roles: dict[str, LagRole] = dict.fromkeys(partitions, "source")
+            topics = [TopicReading(name, "id", count) for name, count in partitions.items()]
+            readings = read_partitions(reader, "nobody", roles, topics)
             assert isinstance(readings, tuple)
             assert len(readings) == sum(partitions.values())
-            return reader.requests() if {reading.end for reading in readings} == {0} else -1
+            return reader.requests() if {reading.log_end_offset for reading in readings} == {0} else -1
 
     try:
         until(lambda: requests(dict.fromkeys(names, 100)) > 0, 30, "every partition has a leader")

@@ -12,6 +12,7 @@ from kstreams_runbooks.act.groups import GroupWriter
 from kstreams_runbooks.errors import WriteRefused
 from kstreams_runbooks.model.readings.readings import GroupReading, StreamsReading
 from kstreams_runbooks.observe import ClusterReader
+from kstreams_runbooks.observe.lag.partition_rows import read_partitions
 from lab.beside import beside
 
 TOPICS = ("orders", "customers", "orders-running", "orders-windowed", "orders-enriched", "orders-per-customer")
@@ -57,7 +58,7 @@ def test_members_and_tasks(running: StreamsReading, config: dict[str, Any]) -> N
                 break
             assert time.monotonic() < deadline, group
             time.sleep(0.3)
-        committed = reader.partitions(APPLICATION_ID, {"orders": 4})
+        committed = read_partitions(reader, APPLICATION_ID, {"orders": "source"}, reader.topics(["orders"]))
     assert group.type == "streams"
     assert {member.host for member in group.members} == {"127.0.0.1"}
     assert all(member.client_id.startswith(f"{running.client_id}-StreamThread-") for member in group.members)

@@ -17,9 +17,11 @@ from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.prediction import predicted
 from kstreams_runbooks.decide.instances.members import group_is_empty
 from kstreams_runbooks.decide.topology.partitions import partition_counts
-from kstreams_runbooks.model.readings.readings import GroupReading, Missing, PartitionReading
+from kstreams_runbooks.model.readings.lag import LagRole, PartitionLag
+from kstreams_runbooks.model.readings.readings import GroupReading, Missing
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe import ClusterReader
+from kstreams_runbooks.observe.lag.partition_rows import read_partitions
 from kstreams_runbooks.properties import dump
 from kstreams_runbooks.terminal.inputs import SideFiles, read_side
 from lab.application import TO_RELEASE
@@ -162,7 +164,7 @@ class Trial:
         def committed() -> bool:
             instance.require_alive()
             places = self._offsets(self.read())
-            return bool(places) and all(place.end in {0, place.committed} for place in places)
+            return bool(places) and all(place.log_end_offset in {0, place.committed} for place in places)
 
         until(committed, _WAIT_S, f"{self.case.pair}: all that is read is committed", poll_s=0.3)
 
@@ -187,9 +189,9 @@ class Trial:
         """Records in each of these topics."""
         found = dict.fromkeys(topics, 0)
         for place in self._offsets(topics):
-            assert isinstance(place.end, int)
-            assert isinstance(place.log_start, int)
-            found[place.topic] += place.end - place.log_start
+            assert place.log_end_offset is not None
+            assert place.log_start_offset is not None
+            found[place.topic] += place.log_end_offset - place.log_start_offset
         return found
 
     def directories(self) -> set[str]:
@@ -248,10 +250,11 @@ class Trial:
         file.write_text(yaml.safe_dump(entry), encoding="utf-8")
         return file
 
-    def _offsets(self, topics: Collection[str]) -> tuple[PartitionReading, ...]:
+    def _offsets(self, topics: Collection[str]) -> tuple[PartitionLag, ...]:
         with self._reader() as reader:
-            partitions = {topic.name: topic.partitions for topic in reader.topics(topics)}
-            found = reader.partitions(self.case.application_id, partitions)
+            there = reader.topics(topics)
+            roles: dict[str, LagRole] = {topic.name: "source" for topic in there}
+            found = read_partitions(reader, self.case.application_id, roles, there)
         assert not isinstance(found, Missing), found
         return found
 

@@ -10,9 +10,10 @@ from click.testing import CliRunner, Result
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 from kstreams_runbooks.cli import cli
-from kstreams_runbooks.decide.fitting.needed import topics_needed
+from kstreams_runbooks.decide.fitting.needed import parsed_or_missing, topics_needed
 from kstreams_runbooks.decide.fitting.topics import topics_fit
 from kstreams_runbooks.deployers import make_deployer
+from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe import ClusterReader
@@ -53,7 +54,7 @@ def judged(kafka: Kafka, prefix: str, text: str = COUNTS) -> Verdict:
     wanted = (Described(NEW, NEW, "test", own),)
     entry = declared(application_id=prefix.rstrip("-"))
     with ClusterReader({"bootstrap.servers": kafka.bootstrap}) as reader:
-        seen = read_topics_seen(reader, topics_needed(wanted, entry))
+        seen = read_topics_seen(reader, topics_needed(parsed_or_missing(wanted), entry))
     return topics_fit(wanted, seen, reading(), entry)
 
 
@@ -92,7 +93,7 @@ def test_a_pattern_is_resolved_by_the_cluster(kafka: Kafka, made: Topics) -> Non
 def test_a_plan_from_a_terminal_says_it_too(orders: Orders, tmp_path: Path) -> None:
     """Beside the plan, with an exit code of its own; without the option no cluster is asked."""
     old, new = tmp_path / "old.txt", tmp_path / "new.txt"
-    old.write_text(make_deployer(orders.application, dry_run=True).topology(FROM_RELEASE), encoding="utf-8")
+    old.write_text(make_deployer(orders.application, dry_run=True).topology(Target(FROM_RELEASE)), encoding="utf-8")
     more = "\n  Sub-topology: 9\n    Source: zones-source (topics: [nowhere])\n      --> none\n"
     new.write_text(old.read_text(encoding="utf-8").rstrip() + more, encoding="utf-8")
     environment = orders.stack.environment()

@@ -10,6 +10,7 @@ from kstreams_runbooks.decide.instances.members import group_is_empty
 from kstreams_runbooks.model.readings.readings import GroupReading, Missing
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe import ClusterReader
+from kstreams_runbooks.observe.lag.partition_rows import read_partitions
 from kstreams_runbooks.properties import dump, write_atomically
 from lab.afresh import afresh
 from lab.application import TO_RELEASE, Deployed, streams, wait_running
@@ -34,9 +35,9 @@ def states(stack: Stack) -> list[str]:
 def committed(stack: Stack) -> int:
     """Records of the new repartition topic that the group has read."""
     with ClusterReader({"bootstrap.servers": stack.lab.bootstrap}) as reader:
-        partitions = reader.partitions("orders", {_NEW_TOPIC: 4})
+        partitions = read_partitions(reader, "orders", {_NEW_TOPIC: "repartition"}, reader.topics([_NEW_TOPIC]))
     assert not isinstance(partitions, Missing)
-    return sum(one.committed for one in partitions if isinstance(one.committed, int))
+    return sum(one.committed for one in partitions if one.committed is not None)
 
 
 def set_audit(stack: Stack, name: str) -> None:

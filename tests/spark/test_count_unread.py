@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import encode
-from kstreams_runbooks.model.readings.readings import Missing, PartitionReading
+from kstreams_runbooks.model.readings.lag import PartitionLag
+from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.runs.ledger import RunRecord
 from kstreams_runbooks.steps.drain import count_unread as step
 from kstreams_runbooks.steps.drain.count_unread import count_unread
@@ -23,7 +24,7 @@ from lab.settings import Lab, Ports
 from spark.lag_check_runs import counted, counted_directly, unread
 from world.eos import Log, logs, partly_deleted
 from world.given import Kafka
-from world.samples import CONF, CONF_DIGEST, DUE, reading
+from world.samples import CONF, CONF_DIGEST, DUE, partition, reading
 
 RUN = "certify_drain/r"
 
@@ -35,11 +36,13 @@ def ledger(made: list[Log], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     for name, value in Lab(tmp_path, Ports(port)).fleet_environment().items():
         monkeypatch.setenv(name, value)
     monkeypatch.delenv("SPARK_REMOTE", raising=False)
-    partitions = tuple(PartitionReading(*place, start, 0, end, end) for place, (start, end) in unread(made).items())
+    partitions = tuple(
+        partition(start, end, number, topic=topic) for (topic, number), (start, end) in unread(made).items()
+    )
     return observed(tmp_path, partitions)
 
 
-def observed(directory: Path, partitions: tuple[PartitionReading, ...]) -> Ledger:
+def observed(directory: Path, partitions: tuple[PartitionLag, ...]) -> Ledger:
     """A ledger in which `observe` has kept these."""
     ledger = Ledger.open(f"sqlite:///{directory / 'ledger.db'}")
     record = RunRecord(RUN, "certify_drain", "r", "orders", "demo", "oncall", True, "", {}, 1_000)
@@ -162,7 +165,7 @@ def test_an_offset_that_is_gone_is_not_counted_by_either(
     monkeypatch.setattr(step, "MOST_AT_ONCE", 1)
     with logs(kafka.bootstrap, [partly_deleted]) as [log]:
         # As it was before the records were deleted.
-        payload = encode(reading(partitions=(PartitionReading(*log.place, 1, 0, 5, 5),)))
+        payload = encode(reading(partitions=(partition(1, 5, log.place[1], topic=log.place[0]),)))
         ledger.record(RUN, "observe", 2, "reading", "application", payload, time.time_ns() // 1_000_000)
         with caplog.at_level("INFO", logger="kstreams_runbooks.run"):
             assert count_unread(conf={**spark.LOOPBACK, **spark.SHORT}).execute(context()) is None
@@ -173,7 +176,7 @@ def test_an_offset_that_is_gone_is_not_counted_by_either(
 
 def test_what_observe_could_not_read_is_not_counted(ledger: Ledger, caplog: pytest.LogCaptureFixture) -> None:
     """A part of the inputs is no sum."""
-    partial = (PartitionReading("orders", 0, 3, 0, Missing("no leader"), 9),)
+    partial = (partition(3, Missing("no leader")),)
     payload = encode(reading(partitions=partial))
     ledger.record(RUN, "observe", 2, "reading", "application", payload, time.time_ns() // 1_000_000)
     with caplog.at_level("INFO", logger="kstreams_runbooks.run"):

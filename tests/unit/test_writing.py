@@ -30,34 +30,6 @@ PRINTED = {
 }
 # The texts of a form's field that Airflow shows.
 SHOWN_OF_PARAM = {"title", "description", "description_md", "section"}
-# Rooms of the package whose docstrings and comments keep the rules; one glob a line.
-ROOMS = (
-    "*.py",
-    "decide/*/*.py",
-    "decide/registry.py",
-    "decide/runbooks.py",
-    "documents/*.py",
-    "fleet/**/*.py",
-    "ledger/**/*.py",
-    "model/*.py",
-    "model/discovery/*.py",
-    "model/releases/*.py",
-    "model/runs/*.py",
-    "model/topology/*.py",
-    "demo/**/*.py",
-    "frames/*.py",
-    "observe/login/*.py",
-    "present/*.py",
-    "rules/*.py",
-    "steps/approval/*.py",
-    "steps/change/*.py",
-    "steps/drain/*.py",
-    "steps/plan/*.py",
-    "steps/status/*.py",
-    "terminal/**/*.py",
-    "watch/*.py",
-    "wire/*.py",
-)
 LINE = 120
 WORDS = 40
 # Pattern and the rule of docs/writing.md that it breaks; case does not matter. Code is masked first: backticks,
@@ -321,11 +293,10 @@ def breaches_of_code(name: str, source: str) -> Iterator[str]:
             yield f"{name}:{first}: {found.group().strip(' .:;')!r} (rule {rule} of docs/writing.md)"
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_docstrings_and_comments_keep_the_rules(room: str) -> None:
+def test_docstrings_and_comments_keep_the_rules() -> None:
     """File, first line of the text, phrase and rule of each breach; results of decisions are texts of their own."""
-    files = sorted(PACKAGE.glob(room))
-    assert files, f"{room}: no such files"
+    files = sorted(PACKAGE.rglob("*.py"))
+    assert len(files) >= 300
     found = [
         breach
         for file in files

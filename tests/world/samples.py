@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
+from kstreams_runbooks.model.readings.lag import PartitionLag
 from kstreams_runbooks.model.readings.readings import (
     ApplicationReading,
     BrokerReading,
@@ -15,7 +16,6 @@ from kstreams_runbooks.model.readings.readings import (
     InstanceReading,
     MemberReading,
     Missing,
-    PartitionReading,
     Start,
     StreamsReading,
     Taken,
@@ -26,6 +26,8 @@ from kstreams_runbooks.model.runs.ledger import Card
 from kstreams_runbooks.model.runs.plan import Bounce
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore, DeclaredTopic, Serde
 from kstreams_runbooks.model.topology.topology import Sink, Source, Topology
+from kstreams_runbooks.observe.kafka.offsets import Committed, Ends
+from kstreams_runbooks.observe.lag.partition_rows import partition_row
 
 NEW = "4.3.1"
 OLD = "3.4.1"
@@ -79,15 +81,28 @@ def member(name: str, *, static: bool = True, thread: int = 1) -> MemberReading:
     )
 
 
-def partition(committed: int | Missing = 100, stable: int | Missing = 100, number: int = 0) -> PartitionReading:
-    """One partition with the committed offset and the last stable offset."""
-    return PartitionReading("orders", number, committed, 0, stable, stable)
+def partition(
+    committed: int | None = 100,
+    stable: int | Missing = 100,
+    number: int = 0,
+    *,
+    topic: str = "orders",
+    log_start: int = 0,
+) -> PartitionLag:
+    """The row of one partition, as it is made of a committed offset (None: never) and the last stable offset."""
+    offset = None if committed is None else Committed(committed, "")
+    return partition_row((topic, number), "source", "id-1", offset, Ends(log_start, stable, stable))
+
+
+def gone(topic: str, number: int = 0) -> PartitionLag:
+    """The row of a topic that does not exist."""
+    return PartitionLag(topic, number, "source", "missing", why="the topic does not exist on the cluster")
 
 
 def reading(
     *instances: InstanceReading,
     at_ms: int = 1_000,
-    partitions: tuple[PartitionReading, ...] | Missing | None = None,
+    partitions: tuple[PartitionLag, ...] | Missing | None = None,
     group: GroupReading | Missing | None = None,
     auto_create: bool | Missing = False,
 ) -> ApplicationReading:

@@ -1,9 +1,9 @@
-"""Stop, settings and start of one instance as one function: what was stopped is started again, whatever happens."""
+"""Stop, settings and start of one instance as one function: an instance that was stopped is always started again."""
 
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
@@ -11,14 +11,15 @@ from types import FrameType
 from kstreams_runbooks.deployers.protocol import Deployer
 from kstreams_runbooks.errors import Interrupted, Refused, RunbookError, WriteRefused
 from kstreams_runbooks.model.readings.states import is_down
+from kstreams_runbooks.model.target import Target
 
-# Airflow tells a task to go by SIGINT or SIGTERM and kills it some seconds later.
+# Airflow asks a task to stop with SIGINT or SIGTERM and kills it some seconds later.
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 @dataclass(frozen=True, slots=True)
 class RestartTimes:
-    """When what happened, in Unix ms; `already_stopped` says that the instance was down before this call."""
+    """Times of each stage, in Unix ms; `already_stopped`: the instance was down before this call."""
 
     stop_requested_ms: int
     stopped_ms: int
@@ -29,37 +30,37 @@ class RestartTimes:
 def restart(
     deployer: Deployer,
     instance: str,
-    release: str,
-    settings: Mapping[str, str],
+    target: Target,
     *,
     remove_members: Callable[[], None] | None,
     log: Callable[[str], None],
     clear_state: bool = False,
 ) -> RestartTimes:
-    """Stop one instance, clear its local state where asked, set release and settings, remove its members, start it.
+    """Stop one instance, clear its local state if requested, set `target`, remove its members, start it.
 
-    `remove_members` is called once the process is gone, where membership is not static: the others would wait out the
+    `remove_members` is called once the process is gone, without static membership: the others would wait out the
     session timeout (45 s by default) for a member that does not come back under its name.
 
-    WriteRefused, and nothing done, for a deployer that does not act itself: a step asks a person instead. What `apply`
-    and `clear_state` would refuse is refused while the instance still runs; one that is down is started whatever
-    happens.
-    From the request to stop on, no way out leaves the instance down: an error is raised after it was started again. A
-    SIGTERM or SIGINT (seen in the main thread only) does not break the sequence off, it shortens it: the instance is
-    started with what stands declared at that moment, then Interrupted is raised. A rerun goes on from where this
-    stopped, also from an instance that is down.
+    WriteRefused, and nothing done, for a deployer that does not act itself: a step asks a person instead. A target or a
+    deletion that `apply` and `clear_state` would refuse is refused while the instance still runs; an instance that is
+    down is started in any case.
+
+    From the request to stop on, no exit leaves the instance down: it is started again before an error is raised. A
+    SIGTERM or SIGINT (seen in the main thread only) does not abort the sequence, it shortens it: the instance is
+    started with what is declared at that moment, then Interrupted is raised. A rerun continues from where this stopped,
+    also from an instance that is down.
     """
     if not deployer.abilities.act:
         raise WriteRefused(
             f"{instance}: its deployer changes nothing itself, so nothing is restarted; ask a person: "
-            f"{deployer.request('deploy', instance, release, settings)}"
+            f"{deployer.request('deploy', instance, target)}"
         )
     with _signals() as told:
         if told:
-            raise Interrupted(f"{instance}: told to stop before anything was done; nothing was changed")
+            raise Interrupted(f"{instance}: interrupted before anything was done; nothing was changed")
         already = _is_stopped(deployer, instance)
         if not already:
-            deployer.check_apply(instance, release, settings)
+            deployer.check_apply(instance, target)
             if clear_state:
                 deployer.check_clear_state(instance)
         requested = _now_ms()
@@ -68,11 +69,11 @@ def restart(
             deployer.stop(instance)
             stopped = _now_ms()
             if not told:
-                log(f"{instance}: down after {stopped - requested} ms; set {_settings(release, settings)}")
+                log(f"{instance}: down after {stopped - requested} ms; set {target.text}")
                 if clear_state:
                     deployer.clear_state(instance)
                     log(f"{instance}: local state cleared")
-                deployer.apply(instance, release, settings)
+                deployer.apply(instance, target)
             if remove_members is not None:
                 remove_members()
             deployer.start(instance)
@@ -87,13 +88,13 @@ def restart(
 
 
 def _start_again(deployer: Deployer, instance: str, error: BaseException, log: Callable[[str], None]) -> None:
-    """Start the instance after `error`; Refused, with both reasons, where that fails too."""
-    log(f"{instance}: {type(error).__name__} during its restart: {error}; it is started as it stands declared")
+    """Start the instance after `error`; Refused, with both reasons, if that fails too."""
+    log(f"{instance}: {type(error).__name__} during its restart: {error}; it is started with what is declared now")
     try:
         deployer.start(instance)
     except RunbookError as second:
         raise Refused(
-            f"{instance} is DOWN: {error}; and starting it again failed: {second}; start it by hand"
+            f"{instance} is DOWN: {error}; and starting it again failed: {second}; start it manually"
         ) from error
 
 
@@ -105,7 +106,7 @@ def _is_stopped(deployer: Deployer, instance: str) -> bool:
 
 @contextmanager
 def _signals() -> Iterator[list[str]]:
-    """Names of the signals that arrived, instead of what they would do; the handlers before are put back."""
+    """Names of the signals that arrived, in place of their usual effect; the handlers before are restored."""
     told: list[str] = []
     if threading.current_thread() is not threading.main_thread():
         yield told
@@ -119,12 +120,8 @@ def _signals() -> Iterator[list[str]]:
         yield told
     finally:
         for number, handler in before.items():
-            # None is a handler that was not set from Python: the default is the nearest that can be put back.
+            # None is a handler that was not set from Python: the default is the nearest that can be restored.
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
-
-
-def _settings(release: str, settings: Mapping[str, str]) -> str:
-    return ", ".join([f"release={release}", *(f"{key}={value}" for key, value in sorted(settings.items()))])
 
 
 def _now_ms() -> int:

@@ -1,4 +1,4 @@
-"""Deployers: how an instance is looked at, set, stopped and started, behind one small protocol."""
+"""Deployers: read, set, stop and start an instance, behind one small protocol."""
 
 from kstreams_runbooks.deployers.factory import make_deployer
 from kstreams_runbooks.deployers.protocol import Deployer

@@ -1,4 +1,4 @@
-"""A program that is run with a limit of time and of output, and with an environment that was declared for it."""
+"""Runs a program with limits of time and output, and with a declared environment."""
 
 import os
 import selectors
@@ -12,13 +12,13 @@ from typing import IO
 
 # The largest description of a topology has some 100 KB, and a fleet of 1,000 instances prints 400 KB.
 MOST_OUTPUT = 4 * 2**20
-# What is kept of the end of stderr: its last line is repeated.
+# How much of the end of stderr is kept: an error repeats its last line.
 _KEPT = 4_096
 _TO_END_S = 5.0
 _BLOCK = 65_536
-# How long the end of a program may go unnoticed whose output is held open by what it started.
+# How long the end of a program may go unnoticed if a process that it started holds its output open.
 _LOOK_S = 0.05
-# What is still in a pipe when the program is gone: it holds 1 MiB at most.
+# The most that a pipe may still hold when the program has ended: 1 MiB.
 _BLOCKS_AFTER = 32
 
 _sinks: list["subprocess.Popen[bytes]"] = []
@@ -26,7 +26,7 @@ _sinks: list["subprocess.Popen[bytes]"] = []
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """How it ended: a negative code is a signal. `err` is the end of what it wrote to stderr."""
+    """How the program ended: a negative code is a signal. `err` is the end of what it wrote to stderr."""
 
     code: int
     out: bytes
@@ -34,7 +34,7 @@ class Finished:
 
 
 class NotDone(Exception):
-    """It was ended at its limit of time; `err` is the end of what it wrote to stderr."""
+    """The program was ended at its time limit; `err` is the end of what it wrote to stderr."""
 
     def __init__(self, err: bytes) -> None:
         super().__init__()
@@ -42,17 +42,17 @@ class NotDone(Exception):
 
 
 class TooMuch(Exception):
-    """It was ended because it printed more than MOST_OUTPUT."""
+    """The program was ended because it printed more than MOST_OUTPUT."""
 
 
 def run_bounded(
     words: Sequence[str], environment: Mapping[str, str], timeout_s: float, *, only_looks: bool
 ) -> Finished:
-    """Run it to its end, reading what it prints meanwhile. OSError and ValueError where it cannot be run.
+    """Run the program to its end and read its output meanwhile. OSError and ValueError if it cannot be run.
 
-    At a limit it gets SIGTERM and five seconds later SIGKILL. One that `only_looks` takes everything in its process
-    group along. Of any other only the program itself is ended: what it started may be the instance. That goes on also
-    if it kept the program's stdout or stderr; what it writes there is thrown away.
+    At a limit it gets SIGTERM and, five seconds later, SIGKILL. With `only_looks` the signals go to its whole process
+    group. Otherwise they go to the program alone, because a process that it started may be the instance. That process
+    continues, also if it inherited the program's stdout or stderr; what it writes there is discarded.
     """
     _sinks[:] = [one for one in _sinks if one.poll() is None]
     process = subprocess.Popen(
@@ -61,7 +61,7 @@ def run_bounded(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=dict(environment),
-        # A signal that tells the task to go must not end a script in the middle of its work.
+        # A signal that asks the task to stop must not end a script in the middle of its work.
         start_new_session=True,
     )
     reading = _Reading(process)
@@ -91,7 +91,7 @@ class _Reading:
                 self._open.register(stream, selectors.EVENT_READ, stream)
 
     def to_the_end(self, until: float) -> bool:
-        """Read until the program has ended, whether or not its output is still held open; False where it is late."""
+        """Read until the program has ended, whether or not its output is still open; False if it is late."""
         while self.process.poll() is None:
             if (left := until - time.monotonic()) <= 0:
                 return False
@@ -129,7 +129,7 @@ class _Reading:
 
 
 def _throw_away(stream: IO[bytes]) -> None:
-    """Let a process of its own read the rest: closed, the pipe would end whatever writes to it without a handler."""
+    """Let a separate process read the rest. If the pipe closed, a write would end any process that has no handler."""
     os.set_blocking(stream.fileno(), True)
     with suppress(OSError):
         _sinks.append(

@@ -1,4 +1,4 @@
-"""The deployer that a fleet entry asks for."""
+"""The deployer of a fleet entry."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -19,9 +19,9 @@ class _Deployed(Protocol):
 
 
 def make_deployer(application: _Deployed, *, dry_run: bool = True) -> Deployer:
-    """The deployer of an application, by the `kind` of its deployer settings; BadInput for a kind nobody wrote.
+    """The deployer of an application, by the `kind` of its deployer settings; BadInput for an unknown kind.
 
-    A dry run is the default: its mutating calls are recorded in `would_write` and not done.
+    A dry run is the default: its mutating calls are recorded in `would_write` and not made.
     """
     settings = application.deployer
     if settings.kind not in kinds.KINDS:
@@ -31,7 +31,7 @@ def make_deployer(application: _Deployed, *, dry_run: bool = True) -> Deployer:
 
 
 def deployer_class(kind: kinds.DeployerKind) -> Callable[..., Deployer]:
-    """The class of a kind's deployers."""
+    """The class of deployers of this kind."""
     module, _, name = kind.deployer.partition(":")
     made: Callable[..., Deployer] = getattr(import_module(module), name)
     return made

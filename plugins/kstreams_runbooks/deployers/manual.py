@@ -1,11 +1,11 @@
-"""Instances that a person deploys, by hand or by changing what a GitOps controller follows: this program only looks.
+"""Instances that a person deploys, manually or by changing what a GitOps controller follows: this program only reads.
 
-The mutating verbs are requests. A step says them (`request`), and waits until it observes that they were done; without
-an instances command it can observe neither release nor settings, and everything that needs them is inconclusive.
+The mutating verbs are requests. A step shows them (`request`), and waits until it observes that the person has done
+them. Without an instances command it can observe neither release nor settings, and every check that needs them is
+inconclusive.
 """
 
 import time
-from collections.abc import Mapping
 
 from kstreams_runbooks.deployers.command.deployer import known_release, look, topology_of
 from kstreams_runbooks.deployers.requests import Wish, request_sentence
@@ -14,6 +14,7 @@ from kstreams_runbooks.errors import BadInput, WriteRefused
 from kstreams_runbooks.fleet.deployers.manual import ManualSettings, Stated
 from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.readings.readings import Deployment, Missing, Taken
+from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.wording import sentence
 
 _UNSEEN = "the manual deployer has no instances command; declare deployer.commands.instances"
@@ -32,16 +33,16 @@ class ManualDeployer:
 
     @property
     def abilities(self) -> Abilities:
-        """A person does everything, and can always be asked to clear local state."""
+        """A person does everything; a request to clear local state is always possible."""
         commands = self._settings.commands
         return Abilities(
             instances=commands.instances is not None, topology=commands.topology is not None, clear=True, act=False
         )
 
     def instances(self) -> tuple[Deployment, ...]:
-        """Every declared instance as the instances command prints it; all of it Missing where none is declared.
+        """Every declared instance as the instances command prints it; all of it Missing if no command is declared.
 
-        A dry run takes what the declaration states in its place: nothing is done with it but a plan that says so.
+        A dry run takes the values of the declaration instead: it only makes a plan, which shows where they are from.
         """
         command = self._settings.commands.instances
         if command is not None:
@@ -56,60 +57,58 @@ class ManualDeployer:
         taken = Taken(now_ms, "manual, nothing to look with")
         return tuple(self._unseen(name, taken) for name in self._names)
 
-    def check_apply(self, instance: str, release: str, settings: Mapping[str, str]) -> None:
+    def check_apply(self, instance: str, target: Target) -> None:
         """BadInput for an unknown instance or release, WriteRefused for a setting that no runbook sets or an obstacle.
 
-        A person may ignore an obstacle, but the settings that are waited for would never be observed.
+        A person could ignore an obstacle, but the step would never observe the settings that it waits for.
         """
         self._one(instance)
-        known_release(release, self._settings.releases)
-        refuse_others(instance, settings, self._settable)
+        known_release(target.release, self._settings.releases)
+        refuse_others(instance, target, self._settable)
         for found in self.instances():
             if found.instance == instance and found.obstacles:
                 raise WriteRefused(f"{instance}: {'; '.join(found.obstacles)}")
 
     def check_clear_state(self, instance: str) -> None:
-        """A person can always be asked."""
+        """A request to a person is always possible."""
         self._one(instance)
 
-    def apply(self, instance: str, release: str, settings: Mapping[str, str]) -> None:
-        """A request; in a dry run it is recorded, else WriteRefused."""
-        self.check_apply(instance, release, settings)
-        self._ask(self.request("deploy", instance, release, settings))
+    def apply(self, instance: str, target: Target) -> None:
+        """A request; a dry run records it, otherwise WriteRefused."""
+        self.check_apply(instance, target)
+        self._ask(self.request("deploy", instance, target))
 
     def stop(self, instance: str) -> None:
-        """A request; in a dry run it is recorded, else WriteRefused."""
+        """A request; a dry run records it, otherwise WriteRefused."""
         self._ask(self.request("stop", instance))
 
     def start(self, instance: str) -> None:
-        """A request; in a dry run it is recorded, else WriteRefused."""
+        """A request; a dry run records it, otherwise WriteRefused."""
         self._ask(self.request("start", instance))
 
     def clear_state(self, instance: str) -> None:
-        """A request; in a dry run it is recorded, else WriteRefused."""
+        """A request; a dry run records it, otherwise WriteRefused."""
         self._ask(self.request("clear_state", instance))
 
-    def topology(self, release: str) -> str:
-        """What the topology command prints; BadInput where none is declared."""
+    def topology(self, target: Target) -> str:
+        """Output of the topology command for the release; BadInput if none is declared."""
         settings = self._settings
         return topology_of(
-            settings.commands.topology, release, settings.releases, self._application_id, settings.environment
+            settings.commands.topology, target, settings.releases, self._application_id, settings.environment
         )
 
-    def by_hand(
-        self, instance: str, release: str, settings: Mapping[str, str], *, clear_state: bool = False
-    ) -> list[str]:
-        """The requests, as comments: there is no command that this program knows."""
+    def manual_commands(self, instance: str, target: Target, *, clear_state: bool = False) -> list[str]:
+        """The requests, as comments: this program knows no command for them."""
         stopped: tuple[Wish, ...] = ("stop", "clear_state") if clear_state else ()
         wanted = [self.request(wish, instance) for wish in stopped]
-        refuse_others(instance, settings, self._settable)
-        return [f"# {sentence(one)}" for one in (*wanted, self.request("deploy", instance, release, settings))]
+        refuse_others(instance, target, self._settable)
+        return [f"# {sentence(one)}" for one in (*wanted, self.request("deploy", instance, target))]
 
-    def request(self, wish: Wish, instance: str, release: str = "", settings: Mapping[str, str] | None = None) -> str:
-        """What the person is asked for, with the declaration's own words on how it is done."""
+    def request(self, wish: Wish, instance: str, target: Target | None = None) -> str:
+        """The request to the person, with the declaration's own words on how to do it."""
         self._one(instance)
-        artifact = self._settings.releases.get(release, "")
-        wanted = request_sentence(wish, instance, release=release, artifact=artifact, settings=settings)
+        artifact = "" if target is None else self._settings.releases.get(target.release, "")
+        wanted = request_sentence(wish, instance, target, artifact)
         return f"{wanted} ({self._settings.how})" if self._settings.how else wanted
 
     def _ask(self, request: str) -> None:

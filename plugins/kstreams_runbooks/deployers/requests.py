@@ -1,17 +1,16 @@
-"""What a person is asked for where a deployer does not act itself: one sentence per wish, complete in itself."""
+"""Requests to a person, if a deployer does not act itself: one complete sentence for each."""
 
-from collections.abc import Mapping
 from typing import Literal
+
+from kstreams_runbooks.model.target import Target
 
 Wish = Literal["deploy", "stop", "start", "clear_state"]
 
 
-def request_sentence(
-    wish: Wish, instance: str, *, release: str = "", artifact: str = "", settings: Mapping[str, str] | None = None
-) -> str:
-    """The sentence; `artifact` is what the release is called where it is deployed.
+def request_sentence(wish: Wish, instance: str, target: Target | None = None, artifact: str = "") -> str:
+    """The sentence; `artifact` is the word for the release at the place where it is deployed.
 
-    Release, artifact and settings are for `deploy` alone.
+    Target and artifact are for `deploy` alone; `deploy` without a target is a ValueError.
     """
     if wish == "stop":
         return f"stop {instance} and leave it stopped"
@@ -19,9 +18,11 @@ def request_sentence(
         return f"start {instance}"
     if wish == "clear_state":
         return f"delete the local state of {instance} while it is stopped (<state.dir>/<application.id>, nothing else)"
-    called = f" ({artifact})" if artifact and artifact != release else ""
-    given = ", ".join(f"{key}={value}" for key, value in sorted((settings or {}).items()))
+    if target is None:
+        raise ValueError(f"{wish} {instance}: no target")
+    called = f" ({artifact})" if artifact and artifact != target.release else ""
+    given = ", ".join(f"{key}={value}" for key, value in target.settings)
     wanted = f"{given} and no other setting of a runbook" if given else "no setting of a runbook"
-    # Left behind it would do harm without a word: it is named, whatever else there may be.
-    unset = "" if "upgrade.from" in (settings or {}) else " (upgrade.from unset)"
-    return f"set {instance} to release {release}{called} with {wanted}{unset}, then restart {instance}"
+    # A setting that is left behind does harm without any sign: the request always names it.
+    unset = "" if "upgrade.from" in dict(target.settings) else " (upgrade.from unset)"
+    return f"set {instance} to release {target.release}{called} with {wanted}{unset}, then restart {instance}"

@@ -1,7 +1,7 @@
-"""Running one of a team's own commands: no shell, a declared environment, limits, and its exit code as our error.
+"""Runs one of a team's own commands: no shell, a declared environment, limits, and its exit code as our error.
 
-What it prints is read while it runs. A process that it leaves running in the background may keep its output open: the
-command has ended all the same when the command itself has.
+The output is read while the command runs. A process that it leaves in the background may keep the output open: the
+command has still ended once its own process has.
 """
 
 import re
@@ -17,7 +17,7 @@ from kstreams_runbooks.wording import outside
 
 _LONGEST_TAIL = 300
 _LONGEST_LINE = 8 * _LONGEST_TAIL
-# Called at every reading: what hangs in them is ended with everything that it started.
+# The verbs of every reading: a call that hangs is ended with all processes that it started.
 _LOOKING = frozenset({"instances", "topology"})
 _HIDDEN = "(hidden)"
 
@@ -29,19 +29,18 @@ _SECRET = re.compile(
 
 
 def filled(command: Command, values: Mapping[str, str]) -> list[str]:
-    """The command's words with their placeholders filled in."""
+    """The command's words with the values of their placeholders."""
     return [word.format(**values) for word in command.run]
 
 
 def run_script(
     about: str, verb: str, command: Command, values: Mapping[str, str], environment: CommandEnvironment
 ) -> str:
-    """What the command printed on stdout, where it ended with 0.
+    """The command's stdout, if it ended with 0.
 
     Its other exit codes: 1 is Refused, 2 BadInput, 3 Inconclusive, 4 Unreachable, each with the last line of stderr;
-    anything else is Inconclusive, and so is more output than MOST_OUTPUT or what is not UTF-8. Unreachable where it has
-    not ended after its limit, BadInput where it cannot be run. `about` (an instance or an application) begins the
-    sentence.
+    any other is Inconclusive, and so is output above MOST_OUTPUT or that is not UTF-8. Unreachable if it has not ended
+    within its limit, BadInput if it cannot be run. `about` (an instance or an application) begins the sentence.
     """
     words = filled(command, values)
     who = f"{about}: {verb} ({outside(printable(words[0]), 200)})"
@@ -73,9 +72,9 @@ def why_not_run(error: OSError | ValueError) -> str:
 
 
 def tail_of(text: str) -> str:
-    """The last line that says something, without what looks like a credential."""
+    """The last line that is not blank, without what looks like a credential."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    # Looking for credentials takes the square of the length.
+    # The search for credentials takes the square of the length.
     last = _LOGIN.sub(f"{_HIDDEN}@", lines[-1][:_LONGEST_LINE]) if lines else ""
     return outside(_SECRET.sub(lambda found: found[1] + _HIDDEN, last), _LONGEST_TAIL)
 
@@ -95,6 +94,6 @@ def _error(who: str, code: int, said: str) -> RunbookError:
 
 
 def _said(err: bytes) -> str:
-    """The tail of what a command wrote to stderr, as the end of a clause; that there is none where it wrote nothing."""
+    """The end of what a command wrote to stderr, as the end of a clause; a remark if it wrote nothing."""
     tail = tail_of(err.decode("utf-8", "replace"))
     return f": {tail}" if tail else ", nothing on stderr"

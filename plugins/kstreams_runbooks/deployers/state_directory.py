@@ -1,11 +1,11 @@
-"""Clearing the local state of one application: exact, confined, and never by accident.
+"""Clears the local state of one application: exact, confined, and never by accident.
 
 Kafka Streams keeps the state of an application under `<state.dir>/<application.id>` (Streams developer guide,
-"state.dir"). Only what is inside that directory is deleted; the directory stays, empty, so that clearing twice is told
-from a wrong state.dir, which has no such directory.
+"state.dir"). Only the content of that directory is deleted. The directory stays, empty: a second call can distinguish
+it from a wrong state.dir, which has no such directory.
 
-The way to it is opened one name after another from the root, and nothing on it may be a link: whoever can write to a
-directory above could lead the deletion elsewhere, before or while it runs. From there everything happens relative to
+The path to it is opened one name after another from the root, and no name on it may be a link: any user who can write
+to a directory above could redirect the deletion, before or while it runs. After that, every operation is relative to
 open directories.
 """
 
@@ -33,17 +33,18 @@ _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 def application_directory(state_dir: Path, application_id: str) -> Path:
     """The directory that holds the application's state.
 
-    WriteRefused where it or a directory above is a link, where another file system is mounted on or in it, and where
-    the state.dir is `/`, a home or one of its parents; BadInput where it is not there at all.
+    WriteRefused if it or a directory above is a link, if another file system is mounted on or in it, and if the
+    state.dir is `/`, a home or one of its parents; BadInput if it does not exist.
     """
     with _opened(state_dir, application_id):
         return state_dir / application_id
 
 
 def clear(state_dir: Path, application_id: str) -> tuple[str, ...]:
-    """Delete everything in the application's directory; returns the names deleted, sorted. Links are not followed.
+    """Delete everything in the application's directory; returns the names deleted, sorted. It does not follow links.
 
-    WriteRefused while a Streams client holds the directory, whoever started it. None can take it until all is deleted.
+    WriteRefused while any Streams client holds the directory, even one that this program did not start. No client can
+    take it until all is deleted.
     """
     if not _SAFE:
         raise WriteRefused(
@@ -51,7 +52,7 @@ def clear(state_dir: Path, application_id: str) -> tuple[str, ...]:
         )
     with _opened(state_dir, application_id) as target, _lock(target, state_dir / application_id):
         names = sorted(entry.name for entry in os.scandir(target))
-        # Half deleted, a store beside its checkpoint would open empty and count as restored: the checkpoints go first.
+        # Checkpoints go first: an empty store next to its checkpoint, left by an interruption, would count as restored.
         for name in names:
             _remove_checkpoint(name, target)
         for name in sorted(names, key=lambda one: one == _LOCK):
@@ -134,7 +135,7 @@ def _no_application(state_dir: Path, application_id: str) -> BadInput:
 
 
 def _refuse_mounts(path: Path, base: int, target: int) -> None:
-    """WriteRefused where something is mounted on the directory or in it: that is not this application's to delete."""
+    """WriteRefused if a file system is mounted on the directory or in it: this application may not delete that."""
     mounted = [point for point in _mount_points() if point == path or path in point.parents]
     if mounted or os.fstat(base).st_dev != os.fstat(target).st_dev:
         raise WriteRefused(
@@ -144,7 +145,7 @@ def _refuse_mounts(path: Path, base: int, target: int) -> None:
 
 
 def _mount_points() -> list[Path]:
-    """Where something is mounted, as Linux lists it; nothing on a system without that list."""
+    """Mount points, as Linux lists them; none on a system without that list."""
     try:
         lines = _MOUNTS.read_bytes().splitlines()
     except FileNotFoundError:
@@ -163,7 +164,7 @@ def _remove_checkpoint(name: str, target: int) -> None:
     try:
         task = os.open(name, _DIRECTORY, dir_fd=target)
     except OSError:
-        # A file, or a link: it has none.
+        # A file or a link has no checkpoint.
         return
     try:
         with suppress(FileNotFoundError):

@@ -102,7 +102,10 @@ class _Reader:
         """The only document, None for an empty text."""
         seen = False
         while (event := self._loader.get_event()) is not None:
-            if isinstance(event, yaml.DocumentStartEvent):
+            # The most frequent first.
+            if isinstance(event, yaml.ScalarEvent):
+                self._add(event, self._scalar(event), event.anchor)
+            elif isinstance(event, yaml.DocumentStartEvent):
                 if seen:
                     self._refuse(event, "begins a second document (expected one); give each a file of its own")
                 seen = True
@@ -110,8 +113,6 @@ class _Reader:
                 if event.explicit:
                     self._require_end(event)
                     break
-            elif isinstance(event, yaml.ScalarEvent):
-                self._add(event, self._scalar(event), event.anchor)
             elif isinstance(event, yaml.AliasEvent):
                 self._add(event, self._alias(event), None)
             elif isinstance(event, yaml.CollectionStartEvent):

@@ -69,6 +69,11 @@ class SerdeEntry(FleetModel):
     schema_version: Positive | None = Field(
         default=None, description="version of the schema in the bytes; null: not in them"
     )
+    reads: list[Positive] = Field(default_factory=list, description="versions of the schema that it reads as well")
+
+    def declared(self) -> model.Serde:
+        """As decisions see it."""
+        return model.Serde(self.name, self.schema_version, frozenset(self.reads))
 
 
 class StoreEntry(FleetModel):
@@ -217,15 +222,15 @@ class TopologyDeclaration(FleetModel):
     def _serdes(self, entry: StoreEntry | TopicEntry) -> tuple[model.Serde | None, model.Serde | None]:
         key, value = entry.key_serde or self.default_key_serde, entry.value_serde or self.default_value_serde
         return (
-            None if key is None else model.Serde(**key.model_dump()),
-            None if value is None else model.Serde(**value.model_dump()),
+            None if key is None else key.declared(),
+            None if value is None else value.declared(),
         )
 
 
 def _suppression(entry: SuppressionEntry) -> model.DeclaredSuppression:
     serde = entry.value_serde
     plain = entry.model_dump(exclude={"value_serde"})
-    return model.DeclaredSuppression(**plain, value_serde=None if serde is None else model.Serde(**serde.model_dump()))
+    return model.DeclaredSuppression(**plain, value_serde=None if serde is None else serde.declared())
 
 
 def read_topology_declaration(file: Path) -> model.Declaration:

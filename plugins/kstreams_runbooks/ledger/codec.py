@@ -7,6 +7,8 @@ from typing import Any, get_type_hints
 
 from pydantic import TypeAdapter
 
+from kstreams_runbooks.ledger.older_rows import renewed
+
 _ANY: TypeAdapter[Any] = TypeAdapter(Any)
 
 
@@ -21,8 +23,8 @@ def encode(value: Any) -> Any:
 
 
 def decode(kind: Any, value: Any) -> Any:
-    """The value of type `kind` that `encode` wrote; ValueError if it does not fit."""
-    return _adapter(kind).validate_python(value)
+    """The value of type `kind` that `encode` wrote, now or in an older release; ValueError if it does not fit."""
+    return _adapter(kind).validate_python(renewed(value))
 
 
 def encode_call(function: Callable[..., Any], inputs: dict[str, Any], result: Any) -> dict[str, Any]:

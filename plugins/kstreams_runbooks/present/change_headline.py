@@ -22,14 +22,19 @@ def headline(plan: Mapping[str, Any]) -> str:
 
 
 def notes(plan: Mapping[str, Any]) -> list[str]:
-    """The reasons, and the facts that were not compared because both versions lack them.
+    """Smaller changes of the program first, then the reasons, and the facts that both versions lack.
 
     What an inconclusive plan lacks has a section of its own, and a reason that is a finding is among the findings.
     """
     lacking = [f"not compared, missing in both versions: {', '.join(plan['not_compared'])}"]
     found = {f"{one['object']}: {one['message']}" for one in plan["findings"]}
     reasons = [] if plan["verdict"] == "inconclusive" else [one for one in plan["reasons"] if one not in found]
-    return [*map(sentence, reasons), *(lacking if plan["not_compared"] else [])]
+    return [*map(_cure, plan["cures"]), *map(sentence, reasons), *(lacking if plan["not_compared"] else [])]
+
+
+def _cure(cure: Mapping[str, Any]) -> str:
+    enough = " and ".join(cure["runbooks"])
+    return sentence(f"cheaper: {cure['what']}; then {enough} is enough for these findings. It costs: {cure['cost']}")
 
 
 def uncovered(plan: Mapping[str, Any]) -> list[dict[str, Any]]:

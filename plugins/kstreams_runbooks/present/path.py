@@ -10,24 +10,20 @@ _WIDTH = 110
 _SEVERITIES = ("danger", "warning", "info")
 
 
-def as_text(question: PathQuestion, path: UpgradePath) -> str:
-    """Verdict first, then the runs with their bounces, then assumptions, then findings, worst first."""
-    return "\n".join(_lines(question, path))
+def as_text(question: PathQuestion, path: UpgradePath, settings: tuple[str, ...] = ()) -> str:
+    """Verdict first, then the steps in order (`settings`, the runs with their bounces), assumptions, findings."""
+    return "\n".join(_lines(question, path, settings))
 
 
-def _lines(question: PathQuestion, path: UpgradePath) -> Iterator[str]:
+def _lines(question: PathQuestion, path: UpgradePath, settings: tuple[str, ...]) -> Iterator[str]:
     yield from _wrapped(f"{path.verdict.upper()}  {path.reason}", "")
-    number = count(1)
-    for index, leg in enumerate(path.legs, 1):
-        yield ""
-        yield f"run {index} of {len(path.legs)}: {leg.runbook}"
-        for bounce in leg.bounces:
-            yield from _wrapped(
-                f"{next(number)}. {sentence(bounce, unset=_unset(bounce, leg.bounces))}", "   ", "      "
-            )
+    yield from _steps(question, path, settings)
     if assumed := tuple(_assumed(question)):
         yield ""
-        yield from _wrapped(f"counted as used unless declared otherwise: {', '.join(assumed)}", "")
+        yield from _wrapped(f"not known, counted as used: {', '.join(assumed)}", "")
+    if question.group_protocol:
+        present = f"group.protocol={question.group_protocol}"
+        yield from ("", f"{present} is taken as the present one, and no path changes it; to change it, ask `plan`")
     for severity in _SEVERITIES:
         found = tuple(finding for finding in path.findings if finding.severity == severity)
         if found:
@@ -35,6 +31,30 @@ def _lines(question: PathQuestion, path: UpgradePath) -> Iterator[str]:
             yield severity
         for finding in found:
             yield from _finding(finding)
+
+
+def _steps(question: PathQuestion, path: UpgradePath, settings: tuple[str, ...]) -> Iterator[str]:
+    """One order of steps: what to set first, then the bounces of every run."""
+    if settings:
+        yield from ("", "before run 1, set where it is not set yet:")
+        yield from (f"   {setting}" for setting in settings)
+    number = count(1)
+    backward = question.target < question.running
+    for index, leg in enumerate(path.legs, 1):
+        if not backward:
+            yield from ("", f"run {index} of {len(path.legs)}: {leg.runbook}")
+        elif index == 1:
+            yield from ("", f"one run: {leg.runbook}")
+        for bounce in leg.bounces:
+            yield from _wrapped(
+                f"{next(number)}. {sentence(bounce, unset=_unset(bounce, leg.bounces))}", "   ", "      "
+            )
+    if path.legs and backward:
+        yield from _wrapped(
+            f"undo takes back the library_bump from {question.target} to {question.running}. If there is no such run, "
+            "perform the steps manually: library_bump brings newer releases only.",
+            "   ",
+        )
 
 
 def sentence(bounce: PathBounce, *, unset: bool) -> str:

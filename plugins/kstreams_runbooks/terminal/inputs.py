@@ -14,9 +14,10 @@ from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.documents.text import read_stream, read_text
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.releases.release import Release
+from kstreams_runbooks.model.releases.settings import SettingCatalogue
 from kstreams_runbooks.model.topology.declaration import Declaration
 from kstreams_runbooks.model.topology.topology import Topology
-from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
+from kstreams_runbooks.rules import release_settings, topology_change_rules, upgrade_path_rules
 
 # Kafka's settings, also those of clients with their prefixes, and settings that an application adds.
 _KEY = re.compile(r"[A-Za-z0-9._-]+")
@@ -84,7 +85,10 @@ def read_both(given: Mapping[str, Any]) -> BothSides:
         )
         for side in ("from", "to")
     )
-    reading = read_change(before, after, topology_change_rules(), upgrade_path_rules())
+    catalogue = SettingCatalogue()
+    if before.declared.config is not None or after.declared.config is not None:
+        catalogue = release_settings()
+    reading = read_change(before, after, topology_change_rules(), upgrade_path_rules(), catalogue=catalogue)
     return BothSides(reading, Compared(before, after))
 
 

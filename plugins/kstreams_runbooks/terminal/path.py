@@ -21,8 +21,15 @@ _ANSWERS = click.Choice(["yes", "no", "unknown"])
 @click.option("--broker", metavar="V", help="Release of the brokers, such as 4.3.")
 @click.option("--foreign-key-joins", type=_ANSWERS, default="unknown", help="Unknown counts as yes (KIP-213).")
 @click.option("--table-aggregations", type=_ANSWERS, default="unknown", help="Unknown counts as yes (KIP-904).")
-@click.option("--processing-guarantee", "guarantee", metavar="G", help="Present processing.guarantee.")
-@click.option("--group-protocol", "protocol", metavar="P", help="Present group.protocol: classic or streams.")
+@click.option(
+    "--processing-guarantee", "guarantee", metavar="G", help="Present processing.guarantee; to switch, ask `plan`."
+)
+@click.option(
+    "--group-protocol",
+    "protocol",
+    metavar="P",
+    help="Present group.protocol: classic or streams; to switch, ask `plan`.",
+)
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def version_path_command(
     running: str,
@@ -36,10 +43,11 @@ def version_path_command(
 ) -> None:
     """Bounces that take an application from one Kafka Streams release to another, and why.
 
-    Exit codes: 0 one plain rolling bounce, 1 more than that or a refusal, 2 bad input, 3 an input is missing that would
-    change the answer.
+    Exit codes: 0 one plain rolling bounce, 1 more than that, a setting to make first or a refusal, 2 bad input, 3 an
+    input is missing that would change the answer.
     """
     from kstreams_runbooks.decide.releases.path import upgrade_path
+    from kstreams_runbooks.decide.releases.rules import settings_first
     from kstreams_runbooks.present.path import as_text
     from kstreams_runbooks.rules import upgrade_path_rules
 
@@ -53,11 +61,12 @@ def version_path_command(
         group_protocol=protocol,
     )
     path = upgrade_path(question, upgrade_path_rules())
+    settings = settings_first(path, upgrade_path_rules())
     if form == "json":
-        click.echo(json.dumps(document(path), indent=2))
+        click.echo(json.dumps(document(path, settings), indent=2))
     else:
-        click.echo(as_text(question, path))
-    sys.exit(exit_code(path))
+        click.echo(as_text(question, path, settings))
+    sys.exit(exit_code(path, settings))
 
 
 @click.command("version-paths")
@@ -69,12 +78,13 @@ def version_paths_command() -> None:
     click.echo(whole_table(upgrade_path_rules()), nl=False)
 
 
-def document(path: UpgradePath) -> dict[str, Any]:
-    """The answer as a JSON document."""
+def document(path: UpgradePath, settings: tuple[str, ...]) -> dict[str, Any]:
+    """The answer as a JSON document; `settings` are to be made before the first bounce."""
     return {
         "schema_version": SCHEMA_VERSION,
         "verdict": path.verdict.value,
         "reason": path.reason,
+        "settings": list(settings),
         "bounces": [asdict(bounce) for bounce in path.bounces],
         "bridge": path.bridge,
         "legs": [{"runbook": leg.runbook, "target": leg.target, "bounces": len(leg.bounces)} for leg in path.legs],
@@ -82,8 +92,8 @@ def document(path: UpgradePath) -> dict[str, Any]:
     }
 
 
-def exit_code(path: UpgradePath) -> int:
-    """0 one plain rolling bounce, 1 more than that or a refusal, 3 inconclusive."""
+def exit_code(path: UpgradePath, settings: tuple[str, ...]) -> int:
+    """0 one plain rolling bounce, 1 more than that, a setting to make first or a refusal, 3 inconclusive."""
     if path.verdict is Outcome.INCONCLUSIVE:
         return 3
-    return 0 if path.plain else 1
+    return 0 if path.plain and not settings else 1

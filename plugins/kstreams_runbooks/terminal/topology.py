@@ -18,24 +18,32 @@ _WIDTH = 110
 _FILE = click.Path(dir_okay=False, path_type=Path, allow_dash=True)
 
 
-@click.command("lint", epilog="Example: kstreams-runbooks lint topology.txt --optimization all")
+@click.command("lint", epilog="Example: kstreams-runbooks lint topology.txt --declaration declared.yaml")
 @click.argument("topology", type=_FILE)
 @click.option("--optimization", metavar="VALUE", help="Value of topology.optimization, such as all.")
+@click.option("--declaration", type=_FILE, metavar="FILE", help="Its declaration: value formats are checked as well.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-def lint_command(topology: Path, optimization: str | None, form: str) -> None:
+def lint_command(topology: Path, optimization: str | None, declaration: Path | None, form: str) -> None:
     """List the names in TOPOLOGY (the text of Topology#describe, - for stdin) that a change can shift.
 
-    Exit codes: 0 everything persistent has a chosen name, 1 something has a generated one, 2 bad input.
-    """
-    from kstreams_runbooks.decide.topology.lint import GENERATED, lint
-    from kstreams_runbooks.terminal.inputs import read_topology
+    With --declaration it also lists the value formats of stores and topics that have no version.
 
-    findings = lint(read_topology(topology), optimization)
-    generated = any(finding.id == GENERATED for finding in findings)
+    Exit codes: 0 everything persistent has a chosen name, 1 something has a generated one or a format has no version, 2
+    bad input.
+    """
+    from kstreams_runbooks.decide.topology.lint import lint, unversioned
+    from kstreams_runbooks.terminal.inputs import SideFiles, read_side
+
+    if str(topology) == str(declaration) == "-":
+        raise BadInput("stdin: cannot be both topology and declaration; give a file for one of them")
+    side = read_side(SideFiles(topology, declaration))
+    declared = (side.declared.config or {}).get("topology.optimization")
+    findings = (*unversioned(side.topology, side.declared), *lint(side.topology, optimization or declared))
+    warned = any(finding.severity == "warning" for finding in findings)
     if form == "json":
         document = {
             "schema_version": SCHEMA_VERSION,
-            "ok": not generated,
+            "ok": not warned,
             "findings": [asdict(one) for one in findings],
         }
         click.echo(json.dumps(document, indent=2))
@@ -43,9 +51,9 @@ def lint_command(topology: Path, optimization: str | None, form: str) -> None:
         for finding in findings:
             text = sentence(f"{finding.severity:8} {finding.id}: {finding.message} [{finding.source}]")
             click.echo(textwrap.fill(text, _WIDTH, subsequent_indent=" " * 9))
-        if not generated:
+        if not warned:
             click.echo("ok       everything persistent has a chosen name")
-    sys.exit(1 if generated else 0)
+    sys.exit(1 if warned else 0)
 
 
 @click.command("diagram", epilog="Example: kstreams-runbooks diagram old.txt --compare new.txt > change.mmd")

@@ -9,14 +9,8 @@ from kstreams_runbooks.decide.topology.names import internal_by_id
 from kstreams_runbooks.deployers import Deployer
 from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.fleet import Application
-from kstreams_runbooks.model.readings.lag import (
-    ApplicationLag,
-    LagRole,
-    LagSnapshot,
-    Readable,
-    unread_ranges,
-    with_counts,
-)
+from kstreams_runbooks.model.readings.lag import ApplicationLag, LagRole, Readable, unread_ranges, with_counts
+from kstreams_runbooks.model.readings.lag_snapshot import LagSnapshot
 from kstreams_runbooks.model.readings.readings import InstanceReading, Missing, Taken
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.application.application import read_topology

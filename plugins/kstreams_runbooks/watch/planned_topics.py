@@ -10,7 +10,7 @@ def judged_on_cluster(application: str, wanted: Described) -> Verdict:
     BadInput if the application or its connection is unknown, Unreachable if no broker answers.
     """
     from kstreams_runbooks.connections import kafka_config
-    from kstreams_runbooks.decide.fitting.needed import topics_needed
+    from kstreams_runbooks.decide.fitting.needed import parsed_or_missing, topics_needed
     from kstreams_runbooks.decide.fitting.topics import topics_fit
     from kstreams_runbooks.deployers import make_deployer
     from kstreams_runbooks.fleet import load_fleet
@@ -20,6 +20,6 @@ def judged_on_cluster(application: str, wanted: Described) -> Verdict:
     fleet = load_fleet()
     entry = fleet.application(application)
     with ClusterReader(kafka_config(fleet.cluster(entry.cluster).connection)) as reader:
-        seen = read_topics_seen(reader, topics_needed((wanted,), entry.declared()))
+        seen = read_topics_seen(reader, topics_needed(parsed_or_missing((wanted,)), entry.declared()))
         reading = read_application(entry, reader, make_deployer(entry, dry_run=True))
     return topics_fit((wanted,), seen, reading, entry.declared())

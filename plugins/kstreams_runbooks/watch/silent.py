@@ -3,10 +3,12 @@
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
+from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.deployers import Deployer
 from kstreams_runbooks.errors import Inconclusive, RunbookError
 from kstreams_runbooks.model.readings.lag import LagRole
 from kstreams_runbooks.model.readings.readings import Deployment, Missing
+from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.observe.kafka.topic_names import TopicNames
 from kstreams_runbooks.observe.lag.lag import LagAsked
 from kstreams_runbooks.observe.lag.topology_topics import readable_topics
@@ -23,8 +25,9 @@ def with_silent(
         deployer = deployer_of()
         deployments = {one.instance: one for one in deployer.instances()}
         reads = dict(asked.reads or {})
-        for release in sorted(releases_of(silent, deployments)):
-            topics, why = readable_topics(deployer.topology(release), asked.application_id, names)
+        for target in sorted(targets_of(silent, deployments)):
+            topology = parse_topology(deployer.topology(target))
+            topics, why = readable_topics(topology, asked.application_id, names)
             found, unproven = topics.read_on(names)
             # A topic of that release alone may not exist yet; a hidden one may exist.
             there = (found & names.visible) | names.unseen(found).keys()
@@ -40,23 +43,23 @@ def _lacking(asked: LagAsked, why: str) -> LagAsked:
     return replace(asked, lacking="; ".join(filter(None, (asked.lacking, why))))
 
 
-def releases_of(silent: Collection[str], deployments: Mapping[str, Deployment]) -> set[str]:
-    """Releases of silent instances that no other instance reports; RunbookError if the release of one is unknown."""
+def targets_of(silent: Collection[str], deployments: Mapping[str, Deployment]) -> set[Target]:
+    """What silent instances are set to, of releases that no other instance reports; RunbookError for one not known."""
     # No instance reports a release that is configured and not started yet.
     told = {one.release for name, one in deployments.items() if name not in silent and one.applied is True}
     found = set()
     for name in silent:
         one = deployments.get(name)
-        release = Missing("its deployer does not know it") if one is None else one.release
-        if one is not None and one.stated and release not in told:
-            release = Missing("its release is only stated in its declaration")
-        if isinstance(release, Missing):
+        target = Missing("its deployer does not know it") if one is None else one.target
+        if one is not None and one.stated and one.release not in told:
+            target = Missing("its release is only stated in its declaration")
+        if isinstance(target, Missing):
             raise Inconclusive(
-                f"{name} does not answer, and what it reads is not known ({release.missing}); start it, or make its "
+                f"{name} does not answer, and what it reads is not known ({target.missing}); start it, or make its "
                 "deployer report its release"
             )
-        found.add(release)
-    return found - told
+        found.add(target)
+    return {target for target in found if target.release not in told}
 
 
 def _roles(sources: Collection[str], internal: Collection[str]) -> dict[str, LagRole]:

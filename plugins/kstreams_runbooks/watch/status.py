@@ -16,7 +16,7 @@ from kstreams_runbooks.decide.status.whom_to_poll import Acquaintance, unheard_o
 from kstreams_runbooks.decide.topology.names import internal_by_id
 from kstreams_runbooks.fleet import Application
 from kstreams_runbooks.ledger import Ledger
-from kstreams_runbooks.model.readings.lag import LagSnapshot, with_others
+from kstreams_runbooks.model.readings.lag_snapshot import LagSnapshot, with_others
 from kstreams_runbooks.model.readings.status import KeptReading, KnownTopology
 from kstreams_runbooks.model.times import HOUR_MS
 from kstreams_runbooks.observe import ClusterReader

@@ -2,7 +2,7 @@
 
 import os
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -11,6 +11,7 @@ from kstreams_runbooks.deployers.requests import Wish
 from kstreams_runbooks.errors import Interrupted, Refused, Unreachable, WriteRefused
 from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.readings.readings import Deployment, Taken
+from kstreams_runbooks.model.target import Target
 
 
 class Recorder:
@@ -21,8 +22,8 @@ class Recorder:
         self.abilities = Abilities(instances=True, topology=True, clear=True, act=True)
         self.steps: list[str] = []
         self.up = up
-        self.declared: tuple[str, Mapping[str, str]] = ("3.4.1", {})
-        self.runs: tuple[str, Mapping[str, str]] | None = ("3.4.1", {})
+        self.declared = Target("3.4.1")
+        self.runs: Target | None = Target("3.4.1")
         self.at = at
 
     def instances(self) -> tuple[Deployment, ...]:
@@ -30,19 +31,19 @@ class Recorder:
         process, pid = ("running", 7) if self.up else ("stopped", None)
         return (Deployment(Taken(0, "here"), "o1", process, None, pid, "3.4.1", (), True),)  # type: ignore[arg-type]
 
-    def check_apply(self, instance: str, release: str, settings: Mapping[str, str]) -> None:
+    def check_apply(self, instance: str, target: Target) -> None:
         """Nothing speaks against it unless `at` does."""
-        assert (release, settings) == NEW
+        assert target == NEW
         self._step("check", instance)
 
     def check_clear_state(self, instance: str) -> None:
         """Nothing speaks against it unless `at` does."""
         self._step("check_clear", instance)
 
-    def apply(self, instance: str, release: str, settings: Mapping[str, str]) -> None:
-        """Keep them."""
+    def apply(self, instance: str, target: Target) -> None:
+        """Keep it."""
         self._step("apply", instance)
-        self.declared = (release, dict(settings))
+        self.declared = target
 
     def stop(self, instance: str) -> None:
         """Down."""
@@ -59,24 +60,17 @@ class Recorder:
         assert not self.up
         self._step("clear", instance)
 
-    def topology(self, release: str) -> str:
+    def topology(self, target: Target) -> str:
         """Not asked here."""
-        raise AssertionError(release)
+        raise AssertionError(target)
 
-    def by_hand(
-        self,
-        instance: str,
-        release: str,
-        settings: Mapping[str, str],
-        *,
-        clear_state: bool = False,  # noqa: ARG002
-    ) -> list[str]:
+    def manual_commands(self, instance: str, target: Target, *, clear_state: bool = False) -> list[str]:
         """Not asked here."""
-        raise AssertionError((instance, release, settings))
+        raise AssertionError((instance, target, clear_state))
 
-    def request(self, wish: Wish, instance: str, release: str = "", settings: Mapping[str, str] | None = None) -> str:
+    def request(self, wish: Wish, instance: str, target: Target | None = None) -> str:
         """In one sentence."""
-        return f"{wish} {instance}: {release} {settings}"
+        return f"{wish} {instance}: {target and target.text}"
 
     def _step(self, name: str, instance: str) -> None:
         assert instance == "o1"
@@ -84,14 +78,14 @@ class Recorder:
         self.at(name)
 
 
-NEW = ("4.3.1", {"upgrade.from": "3.4"})
+NEW = Target.of("4.3.1", {"upgrade.from": "3.4"})
 
 
 def run(
     deployer: Recorder, remove: Callable[[], None] | None = None, log: Callable[[str], None] = lambda _: None
 ) -> None:
     """One restart to NEW."""
-    times = restart(deployer, "o1", *NEW, remove_members=remove, log=log)
+    times = restart(deployer, "o1", NEW, remove_members=remove, log=log)
     assert times.stop_requested_ms <= times.stopped_ms <= times.started_ms
 
 
@@ -128,18 +122,18 @@ def test_members_are_removed_when_the_process_is_gone() -> None:
 def test_instance_that_is_down_goes_on_from_there() -> None:
     """A rerun after a kill."""
     deployer = Recorder(up=False)
-    assert restart(deployer, "o1", *NEW, remove_members=None, log=lambda _: None).already_stopped
+    assert restart(deployer, "o1", NEW, remove_members=None, log=lambda _: None).already_stopped
     assert deployer.runs == NEW
 
 
 def test_state_is_cleared_between_stop_and_start() -> None:
     """What speaks against it is told before the stop: an instance is not stopped for what cannot be done."""
     deployer = Recorder()
-    restart(deployer, "o1", *NEW, remove_members=None, clear_state=True, log=lambda _: None)
+    restart(deployer, "o1", NEW, remove_members=None, clear_state=True, log=lambda _: None)
     assert deployer.steps == ["check", "check_clear", "stop", "clear", "apply", "start"]
     deployer = Recorder(at=failing("check_clear"))
     with pytest.raises(Unreachable, match="check_clear failed"):
-        restart(deployer, "o1", *NEW, remove_members=None, clear_state=True, log=lambda _: None)
+        restart(deployer, "o1", NEW, remove_members=None, clear_state=True, log=lambda _: None)
     assert deployer.up
     assert "stop" not in deployer.steps
 
@@ -159,22 +153,22 @@ def test_what_cannot_be_applied_is_refused_before_the_stop() -> None:
     with pytest.raises(Unreachable, match="check failed"):
         run(deployer)
     assert deployer.steps == ["check"]
-    assert (deployer.up, deployer.runs) == (True, ("3.4.1", {}))
+    assert (deployer.up, deployer.runs) == (True, Target("3.4.1"))
 
 
 def test_instance_that_is_down_is_started_although_nothing_can_be_applied() -> None:
-    """A rerun never leaves it down: the settings are refused after that, and it starts as it stands declared."""
+    """A rerun never leaves it down: the settings are refused after that, and it starts with what is declared."""
     deployer = Recorder(up=False, at=failing("apply"))
     with pytest.raises(Unreachable, match="apply failed"):
         run(deployer)
     assert deployer.steps == ["stop", "apply", "start"]
-    assert (deployer.up, deployer.runs) == (True, ("3.4.1", {}))
+    assert (deployer.up, deployer.runs) == (True, Target("3.4.1"))
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize(
     ("step", "runs"),
-    [("stop", ("3.4.1", {})), ("apply", NEW), ("remove", NEW), ("start", NEW)],
+    [("stop", Target("3.4.1")), ("apply", NEW), ("remove", NEW), ("start", NEW)],
     ids=str,
 )
 def test_signal_in_the_middle_starts_the_instance(number: signal.Signals, step: str, runs: object) -> None:

@@ -12,6 +12,7 @@ from kstreams_runbooks.decide.change.answer import Alternative, ChangePlan
 from kstreams_runbooks.decide.registry import DECISIONS
 from kstreams_runbooks.decide.runbooks import RUNBOOKS, Runbook, closing_decisions, plan_decisions
 from kstreams_runbooks.decide.runs.choice import choices, commands, started_with
+from kstreams_runbooks.decide.topology.described import parsed
 from kstreams_runbooks.model.topology.change import ChangeRunbook
 from kstreams_runbooks.model.verdicts import Outcome
 from world.sides import AFTER, BEFORE
@@ -32,7 +33,7 @@ def _pretended(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_new_row_is_in_every_list() -> None:
     """Offered, started, planned, closed, presented."""
     plan = ChangePlan(Outcome.PROCEED, (), ("library_bump",), (Alternative("pretended", "why"),))  # type: ignore[arg-type] # not a runbook of the rules
-    assert choices(plan, BEFORE, AFTER).runbooks == ("library_bump", "pretended")
+    assert choices(plan, parsed(BEFORE), parsed(AFTER)).runbooks == ("library_bump", "pretended")
     assert list(commands(("pretended",), "4.3.1", "orders")) == [
         "kstreams-runbooks trigger pretended --application orders --param wanted=4.3.1"
     ]

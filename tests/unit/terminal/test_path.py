@@ -8,6 +8,7 @@ import pytest
 from kstreams_runbooks.cli import main
 
 KNOWN = ("--broker", "4.3", "--processing-guarantee", "exactly_once_v2")
+ALO = ("--processing-guarantee", "at_least_once")
 CLASSIC = ("--group-protocol", "classic")
 
 
@@ -28,6 +29,10 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *ar
         (("--from", "4.3.1", "--to", "4.2.1", *KNOWN), 1, "proceed"),
         (("--from", "3.4.1", "--to", "4.3.0", *KNOWN), 1, "refuse"),
         (("--from", "3.4.1", "--to", "4.3.1"), 3, "inconclusive"),
+        (("--from", "2.8.2", "--to", "3.2.3", "--broker", "2.4", *ALO), 0, "proceed"),
+        (("--from", "2.8.2", "--to", "3.2.3", "--broker", "2.3", *ALO), 1, "proceed"),
+        (("--from", "2.7.2", "--to", "2.8.2", "--broker", "2.8", *ALO), 1, "proceed"),
+        (("--from", "2.8.2", "--to", "2.7.2", "--broker", "2.8", *ALO), 0, "proceed"),
     ],
 )
 def test_exit_code_and_verdict(
@@ -37,7 +42,7 @@ def test_exit_code_and_verdict(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """0 one plain rolling bounce, 1 more than that or a refusal, 3 inconclusive."""
+    """0 one plain rolling bounce, 1 more than that, a setting to make or a refusal, 3 inconclusive."""
     ended, out, err = run(capsys, monkeypatch, *arguments, "--format", "json")
     assert (ended, json.loads(out)["verdict"], err) == (code, verdict, "")
 
@@ -53,9 +58,10 @@ def test_the_document(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
         {"target": "3.4.1", "upgrade_from": None, "processing_guarantee": None, "before": ["drain", "clear_state"]},
     ]
     assert document["legs"] == [
-        {"runbook": "rolling_bounce", "target": "4.3.1", "bounces": 1},
-        {"runbook": "library_bump", "target": "3.4.1", "bounces": 1},
+        {"runbook": "undo", "target": "4.3.1", "bounces": 1},
+        {"runbook": "undo", "target": "3.4.1", "bounces": 1},
     ]
+    assert {one["runbook"] for one in document["findings"]} == {"undo", None}, "library_bump refuses an older release"
     assert {key for finding in document["findings"] for key in finding} == {
         "id",
         "severity",
@@ -73,21 +79,48 @@ def test_the_text_of_a_path(capsys: pytest.CaptureFixture[str], monkeypatch: pyt
         """\
 PROCEED  4.3.1 to 3.4.1: 2 rolling bounces, with upgrade.from=3.4, drain, clear state
 
-run 1 of 2: rolling_bounce
+one run: undo
    1. every instance, one after another, to 4.3.1 with upgrade.from=3.4
-
-run 2 of 2: library_bump
    2. wait until the repartition topics are read to their end, then every instance, one after another, to
       3.4.1, its local state cleared before it starts
+   undo takes back the library_bump from 3.4.1 to 4.3.1. If there is no such run, perform the steps manually:
+   library_bump brings newer releases only.
 
-counted as used unless declared otherwise: foreign-key joins, table aggregations
+not known, counted as used: foreign-key joins, table aggregations
+
+group.protocol=classic is taken as the present one, and no path changes it; to change it, ask `plan`
 
 warning
-  table-aggregations-drain: 4.3.1 to 3.4.1 [rolling_bounce]
+  table-aggregations-drain: 4.3.1 to 3.4.1 [undo]
 """
     )
     assert out.index("\nwarning\n") < out.index("\ninfo\n")
     assert "source: KIP-1035; Kafka Streams Upgrade Guide" in out
+
+
+def test_a_setting_comes_before_the_first_run(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One order of steps: what a warning asks to set, then the runs."""
+    arguments = ("--from", "2.7.2", "--to", "3.2.3", "--broker", "2.3", *ALO)
+    _, out, _ = run(capsys, monkeypatch, *arguments)
+    assert out.startswith(
+        """\
+PROCEED  2.7.2 to 3.2.3: one rolling bounce
+
+before run 1, set where it is not set yet:
+   replication.factor
+   default.key.serde and default.value.serde, or a serde for every operator
+
+run 1 of 1: library_bump
+   1. every instance, one after another, to 3.2.3
+"""
+    )
+    _, out, _ = run(capsys, monkeypatch, *arguments, "--format", "json")
+    assert json.loads(out)["settings"] == [
+        "replication.factor",
+        "default.key.serde and default.value.serde, or a serde for every operator",
+    ]
 
 
 def test_the_text_of_a_refusal_says_why_first(

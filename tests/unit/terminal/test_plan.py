@@ -88,7 +88,7 @@ def test_what_a_person_reads_begins_with_the_verdict_and_ends_with_what_to_do() 
     assert any(line.startswith("store_migration is not a DAG yet, manual procedure") for line in lines)
     roll = plan(SAFE, form="text").stdout
     assert "kstreams-runbooks trigger rolling_bounce" in roll
-    assert "by hand" not in roll
+    assert "manual procedure" not in roll
 
 
 def test_markdown_is_for_a_review() -> None:
@@ -111,6 +111,22 @@ def test_settings_and_releases_are_part_of_a_version(tmp_path: Path) -> None:
     wrong = plan(SAFE, "--to-config", settings)
     assert isinstance(wrong.exception, BadInput)
     assert "application.id is other, and app in the declaration" in str(wrong.exception)
+
+
+def test_a_version_that_cannot_start_with_its_settings_is_refused(tmp_path: Path) -> None:
+    """The value, and those that the release takes; what differs is shown with what it controls."""
+    settings = tmp_path / "new.properties"
+    settings.write_text("application.id=app\nprocessing.guarantee=exactly_once\nlinger.ms=5\n", encoding="utf-8")
+    asked = plan(SAFE, "--to-config", settings, "--from-version", "4.3.1", "--to-version", "4.3.1")
+    found = document(asked)
+    assert (found["verdict"], found["runbooks"], asked.exit_code) == ("refuse", [], 1)
+    assert (
+        "4.3.1 refuses processing.guarantee=exactly_once (expected: at_least_once, exactly_once_v2)"
+        in (found["reasons"][0])
+    )
+    assert "linger.ms not set → 5; it controls how long a producer waits for more records of a batch" in [
+        one["message"] for one in found["findings"]
+    ]
 
 
 def test_what_neither_version_gives_is_said_to_be_left_out() -> None:

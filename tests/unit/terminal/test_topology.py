@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 from kstreams_runbooks.cli import cli
 from kstreams_runbooks.errors import BadInput
-from world.pairs import PAIRS
+from world.pairs import DECLARED, PAIRS
 
 COUNT = "KSTREAM-AGGREGATE-STATE-STORE-0000000001"
 
@@ -30,7 +30,10 @@ def test_a_generated_store_is_named_and_ends_with_one() -> None:
         ("optimization-not-set", "topology.optimization"),
     ]
     assert "name it with Materialized.as" in document["findings"][0]["message"]
-    assert "4.1.0" in document["findings"][1]["message"]
+    assert document["findings"][1]["message"] == (
+        "ensure.explicit.internal.resource.naming=true makes Kafka Streams 4.1.0 and later reject a topology with "
+        "generated names"
+    )
 
 
 def test_a_generated_repartition_topic_counts_as_well() -> None:
@@ -95,3 +98,51 @@ def test_a_comparison_marks_what_comes_goes_and_is_renamed() -> None:
     same = run("diagram", pair / "before.txt", "--compare", pair / "before.txt").stdout
     drawn_as = {line.split()[-1] for line in same.splitlines() if line.strip().startswith("class ")}
     assert drawn_as == {"store"}
+
+
+@pytest.mark.parametrize(
+    ("side", "unversioned"),
+    [
+        ("before", [("store", "latest-store", "string"), ("topic", "readings", "json")]),
+        ("after", []),
+    ],
+)
+def test_a_declared_format_without_a_version_is_a_warning(
+    side: str, unversioned: list[tuple[str, str, str]], tmp_path: Path
+) -> None:
+    """From the first deployment on a value has a version; the default of the declaration counts as well."""
+    text = (DECLARED / "default-format-written-out" / "before.yaml").read_text("utf-8")
+    if side == "before":
+        text = text.replace("  name: json\n  schema_version: 1\n", "  name: json\n")
+    else:
+        text = text.replace("      name: string\n", "      name: string\n      schema_version: 1\n")
+    file = tmp_path / "declared.yaml"
+    file.write_text(text, "utf-8")
+    topology = PAIRS / "default-format-written-out" / "before.txt"
+    result = run("lint", topology, "--optimization", "all", "--declaration", file, "--format", "json")
+    document = json.loads(result.stdout)
+    assert (result.exit_code, document["ok"]) == (1 if unversioned else 0, not unversioned)
+    assert [(one["id"], one["severity"], one["object"]) for one in document["findings"]] == [
+        ("format-version-missing", "warning", name) for _, name, _ in unversioned
+    ]
+    for (what, name, serde), one in zip(unversioned, document["findings"], strict=True):
+        assert f"the values of {what} {name} have no format version (value serde {serde} without" in one["message"]
+
+
+def test_the_formats_of_a_foreign_key_join_belong_to_the_library() -> None:
+    """Its store and its topics cannot get a version; the counts of the demo can."""
+    topology = PAIRS.parents[1] / "orders" / "src" / "test" / "resources" / "topology.txt"
+    declared = Path(__file__).resolve().parents[3] / "config" / "applications" / "orders" / "4.3.1.yaml"
+    result = run("lint", topology, "--declaration", declared, "--format", "json")
+    objects = {one["object"] for one in json.loads(result.stdout)["findings"]}
+    assert {"orders-per-customer-store", "orders-windowed-store"} <= objects
+    assert not any("subscription" in name for name in objects)
+
+
+def test_a_declaration_of_another_topology_is_bad_input(tmp_path: Path) -> None:
+    """Exit code 2 and the name of the file, as in `plan`."""
+    file = tmp_path / "declared.yaml"
+    file.write_text("stores:\n  no-such-store:\n    kind: key_value\n", "utf-8")
+    result = run("lint", PAIRS / "default-format-written-out" / "before.txt", "--declaration", file)
+    assert isinstance(result.exception, BadInput)
+    assert str(result.exception).startswith(str(file))

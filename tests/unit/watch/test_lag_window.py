@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 from kstreams_runbooks.decide.status.status import LagAnswer
-from kstreams_runbooks.model.readings.lag import ApplicationLag, LagSnapshot, PartitionLag
+from kstreams_runbooks.model.readings.lag import ApplicationLag, PartitionLag
+from kstreams_runbooks.model.readings.lag_snapshot import LagSnapshot
 from kstreams_runbooks.model.readings.readings import Taken
 from kstreams_runbooks.model.readings.status import KeptReading
 from kstreams_runbooks.present.lag import as_text, document

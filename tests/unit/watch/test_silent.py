@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 from kstreams_runbooks.errors import Inconclusive
 from kstreams_runbooks.model.readings.readings import Deployment, Missing
+from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.observe.kafka.topic_names import TopicNames
 from kstreams_runbooks.observe.lag.lag import LagAsked
-from kstreams_runbooks.watch.silent import releases_of, with_silent
+from kstreams_runbooks.watch.silent import targets_of, with_silent
 from world.samples import down
 from world.sides import COUNTS
 
@@ -27,15 +28,15 @@ class Deployer:
     def __init__(self, *deployments: Deployment) -> None:
         """Nothing described yet."""
         self.deployments = deployments
-        self.asked: list[str] = []
+        self.asked: list[Target] = []
 
     def instances(self) -> tuple[Deployment, ...]:
         """What is deployed."""
         return self.deployments
 
-    def topology(self, release: str) -> str:
-        """What a release reads."""
-        self.asked.append(release)
+    def topology(self, target: Target) -> str:
+        """What a target reads."""
+        self.asked.append(target)
         return COUNTS
 
 
@@ -57,6 +58,15 @@ def test_what_only_the_silent_release_reads_is_read_too(one: Deployment) -> None
     assert not found.lacking
 
 
+def test_settings_are_part_of_what_a_silent_instance_is_set_to() -> None:
+    """The release of one that answers is known with any settings; others are described as they are set."""
+    two = deployed("two", "v1")
+    set_too = replace(two, settings=(("topology.optimization", "all"),))
+    assert targets_of(("two",), {"one": deployed("one", "v1"), "two": set_too}) == set()
+    both = {"one": deployed("one", "v2"), "two": two, "three": set_too}
+    assert targets_of(("two", "three"), both) == {Target("v1"), Target("v1", (("topology.optimization", "all"),))}
+
+
 @pytest.mark.parametrize(
     ("deployments", "why"),
     [
@@ -72,4 +82,4 @@ def test_where_nobody_knows_its_release_not_all_is_known(deployments: tuple[Depl
     assert found.lacking.startswith("two does not answer, and what it reads is not known (")
     assert why in found.lacking
     with pytest.raises(Inconclusive):
-        releases_of(("two",), {one.instance: one for one in deployments})
+        targets_of(("two",), {one.instance: one for one in deployments})

@@ -8,14 +8,15 @@ from kstreams_runbooks.decide.change.reading import ChangeReading, read_change
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, target_of, topics_of
 from kstreams_runbooks.decide.comparison.contradictions import check_declaration
 from kstreams_runbooks.decide.comparison.prediction import predicted
-from kstreams_runbooks.decide.topology.text import parse_topology
+from kstreams_runbooks.decide.comparison.settings import NOTHING_KNOWN
+from kstreams_runbooks.decide.topology.described import ParsedDescription, parsed
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.rules import UpgradePathRules
+from kstreams_runbooks.model.releases.settings import SettingCatalogue
 from kstreams_runbooks.model.topology.change import ChangeRule
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredTopic, Described
-from kstreams_runbooks.model.topology.topology import Topology
 
 _APPLICATION_ID = "application.id"
 _GUARANTEE = "processing.guarantee"
@@ -41,28 +42,41 @@ def described_change(
     known: Known,
     rules: tuple[ChangeRule, ...],
     versions: UpgradePathRules,
+    catalogue: SettingCatalogue = NOTHING_KNOWN,
 ) -> ChangeReading:
     """The consequences of going from one version to the other, internal topics by their full names.
 
     BadInput if a text is not a description, or contradicts its declaration or the fleet entry.
     """
+    return parsed_change(parsed(before), parsed(after), known, rules, versions, catalogue)
+
+
+def parsed_change(
+    before: ParsedDescription,
+    after: ParsedDescription,
+    known: Known,
+    rules: tuple[ChangeRule, ...],
+    versions: UpgradePathRules,
+    catalogue: SettingCatalogue = NOTHING_KNOWN,
+) -> ChangeReading:
+    """The same of descriptions that are parsed already."""
     old, new = side_of(before, known), side_of(after, known)
     runs = (old.declared.config or {}).get(_APPLICATION_ID, known.application.application_id)
     if runs != known.application.application_id:
         raise BadInput(
-            f"declaration of {before.release}: {_APPLICATION_ID} is {runs}, and the fleet entry of "
+            f"declaration of {before.described.release}: {_APPLICATION_ID} is {runs}, and the fleet entry of "
             f"{known.application.name}, which runs it, has {known.application.application_id}; correct one of them"
         )
     broker = Release.parse(known.broker) if known.broker else None
-    change = read_change(old, new, rules, versions, broker)
+    change = read_change(old, new, rules, versions, broker, catalogue)
     named = Compared(_with_id(old, known.application), _with_id(new, known.application))
     prediction = predicted(named)
     return replace(change, prediction=prediction, effects=effects(change.plan.runbooks, named, prediction))
 
 
-def side_of(described: Described, known: Known) -> Side:
+def side_of(one: ParsedDescription, known: Known) -> Side:
     """The version with all known facts; they fill gaps in a declaration and never replace it."""
-    topology = parsed(described)
+    described, topology = one.described, one.topology
     declared = described.declared or Declaration()
     side = Side(
         topology,
@@ -80,14 +94,6 @@ def side_of(described: Described, known: Known) -> Side:
     except BadInput as error:
         raise BadInput(f"declaration of {described.release}: {error}") from None
     return Side(topology, replace(side.declared, topics=_counted(side, known)))
-
-
-def parsed(described: Described) -> Topology:
-    """The topology of a description; BadInput begins with its origin."""
-    try:
-        return parse_topology(described.text)
-    except BadInput as error:
-        raise BadInput(f"{described.source}: {error}") from None
 
 
 def _config(config: Mapping[str, str] | None, application: DeclaredApplication) -> Mapping[str, str] | None:

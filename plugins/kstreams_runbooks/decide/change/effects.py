@@ -41,7 +41,7 @@ def _of(runbook: ChangeRunbook, compared: Compared, prediction: Prediction) -> I
         yield "make another beside, under the new application.id", "topic", created | kept
         return
     if runbook == "partition_increase":
-        yield "raise the partitions of", "topic", inputs | kept
+        yield "raise the partitions of", "topic", _grown(compared, prediction)
     elif runbook == "reset_and_cleanup":
         yield "set back to the beginning of its inputs", "group", group
         yield "read again from the beginning", "topic", inputs
@@ -61,9 +61,25 @@ def _of(runbook: ChangeRunbook, compared: Compared, prediction: Prediction) -> I
     yield "leave behind on the disks", "directory", {f"{name}*" for name in prediction.stale_directories}
 
 
+def _grown(compared: Compared, prediction: Prediction) -> set[str]:
+    """Topics with the partitions that they have and those that they need: only those whose number changes."""
+    before, after = compared.before.declared.topics, compared.after.declared.topics
+    sources = {
+        name: (before[name].partitions, after[name].partitions)
+        for name in before.keys() & after.keys() & compared.before.read(is_global=False)
+    }
+    there = {topic.name: topic.partitions for topic in prediction.kept}
+    internal = {topic.name: (there[topic.name], topic.partitions) for topic in prediction.refused}
+    return {
+        f"{name} ({was} -> {now})"
+        for name, (was, now) in {**sources, **internal}.items()
+        if None not in (was, now) and was != now
+    }
+
+
 def _changelogs(compared: Compared, orphaned: set[str]) -> set[str]:
-    renamed = {old for old, _ in compared.stores.renamed}
-    return {name for name in orphaned if any(name.endswith(changelog_of(store)) for store in renamed)}
+    renamed = tuple(changelog_of(old) for old, _ in compared.stores.renamed)
+    return {name for name in orphaned if name.endswith(renamed)}
 
 
 def _directories(compared: Compared) -> set[str]:

@@ -4,11 +4,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kstreams_runbooks.decide.change.answer import change_plan
-from kstreams_runbooks.decide.change.described import Known, described_change, parsed
+from kstreams_runbooks.decide.change.described import Known, parsed_change, side_of
 from kstreams_runbooks.decide.change.reading import ChangeReading
 from kstreams_runbooks.decide.change.rules import Fired
+from kstreams_runbooks.decide.change.settings import settings_of_release
+from kstreams_runbooks.decide.comparison.compared import Compared
+from kstreams_runbooks.decide.comparison.settings import NOTHING_KNOWN
+from kstreams_runbooks.decide.topology.described import ParsedDescription, parsed
 from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.rules import UpgradePathRules
+from kstreams_runbooks.model.releases.settings import SettingCatalogue
 from kstreams_runbooks.model.topology.change import ChangeFinding, ChangeRule
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
@@ -30,12 +36,14 @@ def may_be_rolled(
     versions: UpgradePathRules,
     *,
     at_once: bool,
+    catalogue: SettingCatalogue = NOTHING_KNOWN,
 ) -> Verdict:
     """Whether instances of every running version may run next to those of the wanted one; findings for a person.
 
-    Changes by the library are not judged here: the runbooks plan them by the rules of the versions. With `at_once`
-    versions never run next to each other: only two descriptions of different applications are refused. Manual steps
-    and undeclared facts are findings then. BadInput if a declaration contradicts its description.
+    Changes by the library are not judged here: the runbooks plan them by the rules of the versions. Settings on which
+    the wanted version does not start are refused, by the rows of `catalogue`. With `at_once` versions never run next to
+    each other: only those settings and two descriptions of different applications are refused. Manual steps and
+    undeclared facts are findings then. BadInput if a declaration contradicts its description.
     """
     if isinstance(after, Missing):
         message = (
@@ -45,8 +53,12 @@ def may_be_rolled(
         finding = Finding("topology-not-compared", "warning", known.application.name, message, _SOURCE)
         return Verdict(Outcome.PROCEED, ("the topology was not compared",), (finding,))
     findings: list[Finding] = []
-    for one in before:
-        verdict = _compared(one, after, known, rules, versions, at_once=at_once)
+    wanted = parsed(after)
+    for old in map(parsed, before):
+        if refused := _refused_settings(old, wanted, known, versions, catalogue):
+            reason = f"{_named(after)} cannot start: {first_of([one.message for one in refused], _MOST, '; ')}"
+            return Verdict(Outcome.REFUSE, (reason,), tuple(_finding(one, at_once=at_once) for one in refused))
+        verdict = _compared(old, wanted, known, rules, versions, at_once=at_once)
         if verdict.outcome is not Outcome.PROCEED:
             return verdict
         findings += [found for found in verdict.findings if found not in findings]
@@ -55,22 +67,23 @@ def may_be_rolled(
 
 
 def _compared(
-    before: Described,
-    after: Described,
+    old: ParsedDescription,
+    new: ParsedDescription,
     known: Known,
     rules: tuple[ChangeRule, ...],
     versions: UpgradePathRules,
     *,
     at_once: bool,
 ) -> Verdict:
-    if before.declared is None and after.declared is None and parsed(before) == parsed(after):
+    before, after = old.described, new.described
+    if before.declared is None and after.declared is None and old.topology == new.topology:
         message = (
             f"nothing declared for {_named(before)} and {_named(after)}: only the description was compared, which is "
             "the same"
         )
         finding = Finding("nothing-declared", "info", known.application.name, message, _DECLARATION)
         return Verdict(Outcome.PROCEED, (), (finding,))
-    change = described_change(_alone(before), _alone(after), known, rules, versions)
+    change = parsed_change(_alone(old), _alone(new), known, rules, versions)
     findings = tuple(_finding(one, at_once=at_once) for one in change.uncovered if one.severity != "info")
     if change.mixed_up:
         return Verdict(Outcome.REFUSE, change.plan.reasons, findings)
@@ -84,10 +97,24 @@ def _compared(
     return Verdict(Outcome.PROCEED, (), findings)
 
 
-def _alone(described: Described) -> Described:
+def _refused_settings(
+    old: ParsedDescription,
+    new: ParsedDescription,
+    known: Known,
+    versions: UpgradePathRules,
+    catalogue: SettingCatalogue,
+) -> list[ChangeFinding]:
+    """Settings on which no instance of the wanted version starts."""
+    compared = Compared(side_of(old, known), side_of(new, known))
+    broker = Release.parse(known.broker) if known.broker else None
+    return [one for one in settings_of_release(compared, versions, catalogue, broker).findings if one.refuse]
+
+
+def _alone(one: ParsedDescription) -> ParsedDescription:
     """The version without its library: a change of library has a planner of its own."""
-    declared = described.declared
-    return replace(described, library="", declared=None if declared is None else replace(declared, library=None))
+    declared = one.described.declared
+    without = None if declared is None else replace(declared, library=None)
+    return replace(one, described=replace(one.described, library="", declared=without))
 
 
 def _named(described: Described) -> str:

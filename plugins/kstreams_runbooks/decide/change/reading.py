@@ -4,14 +4,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kstreams_runbooks.decide.change.answer import ChangePlan, change_plan
+from kstreams_runbooks.decide.change.cures import Cure, Runbooks, cures
 from kstreams_runbooks.decide.change.effects import Effect, effects
 from kstreams_runbooks.decide.change.library import library_findings
 from kstreams_runbooks.decide.change.rules import Fired, fired
+from kstreams_runbooks.decide.change.settings import settings_of_release
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.prediction import Prediction, predicted
+from kstreams_runbooks.decide.comparison.settings import NOTHING_KNOWN
 from kstreams_runbooks.decide.comparison.subjects import subjects
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.rules import UpgradePathRules
+from kstreams_runbooks.model.releases.settings import SettingCatalogue
 from kstreams_runbooks.model.topology.change import ChangeFinding, ChangeRule, Undecided
 from kstreams_runbooks.model.verdicts import Outcome
 
@@ -23,7 +27,7 @@ class ChangeReading:
     """Findings, worst first; undeclared facts; the plan; and the effect on names on cluster and disks.
 
     `not_compared` lists facts that neither side gives. `mixed_up`: the two have nothing in common, and are not of one
-    application.
+    application. `cures` are changes of the program that make the plan milder.
     """
 
     findings: tuple[ChangeFinding, ...]
@@ -33,6 +37,7 @@ class ChangeReading:
     effects: tuple[Effect, ...]
     not_compared: tuple[str, ...] = ()
     mixed_up: bool = False
+    cures: tuple[Cure, ...] = ()
 
     @property
     def uncovered(self) -> tuple[ChangeFinding, ...]:
@@ -51,16 +56,29 @@ def read_change(
     rules: tuple[ChangeRule, ...],
     versions: UpgradePathRules,
     broker: Release | None = None,
+    catalogue: SettingCatalogue = NOTHING_KNOWN,
 ) -> ChangeReading:
     """Every consequence of going from one side to the other, with its source, and the runbooks for it.
 
     Two versions that share nothing are refused: they are not of one application. `broker` is the lowest release among
-    the brokers, None if no cluster was read.
+    the brokers, None if no cluster was read. Without a `catalogue` the settings of the releases judge nothing.
     """
     compared = Compared(before, after)
-    by_rows = fired(subjects(compared), rules)
     of_library = library_findings(compared, versions, broker)
-    found = Fired((*by_rows.findings, *of_library.findings), (*by_rows.undecided, *of_library.undecided))
+    of_settings = settings_of_release(compared, versions, catalogue, broker)
+
+    def fired_with(other: Compared) -> Fired:
+        by_rows = fired(subjects(other, catalogue), rules)
+        return Fired(
+            (*by_rows.findings, *of_library.findings, *of_settings.findings),
+            (*by_rows.undecided, *of_library.undecided),
+        )
+
+    def found_only(cured: Side) -> Runbooks | None:
+        plan = change_plan(Fired(fired_with(Compared(before, cured)).findings, ()))
+        return plan.runbooks if plan.verdict is Outcome.PROCEED else None
+
+    found = fired_with(compared)
     plan = change_plan(found)
     if compared.nothing_in_common:
         reason = (
@@ -70,6 +88,7 @@ def read_change(
         plan = ChangePlan(Outcome.REFUSE, (reason,), ())
     findings = sorted(found.findings, key=lambda one: (one.covered_by is not None, _SEVERITIES.index(one.severity)))
     prediction = predicted(compared)
+    asks = change_plan(Fired(found.findings, ()))
     return ChangeReading(
         tuple(findings),
         found.undecided,
@@ -78,6 +97,9 @@ def read_change(
         effects(plan.runbooks, compared, prediction),
         tuple(_not_compared(compared)),
         compared.nothing_in_common,
+        ()
+        if compared.nothing_in_common
+        else cures(compared, asks.runbooks if asks.verdict is Outcome.PROCEED else None, found_only),
     )
 
 

@@ -1,5 +1,6 @@
 """Rules that fire on the effects of a change: three answers, because a fact may be unknown."""
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -22,10 +23,11 @@ def fired(subjects: Iterable[Subject], rules: tuple[ChangeRule, ...]) -> Fired:
     """
     findings: list[ChangeFinding] = []
     undecided: list[Undecided] = []
+    of_kind: defaultdict[str, list[ChangeRule]] = defaultdict(list)
+    for rule in rules:
+        of_kind[rule.on].append(rule)
     for subject in subjects:
-        for rule in rules:
-            if rule.on != subject.kind:
-                continue
+        for rule in of_kind[subject.kind]:
             answers = {name: _holds(subject, name, value) for name, value in rule.fires_when.items()}
             if False in answers.values():
                 continue
@@ -65,13 +67,10 @@ def _covered(findings: list[ChangeFinding], rules: tuple[ChangeRule, ...]) -> It
     covers: dict[str, set[str]] = {}
     for rule in rules:
         covers.setdefault(rule.id, set()).update(rule.covers)
+    on_object: defaultdict[str, list[ChangeFinding]] = defaultdict(list)
     for finding in findings:
-        by = next(
-            (
-                other.id
-                for other in findings
-                if finding.id in covers[other.id] and finding.object in {other.object, WHOLE}
-            ),
-            None,
-        )
+        on_object[finding.object].append(finding)
+    for finding in findings:
+        others = findings if finding.object == WHOLE else on_object[finding.object]
+        by = next((other.id for other in others if finding.id in covers[other.id]), None)
         yield finding if by is None else replace(finding, severity="info", covered_by=by)

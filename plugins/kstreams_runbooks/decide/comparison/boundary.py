@@ -1,6 +1,6 @@
 """Changes of the topics that an application reads from others and writes for others."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, source_tables, target_of
@@ -27,6 +27,7 @@ def sources(compared: Compared) -> Iterator[Subject]:
     }
     before, after = compared.before.global_stores, compared.after.global_stores
     merged = merged_unevenly(compared)
+    own, together = compared.before.written(), _read_together(compared.after)
     for is_global in (False, True):
         old, new = (side.read(is_global=is_global) for side in (compared.before, compared.after))
         for topic in sorted(old | new):
@@ -37,13 +38,14 @@ def sources(compared: Compared) -> Iterator[Subject]:
             facts: dict[str, Fact] = {
                 "added": topic not in old,
                 "removed": topic not in new,
-                "own": topic in compared.before.written(),
+                "own": topic in own,
                 "stays": stays,
                 "global": is_global,
                 "global_changed": is_global and before.get(topic) != after.get(topic),
                 "stateful": topic in stateful,
+                "loss_acceptable": _loss_acceptable(compared.after, topic),
                 "is_changelog": _is_changelog(compared.before, topic) if topic not in new else False,
-                "uneven": False if is_global else _uneven(compared, topic),
+                "uneven": False if is_global else _uneven(compared, topic, together.get(topic, ())),
                 "merged_unevenly": merged.get(topic, _ALONE)[0],
                 **declared,
             }
@@ -67,6 +69,12 @@ def sources(compared: Compared) -> Iterator[Subject]:
                     "merged_unevenly": (Undeclared(f"topics.{topic}", "partitions", "new"),),
                 },
             )
+
+
+def _loss_acceptable(side: Side, topic: str) -> bool:
+    """Whether every store that is made of a topic may be lost."""
+    made = {store for store, role in store_roles(side.topology).items() if topic in role.inputs}
+    return all(one is not None and one.loss_acceptable for one in map(side.declared.stores.get, made))
 
 
 def sinks(compared: Compared) -> Iterator[Subject]:
@@ -122,7 +130,17 @@ def _is_changelog(side: Side, topic: str) -> bool | None:
     return None if side.declared.config is None and tables is not False else tables
 
 
-def _uneven(compared: Compared, topic: str) -> bool | None:
+def _read_together(side: Side) -> dict[str, list[set[str]]]:
+    """For each topic the topics of each subtopology that reads it, if the subtopology has a store."""
+    found: dict[str, list[set[str]]] = {}
+    for sub in side.topology.subtopologies:
+        topics = {topic for source in sub.sources for topic in source.topics}
+        for topic in topics if sub.stores else ():
+            found.setdefault(topic, []).append(topics)
+    return found
+
+
+def _uneven(compared: Compared, topic: str, together: Iterable[set[str]]) -> bool | None:
     """Whether a topic and one that it is joined with have different partition counts since this change.
 
     Topics of one subtopology with counts that were equal and now differ may be joined: a name hides it.
@@ -133,15 +151,9 @@ def _uneven(compared: Compared, topic: str) -> bool | None:
     count = partial(_count, after)
     if others is not None:
         return any(_differ(count(topic), count(other)) for other in others)
-    near = {
-        other
-        for sub in compared.after.topology.subtopologies
-        if any(topic in source.topics for source in sub.sources) and sub.stores
-        for source in sub.sources
-        for other in source.topics
-    }
-    parted = any(
+    parted = count(topic) is not None and any(
         _differ(count(topic), count(other)) and not _differ(_count(before, topic), _count(before, other))
+        for near in together
         for other in near
     )
     return None if parted else False

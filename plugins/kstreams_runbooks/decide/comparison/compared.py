@@ -1,19 +1,20 @@
 """An old and a new version of an application side by side, with the counterparts of each in the other."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations
-
-import networkx as nx
 
 from kstreams_runbooks.decide.comparison.counterparts import Counterparts, counterparts
 from kstreams_runbooks.decide.topology.graph import (
     Role,
     graph,
     internal_topics,
+    keys_by_name,
+    leading_only_to,
     leading_to,
     operator_roles,
     plumbing,
+    reach_of,
     store_roles,
     topic_roles,
 )
@@ -66,7 +67,7 @@ class Side:
         return plumbing(self.nodes, self.internal)
 
     @cached_property
-    def store_places(self) -> dict[str, str]:
+    def store_places(self) -> Mapping[str, str]:
         """The subtopology that keeps each store; global ones apart."""
         return {store: sub.id for sub in self.topology.subtopologies if not sub.is_global for store in sub.stores}
 
@@ -136,12 +137,12 @@ class Compared:
         """Operators of the program itself, by their role."""
         return counterparts(_program_roles(self.before), _program_roles(self.after), hold_data=False)
 
-    @property
+    @cached_property
     def renamed(self) -> set[str]:
         """New names of renamed stores and internal topics."""
         return {new for found in (self.stores, self.topics) for _, new in found.renamed}
 
-    @property
+    @cached_property
     def stateful(self) -> bool:
         """Whether either version keeps state."""
         return bool(self.before.topology.stores | self.after.topology.stores)
@@ -209,12 +210,11 @@ def mergeable(side: Side, *, through: bool) -> bool:
     Source: KIP-295; what the library builds with and without it, tests/apps/topologies
     (optimization-set-but-settings-not-passed, repartition-topics-merged-by-optimization).
     """
-    made = graph(side.topology)
-    origins = [origin for origin in (_origin(side, made, sink) for sink in _sinks(side)) if origin is not None]
-    return any(
-        one == other or (through and (nx.has_path(made, one, other) or nx.has_path(made, other, one)))
-        for one, other in combinations(origins, 2)
-    )
+    origins = list(_origins(side))
+    if len(set(origins)) < len(origins):
+        return True
+    reach = reach_of(side.topology)
+    return through and any(reach.before([one]) & reach.bits(origins) for one in origins)
 
 
 def _sinks(side: Side) -> list[Sink]:
@@ -222,11 +222,13 @@ def _sinks(side: Side) -> list[Sink]:
     return [node for node in nodes if isinstance(node, Sink) and node.topic in side.internal]
 
 
-def _origin(side: Side, made: "nx.DiGraph[Key]", sink: Sink) -> Key | None:
+def _origins(side: Side) -> Iterator[Key]:
     """The operator before the filter of a repartition topic; None if the topic has a key-select of its own."""
-    plumbing = list(leading_to(sink, side.nodes, sink.topic or ""))
-    if len(plumbing) != 1:
-        return None
-    filters = [key for key in made if key[1] == plumbing[0]]
-    before = [key for own in filters for key in made.predecessors(own)]
-    return before[0] if len(before) == 1 and before[0][0] != "topic:" else None
+    made, only = graph(side.topology), leading_only_to(side.nodes)
+    called = keys_by_name(side.topology)
+    for sink in _sinks(side):
+        plumbing = list(leading_to(sink, only, sink.topic or ""))
+        if len(plumbing) == 1:
+            before = [key for own in called[plumbing[0]] for key in made.predecessors(own)]
+            if len(before) == 1 and before[0][0] != "topic:":
+                yield before[0]

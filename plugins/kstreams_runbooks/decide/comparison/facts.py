@@ -40,6 +40,7 @@ def store_facts(name: str, before: DeclaredStore | None, after: DeclaredStore | 
     facts["becomes_versioned"] = (old.kind, new.kind) == ("key_value", "versioned")
     facts["retention_changed"], asked["retention_changed"] = _compared(where, "retention_ms", *_kept_in(old, new))
     facts["kept_longer"] = (kept_ms(new) or 0) > (kept_ms(old) or 0)
+    facts["reads_old"] = _reads_old(old, new)
     facts["unversioned"] = any(
         serde is not None and serde.schema_version is None for serde in (old.value_serde, new.value_serde)
     )
@@ -60,6 +61,8 @@ def topic_facts(name: str, before: DeclaredTopic | None, after: DeclaredTopic | 
     ):
         facts[fact], asked[fact] = _compared(where, field, getattr(old, field), getattr(new, field))
     facts["serde_changed"], asked["serde_changed"] = of_serdes(facts, asked)
+    facts["reads_old"] = _reads_old(old, new)
+    facts["fewer"] = (new.partitions or 0) < (old.partitions or 0)
     if old.partitions is None and new.partitions is None:
         facts["partitions_changed"] = False
     return facts, asked
@@ -71,6 +74,11 @@ def of_serdes(facts: dict[str, Fact], asked: ToDeclare) -> tuple[bool | None, tu
     return either(*(facts[fact] for fact in both)), tuple(
         one for fact in both if facts[fact] is None for one in asked[fact]
     )
+
+
+def _reads_old(old: DeclaredStore | DeclaredTopic, new: DeclaredStore | DeclaredTopic) -> bool:
+    """Whether the new serdes read what the old ones wrote; a key is looked up by its bytes, which must not change."""
+    return old.key_serde == new.key_serde and new.value_serde is not None and new.value_serde.takes(old.value_serde)
 
 
 def until(before: DeclaredStore | None, after: DeclaredStore | None) -> str:

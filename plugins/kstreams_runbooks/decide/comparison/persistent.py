@@ -3,18 +3,16 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-import networkx as nx
-
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.counterparts import Counterparts
 from kstreams_runbooks.decide.comparison.facts import of_serdes, store_facts, topic_facts, until
 from kstreams_runbooks.decide.comparison.feeding import exchanged_tables
 from kstreams_runbooks.decide.comparison.kinds import carries, hidden_facts, hidden_words
 from kstreams_runbooks.decide.comparison.words import store_words, topic_words
-from kstreams_runbooks.decide.topology.graph import chosen_names, feeds, graph, neighbours
+from kstreams_runbooks.decide.topology.graph import chosen_names, feeds, keys_by_name, neighbours, reach_of
 from kstreams_runbooks.decide.topology.names import index_of, is_generated, is_suppress_buffer, repartition_base
 from kstreams_runbooks.model.topology.change import Fact, Subject, SubjectKind, Undeclared
-from kstreams_runbooks.model.topology.topology import Processor, Sink, Source
+from kstreams_runbooks.model.topology.topology import Processor, Sink
 
 # Names listed in a sentence; more are counted.
 _MOST_NAMED = 5
@@ -28,33 +26,31 @@ def stores(compared: Compared) -> Iterator[Subject]:
     """Stores, with the declared changes in those that stay."""
     old, new = compared.before.declared, compared.after.declared
     buffers = {f"{name}-store" for side in (old, new) for name in side.suppressions}
-    crossed, exchanged = _crossed(compared), exchanged_tables(compared)
+    crossed, shifts = _crossed(compared), _Shifts(compared)
+    fed_by_other, with_new_key = _fed_by_other(compared) | exchanged_tables(compared), _stores_with_new_key(compared)
     for store in _each("store", compared.stores, compared.before.store_places, compared.after.store_places):
         was, now = old.stores.get(store.said["before"]), new.stores.get(store.name)
         facts, asked = store_facts(store.name, was, now)
         hidden, undeclared = hidden_facts(compared, store.name, store.said["before"], was, now)
         facts, asked = {**facts, **hidden}, {**asked, **undeclared}
-        facts["key_changed"] = _key_changed(compared, store, facts["key_changed"])
+        if facts["key_changed"] is None and store.facts["stays"] and store.name in with_new_key:
+            facts["key_changed"] = True
         facts["serde_changed"], asked["serde_changed"] = of_serdes(facts, asked)
         if not store.facts["stays"] or _is_buffer(store.name, buffers):
             # Added and removed stores have no counterpart; a suppress buffer is declared as a suppression.
             facts = dict.fromkeys(facts, False)
         if _is_buffer(store.name, buffers):
-            # What becomes of the buffer is what becomes of the suppression, but for a number that shifts.
+            # The fate of the buffer is that of the suppression, except for a number that shifts.
             facts |= {"removed": False} if store.facts["shifted"] else {"removed": False, "renamed": False}
         facts |= {"swapped": True} if (partner := crossed.get(store.name)) else {}
-        facts["fed_by_other"] = (
-            store.facts["stays"] is True
-            and partner is None
-            and (_fed_by_other(compared, store) or store.name in exchanged)
-        )
+        facts["fed_by_other"] = partner is None and store.name in fed_by_other and _keeps_its_name(store)
         said = {
             **store.said,
             "before": partner or store.said["before"],
             **hidden_words(compared, store.name, store.said["before"], was, now),
             **store_words(was, now),
             "until": until(was, now),
-            "shifted_by": _shifted_by(compared, store),
+            "shifted_by": shifts.before(store),
         }
         yield replace(store, facts={**store.facts, **facts}, said=said, asked={**asked, **store.asked})
 
@@ -62,97 +58,114 @@ def stores(compared: Compared) -> Iterator[Subject]:
 def internal_topics(compared: Compared) -> Iterator[Subject]:
     """Repartition topics and those of foreign-key joins, with their declared partitions."""
     before, after = compared.before, compared.after
+    fed_by_other, shifts = _fed_by_other(compared), _Shifts(compared)
     for topic in _each("internal_topic", compared.topics, before.topic_places, after.topic_places):
         was, now = before.declared.topics.get(topic.said["before"]), after.declared.topics.get(topic.name)
         facts, asked = topic_facts(topic.name, was, now)
         if topic.facts["stays"] is not True:
             facts = dict.fromkeys(facts, False)
-        facts["fed_by_other"] = topic.facts["stays"] is True and _fed_by_other(compared, topic)
+        facts["fed_by_other"] = topic.name in fed_by_other and _keeps_its_name(topic)
         carried = carries(before, topic.said["before"]), carries(after, topic.name)
+        facts["loss_acceptable"] = _loss_acceptable(after, topic.name)
         facts["carried_changed"] = topic.facts["stays"] is True and len(set(carried)) > 1
-        said = {**topic.said, **topic_words(was, now), "shifted_by": _shifted_by(compared, topic)}
+        said = {**topic.said, **topic_words(was, now), "shifted_by": shifts.before(topic)}
         said |= dict(zip(("carried_before", "carried_after"), carried, strict=True))
         yield replace(topic, facts={**topic.facts, **facts}, said=said, asked={**asked, **topic.asked})
+
+
+def _loss_acceptable(side: Side, topic: str) -> bool:
+    """Whether every store of the subtopology that reads an internal topic may be lost."""
+    kept = [store for store, sub in side.store_places.items() if sub == side.topic_places.get(topic)]
+    return bool(kept) and all(one is not None and one.loss_acceptable for one in map(side.declared.stores.get, kept))
 
 
 def _crossed(compared: Compared) -> dict[str, str]:
     """Stores that keep their names and exchange their inputs, each with the other: the two sides of a join."""
     shared = compared.before.read() & compared.after.read()
     was, now = (feeds(side.topology, shared) for side in (compared.before, compared.after))
-    moved = [name for name in was.keys() & now.keys() if was[name] != now[name]]
-    return {
-        name: other
-        for name in moved
-        for other in moved
-        if name != other and was[name] == now[other] and was[other] == now[name]
-    }
+    moved = [name for name in sorted(was.keys() & now.keys()) if was[name] != now[name]]
+    by_feeds = {(was[name], now[name]): name for name in moved}
+    return {name: other for name in moved if (other := by_feeds.get((now[name], was[name]))) is not None}
 
 
-def _fed_by_other(compared: Compared, subject: Subject) -> bool:
-    """Whether a thing that kept its name comes after other operators or topics, which both versions have.
+def _keeps_its_name(subject: Subject) -> bool:
+    return subject.facts["stays"] is True and not subject.facts["renamed"]
+
+
+def _fed_by_other(compared: Compared) -> frozenset[str]:
+    """Names that both versions have, and that come after other operators or topics, which both versions have.
 
     An operator that is only added in front, or only removed, changes the processing of records, not their origin.
     """
-    if subject.facts["renamed"]:
-        return False
-    was, now = (neighbours(side.topology, subject.name) for side in (compared.before, compared.after))
     shared = chosen_names(compared.before.topology) & chosen_names(compared.after.topology)
     # A grouping is named after its topic, which has a subject of its own.
-    shared -= compared.before.around | compared.after.around
-    return bool((was - now) & shared) and bool((now - was) & shared)
+    names = sorted(shared - compared.before.around - compared.after.around)
+    was, now = (neighbours(side.topology, names) for side in (compared.before, compared.after))
+    return frozenset(name for name in was.keys() & now.keys() if was[name] & ~now[name] and now[name] & ~was[name])
 
 
-def _shifted_by(compared: Compared, subject: Subject) -> str:
-    """The operators that were added or removed before a thing whose number changed, in words."""
-    found = compared.program
-    come = [f"{name} was added" for name in found.added if _before(name, subject.name)]
-    gone = [f"{name} was removed" for name in found.removed if _before(name, subject.said["before"])]
-    return _some((*come, *gone), " and ") or "an operator before it was added, removed or named"
+class _Shifts:
+    """The operators of the program that were added or removed."""
+
+    def __init__(self, compared: Compared) -> None:
+        self._come = [(name, index_of(name)) for name in compared.program.added]
+        self._gone = [(name, index_of(name)) for name in compared.program.removed]
+
+    def before(self, subject: Subject) -> str:
+        """Those before a thing whose number changed, in words; empty if it kept its name."""
+        if not subject.facts["renamed"]:
+            return ""
+        come, gone = _before(self._come, subject.name), _before(self._gone, subject.said["before"])
+        named = [f"{name} was added" for name in come[:_MOST_NAMED]]
+        named += [f"{name} was removed" for name in gone[:_MOST_NAMED]]
+        return _some(named, " and ", len(come) + len(gone)) or "an operator before it was added, removed or named"
 
 
-def _some(names: Sequence[str], between: str) -> str:
-    """The first few of many, and how many more there are."""
-    more = len(names) - _MOST_NAMED
+def _some(names: Sequence[str], between: str, count: int) -> str:
+    """The first few of `count` names, and how many more there are."""
+    more = count - _MOST_NAMED
     return between.join([*names[:_MOST_NAMED], *([f"{more:,} more"] if more > 0 else [])])
 
 
-def _before(operator: str, name: str) -> bool:
-    """Whether an operator may precede a thing with a generated name: a chosen name hides its place."""
-    own, other = index_of(operator), index_of(name)
-    return own is None or other is None or own < other
+def _before(operators: Sequence[tuple[str, int | None]], name: str) -> list[str]:
+    """Operators that may precede a thing with a generated name: a chosen name hides its place."""
+    other = index_of(name)
+    return [operator for operator, own in operators if own is None or other is None or own < other]
 
 
-def _key_changed(compared: Compared, store: Subject, declared: Fact) -> Fact:
-    """By the declarations, else by the text: a new repartition topic behind an operator that gives another key."""
-    if declared is not None or not store.facts["stays"]:
-        return declared
-    leading = [topic for topic in compared.topics.added if _leads_to(compared.after, topic, store.name)]
-    return True if any(_has_new_key(compared, topic) for topic in leading) else None
+def _stores_with_new_key(compared: Compared) -> frozenset[str]:
+    """Stores of the new version behind a repartition topic that is new, and behind an operator that gives another key.
+
+    Of sources only those in the subtopology that keeps the store count.
+    """
+    topics = _topics_with_new_key(compared)
+    reach = reach_of(compared.after.topology)
+    found: set[str] = set()
+    seen: set[str] = set()
+    for sub in compared.after.topology.subtopologies if topics else ():
+        sources = reach.bits((sub.topology, source.name) for source in sub.sources if source.topics & topics)
+        for node in sub.nodes if sources else ():
+            if isinstance(node, Processor) and node.stores and reach.before([(sub.topology, node.name)]) & sources:
+                found |= node.stores - seen
+        seen |= sub.stores
+    return frozenset(found)
 
 
-def _leads_to(side: Side, topic: str, store: str) -> bool:
-    """Whether a topic is read in the subtopology that keeps the store, by a source before the store's operator."""
-    made = graph(side.topology)
-    sub = side.topology.subtopology_of(store)
-    sources = [node for node in (sub.nodes if sub else ()) if isinstance(node, Source) and topic in node.topics]
-    keepers = [node for node in (sub.nodes if sub else ()) if isinstance(node, Processor) and store in node.stores]
-    return any(
-        nx.has_path(made, (sub.topology if sub else "", source.name), (sub.topology if sub else "", keeper.name))
-        for source in sources
-        for keeper in keepers
-    )
-
-
-def _has_new_key(compared: Compared, topic: str) -> bool:
-    """Whether a new operator that gives another key, by its generated name or its grouping's, writes a topic."""
-    if topic.startswith(_MOVED_ONLY):
-        return False
-    made = graph(compared.after.topology)
-    base = repartition_base(topic)
-    sinks = [name for name, node in compared.after.nodes.items() if isinstance(node, Sink) and node.topic == topic]
-    before = {name for sink in sinks for key in made if key[1] == sink for _, name in nx.ancestors(made, key)}
-    added = before & set(compared.operators.added)
-    return any(name == base or any(part in name for part in _NEW_KEY) for name in added)
+def _topics_with_new_key(compared: Compared) -> set[str]:
+    """New internal topics that a new operator which gives another key, by its own or its grouping's name, writes."""
+    new = {topic for topic in compared.topics.added if not topic.startswith(_MOVED_ONLY)}
+    after, added = compared.after, set(compared.operators.added)
+    called = keys_by_name(after.topology)
+    reach = reach_of(after.topology)
+    keyed = reach.bits(key for name in added if any(part in name for part in _NEW_KEY) for key in called[name])
+    found: set[str] = set()
+    for node in after.nodes.values() if new else ():
+        if isinstance(node, Sink) and node.topic in new:
+            base = repartition_base(node.topic)
+            grouping = reach.bits(called[base]) if base in added else 0
+            if any(reach.before([key]) & (keyed | grouping) for key in called[node.name]):
+                found.add(node.topic)
+    return found
 
 
 def _is_buffer(store: str, buffers: set[str]) -> bool:
@@ -182,7 +195,7 @@ def _each(
     for name in found.added:
         yield _one_side(kind, name, removed=False, taken=name in before, where=after[name])
     for tie in found.ties:
-        candidates = _some(tie.before, " or ")
+        candidates = _some(tie.before, " or ", len(tie.before))
         for name in tie.after or tie.before:
             subject = _one_side(kind, name, removed=False, taken=False, where="")
             unknown = dict.fromkeys(("renamed", "shifted", "swapped", "name_was_anothers"))

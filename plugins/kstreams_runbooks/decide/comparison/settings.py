@@ -5,8 +5,19 @@ from collections.abc import Iterator, Mapping
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, mergeable, source_tables
 from kstreams_runbooks.decide.comparison.counterparts import Counterparts
 from kstreams_runbooks.decide.comparison.facts import sides
+from kstreams_runbooks.decide.comparison.setting_facts import (
+    CACHE,
+    COMMIT,
+    GUARANTEE,
+    GivenSetting,
+    by_new_name,
+    common_facts,
+    facts_of,
+    shown,
+)
 from kstreams_runbooks.decide.topology.names import is_generated
 from kstreams_runbooks.model.releases.release import within
+from kstreams_runbooks.model.releases.settings import SettingCatalogue
 from kstreams_runbooks.model.topology.change import Fact, Subject, Undeclared
 
 REUSE, MERGE, SELF_JOIN = "reuse.ktable.source.topics", "merge.repartition.topics", "single.store.self.join"
@@ -16,34 +27,63 @@ DEFAULTS = {
     "group.protocol": "classic",
     "topology.optimization": "none",
     "state.dir": "/tmp/kafka-streams",  # noqa: S108 - what the library takes
+    "default.dsl.store": "rocksDB",
+    "default.timestamp.extractor": "org.apache.kafka.streams.processor.FailOnInvalidTimestamp",
+    "deserialization.exception.handler": "org.apache.kafka.streams.errors.LogAndFailExceptionHandler",
+    "dsl.store.suppliers.class": "org.apache.kafka.streams.state.BuiltInDslStoreSuppliers$RocksDBDslStoreSuppliers",
+    "ensure.explicit.internal.resource.naming": "false",
+    "max.task.idle.ms": "0",
+    "num.standby.replicas": "0",
+    "processing.exception.handler": "org.apache.kafka.streams.errors.LogAndFailProcessingExceptionHandler",
+    "production.exception.handler": "org.apache.kafka.streams.errors.DefaultProductionExceptionHandler",
+    CACHE: "10485760",
 }
+# With exactly once the default is another one (KIP-129).
+_COMMIT_MS = {"at_least_once": "30000", "exactly_once": "100"}
 _TABLES = Undeclared("source_table of every store that is filled straight from a topic", "", "new")
 # Settings that rows are about: unknown if only one version's are given.
 _ID, _PROTOCOL = "application.id", "group.protocol"
-_MATTER = (_ID, "group.instance.id", *DEFAULTS)
+_REQUIRED = (_ID, "bootstrap.servers")
+_MATTER = (_ID, "group.instance.id", GUARANTEE, _PROTOCOL, "state.dir", "topology.optimization")
+NOTHING_KNOWN = SettingCatalogue()
 _OTHER_SIDE = ("-other-join-store", "OTHER-")
 # Releases whose stored source tables drop an update without a change. Source: KIP-557, KAFKA-12508;
 # tests/apps/idempotent-updates (measured with twelve releases).
 DROPS_IDEMPOTENT_UPDATES = ("2.6.0..2.6.1", "2.7.0")
 
 
-def settings(compared: Compared) -> Iterator[Subject]:
-    """Every setting that either version has; none if neither gives its settings."""
+def settings(compared: Compared, catalogue: SettingCatalogue = NOTHING_KNOWN) -> Iterator[Subject]:
+    """Every setting that either version has, with what it controls; none if neither gives its settings."""
     before, after = compared.before.declared.config, compared.after.declared.config
     if before is None and after is None:
         return
-    for key in sorted({*_MATTER, *(before or {}), *(after or {})}):
-        old, new = _value(before, key), _value(after, key)
-        # Every application has an id: one that is not given is unknown.
-        known = before is not None and after is not None and (key != _ID or bool(old and new) or old == new)
+    common, asked = common_facts(compared)
+    was, will = by_new_name(before), by_new_name(after)
+    for key in sorted({*_MATTER, *was, *will}):
+        old, new = _value(was, key), _value(will, key)
+        # Every application has an id and a cluster: one that is not given is unknown.
+        known = before is not None and after is not None and (key not in _REQUIRED or bool(old and new) or old == new)
+        own, also_asked = facts_of(key, old, new, compared)
         facts: dict[str, Fact] = {
+            **common,
+            **own,
             "setting": key,
             "changed": old != new if known else None,
+            "differs": known and old != new,
             "set": not old and bool(new),
             "unset": bool(old) and not new,
+            "streams_group": uses_streams_group(compared.after),
         }
-        said = {"name": key, "before": old or "not set", "after": new or "not set"}
-        yield Subject("setting", key, facts, said, {"changed": (Undeclared("config", key, sides(before, after)),)})
+        name = will.get(key, was.get(key, GivenSetting(key, ""))).name
+        does = catalogue.does(name)
+        said = {
+            "name": name,
+            "before": shown(name, old),
+            "after": shown(name, new),
+            "does": does and f"; it controls {does}",
+        }
+        missing = (Undeclared("config", key, sides(before, after)),)
+        yield Subject("setting", name, facts, said, {**asked, **also_asked, "changed": missing})
 
 
 def optimizations(compared: Compared) -> Iterator[Subject]:
@@ -112,8 +152,11 @@ def _not_built(compared: Compared, *, newly: bool) -> bool:
     return newly and unchanged and mergeable(compared.after, through=True)
 
 
-def _value(config: Mapping[str, str] | None, key: str) -> str:
-    value = (config or {}).get(key, DEFAULTS.get(key, ""))
+def _value(given: Mapping[str, GivenSetting], key: str) -> str:
+    if key == COMMIT and key not in given:
+        guarantee = _value(given, GUARANTEE)
+        return _COMMIT_MS["exactly_once" if guarantee.startswith("exactly_once") else "at_least_once"]
+    value = given[key].value if key in given else DEFAULTS.get(key, "")
     # Kafka reads this one in either case.
     return value.lower() if key == _PROTOCOL else value
 

@@ -38,7 +38,7 @@ def buffer_bytes(one: DeclaredSuppression) -> int | None:
 
 def needed_bytes(declared: Declaration, topology: Topology) -> int | None:
     """All buffers and the record cache of one instance, with the tasks of a stopped one; None if unknown."""
-    sizes = [buffer_bytes(one) for name, one in declared.suppressions.items() if _exists(name, topology)]
+    sizes = [buffer_bytes(one) for name, one in declared.suppressions.items() if name in topology.operators]
     if declared.memory is None or any(size is None for size in sizes):
         return None
     moved = sum(size or 0 for size in sizes) * declared.memory.instances // max(1, declared.memory.instances - 1)
@@ -69,10 +69,6 @@ def factor(declared: Declaration) -> str:
     """The factor by which the buffers of an instance grow while another is down."""
     instances = declared.memory.instances if declared.memory else 0
     return f"{instances / (instances - 1):.2f} times" if instances > 1 else "by what the stopped one held"
-
-
-def _exists(name: str, topology: Topology) -> bool:
-    return any(node.name == name for _, node in topology.nodes())
 
 
 def _cache_bytes(declared: Declaration) -> int:

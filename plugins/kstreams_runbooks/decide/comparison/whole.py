@@ -1,7 +1,7 @@
 """The fate of the subtopologies, and of the application as a whole."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import get_args
 
@@ -108,7 +108,7 @@ def _buffers(side: Side) -> set[str]:
 
 def _places(topology: Topology) -> dict[frozenset[str], str]:
     """Numbers of subtopologies by the roles of their inputs."""
-    roles: dict[str, Role] = topic_roles(topology)
+    roles: Mapping[str, Role] = topic_roles(topology)
     return {
         frozenset(str(roles.get(topic, topic)) for source in sub.sources for topic in topics_of(source)): sub.id
         for sub in topology.subtopologies

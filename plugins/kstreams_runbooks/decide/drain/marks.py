@@ -1,17 +1,19 @@
 """Internal topics that an application has stopped reading, and the unread records in them."""
 
 from kstreams_runbooks.decide.lag import to_read, total_lag
-from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing, PartitionReading
+from kstreams_runbooks.model.readings.lag import PartitionLag
+from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.wording import first_of
 
 
 def read_up_to(
-    partitions: tuple[PartitionReading, ...] | Missing, marks: tuple[tuple[str, int], ...], application: str
+    partitions: tuple[PartitionLag, ...] | Missing, marks: tuple[tuple[str, int], ...], application: str
 ) -> Verdict:
     """Proceed if the committed offset of every partition in `marks` has reached its mark (an end, exclusive).
 
-    A partition that cannot be read, or that was never committed although it has records, is never read.
+    A partition that cannot be read, that was never committed although it has records, or whose committed offset is
+    past its end is not known: what the offset passed may have been other records.
     """
     if isinstance(partitions, Missing):
         return Verdict(Outcome.INCONCLUSIVE, (f"offsets of {application}: {partitions.missing}",))
@@ -21,9 +23,11 @@ def read_up_to(
         partition = now.get(name)
         if partition is None:
             unknown.append(f"{name} was not read")
-        elif isinstance(partition.committed, Missing):
-            if partition.log_start != mark:
-                unknown.append(f"{name}: {partition.committed.missing}")
+        elif partition.state in {"unknown", "missing"}:
+            unknown.append(f"{name}: {partition.why}")
+        elif partition.committed is None:
+            if partition.log_start_offset != mark:
+                unknown.append(f"{name}: never committed")
         elif partition.committed < mark:
             behind.append(f"{name} at {partition.committed:,} of {mark:,}")
     if unknown:
@@ -50,7 +54,7 @@ def dropped_topics(
     return tuple(sorted(topic for topic in gone if topic.startswith(f"{application_id}-")))
 
 
-def nothing_left(left: tuple[PartitionReading, ...] | Missing) -> Verdict:
+def nothing_left(left: tuple[PartitionLag, ...] | Missing) -> Verdict:
     """Whether all records in topics without a reader had been read before; offsets, markers included."""
     if isinstance(left, Missing):
         return Verdict(Outcome.INCONCLUSIVE, (left.missing,))

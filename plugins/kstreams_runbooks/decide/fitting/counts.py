@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from kstreams_runbooks.decide.fitting.needed import changelogs, title
 from kstreams_runbooks.decide.fitting.proven import Proven
+from kstreams_runbooks.decide.topology.described import ParsedDescription
 from kstreams_runbooks.decide.topology.partitions import joined_topics, partition_counts, repartition_topics
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.topology.declaration import Described
@@ -30,19 +31,19 @@ class CountsFit:
 
 
 def counts_fit(
-    one: Described,
-    topology: Topology,
+    brought: ParsedDescription,
     external: External,
     existing: Mapping[str, int],
     proven: tuple[Proven, ...],
     application: DeclaredApplication,
 ) -> CountsFit:
-    """Compare what `topology` demands with the `existing` topics (partitions by full name).
+    """Compare what the topology of `brought` demands with the `existing` topics (partitions by full name).
 
     The description has no partition counts: a repartition topic gets as many as its upstream topics, unless the program
     gives it a number. Such a number is known if it is declared, or if a `proven` topology works with it; otherwise a
     repartition topic that differs is unknown, not wrong.
     """
+    one, topology = brought.described, brought.topology
     prefix = f"{application.application_id}-"
     own = repartition_topics(topology)
     declared = one.declared.topics if one.declared is not None else {}
@@ -63,7 +64,7 @@ def counts_fit(
         if existing.get(f"{prefix}{name}", demanded[name]) != demanded[name]
         and not any(_works(name, demanded[name], f"{prefix}{name}", existing, one) for one in proven)
     ]
-    joins = list(_joins(one, topology, external, given, proven))
+    joins = list(_joins(brought, external, given, proven))
     return CountsFit(
         (
             *(_wrong(one, f"{prefix}{name}", existing[f"{prefix}{name}"], demanded[name]) for name in wrong),
@@ -116,13 +117,13 @@ def _works(name: str, demanded: int, full: str, existing: Mapping[str, int], run
 
 
 def _joins(
-    one: Described,
-    topology: Topology,
+    brought: ParsedDescription,
     external: External,
     given: Mapping[str, int],
     proven: tuple[Proven, ...],
 ) -> Iterator[tuple[str, bool]]:
     """Joined topics whose partition counts differ, as a sentence, and whether it is certain that they are joined."""
+    one, topology = brought.described, brought.topology
     for group in joined_topics(topology):
         topics = {topic: count for name in group for topic, count in external.get(name, ())}
         numbers = topics | {name: given[name] for name in group & given.keys()}

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from kstreams_runbooks.decide.topology.described import ParsedDescription, parsed
 from kstreams_runbooks.decide.topology.names import changelog_of
 from kstreams_runbooks.decide.topology.partitions import repartition_topics
-from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.readings.readings import Missing
@@ -22,7 +22,19 @@ class NeededTopics:
     patterns: frozenset[str]
 
 
-def topics_needed(wanted: Iterable[Described | Missing], application: DeclaredApplication) -> NeededTopics:
+def parsed_or_missing(wanted: Iterable[Described | Missing]) -> tuple[ParsedDescription | Missing, ...]:
+    """Each description with its topology; Missing if it is absent or cannot be read."""
+    return tuple(one if isinstance(one, Missing) else _parsed(one) for one in wanted)
+
+
+def _parsed(one: Described) -> ParsedDescription | Missing:
+    try:
+        return parsed(one)
+    except BadInput as error:
+        return Missing(str(error))
+
+
+def topics_needed(wanted: Iterable[ParsedDescription | Missing], application: DeclaredApplication) -> NeededTopics:
     """Every topic that a start of the `wanted` releases depends on, and the declared control and rule topics.
 
     Kafka Streams creates its repartition topics and changelogs, and no other topic: its consumers and the global
@@ -36,25 +48,15 @@ def topics_needed(wanted: Iterable[Described | Missing], application: DeclaredAp
     internal: set[str] = set()
     patterns: set[str] = set()
     for one in wanted:
-        topology = described_topology(one)
-        if isinstance(topology, Missing) or isinstance(one, Missing):
+        if isinstance(one, Missing):
             continue
+        topology = one.topology
         own = repartition_topics(topology)
-        for name, why in _external(topology, own, application, title(one)):
+        for name, why in _external(topology, own, application, title(one.described)):
             external.setdefault(name, why)
         internal |= {f"{application.application_id}-{name}" for name in (*own, *changelogs(topology))}
         patterns |= {source.pattern for sub in topology.subtopologies for source in sub.sources if source.pattern}
     return NeededTopics(external, frozenset(internal), frozenset(patterns))
-
-
-def described_topology(one: Described | Missing) -> Topology | Missing:
-    """The topology of a description; Missing if it is absent or cannot be read."""
-    if isinstance(one, Missing):
-        return one
-    try:
-        return parse_topology(one.text)
-    except BadInput as error:
-        return Missing(f"{one.source}: {error}")
 
 
 def title(one: Described) -> str:

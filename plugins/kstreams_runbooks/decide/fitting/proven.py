@@ -1,6 +1,7 @@
 """Topologies that demonstrably work with the partition counts of a cluster."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from kstreams_runbooks.decide.topology.java_pattern import matched
@@ -49,13 +50,11 @@ def _holds_all(read: set[str], counts: Mapping[str, int], held: set[str]) -> boo
 
 
 def _running(reading: ApplicationReading) -> Iterator[Topology]:
-    for instance in reading.instances:
-        streams = instance.streams
-        if isinstance(streams, StreamsReading) and streams.state == "RUNNING" and isinstance(streams.topology, str):
-            try:
-                yield parse_topology(streams.topology)
-            except BadInput:
-                continue
+    clients = [one.streams for one in reading.instances if isinstance(one.streams, StreamsReading)]
+    running = [one.topology for one in clients if one.state == "RUNNING"]
+    for text in dict.fromkeys(text for text in running if isinstance(text, str)):
+        with suppress(BadInput):
+            yield parse_topology(text)
 
 
 def _read(topology: Topology, application_id: str, counts: Mapping[str, int]) -> set[str]:

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from kstreams_runbooks.decide.fitting.counts import External, counts_fit
-from kstreams_runbooks.decide.fitting.needed import described_topology, title, topics_needed
+from kstreams_runbooks.decide.fitting.needed import parsed_or_missing, title, topics_needed
 from kstreams_runbooks.decide.fitting.proven import proven_counts
+from kstreams_runbooks.decide.topology.described import ParsedDescription
 from kstreams_runbooks.decide.topology.java_pattern import matcher
 from kstreams_runbooks.decide.topology.partitions import joined_topics, repartition_topics, uncountable
 from kstreams_runbooks.errors import BadInput
@@ -35,7 +36,8 @@ def topics_fit(
     refused: list[str] = []
     unknown: list[str] = []
     findings: list[Finding] = []
-    needed = topics_needed(wanted, application)
+    brought = parsed_or_missing(wanted)
+    needed = topics_needed(brought, application)
     for name, why in sorted(needed.external.items()):
         if name in seen.hidden:
             unknown.append(f"{seen.hidden[name]} ({why})")
@@ -44,16 +46,14 @@ def topics_fit(
     unknown += [seen.hidden[name] for name in sorted(needed.internal & seen.hidden.keys())]
     proven = proven_counts(reading, application.application_id)
     compared: list[str] = []
-    for one in wanted:
-        topology = described_topology(one)
-        if isinstance(topology, Missing) or isinstance(one, Missing):
-            why = topology.missing if isinstance(topology, Missing) else ""
-            findings.append(_not_compared(application, why))
+    for one in brought:
+        if isinstance(one, Missing):
+            findings.append(_not_compared(application, one.missing))
             continue
-        compared.append(title(one))
-        for outcome, sentence in _patterns(one, topology, seen):
+        compared.append(title(one.described))
+        for outcome, sentence in _patterns(one, seen):
             {Outcome.REFUSE: refused, Outcome.INCONCLUSIVE: unknown}[outcome].append(sentence)
-        counts = counts_fit(one, topology, _external(topology, seen), seen.partitions, proven, application)
+        counts = counts_fit(one, _external(one.topology, seen), seen.partitions, proven, application)
         refused += counts.refused
         unknown += counts.unknown
         findings += counts.findings
@@ -75,8 +75,9 @@ def _not_compared(application: DeclaredApplication, why: str) -> Finding:
     return Finding("topics-not-compared", "warning", application.name, message, _SOURCE)
 
 
-def _patterns(one: Described, topology: Topology, seen: TopicsSeen) -> Iterator[tuple[Outcome, str]]:
+def _patterns(brought: ParsedDescription, seen: TopicsSeen) -> Iterator[tuple[Outcome, str]]:
     """Source patterns without a topic, and those that cannot be matched here."""
+    one, topology = brought.described, brought.topology
     patterns = {source.pattern for sub in topology.subtopologies for source in sub.sources if source.pattern}
     declared = one.declared.topics if one.declared is not None else {}
     counted = {name for sub in topology.subtopologies for source in sub.sources for name in source.topics}

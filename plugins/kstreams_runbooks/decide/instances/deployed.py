@@ -60,13 +60,11 @@ def left_in_group(reading: ApplicationReading, awaited: Awaited) -> tuple[Member
 
 def _set(deployment: Deployment, awaited: Awaited) -> Iterator[str]:
     """Settings that differ from the request."""
-    release, wanted = deployment.release, dict(awaited.bounce.settings)
-    if isinstance(release, Missing):
-        return
-    if release != awaited.bounce.release or dict(deployment.settings) != wanted:
+    target, wanted = deployment.target, awaited.bounce.target
+    if not isinstance(target, Missing) and target != wanted:
         yield (
-            f"{awaited.instance} is set to {release} with {settings_text(dict(deployment.settings))} (asked for: "
-            f"{awaited.bounce.release} with {settings_text(wanted)})"
+            f"{awaited.instance} is set to {target.release} with {settings_text(dict(target.settings))} (asked for: "
+            f"{wanted.release} with {settings_text(dict(wanted.settings))})"
         )
 
 

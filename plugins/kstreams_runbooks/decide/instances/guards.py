@@ -79,21 +79,19 @@ def _instances(
         if isinstance(deployment, Missing) or isinstance(deployment.release, Missing) or one in in_hand:
             continue
         bounces = [bounce for bounce in plan.bounces if bounce.takes(one)]
-        allowed = [(bounce.release, dict(bounce.settings), bounce.version) for bounce in bounces]
+        allowed = [(bounce.target, bounce.version) for bounce in bounces]
         start = at_start.get(one)
         if start is not None and one not in brought and not any(bounce.number < number for bounce in bounces):
-            allowed.append((start.release, dict(start.settings), start.version))
-        settings = dict(deployment.settings)
-        fitting = [
-            version for release, set_to, version in allowed if (release, set_to) == (deployment.release, settings)
-        ]
+            allowed.append((start.target, start.version))
+        fitting = [version for target, version in allowed if target == deployment.target]
         # Settings for its next start are not yet in effect: until then it may run any of them.
-        running = fitting if deployment.applied is True else [version for *_, version in allowed]
+        running = fitting if deployment.applied is True else [version for _, version in allowed]
         if fitting and (isinstance(streams, Missing) or streams.version in running):
             continue
         runs = deployment.release if isinstance(streams, Missing) else streams.version
+        with_ = settings_text(dict(deployment.settings))
         yield (
-            f"{one} runs {runs} with {settings_text(settings)} (planned {plan.bounces[-1].release}, at the start "
+            f"{one} runs {runs} with {with_} (planned {plan.bounces[-1].release}, at the start "
             f"{start.release if start else 'not known'}): somebody changed it; look at the results, then trigger a new "
             "run"
         )

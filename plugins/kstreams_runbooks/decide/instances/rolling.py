@@ -14,9 +14,7 @@ def in_place(instance: InstanceReading, bounce: Bounce, at_ms: int) -> bool:
     deployment, streams = instance.deployment, instance.streams
     if isinstance(deployment, Missing) or not is_up(deployment.process):
         return False
-    if deployment.release != bounce.release or dict(deployment.settings) != dict(bounce.settings):
-        return False
-    if deployment.applied is not True:
+    if deployment.target != bounce.target or deployment.applied is not True:
         return False
     if isinstance(streams, Missing):
         return streams.start is None or at_ms - streams.start.started_at_ms <= CLIENT_DUE_MS

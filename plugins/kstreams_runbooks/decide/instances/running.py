@@ -23,8 +23,9 @@ def running_releases(reading: ApplicationReading) -> tuple[RunningRelease, ...]:
     Inconclusive if a release cannot be read, or if an instance's report is not a description.
     """
     found: dict[tuple[str, Topology | None], list[InstanceReading]] = {}
+    topologies: dict[str, Topology] = {}
     for instance in reading.instances:
-        found.setdefault((_release(instance), _topology(instance)), []).append(instance)
+        found.setdefault((_release(instance), _topology(instance, topologies)), []).append(instance)
     told = {release for release, topology in found if topology is not None}
     running, joined = [], set[str]()
     for (release, topology), instances in found.items():
@@ -74,14 +75,15 @@ def _text(instance: InstanceReading) -> str | None:
     return None if isinstance(streams, Missing) or isinstance(streams.topology, Missing) else streams.topology
 
 
-def _topology(instance: InstanceReading) -> Topology | None:
+def _topology(instance: InstanceReading, topologies: dict[str, Topology]) -> Topology | None:
+    """What an instance runs; `topologies` are by text: the same text of many instances is parsed once."""
     text = _text(instance)
-    if text is None:
-        return None
-    try:
-        return parse_topology(text)
-    except BadInput as error:
-        raise Inconclusive(f"{instance.instance}: its topology description cannot be read: {error}") from None
+    if text is not None and text not in topologies:
+        try:
+            topologies[text] = parse_topology(text)
+        except BadInput as error:
+            raise Inconclusive(f"{instance.instance}: its topology description cannot be read: {error}") from None
+    return None if text is None else topologies[text]
 
 
 def running_topology(reading: ApplicationReading) -> Topology | Missing:

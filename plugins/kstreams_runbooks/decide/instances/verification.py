@@ -116,9 +116,9 @@ def _offsets(before: ApplicationReading, after: ApplicationReading) -> Iterator[
     then = {p.name: p for p in before.partitions} if not isinstance(before.partitions, Missing) else {}
     for partition in after.partitions if not isinstance(after.partitions, Missing) else ():
         earlier = then.get(partition.name)
-        if earlier is None or isinstance(earlier.committed, Missing):
+        if earlier is None or earlier.committed is None:
             continue
-        if isinstance(partition.committed, Missing):
+        if partition.committed is None:
             yield f"{partition.name}: committed offset gone ({earlier.committed} in the plan's reading)"
         elif partition.committed < earlier.committed:
             yield f"{partition.name}: committed went back from {earlier.committed} to {partition.committed}"

@@ -53,7 +53,7 @@ def restart_plan(
     if settings:
         findings += (_settings_may_change_it(declared, at_once=at_once),)
     bounce = Bounce(1, target, tuple(sorted(wanted.items())), other_library(target, declared.library(target)))
-    changed = [one for one in found.at_start if (one.release, one.settings) != (bounce.release, bounce.settings)]
+    changed = [one for one in found.at_start if one.target != bounce.target]
     if not changed and not at_once:
         raise BadInput(
             f"nothing to change: every instance of {declared.name} is deployed as {bounce.deployed} already; give "

@@ -50,19 +50,34 @@ def summary(path: UpgradePath) -> str:
 
 
 def target_refused(question: PathQuestion, change: GuaranteeRule | None, rules: UpgradePathRules) -> UpgradePath | None:
-    """Whether the target is impossible for this application: a release to avoid, its protocol, its brokers."""
+    """Whether the target is impossible for this application, by the first objection to it."""
+    return next(objections(question, change, rules), None)
+
+
+def objections(question: PathQuestion, change: GuaranteeRule | None, rules: UpgradePathRules) -> Iterator[UpgradePath]:
+    """A refusal for each row against the target itself: a release to avoid, its protocol, its brokers."""
     for avoid in avoid_rows(question.target, question, rules):
         if avoid.effect == "refuse":
             instead = f"go to {' or '.join(avoid.fixed_in)} instead, where it is fixed"
-            return refusal_of_row(question, avoid.id, avoid.reason, instead, avoid.source)
+            yield refusal_of_row(question, avoid.id, avoid.reason, instead, avoid.source)
     if refused := protocol_refused(question, rules):
-        return refused
+        yield refused
     for row in broker_rows(question.target, guarantee_after(question, change), question, rules):
         if row.effect == "refuse":
             action = "bring the brokers there first" if _too_old(question, row.brokers) else "choose a newer release"
             why = f"{row.reason} The brokers are {question.broker}"
-            return refusal_of_row(question, row.id, why, action, row.source)
-    return None
+            yield refusal_of_row(question, row.id, why, action, row.source)
+
+
+def about_target(question: PathQuestion, rules: UpgradePathRules) -> Iterator[PathFinding]:
+    """Every row about the target, for an answer without a path: a refusal by one row does not hide the others."""
+    change = guarantee_change(question, rules)
+    for refused in objections(question, change, rules):
+        yield from refused.findings
+    if change is not None and change.effect == "refuse":
+        yield from refusal_of_row(question, change.id, change.reason, change.action, change.source).findings
+    yield from guarantee_finding(question, change)
+    yield from warnings_of(question, change, rules)
 
 
 def protocol_refused(question: PathQuestion, rules: UpgradePathRules) -> UpgradePath | None:
@@ -82,13 +97,14 @@ def _too_old(question: PathQuestion, brokers: tuple[str, ...]) -> bool:
 def warnings_of(question: PathQuestion, change: GuaranteeRule | None, rules: UpgradePathRules) -> Iterator[PathFinding]:
     """Facts about the target for a person to assess: rows that only warn or inform."""
     for avoid in avoid_rows(question.target, question, rules):
-        why = f"{avoid.reason} Fixed in {', '.join(avoid.fixed_in)}."
-        yield PathFinding(avoid.id, "warning", str(question.target), why, avoid.source)
+        if avoid.effect == "warn":
+            why = f"{avoid.reason} Fixed in {', '.join(avoid.fixed_in)}."
+            yield PathFinding(avoid.id, "warning", str(question.target), why, avoid.source)
     for row in broker_rows(question.target, guarantee_after(question, change), question, rules):
-        if not within(question.running, row.releases):
+        if row.effect == "warn" and not within(question.running, row.releases):
             yield PathFinding(row.id, "warning", "broker", row.reason, row.source)
     protocol = protocol_row(question, rules)
-    if protocol is not None:
+    if protocol is not None and protocol.effect == "inform":
         yield PathFinding(protocol.id, "info", question.pair, protocol.reason, protocol.source)
 
 
@@ -127,7 +143,9 @@ def guarantee_after(question: PathQuestion, change: GuaranteeRule | None) -> Gua
 
 def guarantee_finding(question: PathQuestion, change: GuaranteeRule | None) -> Iterator[PathFinding]:
     """A person's information on a change of the processing guarantee, and the DAG that makes it."""
-    if change is not None:
+    if change is not None and change.effect != "refuse":
         runbook = {"switch_first": "rolling_bounce", "switch_in_bounce": "library_bump"}.get(change.effect)
+        if runbook is not None and question.target < question.running:
+            runbook = "undo"
         name = f"processing.guarantee={question.guarantee}"
         yield PathFinding(change.id, "warning", name, change.reason, change.source, runbook)

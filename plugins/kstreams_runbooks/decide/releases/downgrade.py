@@ -122,12 +122,12 @@ def _legs(
     running, target = str(question.running), str(question.target)
     duties = {duty for row in fired for duty in row.duties}
     if change is not None and change.effect == "switch_first":
-        yield Leg("rolling_bounce", running, (PathBounce(running, processing_guarantee=change.to),))
+        yield Leg("undo", running, (PathBounce(running, processing_guarantee=change.to),))
     if value is not None and value != question.upgrade_from:
-        yield Leg("rolling_bounce", running, (PathBounce(running, upgrade_from=value),))
+        yield Leg("undo", running, (PathBounce(running, upgrade_from=value),))
     switched = change.to if change is not None and change.effect == "switch_in_bounce" else None
     before: tuple[Before, ...] = tuple(duty for duty in _BEFORE if duty in duties)
-    yield Leg("library_bump", target, (PathBounce(target, processing_guarantee=switched, before=before),))
+    yield Leg("undo", target, (PathBounce(target, processing_guarantee=switched, before=before),))
 
 
 _BEFORE: tuple[Before, ...] = ("drain", "clear_state")
@@ -137,5 +137,4 @@ def _findings(question: PathQuestion, fired: tuple[DowngradeRule, ...]) -> Itera
     _, setting = _upgrade_from(question, fired)
     owing = tuple(row for row in fired if row.duties and ("set_upgrade_from" not in row.duties or row is setting))
     for row in owing or fired:
-        runbook = "rolling_bounce" if row is setting else "library_bump"
-        yield PathFinding(row.id, "warning" if row.duties else "info", question.pair, row.reason, row.source, runbook)
+        yield PathFinding(row.id, "warning" if row.duties else "info", question.pair, row.reason, row.source, "undo")

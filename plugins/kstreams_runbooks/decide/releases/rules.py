@@ -3,19 +3,15 @@
 from collections.abc import Iterator
 
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.model.releases.path import PathFinding, PathQuestion
+from kstreams_runbooks.model.releases.path import PathFinding, PathQuestion, UpgradePath
 from kstreams_runbooks.model.releases.release import Release, within
-from kstreams_runbooks.model.releases.rules import AvoidRule, BrokerRule, Guarantee, UpgradePathRules
+from kstreams_runbooks.model.releases.rules import AvoidRule, BrokerRule, Change, Guarantee, Setting, UpgradePathRules
 
 
 def check_question(question: PathQuestion, rules: UpgradePathRules) -> None:
     """BadInput for an unknown release, guarantee or protocol, and for one release as both ends."""
     for release in (question.running, question.target):
         _check_release(release, rules)
-    if question.running == question.target:
-        raise BadInput(
-            f"target {question.target}: every instance already runs {question.running}; give another release"
-        )
     for name, value, settings in (
         ("processing guarantee", question.guarantee, rules.guarantees),
         ("group protocol", question.group_protocol, rules.protocols),
@@ -27,8 +23,28 @@ def check_question(question: PathQuestion, rules: UpgradePathRules) -> None:
             known = ", ".join(one.value for one in settings)
             raise BadInput(f"{name} {value!r}: not one that Kafka Streams has; give one of {known}")
         if not within(question.running, setting.releases):
-            taken = ", ".join(one.value for one in settings if within(question.running, one.releases))
-            raise BadInput(f"{name} {value}: {question.running} does not have it; give one that it has: {taken}")
+            had = ", ".join(one.value for one in settings if within(question.running, one.releases))
+            raise BadInput(
+                f"{name} {value}: {question.running} does not have it; give the present one ({question.running} has "
+                f"{had}). {_switch_later(setting, question, rules)}"
+            )
+    if question.running == question.target:
+        raise BadInput(
+            f"target {question.target}: every instance already runs {question.running}; give another release. About "
+            f"another topology or other settings on {question.running}, such as group.protocol, ask `plan`"
+        )
+
+
+def _switch_later(setting: Setting, question: PathQuestion, rules: UpgradePathRules) -> str:
+    """What to ask for a value that the running release does not have: it was meant for the target."""
+    if not within(question.target, setting.releases):
+        first = next(release for release in rules.releases if within(release, setting.releases))
+        other = f"{question.target} does not have it either. " if question.target != question.running else ""
+        return f"{other}The first release with it is {first}"
+    objections = broker_rows(question.target, question.guarantee, question, rules)
+    objection = next((row for row in objections if row.effect == "refuse"), None)
+    before = f"; before that, {objection.reason} The brokers are {question.broker}" if objection else ""
+    return f"To switch to it, follow the path and then ask `plan`{before}"
 
 
 def _check_release(release: Release, rules: UpgradePathRules) -> None:
@@ -107,3 +123,10 @@ def changes_between(question: PathQuestion, rules: UpgradePathRules) -> Iterator
         if min(ends) < Release(change.since).numbers <= max(ends):
             severity = change.severity if ends[0] < ends[1] else "info"
             yield PathFinding(change.id, severity, change.since, change.message, change.source)
+
+
+def settings_first(path: UpgradePath, rules: UpgradePathRules) -> tuple[str, ...]:
+    """Settings that the warnings of a path ask for, to be made before its first run; none without a path."""
+    warned = {finding.id for finding in path.findings if finding.severity == "warning"} if path.legs else set()
+    rows: tuple[BrokerRule | Change, ...] = (*rules.brokers, *rules.changes)
+    return tuple(dict.fromkeys(row.setting for row in rows if row.setting and row.id in warned))

@@ -6,9 +6,9 @@ from hashlib import sha256
 from typing import Any
 
 from kstreams_runbooks.decide.change.answer import ChangePlan
-from kstreams_runbooks.decide.change.described import parsed
 from kstreams_runbooks.decide.runbooks import runbook, start_command
 from kstreams_runbooks.decide.runs.approval import Asking, Label, asked_by, digest_line, expires, labelled
+from kstreams_runbooks.decide.topology.described import ParsedDescription
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.wording import outside, pasted
 
@@ -26,15 +26,15 @@ class Choices:
     left_out: tuple[str, ...]
 
 
-def choices(plan: ChangePlan, before: Described, after: Described) -> Choices:
+def choices(plan: ChangePlan, before: ParsedDescription, after: ParsedDescription) -> Choices:
     """The plan's first runbook and its alternatives, as far as they are DAGs that would take this change."""
     named = list(dict.fromkeys([*plan.runbooks[:1], *(one.runbook for one in plan.alternatives)]))
     why_not = {name: _why_not(name, before, after) for name in named}
     return Choices(tuple(name for name in named if not why_not[name]), tuple(filter(None, why_not.values())))
 
 
-def _why_not(name: str, before: Described, after: Described) -> str:
-    row = runbook(name)
+def _why_not(name: str, old: ParsedDescription, new: ParsedDescription) -> str:
+    row, before, after = runbook(name), old.described, new.described
     if not row.is_dag:
         return f"{name} is not a DAG yet: it is a manual procedure"
     if not after.release:
@@ -47,7 +47,7 @@ def _why_not(name: str, before: Described, after: Described) -> str:
             f"{name} cannot be started: it does not change the library ({before.library} to {after.library}); make "
             f"the change of the topology on {before.library} first, or the library first"
         )
-    if before.release == after.release and parsed(before) == parsed(after):
+    if before.release == after.release and old.topology == new.topology:
         return f"{name} has nothing to do: release {after.release} runs already"
     return ""
 

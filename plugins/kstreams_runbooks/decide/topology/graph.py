@@ -10,7 +10,7 @@ import networkx as nx
 
 from kstreams_runbooks.decide.topology.names import is_generated, may_be_read_back, repartition_base, stem
 from kstreams_runbooks.decide.topology.reach import Around, Key, Reach
-from kstreams_runbooks.model.topology.topology import Node, Processor, Sink, Source, Topology
+from kstreams_runbooks.model.topology.topology import Node, Processor, Sink, Source, Subtopology, Topology
 
 Labels = tuple[tuple[str, int], ...]
 
@@ -53,10 +53,27 @@ def graph(topology: Topology) -> "nx.DiGraph[Key]":
 
 
 @lru_cache(maxsize=4)
+def keys_by_name(topology: Topology) -> Mapping[str, Sequence[Key]]:
+    """The operators and topics of each name, in the order of the graph."""
+    found: dict[str, list[Key]] = {}
+    for key in graph(topology):
+        found.setdefault(key[1], []).append(key)
+    return found
+
+
+@lru_cache(maxsize=4)
+def reach_of(topology: Topology) -> Reach:
+    """What leads to each operator and topic, and what follows it; each is known by its label."""
+    made = graph(topology)
+    return Reach(made, partial(_label, made))
+
+
+@lru_cache(maxsize=4)
 def _roles(topology: Topology) -> "_Roles":
-    return _Roles(graph(topology))
+    return _Roles(graph(topology), reach_of(topology))
 
 
+@lru_cache(maxsize=4)
 def internal_topics(topology: Topology) -> frozenset[str]:
     """Repartition topics and those of foreign-key joins, as printed: written, read, and with a library name.
 
@@ -69,13 +86,11 @@ def internal_topics(topology: Topology) -> frozenset[str]:
     return frozenset(topic for topic in written & read if may_be_read_back(topic))
 
 
-def store_roles(topology: Topology) -> dict[str, Role]:
+@lru_cache(maxsize=4)
+def store_roles(topology: Topology) -> Mapping[str, Role]:
     """The role of every store, by its name; a global one has none: its topic restores it."""
-    owners = _Owners()
-    for sub, node in topology.nodes():
-        for store in node.stores if isinstance(node, Processor) and not sub.is_global else ():
-            owners.add(store, (sub.topology, node.name))
-    return _roles(topology).of_each(owners.found)
+    keepers = _keepers(sub for sub in topology.subtopologies if not sub.is_global)
+    return _roles(topology).of_each(keepers)
 
 
 @lru_cache(maxsize=4)
@@ -87,19 +102,31 @@ def chosen_names(topology: Topology) -> frozenset[str]:
     return frozenset(operators | {topic for node in nodes for topic in _topics(node) if topic not in internal})
 
 
-def neighbours(topology: Topology, name: str) -> frozenset[str]:
-    """Everything before the operators of a store, or before and behind an internal topic, by name."""
-    keepers = {
-        (sub.topology, node.name)
-        for sub, node in topology.nodes()
-        if isinstance(node, Processor) and name in node.stores
-    }
-    reach = _roles(topology).reach
-    own = keepers or {(_TOPIC, name)} & set(graph(topology))
-    around = 0
-    for one in own:
-        around |= reach.before([one]) | (0 if keepers else reach.behind([one]))
-    return frozenset(name for _, name in reach.keys(around))
+def neighbours(topology: Topology, names: Sequence[str]) -> dict[str, int]:
+    """Which of `names`, as bits in their order, are before the operators of each store.
+
+    Of internal topics those before and behind them. A name that both have is the store's.
+    """
+    reach, called = reach_of(topology), keys_by_name(topology)
+    place = {name: 1 << number for number, name in enumerate(names)}
+    bits = {key: place.get(name, 0) for name, keys in called.items() for key in keys}
+    led, followed = reach.led_and_followed(bits)
+
+    def without(own: Key, found: int, keys: int) -> int:
+        """Take its own name away, unless something else that is there has the same."""
+        namesakes = [key for key in called[own[1]] if key != own]
+        return found if keys & reach.bits(namesakes) else found & ~bits[own]
+
+    around: dict[str, int] = {}
+    for topic in internal_topics(topology):
+        own = (_TOPIC, topic)
+        before = without(own, led[own], reach.before([own]))
+        around[topic] = before | without(own, followed[own], reach.behind([own]))
+    for store, keepers in _keepers(topology.subtopologies).items():
+        around[store] = 0
+        for own in keepers:
+            around[store] |= without(own, led[own], reach.before([own]))
+    return around
 
 
 def feeds(topology: Topology, shared: Collection[str]) -> dict[str, Labels]:
@@ -108,65 +135,76 @@ def feeds(topology: Topology, shared: Collection[str]) -> dict[str, Labels]:
     In a join of two sides each store has an operator that fills it and one that reads it; the second one comes behind
     the one that fills the other store, which distinguishes them.
     """
-    reach = _roles(topology).reach
+    reach = reach_of(topology)
     keeping = [(sub, node) for sub, node in topology.nodes() if isinstance(node, Processor) and node.stores]
     keepers = reach.bits({(sub.topology, node.name) for sub, node in keeping})
     wanted = reach.bits((kind, name) for kind, name in graph(topology) if kind == _TOPIC and name in shared)
     found: dict[str, list[str]] = {}
+    named: dict[int, list[str]] = {}
     for sub, node in keeping:
         before = reach.before([(sub.topology, node.name)])
-        topics = sorted(name for _, name in reach.keys(before & wanted))
+        if before & wanted not in named:
+            named[before & wanted] = sorted(name for _, name in reach.keys(before & wanted))
+        topics = named[before & wanted]
         for store in node.stores if not sub.is_global else ():
             found.setdefault(store, []).append(" ".join(("behind" if before & keepers else "fills", *topics)))
     return {store: _counted(each) for store, each in found.items()}
 
 
-def topic_roles(topology: Topology) -> dict[str, Role]:
+@lru_cache(maxsize=4)
+def topic_roles(topology: Topology) -> Mapping[str, Role]:
     """The role of every internal topic, by its name as printed: its owners are the sinks that write it."""
-    owners, internal = _Owners(), internal_topics(topology)
+    owners: dict[str, list[Key]] = {}
+    internal = internal_topics(topology)
     for sub, node in topology.nodes():
         if isinstance(node, Sink) and node.topic in internal:
-            owners.add(node.topic, (sub.topology, node.name))
-    return _roles(topology).of_each(owners.found)
+            owners.setdefault(node.topic, []).append((sub.topology, node.name))
+    return _roles(topology).of_each(owners)
 
 
-def operator_roles(topology: Topology) -> dict[str, Role]:
+@lru_cache(maxsize=4)
+def operator_roles(topology: Topology) -> Mapping[str, Role]:
     """The role of every operator, by its name."""
     return _roles(topology).of_each({node.name: [(sub.topology, node.name)] for sub, node in topology.nodes()})
 
 
-class _Owners:
+def _keepers(subtopologies: Iterable[Subtopology]) -> dict[str, list[Key]]:
     """The operators that a thing belongs to, as they are found."""
-
-    def __init__(self) -> None:
-        self.found: dict[str, list[Key]] = {}
-
-    def add(self, name: str, key: Key) -> None:
-        self.found.setdefault(name, []).append(key)
+    found: dict[str, list[Key]] = {}
+    for sub in subtopologies:
+        for node in sub.nodes:
+            for store in node.stores if isinstance(node, Processor) else ():
+                found.setdefault(store, []).append((sub.topology, node.name))
+    return found
 
 
 class _Roles:
     """The roles in one graph."""
 
-    def __init__(self, made: "nx.DiGraph[Key]") -> None:
+    def __init__(self, made: "nx.DiGraph[Key]", reach: Reach) -> None:
         self._made = made
-        self.reach = Reach(made, partial(_label, made))
+        self._reach = reach
         topics = [key for key in made if key[0] == _TOPIC]
-        self._inputs = self.reach.bits(key for key in topics if not made.in_degree(key))
-        self._outputs = self.reach.bits(key for key in topics if not made.out_degree(key))
+        self._inputs = self._reach.bits(key for key in topics if not made.pred[key])
+        self._outputs = self._reach.bits(key for key in topics if not made.succ[key])
         self._named: dict[int, frozenset[str]] = {}
+        self._found: dict[tuple[Key, ...], Role] = {}
 
     def of_each(self, owners: Mapping[str, list[Key]]) -> dict[str, Role]:
         """The role of each thing, by the operators that it belongs to; all stores of one operator share one role."""
-        roles = {own: self._of(own) for own in dict.fromkeys(map(tuple, owners.values()))}
-        return {name: roles[tuple(own)] for name, own in owners.items()}
+        return {name: self._role(tuple(own)) for name, own in owners.items()}
+
+    def _role(self, owners: tuple[Key, ...]) -> Role:
+        if owners not in self._found:
+            self._found[owners] = self._of(owners)
+        return self._found[owners]
 
     def _of(self, owners: Sequence[Key]) -> Role:
-        before, behind = self.reach.before(owners), self.reach.behind(owners)
+        before, behind = self._reach.before(owners), self._reach.behind(owners)
         return Role(
             owners=_counted(_label(self._made, key) for key in owners),
-            before=self.reach.around(before),
-            behind=self.reach.around(behind),
+            before=self._reach.around(before),
+            behind=self._reach.around(behind),
             inputs=self._names(before & self._inputs),
             outputs=self._names(behind & self._outputs),
         )
@@ -174,7 +212,7 @@ class _Roles:
     def _names(self, topics: int) -> frozenset[str]:
         """Names by bits; equal sets are one object."""
         if topics not in self._named:
-            self._named[topics] = frozenset(name for _, name in self.reach.keys(topics))
+            self._named[topics] = frozenset(name for _, name in self._reach.keys(topics))
         return self._named[topics]
 
 
@@ -194,7 +232,7 @@ def _label(made: "nx.DiGraph[Key]", key: Key) -> str:
 
 def _topic_label(made: "nx.DiGraph[Key]", name: str) -> str:
     """The label of an internal topic: named after the store or operator it is there for, so its name is not a role."""
-    inner = made.in_degree((_TOPIC, name)) and made.out_degree((_TOPIC, name))
+    inner = made.pred[_TOPIC, name] and made.succ[_TOPIC, name]
     return f"{_TOPIC} internal" if inner else f"{_TOPIC} {name}"
 
 
@@ -216,26 +254,33 @@ def plumbing(nodes: Mapping[str, Node], internal: frozenset[str]) -> set[str]:
     A named `groupBy` is the processor of that name; an unnamed one is a key-select right before the topic.
     """
     found: set[str] = set()
+    only = leading_only_to(nodes)
     for node in nodes.values():
         if isinstance(node, Source) and node.topics & internal:
             found.add(node.name)
         elif isinstance(node, Sink) and node.topic in internal:
-            found |= {node.name, *leading_to(node, nodes, node.topic or "")}
+            found |= {node.name, *leading_to(node, only, node.topic or "")}
     return found
 
 
-def leading_to(sink: Sink, nodes: Mapping[str, Node], topic: str) -> Iterator[str]:
-    """The filter right before a sink of an internal topic, and the key-select before that."""
+def leading_only_to(nodes: Mapping[str, Node]) -> dict[str, list[str]]:
+    """The operators without a store that lead to one operator and to no other, by that one."""
+    found: dict[str, list[str]] = {}
+    for node in nodes.values():
+        if isinstance(node, Processor) and len(node.successors) == 1 and not node.stores:
+            [after] = node.successors
+            found.setdefault(after, []).append(node.name)
+    return found
+
+
+def leading_to(sink: Sink, only: Mapping[str, Sequence[str]], topic: str) -> Iterator[str]:
+    """The filter right before a sink of an internal topic, and the key-select before that.
+
+    `only` is what `leading_only_to` finds.
+    """
     name, base = sink.name, repartition_base(topic)
-    for kinds in (("KSTREAM-FILTER-", f"{base}-repartition-filter"), ("KSTREAM-KEY-SELECT-", base)):
-        found = [
-            node.name
-            for node in nodes.values()
-            if isinstance(node, Processor)
-            and node.successors == {name}
-            and not node.stores
-            and (node.name.startswith(kinds[0]) or node.name == kinds[1])
-        ]
+    for begins, called in (("KSTREAM-FILTER-", f"{base}-repartition-filter"), ("KSTREAM-KEY-SELECT-", base)):
+        found = [one for one in only.get(name, ()) if one.startswith(begins) or one == called]
         if len(found) != 1:
             return
         [name] = found

@@ -1,6 +1,7 @@
 """Partition counts of the internal topics of a topology, from those of its input topics."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 
 from kstreams_runbooks.decide.topology.graph import internal_topics
 from kstreams_runbooks.decide.topology.names import changelog_of, is_made
@@ -60,10 +61,8 @@ def uncountable(topology: Topology, counted: Collection[str]) -> frozenset[str]:
     4.3); one counted topic in front is enough for it.
     """
     tasks = [sub for sub in topology.subtopologies if not sub.is_global]
-    internal, known = repartition_topics(topology), set(counted)
-    for _ in internal:
-        known |= {topic for topic in internal - known if known & _upstream(topic, tasks)}
-    return internal - known
+    internal = repartition_topics(topology)
+    return internal - _Flow(tasks).behind(counted, internal)
 
 
 def _as_written(tasks: list[Subtopology], internal: frozenset[str], counts: Mapping[str, int]) -> dict[str, int]:
@@ -71,27 +70,28 @@ def _as_written(tasks: list[Subtopology], internal: frozenset[str], counts: Mapp
 
     Turns have no order: a number is only returned if no other order yields another one.
     """
-    waiting = internal - counts.keys() - _unknown(tasks, internal, counts)
-    fewest: dict[str, int] = {}
-    most: dict[str, int] = {}
-    for _ in waiting:
-        for topic in waiting:
-            read = _upstream(topic, tasks)
-            fixed = [counts[name] for name in read if name in counts]
-            if fixed:
-                fewest[topic] = max(fixed)
-            elif early := [fewest[name] for name in read if name in fewest]:
-                fewest[topic] = min(early)
-            most[topic] = max([*fixed, *(most[name] for name in read if name in most)], default=0)
+    flow = _Flow(tasks)
+    waiting = internal - counts.keys() - _unknown(flow, internal, counts)
+    fixed: dict[str, int] = {}
+    for sub in tasks:
+        if written := _written(sub) & waiting:
+            most_read = max((counts[name] for name in _read(sub) if name in counts), default=None)
+            if most_read is not None:
+                fixed |= {topic: max(most_read, fixed.get(topic, most_read)) for topic in written}
+    fewest, most = dict(fixed), dict[str, int]()
+    # From the smallest number and from the largest: the first that comes to a topic is the one that it gets.
+    for number in sorted(set(fixed.values())):
+        first = [topic for topic in fixed if fixed[topic] == number]
+        fewest |= dict.fromkeys(flow.behind(first, waiting - fewest.keys()) - fewest.keys(), number)
+    for number in sorted(set(fixed.values()), reverse=True):
+        first = [topic for topic in fixed if fixed[topic] == number]
+        most |= dict.fromkeys(flow.behind(first, waiting - most.keys()) - most.keys(), number)
     return {topic: number for topic, number in fewest.items() if number == most[topic]}
 
 
-def _unknown(tasks: list[Subtopology], internal: frozenset[str], counts: Mapping[str, int]) -> set[str]:
+def _unknown(flow: "_Flow", internal: frozenset[str], counts: Mapping[str, int]) -> set[str]:
     """Internal topics behind an external topic that is not declared, or behind a pattern."""
-    unknown = {name for sub in tasks for name in _read(sub) if name not in internal and name not in counts}
-    for _ in internal:
-        unknown |= {topic for topic in internal - counts.keys() if unknown & _upstream(topic, tasks)}
-    return unknown
+    return flow.behind(flow.readers.keys() - internal - counts.keys(), internal - counts.keys())
 
 
 def _decided(
@@ -120,11 +120,16 @@ def _joined(tasks: list[Subtopology]) -> list[set[str]]:
 
 
 def _joins(sub: Subtopology) -> Iterator[set[str]]:
-    """Topics behind the operators that share a store, if they are not the same for all of them."""
+    """Topics behind the operators that share a store, where they are not the same for all of them."""
+    users_of: dict[str, list[str]] = {}
+    for node in sub.nodes:
+        for store in node.stores if isinstance(node, Processor) else ():
+            users_of.setdefault(store, []).append(node.name)
+    if all(len(users) == 1 for users in users_of.values()):
+        return
     successors = {node.name: node.successors for node in sub.nodes if not isinstance(node, Sink)}
     behind = {source: _behind(source, successors) for source in sub.sources}
-    for store in sub.stores:
-        users = [node.name for node in sub.nodes if isinstance(node, Processor) and store in node.stores]
+    for users in users_of.values():
         topics = [
             {topic for source, names in behind.items() if user in names for topic in _topics(source)} for user in users
         ]
@@ -143,8 +148,29 @@ def _behind(source: Source, successors: Mapping[str, Collection[str]]) -> set[st
     return found
 
 
-def _upstream(topic: str, tasks: list[Subtopology]) -> set[str]:
-    return {name for sub in tasks if topic in _written(sub) for name in _read(sub)}
+class _Flow:
+    """Which topics the subtopologies read and write."""
+
+    def __init__(self, tasks: list[Subtopology]) -> None:
+        self._written = [_written(sub) for sub in tasks]
+        self.readers: dict[str, list[int]] = {}
+        for place, sub in enumerate(tasks):
+            for topic in _read(sub):
+                self.readers.setdefault(topic, []).append(place)
+
+    def behind(self, topics: Iterable[str], among: AbstractSet[str]) -> set[str]:
+        """`topics`, and those of `among` that are written behind them through topics of `among` alone."""
+        found = set(topics)
+        ahead = [*found]
+        passed: set[int] = set()
+        while ahead:
+            for place in self.readers.get(ahead.pop(), ()):
+                if place not in passed:
+                    passed.add(place)
+                    new = (self._written[place] & among) - found
+                    found |= new
+                    ahead += new
+        return found
 
 
 def _read(sub: Subtopology) -> set[str]:

@@ -7,9 +7,9 @@ in one chain take a second; lists of labels took minutes and filled the memory.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from hashlib import blake2b
-from operator import getitem
+from operator import getitem, or_
 
 import networkx as nx
 
@@ -60,8 +60,17 @@ class Reach:
 
     def around(self, bits: int) -> Around:
         """A set of bits, without the names in it."""
-        sums = self._sums
-        return Around(bits.bit_count(), sum(map(getitem, sums, bits.to_bytes(len(sums), "little"))))
+        first, each = _bytes(bits)
+        return Around(bits.bit_count(), sum(map(getitem, self._sums[first : first + len(each)], each)))
+
+    def led_and_followed(self, bits: Mapping[Key, int]) -> tuple[dict[Key, int], dict[Key, int]]:
+        """The bits of all that leads to each key and of all that follows it, its own and those of a circle included."""
+        circles, order = self._circles
+        own = {one: reduce(or_, (bits[key] for key in circles.nodes[one]["members"])) for one in order}
+        place = circles.graph["mapping"]
+        led = _reached(order, own, circles.predecessors)
+        followed = _reached(reversed(order), own, circles.successors)
+        return {key: led[place[key]] for key in self._keys}, {key: followed[place[key]] for key in self._keys}
 
     def _around(self, masks: Mapping[Key, int], owners: Iterable[Key]) -> int:
         found = own = 0
@@ -72,14 +81,14 @@ class Reach:
 
     @cached_property
     def _masks(self) -> tuple[dict[Key, int], dict[Key, int]]:
-        """The keys before and behind each key, the key itself and those in a circle with it included."""
+        """What leads to each key and what follows it, the key itself and those in a circle with it included."""
+        return self.led_and_followed(self._bit)
+
+    @cached_property
+    def _circles(self) -> tuple["nx.DiGraph[int]", list[int]]:
+        """Operators that lead to each other as one, and their order."""
         circles = nx.condensation(self._made)
-        order = [*nx.topological_sort(circles)]
-        own = {one: self.bits(circles.nodes[one]["members"]) for one in order}
-        place = circles.graph["mapping"]
-        led = _reached(order, own, circles.predecessors)
-        followed = _reached(reversed(order), own, circles.successors)
-        return {key: led[place[key]] for key in self._keys}, {key: followed[place[key]] for key in self._keys}
+        return circles, [*nx.topological_sort(circles)]
 
     @cached_property
     def _sums(self) -> Sequence[Sequence[int]]:
@@ -108,8 +117,18 @@ def _subset_sums(digests: Sequence[int]) -> list[int]:
     return sums
 
 
+def _bytes(bits: int) -> tuple[int, bytes]:
+    """The bits eight by eight, without what is empty on either side, and the number of the first eight.
+
+    Many sets are of one part of a program, and small.
+    """
+    first = max((bits & -bits).bit_length() - 1, 0) // _BITS
+    return first, (bits >> first * _BITS).to_bytes((bits.bit_length() + _BITS - 1) // _BITS - first, "little")
+
+
 def _places(bits: int) -> Iterator[int]:
     """Places of the bits that are set."""
-    for number, byte in enumerate(bits.to_bytes((bits.bit_length() + 7) // _BITS, "little")):
+    first, each = _bytes(bits)
+    for number, byte in enumerate(each, first):
         if byte:
             yield from (number * _BITS + place for place in range(_BITS) if byte >> place & 1)

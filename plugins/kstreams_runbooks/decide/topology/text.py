@@ -71,6 +71,7 @@ def parse_topology(text: str) -> Topology:
     if not groups:
         raise BadInput("topology description: no sub-topology in it (expected `Sub-topology: 0`); give the whole text")
     found: dict[str, int] = {}
+    subtopologies: list[Subtopology] = []
     for group in groups:
         finished = _finished(group)
         if (first := found.get(finished.id)) is not None:
@@ -79,7 +80,8 @@ def parse_topology(text: str) -> Topology:
                 "give one description"
             )
         found[finished.id] = group.line
-    topology = Topology(tuple(sorted(map(_finished, groups), key=lambda sub: (sub.topology, sub.number))))
+        subtopologies.append(finished)
+    topology = Topology(tuple(sorted(subtopologies, key=lambda sub: (sub.topology, sub.number))))
     _check_size(topology)
     _check_whole(topology)
     return topology

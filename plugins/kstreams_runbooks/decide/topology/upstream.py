@@ -1,18 +1,23 @@
 """The store from which an operator gets its updates."""
 
+from collections import deque
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+
 import networkx as nx
 
-from kstreams_runbooks.decide.topology.graph import graph
+from kstreams_runbooks.decide.topology.graph import graph, keys_by_name
 from kstreams_runbooks.decide.topology.names import stem
+from kstreams_runbooks.decide.topology.reach import Key
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore
-from kstreams_runbooks.model.topology.topology import Processor, Topology
+from kstreams_runbooks.model.topology.topology import Node, Processor, Topology
 
 
 def between_store_and(topology: Topology, operator: str) -> frozenset[str]:
     """The operators between an operator and the nearest store before it, as its names without their numbers."""
     made = graph(topology)
-    nodes = {node.name: node for _, node in topology.nodes()}
-    own = next((key for key in made if key[1] == operator and operator in nodes), None)
+    nodes = _nodes(topology)
+    own = _key(topology, operator)
     found: set[str] = set()
     left = list(made.predecessors(own)) if own is not None else []
     while left:
@@ -26,14 +31,37 @@ def between_store_and(topology: Topology, operator: str) -> frozenset[str]:
 
 def store_before(topology: Topology, declared: Declaration, operator: str) -> DeclaredStore | None:
     """The declaration of the nearest store before an operator, its own apart; None without one."""
-    made = graph(topology)
-    nodes = {node.name: node for _, node in topology.nodes()}
-    own = next((key for key in made if key[1] == operator and operator in nodes), None)
+    nodes, own = _nodes(topology), _key(topology, operator)
     if own is None:
         return None
-    for key in nx.single_source_shortest_path_length(made.reverse(), own):
+    for key in _from_near_to_far(_reversed(topology), own):
         node = nodes.get(key[1])
         if key != own and isinstance(node, Processor) and node.stores:
             stores = (declared.stores[store] for store in sorted(node.stores) if store in declared.stores)
             return next(stores, None)
     return None
+
+
+def _from_near_to_far(made: "nx.DiGraph[Key]", own: Key) -> Iterator[Key]:
+    """Everything that `own` leads to, level by level; a caller that has found what it wants goes no further."""
+    seen, ahead = {own}, deque([own])
+    while ahead:
+        key = ahead.popleft()
+        yield key
+        new = [other for other in made.successors(key) if other not in seen]
+        seen.update(new)
+        ahead.extend(new)
+
+
+def _key(topology: Topology, operator: str) -> Key | None:
+    return keys_by_name(topology)[operator][0] if operator in _nodes(topology) else None
+
+
+@lru_cache(maxsize=4)
+def _nodes(topology: Topology) -> Mapping[str, Node]:
+    return {node.name: node for _, node in topology.nodes()}
+
+
+@lru_cache(maxsize=4)
+def _reversed(topology: Topology) -> "nx.DiGraph[Key]":
+    return graph(topology).reverse()

@@ -1,7 +1,7 @@
-"""What a team's own commands print: one JSON document on stdout, read strictly. docs/deployers.md has it for them.
+"""The output of a team's own commands: one JSON document on stdout, read strictly (docs/deployers.md).
 
-`InstancesDocument` is printed by every verb but topology: `instances` prints every declared instance, each of the
-others at least the one it was called for, as it is afterwards.
+Every command except `topology` prints an `InstancesDocument`: `instances` prints every declared instance, each other
+command at least the one it was called for, in its state after the call.
 """
 
 from typing import Annotated, Literal, Self, TypeVar
@@ -64,7 +64,7 @@ class DescribedInstance(BaseModel):
 
 
 class InstancesDocument(_Document):
-    """Instances as they are."""
+    """Instances in their present state."""
 
     instances: tuple[DescribedInstance, ...]
 
@@ -84,7 +84,7 @@ class DescribedTopology(_Document):
 
 
 def parsed(text: str, model: type[_M], who: str) -> _M:
-    """The document that `who` printed; Inconclusive, with the place and the reason but no value, for anything else."""
+    """The document that `who` printed; Inconclusive, with the place and the reason but no value, if it is not valid."""
     try:
         strict_json(text.encode())
         return model.model_validate_json(text)
@@ -100,7 +100,7 @@ def parsed(text: str, model: type[_M], who: str) -> _M:
 
 
 def deployment_of(one: DescribedInstance, taken: Taken, settable: frozenset[str]) -> Deployment:
-    """The reading of one instance; a setting that no runbook sets is an obstacle, its value is hidden."""
+    """The reading of one instance; a setting that no runbook sets is an obstacle, and its value is hidden."""
     settings = shown(one.settings, settable)
     strange = [key for key, value in settings if value == HIDDEN and key not in settable]
     obstacles = one.obstacles + (

@@ -1,7 +1,7 @@
-"""Instances that a team deploys with scripts of its own: each verb is a command of theirs, each answer is looked at.
+"""Instances that a team deploys with its own scripts: each verb is one of their commands, and each answer is checked.
 
-A command is called only where there is something to do, and what it prints afterwards has to say that it was done:
-exit code 0 alone is never taken for it.
+A command is called only if there is something to do. Exit code 0 alone proves nothing: the output has to show that the
+change was made.
 """
 
 import json
@@ -19,11 +19,15 @@ from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.address import printable
 from kstreams_runbooks.model.readings.readings import Deployment, Taken
 from kstreams_runbooks.model.readings.states import is_down, is_up
+from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.wording import pasted, sentence
+
+# For a command that sets nothing.
+_NO_TARGET = Target("")
 
 
 class CommandDeployer:
-    """Deployer over a team's own commands."""
+    """Deployer that calls a team's own commands."""
 
     def __init__(self, settings: CommandSettings, *, application_id: str, dry_run: bool = True) -> None:
         self.would_write: list[str] = []
@@ -32,11 +36,11 @@ class CommandDeployer:
         self._dry_run = dry_run
         self._settable = settable_keys(settings.settable)
         self._instances = {instance.name: instance for instance in settings.instances}
-        self._topologies: dict[str, str] = {}
+        self._topologies: dict[Target, str] = {}
 
     @property
     def abilities(self) -> Abilities:
-        """What has a command."""
+        """The abilities that have a command."""
         commands = self._settings.commands
         return Abilities(
             instances=True, topology=commands.topology is not None, clear=commands.clear_state is not None, act=True
@@ -53,32 +57,31 @@ class CommandDeployer:
             self._settings.environment,
         )
 
-    def check_apply(self, instance: str, release: str, settings: Mapping[str, str]) -> None:
+    def check_apply(self, instance: str, target: Target) -> None:
         """BadInput for an unknown release, WriteRefused for a setting that no runbook sets and for any obstacle."""
-        self._guarded(instance, release, settings)
+        self._guarded(instance, target)
 
     def check_clear_state(self, instance: str) -> None:
-        """BadInput where no clear_state command is declared."""
+        """BadInput if no clear_state command is declared."""
         self._one(instance)
         self._clearing()
 
-    def apply(self, instance: str, release: str, settings: Mapping[str, str]) -> None:
-        """Let the command set both; it is not called where they are set already."""
-        before = self._guarded(instance, release, settings)
-        if (before.release, dict(before.settings)) == (release, dict(settings)):
+    def apply(self, instance: str, target: Target) -> None:
+        """Let the command set both; it is not called if they are set already."""
+        before = self._guarded(instance, target)
+        if before.target == target:
             return
-        wanted = ", ".join([f"release={release}", *(f"{key}={value}" for key, value in sorted(settings.items()))])
-        if self._recorded(f"set {instance} to {wanted}"):
+        if self._recorded(f"set {instance} to {target.text}"):
             return
-        after = self._done(instance, "apply", self._settings.commands.apply, release, settings)
-        if (after.release, dict(after.settings)) != (release, dict(settings)):
+        after = self._done(instance, "apply", self._settings.commands.apply, target)
+        if after.target != target:
             raise Refused(
                 f"{instance}: apply ended with 0, but prints release {after.release} with "
-                f"{', '.join(key for key, _ in after.settings) or 'no setting'} (asked for: {wanted})"
+                f"{', '.join(key for key, _ in after.settings) or 'no setting'} (asked for: {target.text})"
             )
 
     def stop(self, instance: str) -> None:
-        """Let the command stop it; Refused where it prints a process that is still there."""
+        """Let the command stop the instance; Refused if the output shows a process that is still there."""
         if _is_gone(self._now(instance)):
             return
         if self._recorded(f"stop {instance}"):
@@ -91,7 +94,7 @@ class CommandDeployer:
             )
 
     def start(self, instance: str) -> None:
-        """Let the command start it; Refused where it prints no process that is up."""
+        """Let the command start the instance; Refused if the output shows no process that is up."""
         if is_up(self._now(instance).process):
             return
         if self._recorded(f"start {instance}"):
@@ -101,11 +104,11 @@ class CommandDeployer:
             raise Refused(f"{instance}: start ended with 0, but prints the process {after.process}; read its log")
 
     def clear_state(self, instance: str) -> None:
-        """Let the command delete it; WriteRefused while the process lives, BadInput where no command is declared."""
+        """Let the command delete it; WriteRefused while the process lives, BadInput if no command is declared."""
         self._one(instance)
         command = self._clearing()
         now = self._now(instance)
-        # In a dry run the stop before it was only recorded.
+        # In a dry run the stop before this was only recorded.
         if not _is_gone(now) and not self._dry_run:
             raise WriteRefused(
                 f"{instance}: the instances command prints the process {now.process}, pid {now.pid}; its state is not "
@@ -115,35 +118,33 @@ class CommandDeployer:
             return
         self._done(instance, "clear_state", command)
 
-    def topology(self, release: str) -> str:
-        """What the topology command prints of a release; kept for the life of this deployer."""
-        if release not in self._topologies:
+    def topology(self, target: Target) -> str:
+        """Output of the topology command for the release; kept for the life of this deployer."""
+        if target not in self._topologies:
             command, releases = self._settings.commands.topology, self._settings.releases
-            self._topologies[release] = topology_of(
-                command, release, releases, self._application_id, self._settings.environment
+            self._topologies[target] = topology_of(
+                command, target, releases, self._application_id, self._settings.environment
             )
-        return self._topologies[release]
+        return self._topologies[target]
 
-    def by_hand(
-        self, instance: str, release: str, settings: Mapping[str, str], *, clear_state: bool = False
-    ) -> list[str]:
-        """The team's own commands: stop, clear the local state where asked, apply, start."""
+    def manual_commands(self, instance: str, target: Target, *, clear_state: bool = False) -> list[str]:
+        """The team's own commands: stop, clear the local state if requested, apply, start."""
         self._one(instance)
-        refuse_others(instance, settings, self._settable)
+        refuse_others(instance, target, self._settable)
         commands = self._settings.commands
         clear = [commands.clear_state] if clear_state and commands.clear_state else []
         told = [f"# {sentence(request_sentence('clear_state', instance))}"] if clear_state and not clear else []
-        values = self._values(instance, release, settings)
+        values = self._values(instance, target)
         return [
             pasted(filled(commands.stop, values)),
             *told,
             *(pasted(filled(each, values)) for each in (*clear, commands.apply, commands.start)),
         ]
 
-    def request(self, wish: Wish, instance: str, release: str = "", settings: Mapping[str, str] | None = None) -> str:
-        """What a person would be asked for."""
-        artifact = self._settings.releases.get(release, "")
-        return request_sentence(wish, instance, release=release, artifact=artifact, settings=settings)
+    def request(self, wish: Wish, instance: str, target: Target | None = None) -> str:
+        """The request to a person."""
+        artifact = "" if target is None else self._settings.releases.get(target.release, "")
+        return request_sentence(wish, instance, target, artifact)
 
     def _one(self, instance: str) -> None:
         if instance not in self._instances:
@@ -158,18 +159,18 @@ class CommandDeployer:
             )
         return command
 
-    def _guarded(self, instance: str, release: str, settings: Mapping[str, str]) -> Deployment:
-        """What is set now, where nothing speaks against setting `release` and `settings`."""
+    def _guarded(self, instance: str, target: Target) -> Deployment:
+        """The present settings, if nothing prevents setting `target`."""
         self._one(instance)
-        known_release(release, self._settings.releases)
-        refuse_others(instance, settings, self._settable)
+        known_release(target.release, self._settings.releases)
+        refuse_others(instance, target, self._settable)
         now = self._now(instance)
         if now.obstacles:
             raise WriteRefused(f"{instance}: {'; '.join(now.obstacles)}")
         return now
 
     def _now(self, instance: str) -> Deployment:
-        """The instance as it is; Inconclusive where `instances` does not know it or its process."""
+        """The instance now; Inconclusive if `instances` does not know it or its process."""
         self._one(instance)
         found = next((one for one in self.instances() if one.instance == instance), None)
         if found is None:
@@ -185,34 +186,25 @@ class CommandDeployer:
             self.would_write.append(sentence)
         return self._dry_run
 
-    def _done(
-        self,
-        instance: str,
-        verb: str,
-        command: Command,
-        release: str = "",
-        settings: Mapping[str, str] | None = None,
-    ) -> Deployment:
-        """Run a command that changes something; returns the instance as it prints it."""
+    def _done(self, instance: str, verb: str, command: Command, target: Target = _NO_TARGET) -> Deployment:
+        """Run a command that changes something; returns the instance from its output."""
         if self._dry_run:
             raise WriteRefused(f"{instance}: {verb} is refused: this deployer only reads")
-        text = run_script(
-            instance, verb, command, self._values(instance, release, settings or {}), self._settings.environment
-        )
+        text = run_script(instance, verb, command, self._values(instance, target), self._settings.environment)
         who = f"{instance}: {verb} ({printable(command.run[0])})"
         for one in parsed(text, InstancesDocument, who).instances:
             if one.instance == instance:
                 return deployment_of(one, _taken("command", command), self._settable)
         raise Inconclusive(f"{who} ended with 0, but does not print {instance}; its effect is unknown")
 
-    def _values(self, instance: str, release: str, settings: Mapping[str, str]) -> dict[str, str]:
+    def _values(self, instance: str, target: Target) -> dict[str, str]:
         return {
             "application_id": self._application_id,
             "instance": instance,
-            "release": release,
-            # A release that is not declared any more can still be named by hand.
-            "artifact": self._settings.releases.get(release, release),
-            "settings": json.dumps(dict(settings), sort_keys=True, separators=(",", ":")),
+            "release": target.release,
+            # A person can still name a release whose declaration has been removed.
+            "artifact": self._settings.releases.get(target.release, target.release),
+            "settings": json.dumps(dict(target.settings), sort_keys=True, separators=(",", ":")),
         }
 
 
@@ -224,7 +216,7 @@ def look(
     source: str,
     environment: CommandEnvironment,
 ) -> tuple[Deployment, ...]:
-    """The `instances` that an instances command prints, in their order; Inconclusive for what is not the contract."""
+    """The `instances` in the output of an instances command, in their order; Inconclusive if it breaks the contract."""
     text = run_script(application_id, "instances", command, {"application_id": application_id}, environment)
     document = parsed(text, InstancesDocument, f"{application_id}: instances ({printable(command.run[0])})")
     printed, taken = {one.instance: one for one in document.instances}, _taken(source, command)
@@ -233,12 +225,16 @@ def look(
 
 def topology_of(
     command: Command | None,
-    release: str,
+    target: Target,
     releases: Mapping[str, str],
     application_id: str,
     environment: CommandEnvironment,
 ) -> str:
-    """The topology description that a command prints; BadInput where none is declared or the release is unknown."""
+    """The topology description that a command prints; BadInput if none is declared or the release is unknown.
+
+    The command gets the release, and no settings.
+    """
+    release = target.release
     known_release(release, releases)
     if command is None:
         raise BadInput(
@@ -253,13 +249,13 @@ def topology_of(
 
 
 def known_release(release: str, releases: Mapping[str, str]) -> None:
-    """BadInput where the release is not declared."""
+    """BadInput if the release is not declared."""
     if release not in releases:
         raise BadInput(f"release {release!r} is not declared (declared: {', '.join(releases)})")
 
 
 def _is_gone(deployment: Deployment) -> bool:
-    """Whether its process is certainly gone: one that is called stopped and has a process id is a contradiction."""
+    """Whether its process is certainly gone: a stopped instance that has a process id is a contradiction."""
     return is_down(deployment.process) and deployment.pid is None
 
 

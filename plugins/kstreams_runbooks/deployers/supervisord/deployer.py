@@ -1,11 +1,10 @@
-"""Instances under supervisord: its XML-RPC stops and starts them, a properties file beside them says what they run.
+"""Instances under supervisord: its XML-RPC stops and starts them; a properties file sets release and settings.
 
-`<directory>/deployment.properties` holds `release` and the settings of a runbook together, so that setting both is one
-rename. The instance's launcher reads it at every start.
+`<directory>/deployment.properties` holds `release` and the settings of a runbook together: one rename sets both. The
+instance's launcher reads it at every start.
 """
 
 import time
-from collections.abc import Mapping
 from pathlib import Path
 
 from kstreams_runbooks.deployers import state_directory
@@ -22,6 +21,7 @@ from kstreams_runbooks.errors import BadInput, Refused, WriteRefused
 from kstreams_runbooks.fleet.deployers.supervisord import SupervisordInstance, SupervisordSettings
 from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.readings.readings import Deployment, Missing, ProcessState, Taken
+from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.properties import dump, write_atomically
 from kstreams_runbooks.wording import outside, pasted
 
@@ -31,7 +31,7 @@ _UP_AFTER_S = 2.0
 _TOPOLOGY_TIMEOUT_S = 60
 # File times and process starts are each exact to some 10 ms on Linux.
 _CLOSE_MS = 50
-# supervisord tells starts in whole seconds, and another machine's clock is compared only that well.
+# supervisord reports starts in whole seconds, and another machine's clock is compared only to that accuracy.
 _REMOTE_CLOSE_MS = 1_000
 _REMOTE_SKEW_MS = 2_000
 
@@ -43,14 +43,14 @@ _PROCESS: dict[int, ProcessState] = {
     _STARTING: "starting",
     _RUNNING: "running",
     _BACKOFF: "starting",
-    _STOPPING: "running",  # told to stop and not gone yet
-    _EXITED: "failed",  # went by itself; stopped by supervisord it would be STOPPED
+    _STOPPING: "running",  # was asked to stop and is not gone yet
+    _EXITED: "failed",  # ended by itself; if supervisord had stopped it, it would be STOPPED
     _FATAL: "failed",
 }
 
 
 class SupervisordDeployer:
-    """Deployer over XML-RPC and files; the instances' directories must be writable from here."""
+    """Deployer over XML-RPC and files; this process must be able to write to the instances' directories."""
 
     abilities = Abilities(instances=True, topology=True, clear=True, act=True)
 
@@ -62,7 +62,7 @@ class SupervisordDeployer:
         self._settable = settable_keys(settings.settable)
         self._supervisord = Supervisord(settings.url, writable=not dry_run)
         self._instances = {instance.name: instance for instance in settings.instances}
-        self._topologies: dict[str, str] = {}
+        self._topologies: dict[Target, str] = {}
 
     def instances(self) -> tuple[Deployment, ...]:
         """Every declared instance in one call; a program that supervisord does not know is `unknown`."""
@@ -70,21 +70,21 @@ class SupervisordDeployer:
         found = self._supervisord.processes()
         return tuple(self._deployment(one, found.get(one.program), taken) for one in self._instances.values())
 
-    def check_apply(self, instance: str, release: str, settings: Mapping[str, str]) -> None:
+    def check_apply(self, instance: str, target: Target) -> None:
         """BadInput for an unknown release, WriteRefused for a setting that no runbook sets and for any obstacle."""
-        self._guarded(instance, release, settings)
+        self._guarded(instance, target)
 
     def check_clear_state(self, instance: str) -> None:
-        """What clear_state says of the instance's directory: BadInput, WriteRefused."""
+        """Check the instance's directory as `clear_state` would: BadInput, WriteRefused."""
         state_directory.application_directory(_state_dir(self._one(instance)), self._application_id)
 
-    def apply(self, instance: str, release: str, settings: Mapping[str, str]) -> None:
-        """Write release and settings; nothing is written where they stand there already, so `applied` stays True."""
-        before = self._guarded(instance, release, settings)
-        if (before.release, dict(before.settings)) == (release, dict(settings)):
+    def apply(self, instance: str, target: Target) -> None:
+        """Write release and settings; if they are the same already, nothing is written and `applied` stays True."""
+        before = self._guarded(instance, target)
+        if (before.release, before.settings) == (target.release, target.settings):
             return
         path = Path(self._one(instance).directory) / FILE
-        wanted = {RELEASE: release, **settings}
+        wanted = {RELEASE: target.release, **dict(target.settings)}
         sentence = f"write {path}: {', '.join(f'{key}={value}' for key, value in sorted(wanted.items()))}"
         if self._recorded(sentence):
             return
@@ -94,7 +94,7 @@ class SupervisordDeployer:
             raise Refused(f"{path}: cannot be written ({error.strerror}); nothing was changed") from None
 
     def stop(self, instance: str) -> None:
-        """Stop one instance; Refused where a process of it is still there after `stop_timeout_s`."""
+        """Stop one instance; Refused if a process of it is still there after `stop_timeout_s`."""
         one = self._one(instance)
         info = self._info(one)
         if info.state in _GONE:
@@ -119,10 +119,10 @@ class SupervisordDeployer:
             time.sleep(_POLL_S)
 
     def start(self, instance: str) -> None:
-        """Start one instance; Refused where supervisord gives up or it is not up after `start_timeout_s`.
+        """Start one instance; Refused if supervisord gives up or it is not up after `start_timeout_s`.
 
-        Waits a moment first where the settings have just been written: a start in the same tick of the clock could
-        never be told from one before them.
+        Waits a moment first if the settings have just been written: a start in the same tick of the clock could never
+        be distinguished from one before them.
         """
         one = self._one(instance)
         if self._info(one).state in {_RUNNING, _STARTING}:
@@ -152,7 +152,7 @@ class SupervisordDeployer:
         """Delete `<state_dir>/<application.id>/*`; WriteRefused while a process of the instance lives."""
         one = self._one(instance)
         info = self._info(one)
-        # In a dry run the stop before it was only recorded.
+        # In a dry run the stop before this was only recorded.
         if info.state not in _GONE and not self._dry_run:
             raise WriteRefused(
                 f"{instance}: supervisord reports {info.statename}; its state is not cleared while it runs"
@@ -168,29 +168,27 @@ class SupervisordDeployer:
                 f"{target}: not wholly cleared ({error.strerror}: {error.filename}); clear it again"
             ) from None
 
-    def topology(self, release: str) -> str:
+    def topology(self, target: Target) -> str:
         """Output of the topology command, from its line `Topologies:` on; kept for the life of this deployer."""
-        if release not in self._topologies:
-            self._topologies[release] = self._printed_topology(release)
-        return self._topologies[release]
+        if target not in self._topologies:
+            self._topologies[target] = self._printed_topology(target.release)
+        return self._topologies[target]
 
-    def by_hand(
-        self, instance: str, release: str, settings: Mapping[str, str], *, clear_state: bool = False
-    ) -> list[str]:
-        """The same in a shell: stop, clear the local state where asked, write the file, start."""
+    def manual_commands(self, instance: str, target: Target, *, clear_state: bool = False) -> list[str]:
+        """The same in a shell: stop, clear the local state if requested, write the file, start."""
         one = self._one(instance)
-        refuse_others(instance, settings, self._settable)
+        refuse_others(instance, target, self._settable)
         control = ("supervisorctl", "-s", self._supervisord.address)
         path = Path(one.directory) / FILE
-        lines = dump({RELEASE: release, **settings}).splitlines()
+        lines = dump({RELEASE: target.release, **dict(target.settings)}).splitlines()
         write = " > ".join((pasted(("printf", "%s\\n", *lines)), pasted([str(path)])))
         clear = [pasted(("rm", "-rf", str(_state_dir(one) / self._application_id)))] if clear_state else []
         return [pasted((*control, "stop", one.program)), *clear, write, pasted((*control, "start", one.program))]
 
-    def request(self, wish: Wish, instance: str, release: str = "", settings: Mapping[str, str] | None = None) -> str:
-        """What a person would be asked for."""
+    def request(self, wish: Wish, instance: str, target: Target | None = None) -> str:
+        """The request to a person."""
         self._one(instance)
-        return request_sentence(wish, instance, release=release, settings=settings)
+        return request_sentence(wish, instance, target)
 
     def _one(self, instance: str) -> SupervisordInstance:
         try:
@@ -205,11 +203,11 @@ class SupervisordDeployer:
             known = ", ".join(self._settings.releases) or "none"
             raise BadInput(f"release {release!r} is not declared (declared: {known})") from None
 
-    def _guarded(self, instance: str, release: str, settings: Mapping[str, str]) -> DeploymentFile:
-        """What stands there now, where nothing speaks against writing `release` and `settings` over it."""
+    def _guarded(self, instance: str, target: Target) -> DeploymentFile:
+        """What is declared now, if nothing prevents writing `target` over it."""
         one = self._one(instance)
-        self._release_directory(release)
-        refuse_others(instance, settings, self._settable)
+        self._release_directory(target.release)
+        refuse_others(instance, target, self._settable)
         declared = read_declared(Path(one.directory), self._settable)
         if declared.obstacles:
             raise WriteRefused(f"{instance}: {'; '.join(declared.obstacles)}")
@@ -228,7 +226,7 @@ class SupervisordDeployer:
         return found[one.program]
 
     def _in_time(self, info: ProcessInfo, instance: str, deadline: float) -> None:
-        """Wait a moment; Refused where the start has taken too long."""
+        """Wait a moment; Refused if the start has taken too long."""
         if time.monotonic() >= deadline:
             raise Refused(
                 f"{instance}: not up after {self._settings.start_timeout_s:g} s (limit start_timeout_s; supervisord "
@@ -237,7 +235,7 @@ class SupervisordDeployer:
         time.sleep(_POLL_S)
 
     def _tolerant(self, method: str, program: str, already: int) -> None:
-        """Call that does not wait, and is content where somebody else was faster."""
+        """Make a call that does not wait; accept that another caller was faster."""
         try:
             self._supervisord.call(method, program, False)
         except SupervisordFault as fault:
@@ -293,12 +291,12 @@ class SupervisordDeployer:
         return started > written
 
     def _after_the_write(self, path: Path) -> None:
-        """Wait until a start can be told from the last write."""
+        """Wait until a start can be distinguished from the last write."""
         try:
             written = path.stat().st_mtime
         except OSError:
             return
-        # Whole seconds are cut off, so a remote start needs one more than it is compared by.
+        # supervisord cuts fractions of a second, so a remote start needs one second more than the compared limit.
         apart_s = 2 * _CLOSE_MS / 1000 if self._supervisord.local else 2 * _REMOTE_CLOSE_MS / 1000 + 0.1
         time.sleep(min(apart_s, max(0.0, written + apart_s - time.time())))
 

@@ -1,8 +1,8 @@
-"""What an instance is set to: `deployment.properties` over `base.properties`, as its launcher merges them.
+"""Release and settings of an instance: `deployment.properties` over `base.properties`, as its launcher merges them.
 
-`deployment.properties` is a runbook's: the release and the settings that it sets, nothing else. `base.properties` is
-the user's; what stands there is in effect where `deployment.properties` does not set it, so unsetting a setting means
-the user's value again. Release and `upgrade.from` may not stand there: a runbook has to be able to take them away. Only
+`deployment.properties` belongs to runbooks: the release and the settings that they set, nothing else. `base.properties`
+belongs to the user; a setting in it is in effect if `deployment.properties` does not set it. To unset a setting is to
+restore the user's value. Release and `upgrade.from` may not be in it: a runbook has to be able to remove them. Only
 values of a runbook's own keys leave this module: any other may be a secret.
 """
 
@@ -21,13 +21,13 @@ FILE = "deployment.properties"
 BASE = "base.properties"
 RELEASE = "release"
 
-# What must not be in effect without a runbook: `upgrade.from` left behind would keep an old record format for good.
+# Must not be in effect without a runbook: an `upgrade.from` that is left behind keeps an old record format forever.
 _NEVER_BENEATH = frozenset({RELEASE, "upgrade.from"})
 
 
 @dataclass(frozen=True, slots=True)
 class DeploymentFile:
-    """What the launcher reads at the next start, and in one sentence each why nothing can be set (`obstacles`)."""
+    """What the launcher reads at the next start, and why nothing can be set (`obstacles`, one sentence each)."""
 
     release: str | Missing
     settings: tuple[tuple[str, str], ...]
@@ -35,9 +35,9 @@ class DeploymentFile:
 
 
 def read_declared(directory: Path, settable: frozenset[str]) -> DeploymentFile:
-    """One look at both files of an instance; a file that is not there sets nothing.
+    """One look at both files of an instance; a file that does not exist sets nothing.
 
-    Values of keys outside of `settable` are hidden. Of `base.properties` only release and `upgrade.from` are looked at.
+    Values of keys outside of `settable` are hidden. Of `base.properties` only release and `upgrade.from` are read.
     """
     try:
         base, file = _load(directory / BASE), _load(directory / FILE)

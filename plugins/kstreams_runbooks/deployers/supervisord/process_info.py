@@ -1,4 +1,4 @@
-"""What supervisord answers about one process, with the types that it must have.
+"""supervisord's answer about one process, with the types that it must have.
 
 supervisord documentation, "XML-RPC API Documentation": getProcessInfo.
 """
@@ -18,7 +18,7 @@ _Time = Annotated[int, Field(ge=0, lt=_LAST_S)]
 
 
 class ProcessInfo(BaseModel):
-    """One process: times are Unix seconds, `pid` is 0 where there is none; what else it says is not looked at."""
+    """One process: times are Unix seconds, `pid` is 0 if there is no process; other fields are ignored."""
 
     model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
 
@@ -37,7 +37,7 @@ _ALL = TypeAdapter(list[ProcessInfo])
 
 
 def process_infos(answer: object) -> list[ProcessInfo]:
-    """Every process of an answer; ValueError, with the place and no value, where one has another shape."""
+    """Every process of an answer; ValueError, with the place and no value, if one has another shape."""
     try:
         return _ALL.validate_python(answer)
     except ValidationError as error:

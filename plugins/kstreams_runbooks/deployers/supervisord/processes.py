@@ -1,4 +1,4 @@
-"""When a process was started, and whether it is still there, on this machine."""
+"""When a process was started, and whether it still exists, on this machine."""
 
 import os
 import sys
@@ -8,7 +8,7 @@ import psutil
 
 
 def started_at_ms(pid: int) -> int | None:
-    """Start of a local process in Unix ms, exact to 10 ms on Linux; None where there is no such process.
+    """Start of a local process in Unix ms, exact to 10 ms on Linux; None if there is no such process.
 
     psutil adds the kernel's boot time, which is a whole second, so its absolute time is off by up to one. The age of
     the process is exact: it is counted in clock ticks since boot.
@@ -25,7 +25,7 @@ def started_at_ms(pid: int) -> int | None:
 
 
 def family(pid: int) -> tuple[psutil.Process, ...]:
-    """A local process and everything it started; empty where it is gone already."""
+    """A local process and everything it started; empty if it is gone already."""
     try:
         process = psutil.Process(pid)
         return (process, *process.children(recursive=True))
@@ -34,7 +34,7 @@ def family(pid: int) -> tuple[psutil.Process, ...]:
 
 
 def alive(processes: tuple[psutil.Process, ...]) -> list[int]:
-    """Process ids of those that still run, or that may not be looked at; a zombie has stopped."""
+    """Process ids of those that still run, or that this user may not inspect; a zombie has stopped."""
     return [process.pid for process in processes if process.pid != os.getpid() and _runs(process)]
 
 
@@ -44,5 +44,5 @@ def _runs(process: psutil.Process) -> bool:
     except psutil.NoSuchProcess:
         return False
     except psutil.Error:
-        # Nothing shows that it has gone.
+        # Nothing shows that the process has gone.
         return True

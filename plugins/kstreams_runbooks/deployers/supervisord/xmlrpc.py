@@ -16,7 +16,7 @@ _READS = frozenset({"getAllProcessInfo"})
 _WRITES = frozenset({"startProcess", "stopProcess"})
 _OK = 200
 _DENIED = 401
-# supervisord is one thread: it answers after what it is doing, which may be the end of another program.
+# supervisord has one thread: it answers after its current work, which may be the end of another program.
 _LIMITS = ExchangeLimits(connect_s=5.0, silence_s=5.0)
 
 # supervisor/xmlrpc.py, Faults
@@ -25,9 +25,9 @@ ALREADY_STARTED = 60
 
 
 class Supervisord:
-    """One supervisord. `url` is `http(s)://host:port` or `unix:///socket`; credentials in it stay in here.
+    """One supervisord. `url` is `http(s)://host:port` or `unix:///socket`; credentials in it never leave this class.
 
-    Not `writable`, every call that changes something is WriteRefused, whoever makes it.
+    If it is not `writable`, every call that changes something is WriteRefused, for every caller.
     """
 
     def __init__(self, url: str, *, writable: bool, limits: ExchangeLimits = _LIMITS) -> None:
@@ -44,13 +44,14 @@ class Supervisord:
 
     @property
     def local(self) -> bool:
-        """Whether it runs on this machine, so that its process ids mean something here."""
+        """Whether it runs on this machine, and its process ids are valid here."""
         return self.host in {"localhost", "127.0.0.1", "::1"}
 
     def call(self, method: str, *arguments: str | bool) -> object:
         """One call under `supervisor.`, on a connection of its own.
 
-        Refused with supervisord's own words for a fault, Unreachable for silence and for what is not its answer.
+        Refused with supervisord's own words for a fault, Unreachable for silence and for an answer that is not
+        supervisord's.
         """
         from kstreams_runbooks.wire.http import NoAnswer, post
         from kstreams_runbooks.wire.xmlrpc_answer import Faulty, answer_of
@@ -76,7 +77,7 @@ class Supervisord:
             raise self._strange(error) from None
 
     def processes(self) -> dict[str, ProcessInfo]:
-        """Process information by program name: `group:name`, and `name` alone where both are the same."""
+        """Process information by program name: `group:name`, and `name` alone if both are the same."""
         found: dict[str, ProcessInfo] = {}
         answer = self.call("getAllProcessInfo")
         try:

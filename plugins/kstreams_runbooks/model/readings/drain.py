@@ -1,4 +1,4 @@
-"""Readings from which "drained" is proven or not: consecutive, each with the ends before and after the offsets."""
+"""Readings that prove "drained" or do not: consecutive, each with the ends before and after the offsets."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,11 +12,12 @@ LogEnds = Mapping[str, int]
 
 @dataclass(frozen=True, slots=True)
 class OpenTransaction:
-    """A transaction that is open on the partition `name` (`topic-number`); what nobody could say is None, with `why`.
+    """A transaction that is open on the partition `name` (`topic-number`); unknown values are None, with `why`.
 
-    `age_ms` is how long it is open and `timeout_ms` how long it may be, both by its coordinator; where none names it,
-    `timeout_ms` is the longest that a broker allows any. `start_offset`, where it begins on the partition, tells it
-    from the next one of the same producer. `seen_ms` is for how long whoever reads has seen this very one.
+    `age_ms` is how long it has been open and `timeout_ms` how long it may be, both from its coordinator; if no
+    coordinator names it, `timeout_ms` is the longest that a broker allows any. `start_offset`, its beginning on the
+    partition, distinguishes it from the next one of the same producer. `seen_ms` is how long the reader has seen this
+    very transaction.
     """
 
     name: str
@@ -31,7 +32,7 @@ class OpenTransaction:
 
 @dataclass(frozen=True, slots=True)
 class RunningInstance:
-    """One instance that runs: its state, failed threads and tasks, None with `why` where one is not known.
+    """One instance that runs: its state, failed threads and tasks; an unknown value is None, with `why`.
 
     `gone`: its process lives and its Streams client has ended, as after an ERROR; no waiting brings it back.
     """
@@ -46,9 +47,9 @@ class RunningInstance:
 
 @dataclass(frozen=True, slots=True)
 class HeldBack:
-    """Records that only stream time lets go: in a suppress buffer, or in a window that is not closed.
+    """Records that only stream time releases: in a suppress buffer, or in a window that is not closed.
 
-    `until_ms` is the stream time at which the last of them is due, `stream_time_ms` where it stands (None: not known).
+    `until_ms` is the stream time at which the last of them is due, `stream_time_ms` the present one (None: not known).
     """
 
     what: str
@@ -61,9 +62,9 @@ class DrainReading:
     """One reading: ends of everything, then committed offsets, then the ends again.
 
     `partitions` are those that the application reads, `sinks` the ends of what it writes for others by `topic-number`,
-    and `other_ids` the ids of those topics and of the changelogs: without them an end that has not moved says nothing,
-    and a state that is gone would not be seen. Stable only where `ends_before` and `ends_after` are equal: otherwise
-    somebody wrote in between. `group_state` is the broker's word, None where no broker knows the group.
+    and `other_ids` the ids of those topics and of the changelogs: without them an end that has not moved proves
+    nothing, and a lost state would go unnoticed. Stable only if `ends_before` and `ends_after` are equal: otherwise a
+    producer wrote in between. `group_state` is the broker's word, None if no broker knows the group.
     """
 
     taken: Taken
@@ -81,7 +82,7 @@ class DrainReading:
 
     @property
     def counted(self) -> bool:
-        """Whether what is left is counted in records: of a large backlog only its offsets are told."""
+        """Whether the unread records are counted: of a large backlog only the offsets are known."""
         return all(one.exact or not one.records for one in self.partitions if one.role != "orphaned")
 
     @property
@@ -92,14 +93,14 @@ class DrainReading:
 
     @property
     def unread(self) -> int | None:
-        """Records left to read, None while one partition is not known."""
+        """Unread records, None while one partition is not known."""
         counts = [one.records for one in self.partitions if one.role != "orphaned"]
         return None if self.problems or not counts or None in counts else sum(count or 0 for count in counts)
 
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Why nothing new arrives: a switch that acknowledged it, or a person's word (`by` and the reason)."""
+    """Why nothing new arrives: a switch that acknowledged it, or a person's statement (`by` and the reason)."""
 
     how: str
     by: str
@@ -108,7 +109,7 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class DrainQuestion:
-    """What is asked: how many readings in a row, the pause, and what the application declares beside its topics.
+    """The requested proof: how many readings in a row, the pause, and what the application declares next to its topics.
 
     `topic_ids` are those of the first reading, by topic: a wait may be longer than the readings that are kept of it.
     """
@@ -121,7 +122,7 @@ class DrainQuestion:
 
 @dataclass(frozen=True, slots=True)
 class DrainAnswer:
-    """What was asked, the last readings of so many, the verdict on them, and whether the last one found no broker."""
+    """The question, the last of `taken` readings, the verdict on them, and whether the last one found no broker."""
 
     question: DrainQuestion
     readings: tuple[DrainReading, ...]

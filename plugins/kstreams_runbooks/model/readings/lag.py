@@ -1,19 +1,18 @@
-"""What a group still has to read, per partition: a value that is not known is None, and `state` says why.
+"""The lag of a group, per partition: an unknown value is None, and `why` has the reason.
 
-Offsets are log offsets (ends are exclusive), times Unix milliseconds. `log_end_offset` (LEO) is where the log ends,
-`last_stable_offset` (LSO) what a read_committed consumer can read up to: below it stands an open transaction.
+Offsets are log offsets (ends are exclusive), times Unix milliseconds. `log_end_offset` (LEO) is the end of the log,
+`last_stable_offset` (LSO) the offset up to which a read_committed consumer can read: the first open transaction begins
+there.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from kstreams_runbooks.model.readings.readings import Taken
-
-# Offsets that a consumer counts in a moment; more are worth asking Spark.
+# As many offsets as a consumer counts in a moment; for more, Spark is worth its start.
 MOST_AT_ONCE: Final = 10_000
 
-# Who processes each record once reads what was committed; whoever else, what was aborted too. Nobody gets a marker.
+# Exactly-once applications read committed records; all others read aborted ones too. No consumer gets a marker.
 Isolation = Literal["read_committed", "read_uncommitted"]
 
 # How records were counted: not at all (nothing to read), by a consumer at once, or by Spark.
@@ -24,7 +23,7 @@ CountedBy = Literal["nothing", "consumer", "spark"]
 class Readable:
     """Records that can be read, their bytes (keys and values), and the oldest timestamp (Unix ms, None: none).
 
-    `at_least`: a part of the range was read, because it has more offsets than are ever scanned.
+    `at_least`: only a part of the range was read, because it has more offsets than a scan may read.
     """
 
     records: int = 0
@@ -35,9 +34,9 @@ class Readable:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """What can be read by topic and partition, and by whom it was counted.
+    """What can be read by topic and partition, and which counter counted it.
 
-    `remarks` are sentences for the person who waits: why not by Spark, and how long it takes instead.
+    `remarks` are sentences for the person who waits: why Spark did not count, and how long the consumer takes.
     """
 
     readable: Mapping[tuple[str, int], Readable]
@@ -46,7 +45,7 @@ class Counted:
 
     @property
     def records(self) -> int:
-        """Over all partitions; at least so many where one of them is `at_least`."""
+        """Over all partitions; a minimum if one of them is `at_least`."""
         return sum(one.records for one in self.readable.values())
 
     @property
@@ -56,7 +55,8 @@ class Counted:
 
 
 LagRole = Literal["source", "repartition", "orphaned"]
-# `orphaned`: the group has an offset on a topic that nothing of the application reads any more.
+# `orphaned`: the group has an offset on a topic that nothing of the application reads any more. `missing`: there is no
+# such topic. `unknown`: the topic is hidden, the group or an end could not be read, or the offset is past the end.
 LagState = Literal["ok", "never_committed", "missing", "orphaned", "unknown"]
 
 
@@ -64,15 +64,15 @@ LagState = Literal["ok", "never_committed", "missing", "orphaned", "unknown"]
 class PartitionLag:
     """One partition of one group.
 
-    `committed_since_ms` is when a reading first found the group where it stands: no broker tells the time of a
-    commit, it is at least that old. `stream_time_ms` stands in the metadata of the committed offset (None: none
-    there, or of another length or version). `records` are offsets between committed and LSO, or the exact number of
-    readable ones where `exact`: markers and aborted records have offsets too; `at_least` where only a part of them
-    was scanned. `oldest_unread_ms` is the timestamp of the first record that is not read yet. `none_until` is how far
-    its log was looked at: from where the group stands no readable record comes before that offset, and one stands at
-    it where `oldest_unread_ms` is known; None where nobody looked. `lost`: such a record was deleted unread;
-    `perhaps_lost`: offsets were that nobody had looked at. `age_why` says why nobody knows when its unread records
-    are deleted.
+    `committed_since_ms` is when a reading first found this committed offset: brokers do not record commit times, it is
+    at least that old. `stream_time_ms` is in the metadata of the committed offset (None: none there, or of another
+    length or version). `records` are the offsets from the committed one to the LSO, or with `exact` the number of
+    readable records: markers and aborted records have offsets too; with `at_least` only a part was scanned.
+
+    `oldest_unread_ms` is the timestamp of the first unread record. `none_until` is how far the log was searched: no
+    readable record comes before that offset, and one is at it if `oldest_unread_ms` is known; None without a search.
+    `lost`: such a record was deleted unread; `perhaps_lost`: unsearched offsets were. `age_why` is why it is unknown
+    when its unread records are deleted.
     """
 
     topic: str
@@ -99,33 +99,33 @@ class PartitionLag:
 
     @property
     def name(self) -> str:
-        """`orders-3`."""
+        """The name of the partition, `orders-3`."""
         return f"{self.topic}-{self.partition}"
 
     @property
     def offsets(self) -> int | None:
-        """Offsets between where the group stands, or where the log begins if that is later, and LSO."""
+        """Offsets from the committed one, or from the start of the log if that is later, to the LSO."""
         if self.state in {"unknown", "missing"} or self.last_stable_offset is None or self.log_start_offset is None:
             return None
         return max(0, self.last_stable_offset - max(self.committed or 0, self.log_start_offset))
 
     @property
     def open_transaction(self) -> bool | None:
-        """Whether a transaction is open on it, None where an end is not known."""
+        """Whether a transaction is open on it, None if an end is not known."""
         if self.last_stable_offset is None or self.log_end_offset is None:
             return None
         return self.last_stable_offset < self.log_end_offset
 
     @property
     def retention_left_ms(self) -> int | None:
-        """How long after `oldest_unread_ms` that record may be deleted; None where either is not known or unlimited."""
+        """How long after `oldest_unread_ms` that record may be deleted; None if either is not known or unlimited."""
         if self.retention_ms is None or self.oldest_unread_ms is None or self.retention_ms < 0:
             return None
         return self.oldest_unread_ms + self.retention_ms
 
 
 def unread_ranges(rows: Iterable[PartitionLag]) -> dict[tuple[str, int], tuple[int, int]]:
-    """Where each of these partitions has something to read, [start, end) by topic and number."""
+    """The unread range of each partition that has one, [start, end) by topic and number."""
     return {
         (one.topic, one.partition): (one.last_stable_offset - one.records, one.last_stable_offset)
         for one in rows
@@ -134,9 +134,9 @@ def unread_ranges(rows: Iterable[PartitionLag]) -> dict[tuple[str, int], tuple[i
 
 
 def with_counts(rows: Iterable[PartitionLag], counts: Mapping[tuple[str, int], Readable]) -> tuple[PartitionLag, ...]:
-    """The rows with records in place of offsets, where they were counted.
+    """The rows with records in place of offsets, if they were counted.
 
-    A part of a range that was scanned and found empty says nothing of the rest: its offsets stay.
+    A part of a range that was scanned and found empty proves nothing about the rest: its offsets stay.
     """
     return tuple(_counted(one, counts.get((one.topic, one.partition))) for one in rows)
 
@@ -151,10 +151,10 @@ def _counted(row: PartitionLag, count: Readable | None) -> PartitionLag:
 class ApplicationLag:
     """One application's group at one time; `problems` are readings that could not be taken, one sentence each.
 
-    `group_type` is classic, consumer or streams, None where no broker knows the group. `kept` are its changelogs with
-    their topic ids, None for one that is not there: the group reads none of them, but they hold the state. One that is
-    not `exactly_once` processes the records of aborted transactions too. `unseen` has a sentence for each changelog
-    that is not visible to the login that read: it is not among `kept`, and whether it is there is not known.
+    `group_type` is classic, consumer or streams, None if no broker knows the group. `kept` are its changelogs with
+    their topic ids, None for one that does not exist: the group reads none of them, but they hold the state. Without
+    `exactly_once` the application processes the records of aborted transactions too. `unseen` has a sentence for each
+    changelog that is not visible to the login that read: it is not among `kept`, and whether it exists is not known.
     """
 
     application: str
@@ -179,21 +179,6 @@ class ApplicationLag:
 
     @property
     def unread(self) -> int | None:
-        """Records to read over all partitions that it reads, None while one of them, or all of them, is not known."""
+        """Unread records over all partitions that it reads, None while one of them, or all of them, is not known."""
         counts = [one.records for one in self.read]
         return None if self.problems or not counts or None in counts else sum(count or 0 for count in counts)
-
-
-@dataclass(frozen=True, slots=True)
-class LagSnapshot:
-    """A cluster's applications at one time."""
-
-    taken: Taken
-    cluster: str
-    applications: tuple[ApplicationLag, ...]
-
-
-def with_others(snapshot: LagSnapshot, other: LagSnapshot) -> LagSnapshot:
-    """The snapshot with `other`'s readings in place of its own, for the applications that `other` has."""
-    again = {one.application: one for one in other.applications}
-    return replace(snapshot, applications=tuple(again.get(one.application, one) for one in snapshot.applications))

@@ -1,18 +1,20 @@
-"""What was read: every reading says when, from where, and of which start of which instance.
+"""Readings: every reading has its time, its source, and the start of the instance that it is about.
 
-A reading that could not be taken is a `Missing`, never a zero, so a decision has to look at it.
-Units: times are Unix milliseconds, offsets are log offsets (ends are exclusive), sizes are bytes.
+A reading that could not be taken is a `Missing`, never a zero, so a decision has to handle it. Units: times are Unix
+milliseconds, offsets are log offsets (ends are exclusive), sizes are bytes.
 """
 
 from dataclasses import dataclass, field
 from typing import Literal
 
+from kstreams_runbooks.model.readings.lag import PartitionLag
+from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.wording import sentence
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """One start of one instance: a JVM's start time and, where the reader sees it, its process id."""
+    """One start of one instance: a JVM's start time and, if the reader sees it, its process id."""
 
     started_at_ms: int
     pid: int | None = None
@@ -20,10 +22,10 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A reading that is not there, and why.
+    """A reading that could not be taken, and why.
 
-    `start` says of which start of the instance it is missing, where that much could be read: a JVM whose Streams
-    client is gone still tells when it was started.
+    `start` is the start of the instance that the reading is missing for, if it could be read: a JVM whose Streams
+    client is gone still reports its start time.
     """
 
     missing: str
@@ -35,9 +37,9 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class NoClient(Missing):
-    """A JVM that answers and has no Kafka Streams client at all, of any application.
+    """A JVM that answers and has no Kafka Streams client, of any application.
 
-    `up_ms` is how long it is up by its own clock, None where it did not tell.
+    `up_ms` is its uptime by its own clock, None if it did not report one.
     """
 
     up_ms: int | None = None
@@ -45,7 +47,7 @@ class NoClient(Missing):
 
 @dataclass(frozen=True, slots=True)
 class NotListening(Missing):
-    """No process listens where the instance would answer: as of one that is stopped."""
+    """No process listens at the instance's address: as for one that is stopped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,30 +59,10 @@ class Taken:
 
 
 @dataclass(frozen=True, slots=True)
-class PartitionReading:
-    """Offsets of one partition for one group: `committed` and the ends are next offsets (exclusive).
-
-    `stable` is the last stable offset (LSO): what a read_committed consumer can read up to.
-    """
-
-    topic: str
-    partition: int
-    committed: int | Missing
-    log_start: int | Missing
-    stable: int | Missing
-    end: int | Missing
-
-    @property
-    def name(self) -> str:
-        """`topic-partition`, as Kafka prints it."""
-        return f"{self.topic}-{self.partition}"
-
-
-@dataclass(frozen=True, slots=True)
 class MemberReading:
     """One member of a group as its coordinator knows it (one per stream thread).
 
-    Classic and consumer groups tell the member's `partitions` (`topic-partition`), streams groups its active `tasks`
+    Classic and consumer groups report the member's `partitions` (`topic-partition`), streams groups its active `tasks`
     (`subtopology_partition`) and the `process_id` that the threads of one Streams client share.
     """
 
@@ -131,10 +113,10 @@ class BrokerReading:
 
 @dataclass(frozen=True, slots=True)
 class StreamsReading:
-    """What an instance's own Kafka Streams client says of itself (its JMX beans): never the process's view.
+    """What an instance's own Kafka Streams client reports (its JMX beans): never the process's view.
 
-    `restoring` is the number of active tasks that still restore; `restore_remaining` the records they have to go
-    (-1 where Streams does not know yet). Both are `Missing` in releases that have no such metric.
+    `restoring` is the number of active tasks that still restore; `restore_remaining` the records they still have to
+    restore (-1 if Streams does not know yet). Both are `Missing` in releases that have no such metric.
     """
 
     taken: Taken
@@ -155,11 +137,11 @@ ProcessState = Literal["running", "stopped", "starting", "failed", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """What a deployer says of one instance.
+    """A deployer's report on one instance.
 
-    `release` and `settings` are what is declared for it; `applied` says whether the running process was started after
-    they were last written (False: it still runs with what stood there before). `obstacles` say why no runbook can
-    declare anything else, one sentence each. `stated` says that nobody looked: it is what somebody declares to be so.
+    `release` and `settings` are what is declared for it. `applied` is whether the running process was started after
+    they were last written (False: it still runs with the earlier values). `obstacles` are the reasons why no runbook
+    can declare anything else, one sentence each. `stated`: the values were not observed, they come from a declaration.
     """
 
     taken: Taken
@@ -173,14 +155,19 @@ class Deployment:
     obstacles: tuple[str, ...] = ()
     stated: bool = False
 
+    @property
+    def target(self) -> Target | Missing:
+        """What is declared for it; Missing if its release is. The value of a hidden setting is `(hidden)`."""
+        return self.release if isinstance(self.release, Missing) else Target(self.release, self.settings)
+
     def setting(self, name: str) -> str | None:
-        """Value of one declared setting, None where it is unset."""
+        """Value of one declared setting, None if it is unset."""
         return dict(self.settings).get(name)
 
 
 @dataclass(frozen=True, slots=True)
 class InstanceReading:
-    """One declared instance: its deployment and what its Streams client says, each possibly missing.
+    """One declared instance: its deployment and the report of its Streams client, each possibly missing.
 
     `group_instance_id` is the declared one, empty without static membership.
     """
@@ -205,7 +192,7 @@ class ApplicationReading:
     broker: BrokerReading | Missing
     group: GroupReading | Missing
     topics: tuple[TopicReading, ...] | Missing
-    partitions: tuple[PartitionReading, ...] | Missing
+    partitions: tuple[PartitionLag, ...] | Missing
     instances: tuple[InstanceReading, ...] = field(default=())
 
     def instance(self, name: str) -> InstanceReading | Missing:
@@ -216,7 +203,7 @@ class ApplicationReading:
         return Missing(f"instance {name} was not read")
 
     def lacking(self, *parts: Part) -> tuple[str, ...]:
-        """Which of these parts are Missing, one sentence each, in the order asked for."""
+        """The Missing ones of these parts, one sentence each, in the given order."""
         found = {"broker": self.broker, "group": self.group, "offsets": self.partitions, "topics": self.topics}
         asked = ((part, found[part]) for part in parts)
         return tuple(f"{part} of {self.application}: {one.missing}" for part, one in asked if isinstance(one, Missing))

@@ -1,4 +1,4 @@
-"""What the states of a process, a Streams client and a group mean: each set of words is written here alone.
+"""The meaning of the states of a process, a Streams client and a group: each set of words is written only here.
 
 Process states are a deployer's (model/readings/readings.py:ProcessState), those of a client `KafkaStreams.State`
 (Javadoc), those of a group the broker's, in any case (`Empty` of a classic group, `EMPTY` of a streams group).
@@ -27,7 +27,7 @@ def is_down(process: str) -> bool:
 
 
 def is_up(process: str) -> bool:
-    """Whether a process runs or is being started; False where that is unknown."""
+    """Whether a process runs or is being started; False if that is unknown."""
     return process in _UP
 
 
@@ -37,7 +37,7 @@ def is_dead(client: str) -> bool:
 
 
 def is_in_error(client: str) -> bool:
-    """Whether a Streams client failed: it was not told to stop."""
+    """Whether a Streams client failed: it ended without a request to stop."""
     return client in _IN_ERROR
 
 
@@ -57,5 +57,5 @@ def is_empty(group: str) -> bool:
 
 
 def is_stable(group: str) -> bool:
-    """Whether a group hands out no partitions now: it is stable, or has no member."""
+    """Whether a group assigns no partitions now: it is stable, or has no member."""
     return group.lower() == "stable" or is_empty(group)

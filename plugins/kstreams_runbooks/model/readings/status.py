@@ -1,4 +1,4 @@
-"""What is remembered of an application between two checks: its readings, its topology, how it stands.
+"""What is kept of an application between two checks: its readings, its topology, its status.
 
 All times are Unix milliseconds.
 """
@@ -11,9 +11,9 @@ from kstreams_runbooks.model.readings.lag import ApplicationLag, LagRole
 
 @dataclass(frozen=True, slots=True)
 class KnownTopology:
-    """Topics that an application reads, by role, and changelogs that it may keep, as its instances told at `at_ms`.
+    """Topics that an application reads, by role, and changelogs that it may have, as its instances reported at `at_ms`.
 
-    `declared` is a digest of the fleet entry under which they were asked, `changed` the ledger's entry in which a run
+    `declared` is a digest of the fleet entry under which they were polled, `changed` the ledger's entry in which a run
     had last changed it by then (0: none had). `patterns` are its sources by pattern, of which `reads` has the topics
     that matched then: another one may match by now.
     """
@@ -28,9 +28,9 @@ class KnownTopology:
 
 @dataclass(frozen=True, slots=True)
 class KeptReading:
-    """One reading; `failed` are instances known to be in ERROR, None where nobody asked them.
+    """One reading; `failed` are instances known to be in ERROR, None if none was polled.
 
-    `expected` are the ids that its topics have to have: the first ones, until a person takes others for right.
+    `expected` are the ids that its topics have to have: the first ones, until a person accepts others.
     """
 
     at_ms: int
@@ -42,10 +42,10 @@ class KeptReading:
 
 @dataclass(frozen=True, slots=True)
 class KeptStatus:
-    """How an application stands since `since_ms`, as judged at `at_ms`.
+    """The status of an application since `since_ms`, as judged at `at_ms`.
 
-    `read` says that it is by a reading of that check, False where its cluster could not be read. `told` is the word
-    that its owner was told last (None: nothing yet), `told_read` what `read` was then.
+    `read` is whether it is from a reading of that check, False if its cluster could not be read. `told` is the status
+    word of the last message to its owner (None: no message yet), `told_read` the value of `read` at that time.
     """
 
     cluster: str
@@ -60,9 +60,9 @@ class KeptStatus:
 
 
 def apart(times_ms: Iterable[int], apart_ms: int) -> tuple[int, ...]:
-    """Those times, newest first, that are at least `apart_ms` before the one that was taken last: the newest always is.
+    """The newest time, then each that is at least `apart_ms` before the previously chosen one; newest first.
 
-    Checks that somebody triggers one right after another show no more than one of them does.
+    Checks that a person triggers one right after another prove no more than one of them does.
     """
     chosen: list[int] = []
     for at_ms in times_ms:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 class TopicsSeen:
     """Topics by full name: `partitions` of those that are visible, and why nothing is known of the `hidden` ones.
 
-    A topic that was looked for and is in neither does not exist. `matching` has, by source pattern, the visible topics
+    A topic that was looked up and is in neither does not exist. `matching` has, by source pattern, the visible topics
     that it matches, and nothing for a pattern that cannot be matched here; a pattern among the `hidden` may match
     others.
     """

@@ -9,7 +9,7 @@ from kstreams_runbooks.model.verdicts import Outcome, Severity
 
 YesNoUnknown = Literal["yes", "no", "unknown"]
 Before = Literal["drain", "clear_state"]
-LegRunbook = Literal["library_bump", "rolling_bounce"]
+LegRunbook = Literal["library_bump", "rolling_bounce", "undo"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,10 @@ class PathBounce:
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """One or two bounces by one run of one runbook: to another release, or to a setting on the running one."""
+    """One or two bounces by one run of one runbook: to another release, or to a setting on the running one.
+
+    One run of `undo` performs all legs of a path to an older release.
+    """
 
     runbook: LegRunbook
     target: str

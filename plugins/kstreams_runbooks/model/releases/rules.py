@@ -118,7 +118,10 @@ class ProtocolRule:
 
 @dataclass(frozen=True, slots=True)
 class BrokerRule:
-    """Brokers with which `releases` work, with these guarantees and protocols (empty: with any)."""
+    """Brokers with which `releases` work, with these guarantees and protocols (empty: with any).
+
+    `setting` is what a person has to set before an instance starts on one of them, if the row only warns.
+    """
 
     id: str
     releases: ReleaseRanges
@@ -128,6 +131,7 @@ class BrokerRule:
     source: str
     guarantees: tuple[Guarantee, ...] = ()
     protocols: tuple[GroupProtocol, ...] = ()
+    setting: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +153,10 @@ class AvoidRule:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change in a release that a person has to assess: the API, behaviour, or the topology itself."""
+    """A change in a release that a person has to assess: the API, behaviour, or the topology itself.
+
+    `setting` is what every application that has not set it has to set before it starts on the release.
+    """
 
     id: str
     since: str
@@ -157,6 +164,7 @@ class Change:
     severity: Severity
     message: str
     source: str
+    setting: str = ""
 
 
 @dataclass(frozen=True, slots=True)

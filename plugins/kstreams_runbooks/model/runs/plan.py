@@ -7,6 +7,7 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass
 
+from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.model.verdicts import Finding
 
 _EXPLAINING = frozenset({"costs", "findings", "undo", "title", "worst_case", "then"})
@@ -40,6 +41,11 @@ class Bounce:
         """The Kafka Streams release that an instance reports after this bounce."""
         return self.library or self.release
 
+    @property
+    def target(self) -> Target:
+        """What its instances are set to."""
+        return Target(self.release, self.settings)
+
     def takes(self, instance: str) -> bool:
         """Whether an instance is one of its own."""
         return not self.instances or instance in self.instances
@@ -67,6 +73,11 @@ class DeployedInstance:
     release: str
     settings: tuple[tuple[str, str], ...]
     version: str
+
+    @property
+    def target(self) -> Target:
+        """What it is set to."""
+        return Target(self.release, self.settings)
 
     @property
     def deployed(self) -> str:

@@ -41,6 +41,11 @@ class Serde:
 
     name: str
     schema_version: int | None = None
+    reads: frozenset[int] = field(default=frozenset(), compare=False)
+
+    def takes(self, other: "Serde | None") -> bool:
+        """Whether it reads what another one wrote: the same one, or a declared version of its schema (`reads`)."""
+        return other is not None and (self == other or (self.name == other.name and other.schema_version in self.reads))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +69,29 @@ class Subtopology:
         return frozenset(store for node in self.nodes if isinstance(node, Processor) for store in node.stores)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Topology:
     """All subtopologies, by number; equal if they have the same content, in any order of the text."""
 
     subtopologies: tuple[Subtopology, ...]
 
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.subtopologies)
+
     def nodes(self) -> Iterator[tuple[Subtopology, Node]]:
         """Every node with its subtopology."""
         return ((sub, node) for sub in self.subtopologies for node in sub.nodes)
 
-    @property
+    @cached_property
+    def operators(self) -> frozenset[str]:
+        """Names of the nodes."""
+        return frozenset(node.name for _, node in self.nodes())
+
+    @cached_property
     def stores(self) -> frozenset[str]:
         """State stores, global ones included."""
         return frozenset(store for sub in self.subtopologies for store in sub.stores)

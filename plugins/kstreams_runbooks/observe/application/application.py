@@ -1,4 +1,4 @@
-"""Everything about one application, read at one time."""
+"""Reads everything about one application at one time."""
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -10,20 +10,23 @@ from typing import Protocol
 from kstreams_runbooks.deployers.protocol import Deployer
 from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError
 from kstreams_runbooks.matching import PatternTooSlow
+from kstreams_runbooks.model.readings.lag import LagRole, PartitionLag
 from kstreams_runbooks.model.readings.readings import (
     ApplicationReading,
     Deployment,
     InstanceReading,
     Missing,
-    PartitionReading,
-    StreamsReading,
     Taken,
     TopicReading,
 )
+from kstreams_runbooks.model.target import Target
+from kstreams_runbooks.model.topology.topology import Topology
 from kstreams_runbooks.observe.application.metrics import read_streams
 from kstreams_runbooks.observe.application.polling import poll_all
+from kstreams_runbooks.observe.application.topologies import run_or_set
 from kstreams_runbooks.observe.kafka.cluster import ClusterReader
 from kstreams_runbooks.observe.kafka.topic_names import TopicNames
+from kstreams_runbooks.observe.lag.partition_rows import read_partitions
 from kstreams_runbooks.observe.lag.topology_topics import TopologyTopics, topology_topics
 
 # More at once gain nothing: an answer takes some 10 ms, and 16 dead hosts cost one timeout.
@@ -31,7 +34,7 @@ _AT_ONCE = 16
 
 
 class ObservedInstance(Protocol):
-    """What of a declared instance is needed to read it."""
+    """What is needed of a declared instance to read it."""
 
     @property
     def name(self) -> str:
@@ -52,7 +55,7 @@ class _Instances(Protocol):
 
 
 class ObservedApplication(Protocol):
-    """What of a fleet entry is needed to read an application; the fleet's own model fits."""
+    """What is needed of a fleet entry to read an application; the fleet's own model fits."""
 
     @property
     def name(self) -> str:
@@ -88,7 +91,7 @@ class ObservedApplication(Protocol):
 
     @property
     def processing_guarantee(self) -> str:
-        """What its instances set, `at_least_once` or one of exactly once."""
+        """The processing guarantee that its instances set, `at_least_once` or one of exactly once."""
 
     @property
     def deployer(self) -> _Instances:
@@ -105,11 +108,11 @@ def read_application(
 ) -> ApplicationReading:
     """One reading of brokers, group, topics, offsets and every declared instance.
 
-    `also` names topics that are looked for whatever the topology says: while all instances are down only a description
-    tells it, which need not know every setting.
+    `also` names topics that are looked up in addition to the topology's: while all instances are down only a
+    description shows the topology, and it need not know every setting.
 
-    The instances' metrics are read in threads while the deployer and the brokers are asked. What cannot be read is
-    Missing in its place. Unreachable where no broker answers, Inconclusive where none lists its topics. `now` gives
+    The instances' metrics are read in threads while the deployer and the brokers are read. A part that cannot be read
+    is Missing in its place. Unreachable if no broker answers, Inconclusive if none lists its topics. `now` gives
     seconds since the epoch.
     """
     taken = Taken(int(now() * 1000), f"{application.name} @ {application.cluster}")
@@ -132,22 +135,21 @@ def read_application(
     )
 
 
-def read_dropped(
-    reader: ClusterReader, group_id: str, topics: Collection[str]
-) -> tuple[PartitionReading, ...] | Missing:
-    """Offsets of the group on topics that it no longer reads; nothing of one that does not exist any more."""
+def read_dropped(reader: ClusterReader, group_id: str, topics: Collection[str]) -> tuple[PartitionLag, ...] | Missing:
+    """Offsets of the group on topics that it no longer reads; none of a topic that no longer exists."""
     names = reader.names()
     if hidden := names.unseen(topics):
         return Missing("; ".join(hidden.values()))
-    counts = {topic.name: topic.partitions for topic in reader.topics(names.visible & set(topics))}
-    return reader.partitions(group_id, counts) if counts else ()
+    found = reader.topics(names.visible & set(topics))
+    roles: dict[str, LagRole] = {topic.name: "orphaned" for topic in found}
+    return read_partitions(reader, group_id, roles, found) if roles else ()
 
 
 @contextmanager
 def reading_instances(
     application: ObservedApplication, deployer: Deployer
 ) -> Iterator[Callable[[], tuple[InstanceReading, ...]]]:
-    """Every declared instance, read in threads while the body asks the brokers; what it yields waits for them."""
+    """Every declared instance, read in threads while the body reads the brokers; what it yields waits for them."""
     declared = application.deployer.instances
     calls = [partial(read_streams, one.metrics, application_id=application.application_id) for one in declared]
     with ThreadPoolExecutor(max_workers=2, thread_name_prefix="metrics") as pool:
@@ -170,7 +172,7 @@ def reading_instances(
 
 
 def unread(application: ObservedApplication, why: str, *, now: Callable[[], float] = time.time) -> ApplicationReading:
-    """The reading that stands for one that failed as a whole: everything in it is Missing, for `why`."""
+    """The reading in place of one that failed as a whole: everything in it is Missing, for `why`."""
     missing = Missing(why)
     return ApplicationReading(
         taken=Taken(int(now() * 1000), f"{application.name} @ {application.cluster}"),
@@ -199,22 +201,22 @@ def _deployment(found: dict[str, Deployment] | Missing, name: str) -> Deployment
 
 def read_topology(
     instances: Iterable[InstanceReading],
-    topology_of: Callable[[str], str],
+    topology_of: Callable[[Target], str],
     application_id: str,
     names: TopicNames,
 ) -> TopologyTopics | Missing:
-    """Topics of every topology that runs; where none runs, of every release that is set.
+    """Topics of every topology that runs; if none runs, of every target that is set.
 
     In the middle of a roll two releases may run: the union of both is what the group has to commit.
     """
-    texts = topology_texts(instances, topology_of)
-    return texts if isinstance(texts, Missing) else topics_of(texts, application_id, names)
+    found = run_or_set(instances, topology_of)
+    return found if isinstance(found, Missing) else topics_of(found, application_id, names)
 
 
-def topics_of(texts: Iterable[str], application_id: str, names: TopicNames) -> TopologyTopics | Missing:
-    """Topics of all of these descriptions."""
+def topics_of(topologies: Iterable[Topology], application_id: str, names: TopicNames) -> TopologyTopics | Missing:
+    """Topics of all of these topologies."""
     try:
-        found = [topology_topics(text, application_id, names) for text in sorted(texts)]
+        found = [topology_topics(topology, application_id, names) for topology in topologies]
     except (BadInput, PatternTooSlow) as error:
         return Missing(f"the topology description cannot be read: {error}")
     return TopologyTopics(
@@ -225,25 +227,6 @@ def topics_of(texts: Iterable[str], application_id: str, names: TopicNames) -> T
         outputs=frozenset().union(*(one.outputs for one in found)),
         extractors=frozenset().union(*(one.extractors for one in found)),
     )
-
-
-def topology_texts(instances: Iterable[InstanceReading], topology_of: Callable[[str], str]) -> frozenset[str] | Missing:
-    """The descriptions of every topology that runs; where none runs, of every release that is set.
-
-    Instances that were stopped in the middle of a roll have two, and either may have run last. `topology_of` is the
-    deployer's: it takes a release, and raises RunbookError.
-    """
-    seen = tuple(instances)
-    readings = [instance.streams for instance in seen if isinstance(instance.streams, StreamsReading)]
-    if texts := frozenset(reading.topology for reading in readings if isinstance(reading.topology, str)):
-        return texts
-    deployments = [instance.deployment for instance in seen if isinstance(instance.deployment, Deployment)]
-    releases = {one.release for one in deployments if isinstance(one.release, str)}
-    try:
-        described = frozenset(map(topology_of, sorted(releases)))
-    except RunbookError as error:
-        return Missing(f"no running instance reports its topology, and describing it failed: {error}")
-    return described or Missing("no running instance reports its topology, and no instance has a release set")
 
 
 def _topics(
@@ -261,9 +244,9 @@ def _topics(
         except PatternTooSlow as error:
             return Missing(str(error))
     else:
-        # Without a topology the prefix is all there is. It may fit a neighbour's topics too: it only ever shows them.
+        # Without a topology only the prefix is known. It may fit another application's topics too: they are only shown.
         wanted |= {name for name in names.visible if name.startswith(f"{application.application_id}-")}
-    # A topic that is left out is taken for one that is gone.
+    # A topic that is left out would be taken for a topic that is gone.
     if hidden := names.unseen(wanted):
         return Missing("; ".join(hidden.values()))
     try:
@@ -278,7 +261,7 @@ def _partitions(
     named: TopologyTopics | Missing,
     topics: tuple[TopicReading, ...] | Missing,
     names: TopicNames,
-) -> tuple[PartitionReading, ...] | Missing:
+) -> tuple[PartitionLag, ...] | Missing:
     """Offsets on topology times cluster, never on what the group happens to have committed."""
     if isinstance(named, Missing):
         return named
@@ -291,5 +274,4 @@ def _partitions(
         return Missing("the topology description names no source topic; is it the one of this application?")
     if hidden := names.unseen(sources):
         return Missing("; ".join(hidden.values()))
-    counts = {topic.name: topic.partitions for topic in topics}
-    return reader.partitions(group_id, {name: counts.get(name, 0) for name in sources})
+    return read_partitions(reader, group_id, named.roles(sources), topics)

@@ -1,4 +1,4 @@
-"""What a change costs on the cluster: sizes of internal topics, and what the inputs still hold."""
+"""What a change costs on the cluster: sizes of internal topics, and the records that the inputs still hold."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable
@@ -13,10 +13,10 @@ from kstreams_runbooks.observe.kafka.offsets import HeldPartition
 def read_change_figures(
     reader: ClusterReader, *, internal: Collection[str], inputs: Collection[str], others: Collection[str] = ()
 ) -> ChangeFigures:
-    """Figures of these topics by full name; one that is not there, or that a broker does not tell of, is left out.
+    """Figures of these topics by full name; without those that do not exist, or that no broker reports.
 
     Bytes are read of `internal` topics, records and the oldest of them of `inputs`, partitions of all three.
-    Unreachable where no broker answers.
+    Unreachable if no broker answers.
     """
     names = {*internal, *inputs, *others} & reader.topic_names()
     try:
@@ -35,7 +35,7 @@ def read_change_figures(
 
 
 def _records(held: Iterable[HeldPartition]) -> dict[str, int]:
-    """Offsets that an input holds, over all of its partitions; nothing for one of which a partition is not known."""
+    """Offsets that an input holds, over all of its partitions; none for an input with an unknown partition."""
     found: defaultdict[str, int] = defaultdict(int)
     unknown = set()
     for one in held:
@@ -47,7 +47,7 @@ def _records(held: Iterable[HeldPartition]) -> dict[str, int]:
 
 
 def _oldest(held: Iterable[HeldPartition]) -> dict[str, int]:
-    """How far back an input reaches; nothing for one that is empty, or of which a partition is not known."""
+    """How far back an input reaches; none for an empty input, or one with an unknown partition."""
     found: defaultdict[str, list[int | Missing]] = defaultdict(list)
     for one in held:
         found[one.topic].append(one.oldest_ms)

@@ -1,4 +1,4 @@
-"""What a cluster and the instances on it show of applications that nobody has declared; reads and nothing else."""
+"""What a cluster and the instances on it show of applications that are not declared; only reads."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
@@ -24,19 +24,19 @@ from kstreams_runbooks.observe.lag.topology_topics import readable_topics
 from kstreams_runbooks.wire.limits import ExchangeLimits
 from kstreams_runbooks.wording import first_of
 
-# Most of the time is waiting for hosts on which nobody listens.
+# Most of the time is waiting for hosts on which no agent listens.
 _THREADS = 32
 _LIMITS = ExchangeLimits(connect_s=2.0, silence_s=2.0)
 _READS_TOPICS = frozenset({"consumer", "streams", ""})
 
 
 def read_signs(reader: ClusterReader) -> tuple[Signs, ...]:
-    """What every group on the cluster shows; Unreachable where no broker answers, Inconclusive where none lists."""
+    """What every group on the cluster shows; Unreachable if no broker answers, Inconclusive if none lists groups."""
     listed = reader.listed()
     asked = [one for one in listed if one.protocol_type in _READS_TOPICS and one.type != "share"]
     committed = reader.committed([one.group_id for one in asked])
     names = reader.names()
-    # By its name, an internal topic is a sign even where nothing else of it is visible.
+    # The name of an internal topic is a sign even if nothing else of its application is visible.
     internal = internal_by_id(names.every(), {one.group_id for one in listed})
     unseen = _unseen(names)
     return tuple(
@@ -52,7 +52,7 @@ def read_signs(reader: ClusterReader) -> tuple[Signs, ...]:
 
 
 def read_not_seen(reader: ClusterReader) -> tuple[str, ...]:
-    """Whether groups may not be visible to this login, with the right that shows them; topics are told by group."""
+    """Whether groups may not be visible to this login, with the right that shows them; topics are reported by group."""
     every = reader.lists_every_group()
     if isinstance(every, Missing):
         return (f"whether the list has every group is not known ({every.missing})",)
@@ -65,7 +65,7 @@ def read_not_seen(reader: ClusterReader) -> tuple[str, ...]:
 
 
 def _unseen(names: TopicNames) -> str:
-    """Why a group may have offsets and internal topics that nobody sees here, empty where it has none.
+    """Why a group may have offsets and internal topics that are not visible here, empty if it has none.
 
     Kafka's own topics count for nothing: no application of Kafka Streams reads them.
     """
@@ -99,7 +99,7 @@ def _signs(
 
 
 def read_found(reader: ClusterReader, signs: Sequence[Signs], ports: Sequence[int]) -> tuple[Found, ...]:
-    """What the instances of each application say: Jolokia is tried on the hosts of its members, at each of `ports`."""
+    """What the instances of each application report: Jolokia is tried on its members' hosts, at each of `ports`."""
     names = reader.names()
     ids = reader.transactional_ids()
     answers = jolokia_answers(signs, ports)
@@ -114,16 +114,16 @@ def read_found(reader: ClusterReader, signs: Sequence[Signs], ports: Sequence[in
 
 
 def jolokia_answers(signs: Sequence[Signs], ports: Sequence[int]) -> dict[str, dict[tuple[str, str], StreamsReading]]:
-    """By application, what its clients say by (host, URL).
+    """By application, what its clients report by (host, URL).
 
-    Each address is asked once for whatever is there: where nobody answers, no application is asked for.
+    Each address is polled once without an application id: if nothing answers, it is not polled for any application.
     """
     hosts = {one.group_id: _hosts(one.group) for one in signs}
     urls = sorted({(host, url) for each in hosts.values() for host in each for url in _urls(host, ports)})
     with ThreadPoolExecutor(max_workers=_THREADS, thread_name_prefix="discover") as pool:
         asked = {url: pool.submit(read_streams, url, limits=_LIMITS) for _, url in urls}
         first = {url: future.result() for url, future in asked.items()}
-        # A JVM with several clients says nothing of any until it is asked for one.
+        # A JVM with several clients reports none of them until it is polled for one.
         again = {
             (group_id, host, url): pool.submit(read_streams, url, application_id=group_id, limits=_LIMITS)
             for group_id, each in hosts.items()
@@ -141,10 +141,10 @@ def jolokia_answers(signs: Sequence[Signs], ports: Sequence[int]) -> dict[str, d
 
 
 def found_topology(text: str, application_id: str, names: TopicNames) -> FoundTopology | None:
-    """What a description says, None for one that cannot be read; `names` are the cluster's topics."""
+    """The topics that a description names, None for one that cannot be read; `names` are the cluster's topics."""
     try:
         topology = parse_topology(text)
-        topics, unreadable = readable_topics(text, application_id, names)
+        topics, unreadable = readable_topics(topology, application_id, names)
         sources, unproven = topics.read_on(names)
     except BadInput:
         return None

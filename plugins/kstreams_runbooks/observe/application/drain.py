@@ -1,15 +1,15 @@
-"""One reading of a drain: ends, then committed offsets, then the ends again, and who may still work."""
+"""One reading of a drain: ends, then committed offsets, then the ends again, and what may still work."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import lru_cache, partial
+from dataclasses import dataclass
+from functools import cache, partial
 
 from kstreams_runbooks.decide.drain.held_back import held_back
 from kstreams_runbooks.decide.drain.workers import running_instances, strange_members
 from kstreams_runbooks.decide.topology.java_pattern import KAFKAS_OWN
 from kstreams_runbooks.decide.topology.names import internal_by_id, is_changelog
 from kstreams_runbooks.decide.topology.partitions import all_tasks, tasks_of
-from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.deployers.protocol import Deployer
 from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.model.readings.drain import DrainReading, HeldBack, OpenTransaction, RunningInstance
@@ -19,33 +19,34 @@ from kstreams_runbooks.model.readings.readings import (
     GroupReading,
     InstanceReading,
     Missing,
-    TopicReading,
+    Taken,
 )
 from kstreams_runbooks.model.topology.declaration import Declaration
+from kstreams_runbooks.model.topology.topology import Topology
 from kstreams_runbooks.observe.application.application import (
     ObservedApplication,
     reading_instances,
     topics_of,
 )
+from kstreams_runbooks.observe.application.drain_topics import DrainTopics, drain_topics
 from kstreams_runbooks.observe.application.topologies import may_have_run
 from kstreams_runbooks.observe.kafka.cluster import ClusterReader
-from kstreams_runbooks.observe.kafka.offsets import Ends, Place, read_ends
-from kstreams_runbooks.observe.kafka.topic_names import TopicNames, not_visible
+from kstreams_runbooks.observe.kafka.offsets import Ends, GroupOffsets, Place, read_ends
+from kstreams_runbooks.observe.kafka.topic_names import not_visible
 from kstreams_runbooks.observe.kafka.transactions import Sightings
 from kstreams_runbooks.observe.lag.lag import LagAsked, lag_of
-from kstreams_runbooks.observe.lag.topology_topics import TopologyTopics, read_by
+from kstreams_runbooks.observe.lag.partition_rows import ClusterLook, places_of
+from kstreams_runbooks.observe.lag.topology_topics import read_by
 from kstreams_runbooks.observe.lag.unread_counts import Count, FirstOf, UnreadCounts
 from kstreams_runbooks.observe.login.failures import spoken_errors
 from kstreams_runbooks.wording import first_of
 
-_STATE_GONE = "this changelog existed and is gone: the state in it is lost; find out what deleted it"
-
 
 class DrainReader:
-    """Reads one application again and again.
+    """Reads one application repeatedly.
 
-    `count` and `first` are of UnreadCounts, `declared` is what a release declares of its windows and
-    suppressions. Descriptions are asked for once: while everything is down, each is a JVM.
+    `count` and `first` are of UnreadCounts, `declared` is what a release declares of its windows and suppressions.
+    Descriptions are read once: while everything is down, each one costs the start of a JVM.
     """
 
     def __init__(
@@ -63,12 +64,12 @@ class DrainReader:
         self._declared = declared
         self._sightings = Sightings()
         self._changelogs: set[str] = set()
-        self._describe = lru_cache(maxsize=4)(deployer.topology)
+        self._describe = cache(deployer.topology)
 
     def read(self, reader: ClusterReader) -> DrainReading:
-        """One reading; what could not be read is among its problems.
+        """One reading; the parts that could not be read are among its problems.
 
-        Unreachable where no broker answers, Inconclusive where one answers with an error that is of no part alone.
+        Unreachable if no broker answers, Inconclusive if a broker answers with an error that is not of one part alone.
         """
         with spoken_errors(self._application.application_id):
             return self._reading(reader)
@@ -78,93 +79,74 @@ class DrainReader:
         with reading_instances(self._application, self._deployer) as instances_read:
             group, names = reader.group(group_id), reader.names()
             instances = instances_read()
-        texts = may_have_run(instances, self._describe)
-        topology = texts if isinstance(texts, Missing) else topics_of(texts, group_id, names)
-        if isinstance(texts, Missing) or isinstance(topology, Missing):
-            unknown = {one.missing: None for one in (texts, topology) if isinstance(one, Missing)}
+        ran = may_have_run(instances, self._describe)
+        topology = ran if isinstance(ran, Missing) else topics_of(ran, group_id, names)
+        if isinstance(ran, Missing) or isinstance(topology, Missing):
+            unknown = {one.missing: None for one in (ran, topology) if isinstance(one, Missing)}
             return DrainReading(taken, (), {}, {}, {}, problems=tuple(unknown))
-        # While two topologies run or are set, nothing says whose a task is.
-        text = next(iter(texts)) if len(texts) == 1 else None
-        sources, unproven = topology.read_on(names)
-        outputs = (topology.outputs | set(self._application.outputs)) - sources
-        changelogs = topology.changelogs - sources
-        kept = changelogs & names.visible
-        self._changelogs |= kept
-        found = {topic.name: topic for topic in reader.topics((sources | outputs | kept) & names.visible)}
-        hidden = names.unseen((sources | outputs | changelogs | self._changelogs) - found.keys())
-        topics = {name: topic for name, topic in found.items() if name not in kept}
-        places = [(topic.name, number) for topic in topics.values() for number in range(topic.partitions)]
-        before = read_ends(reader.librdkafka, places)
-        asked = LagAsked(self._application.name, group_id, self._roles(sources, topology), unproven)
-        lag, after = self._lag(reader, group, asked, topics, places, names, hidden)
-        sinks = {name: end for name, end in _log_ends(after).items() if name.rpartition("-")[0] in outputs}
-        of_group = None if isinstance(group, Missing) else group
-        counts = {topic.name: topic.partitions for topic in topics.values()}
-        reads = {} if text is None else read_by(text, group_id, names)
-        held = partial(tasks_of, read_by=reads, partitions=counts)
-        running = running_instances(instances, of_group, held, taken.at_ms)
-        assigned = self._assigned(of_group, sources, names)
-        left_over = "" if running else self._left_over_hidden(reader, sources, names)
+        # While two topologies run or are set, a task may belong to either.
+        only = ran[0] if len(ran) == 1 else None
+        self._changelogs |= topology.changelogs & names.visible
+        topics = drain_topics(reader, topology, self._application.outputs, names, self._changelogs)
+        return self._of(reader, _Seen(taken, group, instances, only), topics)
+
+    def _of(self, reader: ClusterReader, seen: "_Seen", topics: DrainTopics) -> DrainReading:
+        """The reading of these topics: their ends, then committed offsets, then their ends again."""
+        before = read_ends(reader.librdkafka, topics.places)
+        lag, after = self._lag(reader, seen.group, topics)
+        reads = {} if seen.topology is None else read_by(seen.topology, self._application.application_id, topics.names)
+        held = partial(tasks_of, read_by=reads, partitions=topics.counts)
+        running = running_instances(seen.instances, seen.known_group, held, seen.taken.at_ms)
+        left_over = () if running else self._left_over_hidden(reader, topics)
         return DrainReading(
-            taken,
+            seen.taken,
             self._counted(lag.partitions, running),
             _log_ends(before),
             _log_ends(after),
-            sinks,
-            other_ids={name: topic.topic_id for name, topic in found.items() if name in outputs | kept},
+            topics.sinks(_log_ends(after)),
+            other_ids=topics.other_ids,
             group_state=lag.group_state,
             instances=running,
-            all_tasks=all_tasks(reads, counts),
-            open_transactions=self._open(reader, after, taken.at_ms),
-            held_back=() if text is None else self._held_back(text, instances, reads, lag),
+            all_tasks=all_tasks(reads, topics.counts),
+            open_transactions=self._open(reader, after, seen.taken.at_ms),
+            held_back=() if seen.topology is None else self._held_back(seen.topology, seen.instances, reads, lag),
             problems=(
-                # Why the group is missing is the first of them, and may be why its offsets are.
+                # The reason why the group is missing comes first: it may also be why its offsets are.
                 *dict.fromkeys(lag.problems),
-                *strange_members(instances, of_group),
+                *strange_members(seen.instances, seen.known_group),
                 *(f"{place[0]}-{place[1]}: {why}" for place, why in _unread(before | after)),
-                *self._of_outputs(topology, outputs, names, hidden),
-                *(hidden[name] for name in sorted(changelogs & hidden.keys())),
-                *(f"{name}: {_STATE_GONE}" for name in sorted(self._changelogs - names.visible - hidden.keys())),
-                *assigned,
-                *filter(None, [left_over]),
+                *topics.problems(),
+                *_assigned(seen.known_group, topics),
+                *left_over,
             ),
         )
 
-    def _roles(self, sources: Collection[str], topology: TopologyTopics) -> dict[str, LagRole]:
-        roles: dict[str, LagRole] = dict.fromkeys(sources, "source")
-        return roles | dict.fromkeys(topology.internal, "repartition")
-
-    def _assigned(self, group: GroupReading | None, sources: Collection[str], names: TopicNames) -> Iterable[str]:
-        """Topics that a member reads now and that are hidden, whatever the topology says."""
-        members = () if group is None else group.members
-        assigned = {place.rpartition("-")[0] for one in members for place in one.partitions}
-        return [f"a member of the group reads it: {why}" for why in names.unseen(assigned - set(sources)).values()]
-
-    def _left_over_hidden(self, reader: ClusterReader, sources: Collection[str], names: TopicNames) -> str:
+    def _left_over_hidden(self, reader: ClusterReader, topics: DrainTopics) -> Iterator[str]:
         """While nothing runs: hidden topics with records that a release which ran before may have left unread.
 
         Internal ones of its own, by their names, and any other that its group may have offsets on: a broker leaves
         those offsets out.
         """
-        group_id = self._application.application_id
+        group_id, names, sources = self._application.application_id, topics.names, topics.sources
         if isinstance(names.hidden, Missing):
-            return (
+            yield (
                 f"whether {group_id} has left records unread on topics that are not visible to this login is not "
                 f"known; {names.hidden.missing}"
             )
-        if not names.hidden:
-            return ""
-        internal = internal_by_id(names.hidden, {group_id, *(group for group, *_ in reader.groups())})
-        own = [name for name in internal.get(group_id, ()) if not is_changelog(name) and name not in sources]
-        others = names.hidden.difference(KAFKAS_OWN, sources, *internal.values())
-        return "; ".join((*map(not_visible, own), *_perhaps_committed(group_id, others)))
+        elif names.hidden:
+            internal = internal_by_id(names.hidden, {group_id, *(group for group, *_ in reader.groups())})
+            own = [name for name in internal.get(group_id, ()) if not is_changelog(name) and name not in sources]
+            others = names.hidden.difference(KAFKAS_OWN, sources, *internal.values())
+            if found := "; ".join((*map(not_visible, own), *_perhaps_committed(group_id, others))):
+                yield found
 
     def _counted(
         self, rows: tuple[PartitionLag, ...], running: tuple[RunningInstance, ...]
     ) -> tuple[PartitionLag, ...]:
-        """The rows with records for offsets; of what nothing reads any more only where nothing runs that could.
+        """The rows with records for offsets; of topics that nothing reads any more only if no instance runs.
 
-        Then it is a finding, and a marker alone is none. Where those cannot be counted their offsets stay.
+        Such a topic may then have unread records, which are a finding; a marker alone is not one. If they cannot be
+        counted, their offsets stay.
         """
         counted = self._unread.of(rows)
         if not running:
@@ -173,35 +155,34 @@ class DrainReader:
         return counted
 
     def _lag(
-        self,
-        reader: ClusterReader,
-        group: GroupReading | Missing,
-        asked: LagAsked,
-        topics: Mapping[str, TopicReading],
-        places: list[Place],
-        names: TopicNames,
-        hidden: Mapping[str, str],
+        self, reader: ClusterReader, group: GroupReading | Missing, topics: DrainTopics
     ) -> tuple[ApplicationLag, dict[Place, Ends]]:
         """Committed offsets, and after them the ends of everything."""
-        group_id, roles = asked.application_id, dict(asked.reads or {})
+        group_id = self._application.application_id
         committed = reader.committed([group_id])
-        offsets = committed[group_id]
-        # Topics that nothing reads any more are told, and in no total: by offsets, and internal ones by their names.
+        orphaned = {topic.name: topic for topic in reader.topics(self._orphaned(reader, committed[group_id], topics))}
+        look = ClusterLook(
+            committed,
+            {**topics.moving, **orphaned},
+            read_ends(reader.librdkafka, [*topics.places, *places_of(orphaned.values())]),
+            {} if isinstance(group, Missing) else {group_id: (group.type, group.state)},
+            topics.hidden,
+            {group_id: group.missing} if isinstance(group, Missing) else {},
+        )
+        roles: dict[str, LagRole] = {**dict.fromkeys(orphaned, "orphaned"), **topics.roles}
+        lag = lag_of(LagAsked(self._application.name, group_id, topics.roles, topics.unproven), roles, look)
+        return lag, {place: ends for place, ends in look.ends.items() if place[0] in topics.moving}
+
+    def _orphaned(self, reader: ClusterReader, offsets: GroupOffsets | Missing, topics: DrainTopics) -> set[str]:
+        """Topics that nothing reads any more, which are in no total: by offsets, and internal ones by their names."""
+        group_id = self._application.application_id
         left = set() if isinstance(offsets, Missing) else {topic for topic, _ in offsets}
-        internal = internal_by_id(names.visible, {group_id, *(name for name, *_ in reader.groups())})
+        internal = internal_by_id(topics.names.visible, {group_id, *(name for name, *_ in reader.groups())})
         left |= {name for name in internal.get(group_id, ()) if not is_changelog(name)}
-        left -= roles.keys() | topics.keys()
-        orphaned = {topic.name: topic for topic in reader.topics(left)}
-        places = [*places, *((one.name, number) for one in orphaned.values() for number in range(one.partitions))]
-        after = read_ends(reader.librdkafka, places)
-        known = {} if isinstance(group, Missing) else {group_id: (group.type, group.state)}
-        unlisted = {group_id: group.missing} if isinstance(group, Missing) else {}
-        reads: dict[str, LagRole] = {**dict.fromkeys(orphaned, "orphaned"), **roles}
-        lag = lag_of(asked, known, committed, reads, {**topics, **orphaned}, after, hidden, unlisted)
-        return lag, {place: ends for place, ends in after.items() if place[0] in topics}
+        return left - topics.roles.keys() - topics.moving.keys()
 
     def _open(self, reader: ClusterReader, ends: Mapping[Place, Ends], at_ms: int) -> tuple[OpenTransaction, ...]:
-        """Transactions behind which something cannot be read; where nobody tells whose one is, it is told without."""
+        """Transactions behind which something cannot be read; one of an unknown producer is listed without a name."""
         places = [
             place
             for place, each in ends.items()
@@ -214,7 +195,7 @@ class DrainReader:
         return (*found, *(OpenTransaction(name, None, None, None, None, why=why) for name in sorted(silent)))
 
     def _held_back(
-        self, text: str, instances: tuple[InstanceReading, ...], reads: Mapping[str, str], lag: ApplicationLag
+        self, topology: Topology, instances: tuple[InstanceReading, ...], reads: Mapping[str, str], lag: ApplicationLag
     ) -> tuple[HeldBack, ...]:
         times = dict[str, int]()
         for one in lag.read:
@@ -223,19 +204,28 @@ class DrainReader:
                 times[sub] = max(times.get(sub, one.stream_time_ms), one.stream_time_ms)
         releases = {one.deployment.release for one in instances if isinstance(one.deployment, Deployment)}
         known = [self._declared(release) for release in releases if isinstance(release, str)]
-        return held_back(parse_topology(text), known[0] if len(known) == 1 else None, times)
+        return held_back(topology, known[0] if len(known) == 1 else None, times)
 
-    def _of_outputs(
-        self, topology: TopologyTopics, outputs: Collection[str], names: TopicNames, hidden: Mapping[str, str]
-    ) -> list[str]:
-        """Why its outputs are not known: nothing may be taken for unchanged that nobody looked at."""
-        if topology.extractors and not self._application.outputs:
-            [first, *_] = sorted(topology.extractors)
-            return [f"sink {first} writes to topics that its records name; declare them as outputs"]
-        return [
-            f"output {name}: {hidden.get(name, 'the topic does not exist on the cluster')}"
-            for name in sorted(set(outputs) - names.visible)
-        ]
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """The application itself in one pass; `topology` is the one that runs, None while there are two."""
+
+    taken: Taken
+    group: GroupReading | Missing
+    instances: tuple[InstanceReading, ...]
+    topology: Topology | None
+
+    @property
+    def known_group(self) -> GroupReading | None:
+        return None if isinstance(self.group, Missing) else self.group
+
+
+def _assigned(group: GroupReading | None, topics: DrainTopics) -> Iterable[str]:
+    """Topics that a member reads now and that are hidden, also if the topology does not name them."""
+    members = () if group is None else group.members
+    assigned = {place.rpartition("-")[0] for one in members for place in one.partitions}
+    return [f"a member of the group reads it: {why}" for why in topics.names.unseen(assigned - topics.sources).values()]
 
 
 def _perhaps_committed(group_id: str, hidden: Collection[str]) -> Iterable[str]:

@@ -1,4 +1,4 @@
-"""Jolokia's answer to the one bulk request, with the types that it must have before anything is read from it.
+"""Jolokia's answer to the one bulk request, with its types checked before any value is used.
 
 Jolokia protocol, "Responses and errors": one object per request, with `request`, `status`, `value` and `timestamp`.
 """
@@ -16,7 +16,7 @@ _LAST_MS: Final = 100_000_000_000_000
 _LONGEST_DESCRIPTION: Final = 2**20
 _CONTROL: Final = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 
-# What each text may look like: nothing that could end a line, a cell or a quotation where it is shown.
+# The form of each text: nothing that could end a line, a table cell or a quotation where it is shown.
 APPLICATION_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
 STATE: Final = re.compile(r"[A-Z_]{1,40}")
 VERSION: Final = re.compile(r"[A-Za-z0-9._+-]{1,60}")
@@ -28,7 +28,7 @@ class NotJolokia(ValueError):
 
 
 def parts_of(document: Any) -> dict[str, Mapping[str, Any]]:
-    """Jolokia's parts by the bean that was asked for, as they came."""
+    """Jolokia's parts by the requested bean, as they came."""
     if not isinstance(document, list):
         raise NotJolokia("it is not a list of answers")
     found: dict[str, Mapping[str, Any]] = {}
@@ -44,7 +44,7 @@ def parts_of(document: Any) -> dict[str, Mapping[str, Any]]:
 
 
 def pattern(part: Mapping[str, Any] | None, what: str) -> dict[str, Mapping[str, Any]]:
-    """Attributes by bean name in the answer to a pattern; empty where Jolokia knows no such bean."""
+    """Attributes by bean name in the answer to a pattern; empty if Jolokia knows no such bean."""
     value = _value(part, what)
     if value is None:
         return {}
@@ -57,7 +57,7 @@ def pattern(part: Mapping[str, Any] | None, what: str) -> dict[str, Mapping[str,
 
 
 def bean(part: Mapping[str, Any] | None, what: str) -> Mapping[str, Any] | None:
-    """Attributes in the answer about one bean; None where Jolokia does not know it."""
+    """Attributes in the answer about one bean; None if Jolokia does not know it."""
     return _value(part, what)
 
 
@@ -78,7 +78,7 @@ def _value(part: Mapping[str, Any] | None, what: str) -> Mapping[str, Any] | Non
 
 
 def text(values: Mapping[str, Any], name: str, shape: re.Pattern[str]) -> str | None:
-    """A short text, None where it is not there."""
+    """A short text, None if it is missing."""
     value = values.get(name)
     if value is None:
         return None
@@ -88,7 +88,7 @@ def text(values: Mapping[str, Any], name: str, shape: re.Pattern[str]) -> str | 
 
 
 def description(values: Mapping[str, Any], name: str) -> str | None:
-    """A text of several lines, None where it is not there or empty."""
+    """A text of several lines, None if it is missing or empty."""
     value = values.get(name)
     if value is None or value == "":
         return None
@@ -102,7 +102,7 @@ def description(values: Mapping[str, Any], name: str) -> str | None:
 
 
 def count(values: Mapping[str, Any], name: str, *, lowest: int = 0) -> int | None:
-    """A whole number from `lowest` up, None where it is not there. Metrics are doubles: 2.0 is 2."""
+    """A whole number from `lowest` up, None if it is missing. Metrics are doubles: 2.0 is 2."""
     value = values.get(name)
     if value is None:
         return None
@@ -114,7 +114,7 @@ def count(values: Mapping[str, Any], name: str, *, lowest: int = 0) -> int | Non
 
 
 def moment(values: Mapping[str, Any], name: str, *, per_second: int) -> int | None:
-    """A time after 1970 as whole seconds or milliseconds, None where it is not there."""
+    """A time after 1970 as whole seconds or milliseconds, None if it is missing."""
     value = count(values, name)
     if value is not None and value >= _LAST_MS // (1000 // per_second):
         raise NotJolokia(f"{name} is out of range")

@@ -1,6 +1,6 @@
-"""What an instance's Streams client says of itself, by one Jolokia request.
+"""What an instance's Streams client reports about itself, in one Jolokia request.
 
-The process is never asked: an instance in ERROR keeps its JVM. Its metrics go, though: Streams closes its client on
+The process is never asked: an instance in ERROR keeps its JVM. Its metrics are gone: Streams closes its client on
 the way into ERROR and every bean with it (seen in 3.4.1 and 4.3.1), so "no Streams client in a JVM that lives" is a
 reading of its own, with the JVM's start.
 """
@@ -58,7 +58,7 @@ _REQUEST = [
 ]
 _PID = re.compile(r"[0-9]{1,9}")
 LIMITS = ExchangeLimits()
-# Application ids that one sentence names.
+# How many application ids one sentence names.
 _SHOWN = 5
 
 
@@ -67,9 +67,9 @@ def read_streams(
 ) -> StreamsReading | Missing:
     """The Streams client behind a Jolokia base URL (`http://host:port/jolokia`).
 
-    With several clients in the JVM the one of `application_id` is taken. Missing says which of these it was: the URL
-    is none, no process listens, no answer within `limits`, no Jolokia agent, more than one client, only clients of
-    other applications; NoClient where the JVM has none at all. Nothing that an agent sends raises.
+    With several clients in the JVM, the one of `application_id` is read. Missing has the reason: the URL is not valid,
+    no process listens, no answer within `limits`, no Jolokia agent, more than one client, only clients of other
+    applications; NoClient if the JVM has none at all. Nothing that an agent sends raises.
     """
     from kstreams_runbooks.wire.http import NoAnswer, post
     from kstreams_runbooks.wire.strict_json import parsed
@@ -101,10 +101,10 @@ def _path(path: str) -> str:
 def streams_from(
     parts: Mapping[str, Mapping[str, Any]], taken: Taken, application_id: str | None = None
 ) -> StreamsReading | Missing:
-    """The reading in Jolokia's answers by requested bean. Pure; a bean that is not there has status 404.
+    """The reading in Jolokia's answers by requested bean. Pure; a bean that does not exist has status 404.
 
-    One value of another type than Kafka Streams gives it makes the whole reading Missing: whatever sent it, the rest
-    cannot be relied on either.
+    One value of another type than Kafka Streams gives it makes the whole reading Missing: the rest of such an answer is
+    not reliable either.
     """
     try:
         return _streams(parts, taken, application_id)
@@ -188,7 +188,7 @@ def _start(part: Mapping[str, Any] | None) -> Start | Missing:
 
 
 def _up_ms(part: Mapping[str, Any] | None, start: Start) -> int | None:
-    """By the agent's own clock, which the answer has in seconds: the reader's may be another one."""
+    """By the agent's own clock, which the answer has in seconds: the reader's clock may differ."""
     answered_s = None if part is None else moment(part, "timestamp", per_second=1)
     return None if answered_s is None else max(0, answered_s * 1000 - start.started_at_ms)
 
@@ -210,10 +210,10 @@ def _restoring(part: Mapping[str, Any] | None, client_id: str, version: str) -> 
 
 
 def _remaining(part: Mapping[str, Any] | None, client_id: str, restoring: int | Missing) -> int | Missing:
-    """Records that restoring tasks have to go, -1 where Streams does not know yet.
+    """Records that restoring tasks still have to restore, -1 if Streams does not know yet.
 
-    A task that is done keeps the transaction markers at the end of its changelog as "remaining" (1 or 2 records,
-    seen in 4.3.1 under exactly_once_v2), so the figure means nothing once no task restores.
+    A task that is done keeps the transaction markers at the end of its changelog as "remaining" (1 or 2 records, seen
+    in 4.3.1 under exactly_once_v2), so the figure means nothing once no task restores.
     """
     values = _figures(part, _TASKS, client_id, _REMAINING, lowest=-1)
     if isinstance(restoring, Missing):
@@ -226,7 +226,7 @@ def _remaining(part: Mapping[str, Any] | None, client_id: str, restoring: int | 
 
 
 def _figures(part: Mapping[str, Any] | None, what: str, client_id: str, name: str, *, lowest: int) -> list[int]:
-    """One figure of every bean of the client; empty where one of them lacks it: a sum without it would be too small."""
+    """One figure of every bean of the client; empty if one of them lacks it: a sum without it would be too small."""
     found = [
         count(values, name, lowest=lowest)
         for place, values in pattern(part, what).items()
@@ -241,7 +241,7 @@ def _of_client(name: str, client_id: str) -> bool:
 
 
 def _property(name: str, key: str) -> str:
-    """Value of one key of an object name; empty where it has none."""
+    """Value of one key of an object name; empty if it has none."""
     pairs = dict(pair.partition("=")[::2] for pair in name.partition(":")[2].split(","))
     return pairs.get(key, "").strip('"')
 

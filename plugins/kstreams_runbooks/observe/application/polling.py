@@ -1,4 +1,4 @@
-"""Asking many instances at once, so that the dead ones of one application cost no other application its turn."""
+"""Polls many instances at once; an application with dead instances does not delay the others."""
 
 import threading
 import time
@@ -11,10 +11,10 @@ _T = TypeVar("_T")
 
 # Most of the time is waiting: more threads only hold more connections open at once.
 _THREADS = 32
-# A quarter of the threads: three applications whose agents all hang leave a quarter for the others.
+# A quarter of the threads: with three applications whose agents all hang, a quarter is left for the others.
 _OF_ONE = 8
-# Two answers of 10 s, one after the other. Of an application with more hanging instances than that the rest is not
-# asked; they would most likely be Missing as well.
+# Two answers of 10 s, one after the other. If an application has more hanging instances than that, the rest is not
+# polled; they would most likely be Missing as well.
 _SECONDS = 20.0
 
 
@@ -40,7 +40,7 @@ def poll_all(
 
 
 class _Work(Generic[_T]):
-    """The calls that are left, and what came of the others."""
+    """The remaining calls, and the results of the others."""
 
     def __init__(
         self,

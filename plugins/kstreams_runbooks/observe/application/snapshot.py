@@ -1,4 +1,4 @@
-"""Everything of an application that a dry run must not change: equal worlds give equal bytes."""
+"""Everything of an application that a dry run must not change: an unchanged application gives equal bytes."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,13 +10,10 @@ from kstreams_runbooks.model.readings.readings import ApplicationReading, Instan
 from kstreams_runbooks.observe.application.application import ObservedApplication, ObservedInstance, read_application
 from kstreams_runbooks.observe.kafka.cluster import ClusterReader
 
-# observe.offsets says it of a partition that the broker answered for: a fact that stands still, and nothing missing.
-_NEVER_COMMITTED = Missing("never committed")
-
 
 @runtime_checkable
 class _Stateful(Protocol):
-    """An instance whose declaration has its state.dir: where a deployer clears it on this machine."""
+    """An instance whose declaration has its state.dir, if a deployer clears it on this machine."""
 
     @property
     def state_dir(self) -> Path: ...
@@ -27,9 +24,9 @@ def snapshot(
 ) -> dict[str, Any]:
     """Topic ids and configs, process starts and releases, task directories and stores.
 
-    With `quiesced` the committed offsets too: with traffic they move by themselves. What cannot be read stands there
-    as `{"missing": why}` (`missing_in` lists it); None is a partition that was never committed. Unreachable where no
-    broker answers.
+    With `quiesced` the committed offsets too: with traffic they move by themselves. A part that cannot be read is
+    `{"missing": why}` (`missing_in` lists it); None is a partition that was never committed. Unreachable if no broker
+    answers.
     """
     reading = read_application(application, reader, deployer)
     document: dict[str, Any] = {
@@ -83,7 +80,7 @@ def _instance(instance: InstanceReading) -> dict[str, Any]:
         declared = _missing(deployment.missing)
     else:
         unknown = deployment.process == "unknown"
-        # A word is no reading: it would be the same word after any change.
+        # A word is not a reading: it would be the same word after any change.
         stated = "as its declaration states it, not observed; declare deployer.commands.instances"
         release = Missing(stated) if deployment.stated else deployment.release
         declared = {
@@ -123,13 +120,8 @@ def _local_state(instance: ObservedInstance, application_id: str) -> Any:
 def _committed(reading: ApplicationReading) -> Any:
     if isinstance(reading.partitions, Missing):
         return _missing(reading.partitions.missing)
+    # That a partition was never committed is a fact that does not change, and nothing is missing.
     return {
-        partition.name: _offset(partition.committed)
+        partition.name: _missing(partition.why) if partition.state == "missing" else partition.committed
         for partition in sorted(reading.partitions, key=lambda one: (one.topic, one.partition))
     }
-
-
-def _offset(committed: int | Missing) -> Any:
-    if committed == _NEVER_COMMITTED:
-        return None
-    return _missing(committed.missing) if isinstance(committed, Missing) else committed

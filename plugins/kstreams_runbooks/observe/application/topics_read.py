@@ -1,9 +1,10 @@
-"""Which topics each application reads, from the topologies that run: what a lag reading is asked about."""
+"""Which topics each application reads, from the topologies that run: the input of a lag reading."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.readings.lag import LagRole
 from kstreams_runbooks.model.readings.readings import Missing, NoClient, NotListening, StreamsReading
@@ -17,7 +18,7 @@ from kstreams_runbooks.observe.lag.lag import LagAsked
 from kstreams_runbooks.observe.lag.topology_topics import TopologyTopics, readable_topics
 from kstreams_runbooks.wire.limits import ExchangeLimits
 
-# Instances whose answers one sentence repeats.
+# How many instances one sentence quotes.
 _SHOWN = 3
 
 NO_TOPOLOGY_REPORTED = (
@@ -28,12 +29,12 @@ NO_TOPOLOGY_REPORTED = (
 
 @dataclass(frozen=True, slots=True)
 class PolledTopics:
-    """What the instances of one application say; `reads` is None where they do not tell all that it reads.
+    """What the instances of one application report; `reads` is None if they do not report all that it reads.
 
-    `reads` are topics by role, `keeps` changelogs that it may have, `failed` instances that are in ERROR. Where `reads`
-    is None, `lacking` says why, and `partly` has the topics that are known all the same. `heard`: some instance told a
-    topology, so that what was told before may not be so any more; `silent` are those that told none. `patterns` are the
-    sources by pattern, whose topics are among `reads`.
+    `reads` are topics by role, `keeps` changelogs that it may have, `failed` instances that are in ERROR. If `reads` is
+    None, `lacking` is the reason, and `partly` has the topics that are known all the same. `heard`: some instance
+    reported a topology, and an earlier one may be out of date; `silent` are the instances that reported none.
+    `patterns` are the sources by pattern, whose topics are among `reads`.
     """
 
     reads: Mapping[str, LagRole] | None
@@ -47,7 +48,7 @@ class PolledTopics:
 
 
 def topics_to_read(entry: ObservedApplication, polled: PolledTopics | None) -> LagAsked:
-    """What is asked about an application by what its instances tell now."""
+    """The input of a lag reading of an application, by what its instances report now."""
     asked = _nothing_known(entry)
     if polled is None:
         return replace(asked, lacking=NO_TOPOLOGY_REPORTED)
@@ -55,7 +56,7 @@ def topics_to_read(entry: ObservedApplication, polled: PolledTopics | None) -> L
 
 
 def topics_to_read_again(entry: ObservedApplication, known: KnownTopology, names: TopicNames) -> LagAsked:
-    """The same by a topology that was told before; its patterns are matched anew with the cluster's topics."""
+    """The same by a topology that was reported earlier; its patterns are matched again with the cluster's topics."""
     patterns = TopologyTopics(frozenset(), frozenset(), frozenset(known.patterns), frozenset())
     try:
         found, lacking = patterns.read_on(names)
@@ -72,7 +73,7 @@ def _nothing_known(entry: ObservedApplication) -> LagAsked:
 def poll_instances(
     entries: Sequence[ObservedApplication], names: TopicNames, limits: ExchangeLimits = LIMITS
 ) -> dict[str, PolledTopics]:
-    """What the instances of each application say, by its name; slow ones of one cost no other its turn.
+    """What the instances of each application report, by its name; slow ones of one do not delay another.
 
     In the middle of a roll two topologies may run: what either reads is read. `names` are the cluster's topics: as long
     as a pattern may match a hidden one, not all that it reads is known.
@@ -110,10 +111,10 @@ def poll_instances(
 
 
 def _failed(found: StreamsReading | Missing) -> str:
-    """Why an instance is failed for good, empty where it is not or nobody can say.
+    """Why an instance is failed for good, empty if it is not or that is not known.
 
     Streams closes its client on the way into ERROR, and every metric with it (observe/application/metrics.py). A JVM
-    that has other clients says nothing of this one: it may be another application's, behind a wrong address.
+    that has other clients proves nothing about this one: it may be another application's, behind a wrong address.
     """
     if isinstance(found, StreamsReading):
         return found.state if is_in_error(found.state) else ""
@@ -136,19 +137,19 @@ def _polled(
     partly: dict[str, LagRole] = {}
     for text in sorted(texts):
         try:
-            topics, why = readable_topics(text, entry.application_id, names)
+            topics, why = readable_topics(parse_topology(text), entry.application_id, names)
         except BadInput as error:
             # The others of the cluster are read all the same.
             lacking.append(f"the topology that an instance reports cannot be read: {error}")
             continue
         if why:
             lacking.append(why)
-            # What it is declared to read is looked at, whether or not the pattern that nobody can read here matches it.
+            # Its declared inputs are read, whether or not the pattern that cannot be read here matches them.
             partly |= dict.fromkeys(entry.inputs, "source")
         found, unproven = topics.read_on(names)
         if unproven:
             lacking.append(unproven)
-            # What the pattern matches as far as it is seen is looked at as well.
+            # The visible topics that the pattern matches are read as well.
             partly |= dict.fromkeys(found, "source")
         reads |= {topic: "repartition" if topic in topics.internal else "source" for topic in found}
         keeps |= topics.changelogs

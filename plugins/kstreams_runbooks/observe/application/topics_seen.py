@@ -14,8 +14,8 @@ from kstreams_runbooks.observe.lag.topology_topics import try_pattern
 def read_topics_seen(reader: ClusterReader, needed: NeededTopics) -> TopicsSeen:
     """The needed topics that exist, those that this login may not see, and what each source pattern matches.
 
-    A pattern that cannot be read here has no entry. Unreachable where no broker answers, Inconclusive where the brokers
-    do not describe the topics.
+    A pattern that cannot be read here has no entry. Unreachable if no broker answers, Inconclusive if the brokers do
+    not describe the topics.
     """
     names = reader.names()
     matching = {
@@ -34,7 +34,7 @@ def read_topics_seen(reader: ClusterReader, needed: NeededTopics) -> TopicsSeen:
 
 
 def _hidden_match(names: TopicNames, pattern: str) -> str:
-    """Why a pattern may match topics that are not visible, empty where it matches none of them."""
+    """Why a pattern may match topics that are not visible, empty if it matches none of them."""
     if isinstance(names.hidden, Missing):
         return names.hidden.missing
     found = sorted(name for name in names.hidden if matched(pattern, name))

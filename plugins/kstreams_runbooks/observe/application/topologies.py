@@ -1,40 +1,79 @@
-"""Which topologies an application may still have records for: what runs, and what ran before it was stopped."""
+"""Which topologies an application may still have records for: those that run, and those that ran before a stop.
 
-from collections.abc import Callable
+A description is parsed here, where it is read; the text stays in the reading, as evidence. Descriptions of one topology
+may differ: each run of a program prints other addresses of its lambdas.
+"""
 
-from kstreams_runbooks.errors import RunbookError
+from collections.abc import Callable, Iterable
+
+from kstreams_runbooks.decide.topology.text import parse_topology
+from kstreams_runbooks.errors import BadInput, RunbookError
 from kstreams_runbooks.model.readings.readings import Deployment, InstanceReading, Missing, StreamsReading
+from kstreams_runbooks.model.target import Target
+from kstreams_runbooks.model.topology.topology import Topology
 
 
-def may_have_run(instances: tuple[InstanceReading, ...], topology_of: Callable[[str], str]) -> frozenset[str] | Missing:
-    """Every topology that runs, and that of each release which is set where nobody runs it: it may have run last.
+def run_or_set(
+    instances: Iterable[InstanceReading], topology_of: Callable[[Target], str]
+) -> tuple[Topology, ...] | Missing:
+    """Every topology that runs; if none runs, that of every target that is set.
 
-    Nothing is proven from a release that is only somebody's word, nor past an instance that hides its topology, or of
-    which nobody knows what it ran.
+    Instances that were stopped in the middle of a roll have two, and either may have run last. `topology_of` is the
+    deployer's: it raises RunbookError.
     """
-    texts, told, silent = set[str](), set[str](), set[str]()
+    seen = tuple(instances)
+    readings = [instance.streams for instance in seen if isinstance(instance.streams, StreamsReading)]
+    if texts := {reading.topology for reading in readings if isinstance(reading.topology, str)}:
+        return _parsed(texts)
+    deployments = [instance.deployment for instance in seen if isinstance(instance.deployment, Deployment)]
+    targets = {one.target for one in deployments if isinstance(one.target, Target)}
+    try:
+        described = set(map(topology_of, sorted(targets)))
+    except RunbookError as error:
+        return Missing(f"no running instance reports its topology, and describing it failed: {error}")
+    return _parsed(described)
+
+
+def may_have_run(
+    instances: tuple[InstanceReading, ...], topology_of: Callable[[Target], str]
+) -> tuple[Topology, ...] | Missing:
+    """Every topology that runs, and that of each target whose release no instance runs: it may have run last.
+
+    Nothing is proven from a release that is only stated, nor if an instance hides its topology or its last release is
+    unknown.
+    """
+    texts, told, silent = set[str](), set[str](), set[Target]()
     for one in instances:
-        release = one.deployment.release if isinstance(one.deployment, Deployment) else one.deployment
+        target = one.deployment.target if isinstance(one.deployment, Deployment) else one.deployment
         if isinstance(one.streams, StreamsReading):
             if isinstance(one.streams.topology, Missing):
                 return Missing(f"{one.instance}: {one.streams.topology.missing}")
             texts.add(one.streams.topology)
-            # What is set and was not started yet, nobody tells.
+            # No report has a release that is set and was not started yet.
             sure = isinstance(one.deployment, Deployment) and one.deployment.applied is True
-            told |= {release} if sure and isinstance(release, str) else set()
+            told |= {target.release} if sure and isinstance(target, Target) else set()
         elif isinstance(one.deployment, Deployment) and one.deployment.stated:
             return Missing(
                 f"{one.instance}: its release is only stated in its declaration and was not observed; start it, or "
                 "declare deployer.commands.instances"
             )
-        elif isinstance(release, str):
-            silent.add(release)
+        elif isinstance(target, Target):
+            silent.add(target)
         else:
-            why = f"it reports no topology, and which release it ran last is not known ({release.missing})"
+            why = f"it reports no topology, and which release it ran last is not known ({target.missing})"
             return Missing(f"{one.instance}: {why}; make its deployer report it, or take it out of the declaration")
-    for release in sorted(silent - told):
+    for target in sorted(one for one in silent if one.release not in told):
         try:
-            texts.add(topology_of(release))
+            texts.add(topology_of(target))
         except RunbookError as error:
-            return Missing(f"no instance reports the topology of {release}, and describing it failed: {error}")
-    return frozenset(texts) or Missing("no running instance reports its topology, and no instance has a release set")
+            return Missing(f"no instance reports the topology of {target.release}, and describing it failed: {error}")
+    return _parsed(texts)
+
+
+def _parsed(texts: Iterable[str]) -> tuple[Topology, ...] | Missing:
+    """The topologies of these descriptions, each once; Missing if there is none, or one cannot be read."""
+    try:
+        found = tuple(dict.fromkeys(map(parse_topology, sorted(texts))))
+    except BadInput as error:
+        return Missing(f"the topology description cannot be read: {error}")
+    return found or Missing("no running instance reports its topology, and no instance has a release set")

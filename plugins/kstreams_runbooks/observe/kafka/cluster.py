@@ -1,8 +1,8 @@
-"""What a cluster says of itself, its groups, topics and offsets, read and never written.
+"""Reads a cluster, its groups, topics and offsets, and never writes.
 
-One rule for what goes wrong: a broker that does not answer raises Unreachable, because then nothing else can be read
-either; a broker that answers with an error makes that one reading Missing (or, where a reading has no room for it,
-raises Inconclusive), because then the others still count.
+One rule for errors: a broker that does not answer raises Unreachable, because then nothing else can be read either. A
+broker that answers with an error makes that one reading Missing (or, if a reading has no room for it, raises
+Inconclusive), because then the others still count.
 """
 
 import time
@@ -17,7 +17,6 @@ from kstreams_runbooks.model.readings.readings import (
     BrokerReading,
     GroupReading,
     Missing,
-    PartitionReading,
     Taken,
     TopicReading,
 )
@@ -28,6 +27,12 @@ from kstreams_runbooks.observe.kafka.clients import (
     connect_python,
     let_in,
     unreachable,
+)
+from kstreams_runbooks.observe.kafka.configs import (
+    own_settings,
+    read_broker_config,
+    read_topic_configs,
+    reported_values,
 )
 from kstreams_runbooks.observe.kafka.groups import (
     classic_group,
@@ -43,7 +48,6 @@ from kstreams_runbooks.observe.kafka.offsets import (
     Place,
     read_committed,
     read_held,
-    read_partitions,
 )
 from kstreams_runbooks.observe.kafka.read_only import ReadOnly
 from kstreams_runbooks.observe.kafka.request_count import Statistics
@@ -55,17 +59,15 @@ KafkaAddress = Mapping[str, Any]
 # A coordinator or a leader that has just moved answers within one of these; a cluster in trouble does not.
 _ATTEMPTS = 4
 _UNKNOWN_TOPIC = 3
-# Where a setting of a topic comes from that was not set on the topic itself.
-_NOT_ITS_OWN = {"DEFAULT_CONFIG", "STATIC_BROKER_CONFIG", "DYNAMIC_DEFAULT_BROKER_CONFIG"}
 
 _T = TypeVar("_T")
 
 
 class ListedGroup(NamedTuple):
-    """A group as the list has it; type and state are unknown where the broker is too old to tell.
+    """A group as the list has it; type and state are unknown if the broker is too old to report them.
 
     `protocol_type` is consumer for everything that reads topics, and another word for what uses groups otherwise
-    (`connect`); empty where nobody ever joined.
+    (`connect`); empty if no member ever joined.
     """
 
     group_id: str
@@ -77,8 +79,8 @@ class ListedGroup(NamedTuple):
 class ClusterReader:
     """Reads one cluster; a context manager. `config` is a librdkafka configuration and is never printed.
 
-    Unreachable on entry if no broker answers within 8 s, or with what keeps the login out (within 3 s); BadInput for a
-    configuration that no client takes. With `counted` it can say how many requests it took.
+    Unreachable on entry if no broker answers within 8 s, or with the reason why the login fails (within 3 s); BadInput
+    for a configuration that no client takes. With `counted` it counts its requests.
     """
 
     def __init__(self, config: KafkaAddress, *, counted: bool = False) -> None:
@@ -89,8 +91,8 @@ class ClusterReader:
         self._offsets: ReadOnly | None = None
 
     def __enter__(self) -> Self:
-        # First: what librdkafka does not take, and what keeps the login out, are to kafka-python a broker that does not
-        # answer.
+        # First: kafka-python reports a setting that librdkafka does not take, or a failed login, as a broker that does
+        # not answer.
         offsets = connect_librdkafka(self._config, **(self._statistics.settings() if self._statistics else {}))
         client: ReadOnly = connect_python(let_in(self._config))
         self._closing.callback(client.close)
@@ -116,7 +118,7 @@ class ClusterReader:
         return self._offsets
 
     def requests(self) -> int:
-        """Requests to the brokers so far (observe/kafka/request_count.py); RuntimeError where they are not counted."""
+        """Requests to the brokers so far (observe/kafka/request_count.py); RuntimeError if they are not counted."""
         if self._statistics is None:
             raise RuntimeError("ClusterReader was not made with counted=True")
         return int(self.admin.requests()) + self._statistics.sent(self.librdkafka.poll)
@@ -145,20 +147,16 @@ class ClusterReader:
         )
 
     def _auto_create(self, ids: list[int]) -> bool | Missing:
-        from kafka.admin import ConfigResource, ConfigResourceType
-
         name = "auto.create.topics.enable"
-        resources = [ConfigResource(ConfigResourceType.BROKER, str(node), {name: None}) for node in ids]
-        answer = self._ask("broker configs", lambda: self.admin.describe_configs(resources, config_filter="all"))
-        if isinstance(answer, Missing):
-            return answer
-        values = [answer.get("broker", {}).get(str(node), {}).get(name, {}).get("value") for node in ids]
+        values = self._ask("broker configs", lambda: read_broker_config(self.admin, ids, name))
+        if isinstance(values, Missing):
+            return values
         if None in values:
             return Missing(f"{name}: not reported by every broker; grant this login DescribeConfigs on Cluster")
         return any(str(value).lower() == "true" for value in values)
 
     def groups(self) -> tuple[tuple[str, str, str], ...]:
-        """(group id, type, state) of every group; type and state are unknown where the broker is too old to tell."""
+        """(group id, type, state) of every group; type and state are unknown if the broker is too old."""
         return tuple((group.group_id, group.type, group.state) for group in self.listed())
 
     def listed(self) -> tuple[ListedGroup, ...]:
@@ -177,7 +175,7 @@ class ClusterReader:
         )
 
     def group(self, group_id: str) -> GroupReading | Missing:
-        """One group with its members, whatever its type; Missing where no broker knows it or its members are hidden."""
+        """One group of any type with its members; Missing if no broker knows it or its members are hidden."""
         try:
             kind = {name: kind for name, kind, _ in self.groups()}.get(group_id)
         except Inconclusive as error:
@@ -190,7 +188,7 @@ class ClusterReader:
         """Why each of these groups is not in `listed`: this login may not see it, or no broker knows it."""
         if not group_ids:
             return {}
-        # With Describe on Cluster the list has every group, whatever the ACLs on groups are.
+        # With Describe on Cluster the list has every group; ACLs on groups do not matter.
         if self.lists_every_group() is True:
             return {group: unknown_group(group) for group in group_ids}
         if self._may_describe(list(group_ids)) is True:
@@ -222,7 +220,7 @@ class ClusterReader:
         return self._ask("describe groups", ask)
 
     def group_of(self, group_id: str, kind: str) -> GroupReading | Missing:
-        """One group whose type is known from `listed`, with its members; Missing where they cannot be read."""
+        """One group whose type is known from `listed`, with its members; Missing if they cannot be read."""
         taken = self.taken()
         if kind == "streams":
             described = self._of_group(group_id, lambda: self.admin.describe_streams_groups([group_id])[group_id])
@@ -236,7 +234,7 @@ class ClusterReader:
         return Missing(f"group {group_id} is a {kind} group: its members are not read")
 
     def transactional_ids(self) -> frozenset[str] | Missing:
-        """Transactional ids that this reader may see; a broker leaves out what it may not, without a word."""
+        """Transactional ids that this reader may see; a broker silently leaves out the others."""
         listed = self._ask("transactions", self.admin.list_transactions)
         if isinstance(listed, Missing):
             return listed
@@ -247,7 +245,7 @@ class ClusterReader:
         return frozenset(self._answered("list topics", self.admin.list_topics))
 
     def topics(self, names: Collection[str], *, configs: bool = False) -> tuple[TopicReading, ...]:
-        """Topics by name, absent ones left out; with `configs` also what is not at its default, sorted."""
+        """Topics by name, absent ones left out; with `configs` also their own settings, sorted."""
         if not names:
             return ()
         described = self._answered("describe topics", lambda: self.admin.describe_topics(sorted(names)))
@@ -281,7 +279,7 @@ class ClusterReader:
         return refused if isinstance(refused, Missing) else frozenset(refused)
 
     def _refused(self, names: Collection[str]) -> dict[str, int] | Missing:
-        """Of these names those that a broker neither describes nor calls unknown; no topic is created by asking."""
+        """Of these names those that a broker neither describes nor reports as unknown; it never creates a topic."""
         described = self._ask("describe topics", lambda: self.admin.describe_topics(sorted(names)))
         if isinstance(described, Missing):
             return described
@@ -289,57 +287,20 @@ class ClusterReader:
         return {name: error for name, error in errors.items() if error not in {0, _UNKNOWN_TOPIC}}
 
     def _topic_configs(self, names: list[str]) -> dict[str, tuple[tuple[str, str], ...]]:
-        from kafka.admin import ConfigResource, ConfigResourceType
-
-        if not names:
-            return {}
-        resources = [ConfigResource(ConfigResourceType.TOPIC, name) for name in names]
-        answer = self._answered("topic configs", lambda: self.admin.describe_configs(resources, config_filter="all"))
-        found = answer.get("topic", {})
-        # A topic has dozens of settings, defaults included: none is what kafka-python makes of a broker's refusal.
-        if hidden := [name for name in names if not found.get(name)]:
-            which = f"Topic {hidden[0]}"
-            raise Inconclusive(f"settings of {which}: not visible to this login; grant it DescribeConfigs on {which}")
-        return {
-            name: tuple(
-                sorted(
-                    (key, str(one["value"]))
-                    for key, one in settings.items()
-                    if one["config_source"] not in _NOT_ITS_OWN
-                )
-            )
-            for name, settings in found.items()
-        }
+        found = self._answered("topic configs", lambda: read_topic_configs(self.admin, names)) if names else {}
+        return own_settings(found, names)
 
     def settings(self, topics: Collection[str], names: Collection[str]) -> dict[str, dict[str, str]]:
-        """These settings of each topic, defaults included, in one call; what is not told is not among them."""
-        from kafka.admin import ConfigResource, ConfigResourceType
-
+        """These settings of each topic, defaults included, in one call; one that is not reported is absent."""
         if not topics:
             return {}
-        wanted = dict.fromkeys(names)
-        resources = [ConfigResource(ConfigResourceType.TOPIC, topic, wanted) for topic in sorted(topics)]
-        answer = self._ask("topic configs", lambda: self.admin.describe_configs(resources, config_filter="all"))
-        found = {} if isinstance(answer, Missing) else answer.get("topic", {})
-        return {
-            topic: {name: str(config["value"]) for name, config in settings.items() if config["value"] is not None}
-            for topic, settings in found.items()
-        }
-
-    def partitions(self, group_id: str, topics: Mapping[str, int]) -> tuple[PartitionReading, ...] | Missing:
-        """Offsets of `group_id` on every partition of `topics` (partition count by name), in four batched calls.
-
-        A count of 0 stands for a topic that is not there: one row that says so for its partition 0. A partition that
-        the group never committed is Missing("never committed"), never 0.
-        """
-        return self._ask(
-            f"offsets of {group_id}", lambda: read_partitions(self.admin, self.librdkafka, group_id, topics)
-        )
+        found = self._ask("topic configs", lambda: read_topic_configs(self.admin, topics, names))
+        return {} if isinstance(found, Missing) else reported_values(found)
 
     def committed(self, group_ids: Sequence[str]) -> dict[str, GroupOffsets | Missing]:
         """What each group has committed, with its metadata, by partition; one call for each coordinator.
 
-        A group whose offsets cannot be read is Missing by itself: it is asked for alone where the batch fails.
+        A group whose offsets cannot be read is Missing by itself: it is read alone if the batch fails.
         """
         every = self._ask("committed offsets", lambda: read_committed(self.admin, group_ids))
         if not isinstance(every, Missing):
@@ -351,7 +312,7 @@ class ClusterReader:
         return found
 
     def open_transactions(self, places: Collection[Place], at_ms: int) -> tuple[OpenTransaction, ...] | Missing:
-        """Who has a transaction open on these partitions; Missing where the broker does not tell."""
+        """The transactions that are open on these partitions; Missing if the broker does not report them."""
         return self._ask("open transactions", lambda: read_open(self.admin, places, at_ms))
 
     def log_bytes(self, topics: Collection[str]) -> int | Missing:
@@ -364,7 +325,7 @@ class ClusterReader:
         return sum(sizes.values())
 
     def bytes_of(self, topics: Collection[str]) -> dict[str, int] | Missing:
-        """The same by topic; one that no broker tells of is not among them."""
+        """The same by topic; one that no broker reports is absent."""
         answer = self._ask("log directories", lambda: self.admin.describe_log_dirs(sorted(topics)))
         if isinstance(answer, Missing):
             return answer
@@ -385,7 +346,7 @@ class ClusterReader:
         return self._ask("offsets of inputs", lambda: read_held(self.librdkafka, topics))
 
     def _of_group(self, group_id: str, call: Callable[[], _T]) -> _T | Missing:
-        """Answer of `call` on one group; Missing with the right that it takes where this login may not see it."""
+        """Answer of `call` on one group; Missing with the right that is needed if this login may not see it."""
         from kafka.errors import GroupAuthorizationFailedError
 
         def ask() -> _T | Missing:

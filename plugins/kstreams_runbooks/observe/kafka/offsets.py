@@ -1,11 +1,11 @@
 """Committed offsets and the ends of partitions, in four batched calls.
 
 Order matters more than speed: committed offsets first, then the log ends, then the last stable offsets. Each only
-grows, so a reading never shows a group ahead of the log, and an LSO below the LEO is a transaction that is open: asked
-the other way round, whatever is written in between would look like one. An LSO that comes out above the LEO says that
-the log has grown meanwhile, at least that far. Committed offsets come through
-kafka-python, whose text of the commit metadata is whole; the ends through librdkafka, which answers per partition
-(kafka-python's call fails for all of them when one is unknown) and in half the time.
+grows, so a reading never shows a group ahead of the log, and an LSO below the LEO is a transaction that is open. In the
+other order, records written in between would look like one. An LSO above the LEO shows that the log has grown
+meanwhile, at least that far. Committed offsets come through kafka-python, whose text of the commit metadata is whole;
+the ends through librdkafka, which answers per partition (kafka-python's call fails for all of them if one is unknown)
+and in half the time.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from kstreams_runbooks.errors import Unreachable
-from kstreams_runbooks.model.readings.readings import Missing, PartitionReading
+from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.observe.kafka.clients import REQUEST_TIMEOUT_MS
 from kstreams_runbooks.observe.kafka.read_only import ReadOnly
 
@@ -41,9 +41,9 @@ Place = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class HeldPartition:
-    """What one partition still holds: its first offset, its end (exclusive) and when its first record was written.
+    """What one partition still holds: its first offset, its end (exclusive) and the timestamp of its first record.
 
-    `oldest_ms` is -1 where there is none.
+    `oldest_ms` is -1 if there is none.
     """
 
     topic: str
@@ -53,24 +53,8 @@ class HeldPartition:
     oldest_ms: int | Missing
 
 
-def read_partitions(
-    admin: ReadOnly, librdkafka: ReadOnly, group_id: str, topics: Mapping[str, int]
-) -> tuple[PartitionReading, ...]:
-    """One reading per partition of `topics` (partition count by name), sorted; Unreachable, kafka-python's errors."""
-    places = [(topic, number) for topic in sorted(topics) for number in range(topics[topic])]
-    committed = _committed(admin, group_id, places)
-    ends = read_ends(librdkafka, places)
-    absent = [topic for topic in topics if topics[topic] == 0]
-    return tuple(
-        sorted(
-            [*(PartitionReading(*place, committed[place], *ends[place]) for place in places), *map(_absent, absent)],
-            key=lambda reading: (reading.topic, reading.partition),
-        )
-    )
-
-
 class Ends(NamedTuple):
-    """Where a partition begins, how far a read_committed consumer can read it (LSO), and where it ends (LEO)."""
+    """Start of a partition, the offset up to which a read_committed consumer can read it (LSO), and its end (LEO)."""
 
     start: int | Missing
     stable: int | Missing
@@ -80,14 +64,14 @@ class Ends(NamedTuple):
 def read_ends(librdkafka: ReadOnly, places: list[Place]) -> dict[Place, Ends]:
     """Both ends and the last stable offset of partitions, in three batched calls.
 
-    A partition whose leader does not answer is Missing; Unreachable where none of them does.
+    A partition whose leader does not answer is Missing; Unreachable if no leader answers.
     """
     from confluent_kafka import IsolationLevel
     from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined] # public, but not re-exported
 
     earliest = dict.fromkeys(places, OffsetSpec.earliest())  # type: ignore[no-untyped-call] # not annotated
     starts = _ends(librdkafka, earliest, IsolationLevel.READ_UNCOMMITTED)
-    # A leader that is away costs one timeout, not one for each call.
+    # A leader that is down costs one timeout, not one for each call.
     there = [place for place in places if not isinstance(starts[place], Missing)]
     latest = dict.fromkeys(there, OffsetSpec.latest())  # type: ignore[no-untyped-call] # not annotated
     ends = starts | _ends(librdkafka, latest, IsolationLevel.READ_UNCOMMITTED)
@@ -102,7 +86,7 @@ def _grown(end: int | Missing, stable: int | Missing) -> int | Missing:
 def read_first_since(librdkafka: ReadOnly, times: Mapping[Place, int]) -> dict[Place, int | Missing | None]:
     """Offset of the first record that is not older than the time given for its partition (Unix ms), None for none.
 
-    One batched call. Every record before that offset is older. Missing and Unreachable as `read_ends`.
+    One batched call. Every record before that offset is older. Missing and Unreachable as for `read_ends`.
     """
     from confluent_kafka import IsolationLevel
     from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined] # public, but not re-exported
@@ -113,7 +97,7 @@ def read_first_since(librdkafka: ReadOnly, times: Mapping[Place, int]) -> dict[P
 
 
 def read_held(librdkafka: ReadOnly, topics: Mapping[str, int]) -> tuple[HeldPartition, ...]:
-    """What each partition of `topics` (partition count by name) holds; Unreachable where no leader answers."""
+    """What each partition of `topics` (partition count by name) holds; Unreachable if no leader answers."""
     from confluent_kafka import IsolationLevel
     from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined] # public, but not re-exported
 
@@ -124,11 +108,6 @@ def read_held(librdkafka: ReadOnly, topics: Mapping[str, int]) -> tuple[HeldPart
     first = _ends(librdkafka, dict.fromkeys(places, OffsetSpec.for_timestamp(0)), read, _timestamp)
     ends = _ends(librdkafka, dict.fromkeys(places, OffsetSpec.latest()), read)  # type: ignore[no-untyped-call] # not annotated
     return tuple(HeldPartition(*place, starts[place], ends[place], first[place]) for place in places)
-
-
-def _absent(topic: str) -> PartitionReading:
-    why = Missing(f"topic {topic} does not exist on the cluster")
-    return PartitionReading(topic, 0, why, why, why, why)
 
 
 class Committed(NamedTuple):
@@ -156,21 +135,6 @@ def read_committed(admin: ReadOnly, group_ids: Sequence[str]) -> dict[str, Group
     }
 
 
-def _committed(admin: ReadOnly, group_id: str, places: list[Place]) -> dict[Place, int | Missing]:
-    from kafka import TopicPartition
-
-    if not places:
-        return {}
-    answer = admin.list_group_offsets({group_id: [TopicPartition(*place) for place in places]})[group_id]
-    offsets = {(partition.topic, partition.partition): found.offset for partition, found in answer.items()}
-    return {
-        place: offsets[place]
-        if offsets.get(place, _NEVER_COMMITTED) != _NEVER_COMMITTED
-        else Missing("never committed")
-        for place in places
-    }
-
-
 def _offset(answer: Any) -> int:
     offset: int = answer.offset
     return offset
@@ -187,9 +151,9 @@ def _ends(
     isolation: Any,
     of: Callable[[Any], int] = _offset,
 ) -> dict[Place, int | Missing]:
-    """A ListOffsets per leader, several at once where there are many; one whose leader has just moved is asked again.
+    """Send a ListOffsets to each leader, several if it has many partitions; ask again if a leader has just moved.
 
-    Unreachable where no leader at all answers.
+    Unreachable if no leader at all answers.
     """
     from tenacity import RetryError, Retrying, retry_if_result, stop_after_attempt, wait_exponential_jitter
 
@@ -199,7 +163,7 @@ def _ends(
     def ask() -> bool:
         from confluent_kafka import KafkaException, TopicPartition
 
-        # One whose leader did not answer has had its time.
+        # A partition whose leader did not answer is not asked again.
         left = [place for place in specs if not isinstance(found.get(place), int) and place not in silent]
         if not left:
             return False

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from kstreams_runbooks.model.readings.drain import OpenTransaction
+from kstreams_runbooks.observe.kafka.configs import read_broker_config
 from kstreams_runbooks.observe.kafka.offsets import Place
 from kstreams_runbooks.observe.kafka.read_only import ReadOnly
 
@@ -72,17 +73,15 @@ def _described(admin: ReadOnly, producer_ids: Collection[int]) -> dict[int, tupl
 
 def longest_timeout_ms(admin: ReadOnly) -> int | None:
     """The longest timeout that any broker allows a producer; None if one of them does not report its own."""
-    from kafka.admin import ConfigResource, ConfigResourceType
     from kafka.errors import BrokerResponseError
 
-    nodes = [str(node["broker_id"]) for node in admin.describe_cluster()["brokers"]]
-    asked = [ConfigResource(ConfigResourceType.BROKER, node, {_LONGEST: None}) for node in nodes]
+    nodes = [int(node["broker_id"]) for node in admin.describe_cluster()["brokers"]]
     try:
-        answer = admin.describe_configs(asked, config_filter="all").get("broker", {})
+        values = read_broker_config(admin, nodes, _LONGEST)
     except BrokerResponseError:
         return None
-    values = [answer.get(node, {}).get(_LONGEST, {}).get("value") for node in nodes]
-    return None if None in values else max(map(int, values))
+    known = [int(value) for value in values if value is not None]
+    return max(known) if len(known) == len(values) else None
 
 
 def _row(

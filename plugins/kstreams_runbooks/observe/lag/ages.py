@@ -1,11 +1,11 @@
-"""Which unread records may soon be deleted, and whether what stands still is a record at all.
+"""Finds unread records that may soon be deleted, and whether an offset that does not advance is a record at all.
 
 Retention deletes a log from its start, segment by segment, each once its newest record is old enough
-(https://kafka.apache.org/documentation/#topicconfigs_retention.ms). So a partition is safe for some time where a
-record that is young enough stands at or before the first unread one: one batched ListOffsets by timestamp says that of
-all partitions at once, exactly, and without a record being read. Only what it leaves over is looked at by a consumer,
-which tells records from transaction markers; so is what a group has not read since the reading before, once: a marker
-at the end of a log is never committed by anybody.
+(https://kafka.apache.org/documentation/#topicconfigs_retention.ms). So a partition is safe for some time if a record
+that is young enough is at or before the first unread one: one batched ListOffsets by timestamp shows that for all
+partitions at once, exactly, and without reading a record. A consumer reads only the remaining partitions, because it
+distinguishes records from transaction markers. It also reads, once, what a group has not read since the previous
+reading: a consumer never commits past a marker at the end of a log.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,8 @@ from dataclasses import replace
 from typing import Any
 
 from kstreams_runbooks.decide.status.carried import carried, dated
-from kstreams_runbooks.model.readings.lag import ApplicationLag, LagSnapshot, PartitionLag
+from kstreams_runbooks.model.readings.lag import ApplicationLag, PartitionLag
+from kstreams_runbooks.model.readings.lag_snapshot import LagSnapshot
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.observe.kafka.cluster import ClusterReader
 from kstreams_runbooks.observe.kafka.offsets import Place, read_first_since
@@ -30,12 +31,12 @@ def with_ages(
     within_ms: int,
     before: Mapping[str, ApplicationLag] | None = None,
 ) -> LagSnapshot:
-    """The snapshot with retention, and with the first unread record where it may be deleted within `within_ms`.
+    """The snapshot with retention, and with the first unread record if it may be deleted within `within_ms`.
 
-    That limit is half of the retention where that is less. `before` is the reading before of each application by name:
-    what it found out and still holds is kept, and partitions that have not moved since are looked at too. Where a
-    record may be that old and nobody can say, or retention is not told, the row says why (`age_why`). Unreachable where
-    no broker answers.
+    That limit is half of the retention if that is less. `before` is the previous reading of each application by name:
+    its findings that still hold are kept, and partitions that have not moved since are read too. If a record may be
+    that old and its age is unknown, or the retention is unknown, the row has the reason (`age_why`). Unreachable if no
+    broker answers.
     """
     at_ms = snapshot.taken.at_ms
     lags = [_carried(lag, (before or {}).get(lag.application), at_ms) for lag in snapshot.applications]
@@ -51,7 +52,7 @@ def with_ages(
     young = read_first_since(reader.librdkafka, times) if times else {}
     old = [_old(lag, young) for lag in lags]
     still = [_still(lag, (before or {}).get(lag.application)) for lag in lags]
-    # One look at the whole of what stands still says how old its first record is, too.
+    # One read of all unread offsets of a partition that has not moved also gives the age of its first record.
     wanted = [own | rest for own, rest in zip(old, still, strict=True)]
     first = look(config, lags, wanted)
     return replace(
@@ -82,25 +83,25 @@ def _carried(lag: ApplicationLag, before: ApplicationLag | None, at_ms: int) -> 
 
 
 def _unknown(lag: ApplicationLag) -> list[PartitionLag]:
-    """Rows with something to read, or so it seems, whose first record is not known."""
+    """Rows that seem to have unread records, and whose first record is not known."""
     return [row for row in lag.read if row.records and row.oldest_unread_ms is None]
 
 
 def _retention(settings: Mapping[str, str]) -> int | None:
-    """Milliseconds after which records may be deleted, _FOR_EVER for never; None where nobody tells."""
+    """Milliseconds after which records may be deleted, _FOR_EVER for never; None if the settings are not reported."""
     if _RETENTION not in settings or _POLICY not in settings:
         return None
     return int(settings[_RETENTION]) if "delete" in settings[_POLICY] else _FOR_EVER
 
 
 def _since(row: PartitionLag) -> int | None:
-    """Where to look from: where the group stands or the log begins, and no earlier than anything can be."""
+    """The first offset to look at: the group's position or the start of the log, and not before a known empty range."""
     known = [offset for offset in (row.committed, row.log_start_offset, row.none_until) if offset is not None]
     return max(known) if known else None
 
 
 def _old(lag: ApplicationLag, young: Mapping[Place, int | Missing | None]) -> dict[Place, Range]:
-    """Ranges of offsets that are unread and older than the limit; by partition, where there is one."""
+    """Ranges of offsets that are unread and older than the limit, by partition, if it has any."""
     found = {}
     for row in _unknown(lag):
         place, since, end = _place(row), _since(row), row.last_stable_offset
@@ -113,14 +114,14 @@ def _old(lag: ApplicationLag, young: Mapping[Place, int | Missing | None]) -> di
 
 
 def _still(lag: ApplicationLag, before: ApplicationLag | None) -> dict[Place, Range]:
-    """Ranges of offsets from which the group has read nothing since the reading before."""
+    """Ranges of offsets from which the group has read nothing since the previous reading."""
     rows = {_place(row): row for row in (before.partitions if before else ())}
     found = {}
     for row in _unknown(lag):
         was, since, end = rows.get(_place(row)), _since(row), row.last_stable_offset
         if was is None or was.committed != row.committed or since is None or end is None:
             continue
-        # Where somebody has looked, and there was nothing, only what came since is looked at.
+        # If an earlier look found nothing, only later offsets are read.
         if was.records or was.none_until is not None:
             found[_place(row)] = (since, end)
     return found
@@ -136,16 +137,16 @@ def _aged(
     """The row with its retention, or why it is not known whether its records are old."""
     if row.role == "orphaned" or row.state not in {"ok", "never_committed"}:
         return row
-    # Also where nothing is unread just now: what is not told does not become known by that.
+    # Also if nothing is unread now: an unknown retention stays unknown.
     if (kept := retention[row.topic]) is None:
-        why = f"{_RETENTION} is not told (needs DescribeConfigs on the topic): unread records may expire unseen"
+        why = f"{_RETENTION} is not reported (needs DescribeConfigs on the topic): unread records may expire unseen"
         return replace(row, age_why=why)
     row = replace(row, retention_ms=kept)
     if isinstance(answer, Look):
         return row
     if isinstance(when := young.get(_place(row)), Missing):
         return replace(row, age_why=f"the age of its unread records is not known: {when.missing}")
-    # Of what only stands still, and was not reached, more is found out at the next check.
+    # A range that is not old, has not moved and was not reached gets its answer at the next check.
     if isinstance(answer, Missing) and (_place(row) in old or answer is not NOT_REACHED):
         return replace(row, age_why=answer.missing)
     return row

@@ -1,7 +1,7 @@
-"""How many records a consumer gets from a range of offsets, and how old the first of them is.
+"""Counts the records that a consumer gets from a range of offsets, and finds the time of the oldest.
 
-Offsets are no records: transaction markers and compacted gaps have offsets too, and so have aborted records, which a
-read_committed consumer never gets.
+An offset is not always a record: transaction markers and compacted gaps have offsets too, and so have aborted records,
+which a read_committed consumer never gets.
 """
 
 import time
@@ -16,10 +16,10 @@ from kstreams_runbooks.observe.kafka.offsets import Place
 
 _BATCH = 10_000
 _POLL_S = 0.5
-# How long nothing may arrive, where every partition that is left has told that it has no more for now.
+# How long nothing may arrive after every remaining partition has reported that it has no more for now.
 _SILENT_S = 5.0
 _NOT_A_FAILURE_OF_THE_CLUSTER = {
-    "_AUTO_OFFSET_RESET": "an offset of the range is not there: deleted by retention or by somebody",
+    "_AUTO_OFFSET_RESET": "an offset of the range is not there: deleted by retention or manually",
     "UNKNOWN_TOPIC_OR_PART": "it is not on the cluster any more",
     "_UNKNOWN_PARTITION": "it is not on the cluster any more",
     "TOPIC_AUTHORIZATION_FAILED": "these credentials may not read it; allow Read and Describe",
@@ -32,10 +32,10 @@ def count_readable(
     timeout_s: float = 30.0,
     isolation: Isolation = "read_committed",
 ) -> dict[Place, Readable]:
-    """What can be read in [start, end) of each partition, end no further than its last stable offset.
+    """Count the readable records in [start, end) of each partition, end no further than its last stable offset.
 
-    Nothing is committed, and no group is joined. Unreachable where the ends are not reached in time, Inconclusive where
-    an offset is gone or past an open transaction: never a smaller number.
+    Nothing is committed, and no group is joined. Unreachable if the ends are not reached in time, Inconclusive if an
+    offset is gone or past an open transaction: never a smaller number.
     """
     from confluent_kafka import TopicPartition
 
@@ -65,7 +65,7 @@ _Sums = tuple[int, int, int | None]
 
 
 def _read(consumer: Any, left: dict[Place, int], timeout_s: float) -> dict[Place, _Sums]:
-    """Read every partition to its end; the ends that are left are taken out of `left`."""
+    """Read every partition to its end; the partitions that are done are removed from `left`."""
     from confluent_kafka import TopicPartition
 
     sums: dict[Place, _Sums] = {}
@@ -75,7 +75,7 @@ def _read(consumer: Any, left: dict[Place, int], timeout_s: float) -> dict[Place
     while left:
         messages = consumer.consume(_BATCH, _POLL_S)
         done = {place for message in messages if (place := _taken(message, left, sums, dry)) is not None}
-        # Where a range ends in markers no record comes after it; the position moves past them.
+        # If a range ends in markers, no record comes after it; the position moves past them.
         done |= {place for place, offset in _positions(consumer, left).items() if offset >= left[place]}
         for place in done:
             left.pop(place, None)
@@ -94,7 +94,7 @@ def _read(consumer: Any, left: dict[Place, int], timeout_s: float) -> dict[Place
 
 
 def _taken(message: Any, left: Mapping[Place, int], sums: dict[Place, _Sums], dry: set[Place]) -> Place | None:
-    """Count one message; its partition where the range is at its end."""
+    """Count one message; its partition if the range is at its end."""
     place = (message.topic(), message.partition())
     if place not in left:
         return None

@@ -1,4 +1,4 @@
-"""The first record that a consumer would get from a range of offsets: where, and when it was written."""
+"""The first record that a consumer would get from a range of offsets: its offset and its timestamp."""
 
 import time
 from collections.abc import Iterable, Mapping
@@ -12,16 +12,16 @@ from kstreams_runbooks.observe.kafka.offsets import Place
 
 _BATCH = 500
 _POLL_S = 0.2
-# One batch of each partition is all that is wanted.
+# One batch of each partition is enough.
 _FETCH_BYTES = 65_536
 _REFUSED = "TOPIC_AUTHORIZATION_FAILED"
 
-# No waiting changes it, and it is the same for every partition of the topic.
+# Waiting does not change it, and it is the same for every partition of the topic.
 NOT_ALLOWED = Missing("its records may not be read (needs Read on the topic)")
 
 
 class First(NamedTuple):
-    """A record's offset, and when it was written (Unix ms)."""
+    """A record's offset and timestamp (Unix ms)."""
 
     offset: int
     written_ms: int
@@ -33,7 +33,7 @@ def first_unread(
     timeout_s: float,
     isolation: Isolation = "read_committed",
 ) -> dict[Place, First | None]:
-    """As `first_or_missing`, and a partition that may not be read is absent too."""
+    """Like `first_or_missing`, but a partition that may not be read is absent too."""
     answers = first_or_missing(config, ranges, timeout_s, isolation)
     return {place: answer for place, answer in answers.items() if not isinstance(answer, Missing)}
 
@@ -44,7 +44,7 @@ def first_or_missing(
     timeout_s: float,
     isolation: Isolation = "read_committed",
 ) -> dict[Place, First | Missing | None]:
-    """The first readable record in [start, end) of each partition, None where there is none, NOT_ALLOWED at once.
+    """The first readable record in [start, end) of each partition, None if there is none, NOT_ALLOWED at once.
 
     A partition that was not reached in time is absent. Nothing is committed, and no group is joined.
     """
@@ -76,7 +76,7 @@ def _look(consumer: Any, left: dict[Place, int], until: float) -> dict[Place, Fi
     found: dict[Place, First | Missing | None] = {}
     while left and time.monotonic() < until:
         done = answered(consumer.consume(_BATCH, _POLL_S), left)
-        # Where a range holds markers alone no record comes; the position moves past them.
+        # If a range holds only markers, no record comes; the position moves past them.
         done |= _passed(consumer, {place: end for place, end in left.items() if place not in done})
         if done:
             consumer.pause([TopicPartition(*place) for place in done])
@@ -86,7 +86,7 @@ def _look(consumer: Any, left: dict[Place, int], until: float) -> dict[Place, Fi
 
 
 def answered(messages: Iterable[Any], left: Mapping[Place, int]) -> dict[Place, First | Missing | None]:
-    """What a batch of a consumer's messages says of the partitions that are `left`, by the end of each range."""
+    """What a batch of a consumer's messages shows of the partitions that are `left`, by the end of each range."""
     found: dict[Place, First | Missing | None] = {}
     for message in messages:
         place, error = (message.topic(), message.partition()), message.error()

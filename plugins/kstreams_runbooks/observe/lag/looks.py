@@ -1,4 +1,4 @@
-"""Looks at the first record of ranges of many partitions: how many, for how long, and what is said of the others."""
+"""Reads the first record of ranges of many partitions: how many, for how long, and the result for the others."""
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,12 +11,12 @@ from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.observe.kafka.offsets import Place
 from kstreams_runbooks.observe.lag.first_unread import First, first_or_missing
 
-# One partition is enough to say that an application loses records, and what was found out is kept; each costs a fetch.
+# One partition proves that an application loses records, and findings are kept; each look costs a fetch.
 MOST_READ = 1_000
 _READ_S = 20.0
 
 Range = tuple[int, int]
-# The first record of a range, None where there is none, or why nobody can say.
+# The first record of a range, None if there is none, or why it is unknown.
 Firsts = Mapping[tuple[Place, Range], First | Missing | None]
 NOT_REACHED = Missing(
     f"how old its first unread record is was not found out ({_READ_S:.0f} s, {MOST_READ} partitions at most)"
@@ -24,7 +24,7 @@ NOT_REACHED = Missing(
 
 
 class Look(NamedTuple):
-    """How far a range was looked at, and its first record; None: there is none."""
+    """How far a range was searched, and its first record; None: there is none."""
 
     until: int
     record: First | None
@@ -35,7 +35,7 @@ def look(
 ) -> dict[bool, Firsts]:
     """The first records of the ranges of each application; by whether it processes each record exactly once.
 
-    One that does not processes records of aborted transactions too.
+    An application without exactly-once also processes records of aborted transactions.
     """
     return {
         once: _first(
@@ -48,15 +48,15 @@ def look(
 
 
 def in_turn(wanted: Iterable[Mapping[Place, Range]]) -> list[tuple[Place, Range]]:
-    """What to look at: the first partition of each application before the second of any."""
+    """The ranges in their order: the first partition of each application before the second of any."""
     turns = zip_longest(*(own.items() for own in wanted))
     return list(dict.fromkeys(item for turn in turns for item in turn if item is not None))
 
 
 def _first(config: Mapping[str, Any], wanted: Sequence[tuple[Place, Range]], isolation: Isolation) -> Firsts:
-    """The first record of each range; absent where it was not reached in time.
+    """The first record of each range; absent if it was not reached in time.
 
-    A consumer reads a partition from one place only: where several applications stand in it, one after another.
+    A consumer reads a partition from one offset only: several ranges of one partition are read one after another.
     """
     found: dict[tuple[Place, Range], First | Missing | None] = {}
     left, until = list(wanted), time.monotonic() + _READ_S
@@ -69,7 +69,7 @@ def _first(config: Mapping[str, Any], wanted: Sequence[tuple[Place, Range]], iso
 
 
 def answer_of(row: PartitionLag, wanted: Mapping[Place, Range], first: Firsts) -> Look | Missing | None:
-    """What was found in the row's range; Missing where it was not reached, None where nobody was to look."""
+    """What was found in the row's range; Missing if it was not reached, None if none was wanted."""
     if (place := (row.topic, row.partition)) not in wanted:
         return None
     bounds = wanted[place]
@@ -78,7 +78,7 @@ def answer_of(row: PartitionLag, wanted: Mapping[Place, Range], first: Firsts) -
 
 
 def with_look(row: PartitionLag, answer: Look | Missing | None) -> PartitionLag:
-    """The row with what was found in its range, where that was reached."""
+    """The row with what was found in its range, if that was reached."""
     if not isinstance(answer, Look):
         return row
     if answer.record is None:

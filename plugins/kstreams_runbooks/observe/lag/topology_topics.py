@@ -1,12 +1,12 @@
-"""Which topics an application reads through its group, and which changelogs it keeps, from its topology description.
+"""Which topics an application reads through its group, and which changelogs it keeps, from its topology.
 
-Small on purpose: names only. Kafka Streams prints internal topics without the application.id prefix, and nothing in
-the text marks them. What marks them is how they are named and that the same topology writes them (Kafka Streams
-developer guide, "Managing topics: internal topics"; KIP-221 for repartition, KIP-213 and KIP-775 for foreign-key
-joins): a source that is also a sink of the topology and ends in `-repartition`, or in
-`subscription-registration-topic` / `subscription-response-topic` in either case, with a number in generated names.
-A topic of the user's that fits both, written and read by the same topology, would be taken for an internal one; where
-the names on the cluster are given, the one that exists decides.
+Small on purpose: names only. Kafka Streams prints internal topics without the application.id prefix, and nothing in a
+description marks them. What marks them is their names, and that the same topology writes them (Kafka Streams developer
+guide, "Managing topics: internal topics"; KIP-221 for repartition, KIP-213 and KIP-775 for foreign-key joins): a source
+that is also a sink of the topology and ends in `-repartition`, or in `subscription-registration-topic` /
+`subscription-response-topic` in either case, with a number in generated names. A user's topic that fits both, written
+and read by the same topology, would be taken for an internal one. If the names on the cluster are given, the topic that
+exists decides.
 """
 
 from collections.abc import Collection
@@ -15,9 +15,9 @@ from typing import Final
 
 from kstreams_runbooks.decide.topology.java_pattern import matched, matcher
 from kstreams_runbooks.decide.topology.names import changelog_of, may_be_read_back
-from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.matching import PatternTooSlow
+from kstreams_runbooks.model.readings.lag import LagRole
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.topology.topology import Sink, Topology
 from kstreams_runbooks.observe.kafka.topic_names import TopicNames
@@ -29,7 +29,7 @@ class TopologyTopics:
 
     `external` and `internal` are read through the group; `patterns` are regex sources, whose topics only the cluster
     knows; `changelogs` are candidates: a store without logging, or one that uses its source topic, has none. `outputs`
-    are written for others; `extractors` name the sinks whose topics only their records tell.
+    are written for others; `extractors` name the sinks whose topics only their records name.
     """
 
     external: frozenset[str]
@@ -40,15 +40,19 @@ class TopologyTopics:
     extractors: frozenset[str] = frozenset()
 
     def sources(self, cluster: Collection[str] = ()) -> frozenset[str]:
-        """Every topic whose offsets the group commits; patterns are resolved against the names in `cluster`."""
+        """Every topic whose offsets the group commits; patterns are matched with the names in `cluster`."""
         found = {name for name in cluster for pattern in self.patterns if matched(pattern, name)}
         return self.external | self.internal | found
 
-    def read_on(self, names: TopicNames) -> tuple[frozenset[str], str]:
-        """The same on a cluster, hidden topics that a pattern matches included, and why these may not be all of them.
+    def roles(self, sources: Collection[str]) -> dict[str, LagRole]:
+        """Role of each of these topics, which the group reads."""
+        return {name: "repartition" if name in self.internal else "source" for name in sources}
 
-        The sentence is empty where it is proven that they are, and where there is no pattern: then nothing is asked.
-        A pattern may become too slow after it was tried: others of this process are matched with it too.
+    def read_on(self, names: TopicNames) -> tuple[frozenset[str], str]:
+        """The same on a cluster, with hidden topics that a pattern matches, and why these may not be all of them.
+
+        The sentence is empty if it is proven that they are, and if there is no pattern: then no request is sent. A
+        pattern may become too slow after it was tried: others of this process are matched with it too.
         """
         if not self.patterns:
             return self.sources(), ""
@@ -69,21 +73,21 @@ class TopologyTopics:
 _NONE: Final = TopicNames.of(())
 
 
-def topology_topics(text: str, application_id: str, names: TopicNames = _NONE) -> TopologyTopics:
-    """Topics named in a topology description (`Topology#describe`); BadInput where it is none.
+def topology_topics(topology: Topology, application_id: str, names: TopicNames = _NONE) -> TopologyTopics:
+    """Topics that a topology names.
 
-    BadInput also for a source pattern that cannot be read here, PatternTooSlow for one that takes too long on
-    the names: what it matches is not known. A global store's source is not among them: no group commits it.
+    BadInput for a source pattern that cannot be read here, PatternTooSlow for one that takes too long on the names:
+    what it matches is not known. A global store's source is not among them: no group commits it.
     """
-    topics = _topics(text, application_id, names)
+    topics = _topics(topology, application_id, names)
     for pattern in sorted(topics.patterns):
         try_pattern(pattern, names)
     return topics
 
 
-def readable_topics(text: str, application_id: str, names: TopicNames = _NONE) -> tuple[TopologyTopics, str]:
-    """The same without the source patterns that cannot be read here, and what is to be said of them, empty for none."""
-    topics, refused = _topics(text, application_id, names), {}
+def readable_topics(topology: Topology, application_id: str, names: TopicNames = _NONE) -> tuple[TopologyTopics, str]:
+    """The same without the source patterns that cannot be read here, and the reasons in one text, empty for none."""
+    topics, refused = _topics(topology, application_id, names), {}
     for pattern in sorted(topics.patterns):
         try:
             try_pattern(pattern, names)
@@ -99,8 +103,7 @@ def try_pattern(pattern: str, names: TopicNames) -> None:
         matched(pattern, name)
 
 
-def _topics(text: str, application_id: str, names: TopicNames) -> TopologyTopics:
-    topology = parse_topology(text)
+def _topics(topology: Topology, application_id: str, names: TopicNames) -> TopologyTopics:
     sources, patterns, sinks, stores = _named(topology)
     internal = {name for name in sources if _is_internal(name, sinks, application_id, names)}
     return TopologyTopics(
@@ -115,14 +118,13 @@ def _topics(text: str, application_id: str, names: TopicNames) -> TopologyTopics
     )
 
 
-def read_by(text: str, application_id: str, names: TopicNames = _NONE) -> dict[str, str]:
+def read_by(topology: Topology, application_id: str, names: TopicNames = _NONE) -> dict[str, str]:
     """Which subtopology reads each source topic, full names; BadInput as `topology_topics`.
 
     A topic is read by one subtopology: its tasks are one for each partition number that any of its topics has.
     """
-    topology = parse_topology(text)
     sources, patterns, sinks, _ = _named(topology)
-    # Only a pattern needs the names of what is hidden.
+    # Only a pattern needs the names of hidden topics.
     cluster = names.every() if patterns else names.visible
     internal = {name for name in sources if _is_internal(name, sinks, application_id, names)}
     found: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Records in place of offsets, of what an application has left to read, from one reading to the next."""
+"""Records in place of offsets, for the lag of one application, from one reading to the next."""
 
 from collections.abc import Callable, Mapping
 
@@ -12,13 +12,14 @@ FirstOf = Callable[[Ranges], Mapping[Place, First | None]]
 
 
 class UnreadCounts:
-    """Counts what is left, once for the same ranges, and never many offsets: whoever waits has a thread to share.
+    """Counts unread records, once for the same ranges, and never many offsets: callers share their threads.
 
-    An exact figure matters where it may be zero. Of up to MOST_AT_ONCE offsets `count` says how many can be read. Of
-    more `first` is asked, once they rest: one record that can be read is enough for "not yet", and their offsets stay
-    the figure; None for each of them is zero. While an application works through a backlog neither is asked.
+    An exact figure matters if it may be zero. For up to MOST_AT_ONCE offsets `count` gives the number of readable
+    records. For more, `first` is called once the ranges no longer change: one readable record is enough for "not yet",
+    and their offsets stay the figure; None for each of them is zero. While an application works through a backlog
+    neither is called.
 
-    With `orphaned` it is about those topics instead that nothing reads any more.
+    With `orphaned` it counts the topics instead that nothing reads any more.
     """
 
     def __init__(self, count: Count, first: FirstOf, *, orphaned: bool = False) -> None:
@@ -26,13 +27,13 @@ class UnreadCounts:
         self._first = first
         self._orphaned = orphaned
         self._of: object = None
-        # The first record, None where there is none, of what was asked of these ranges until now.
+        # The first record of each of these ranges that was read until now, None if there is none.
         self._found: dict[Place, First | None] = {}
         self._counted: Ranges = {}
         self._counts: Mapping[Place, Readable] = {}
 
     def of(self, rows: tuple[PartitionLag, ...]) -> tuple[PartitionLag, ...]:
-        """The rows with records where there are any and they were counted to their end."""
+        """The rows with records if they have any and they were counted to their end."""
         unread = [one for one in rows if one.records and (one.role == "orphaned") is self._orphaned]
         # The same offsets of a topic that was created again are other records.
         return with_counts(rows, self._readable(unread_ranges(unread), {one.topic: one.topic_id for one in unread}))

@@ -5,10 +5,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from kstreams_runbooks.decide.change.described import described_change, parsed
+from kstreams_runbooks.decide.change.described import described_change
 from kstreams_runbooks.decide.change.reading import ChangeReading
 from kstreams_runbooks.decide.instances.running import one_release
 from kstreams_runbooks.decide.runs.choice import NONE, Choices, choices, commands, started_id, started_with
+from kstreams_runbooks.decide.topology.described import ParsedDescription, parsed
 from kstreams_runbooks.decide.topology.graph import internal_topics
 from kstreams_runbooks.decide.topology.names import changelog_of
 from kstreams_runbooks.errors import Inconclusive, Refused, RunbookError, WriteRefused
@@ -29,7 +30,7 @@ from kstreams_runbooks.steps.approval.code import code_digest
 from kstreams_runbooks.steps.change.start import start_run
 from kstreams_runbooks.steps.plan.fitting import judged_topics
 from kstreams_runbooks.steps.plan.plan import refuse_drift, require_fresh
-from kstreams_runbooks.steps.plan.releases import known_of, running, wanted
+from kstreams_runbooks.steps.plan.releases import known_of, running, settings_between, wanted
 from kstreams_runbooks.steps.run.form import given_limits
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.step import step, write
@@ -41,6 +42,8 @@ _ANSWERED = "change_answered"
 # Reasons in a run's outcome; the rest is in the log of `plan`.
 _MOST = 3
 
+_Sides = tuple[ParsedDescription, ParsedDescription]
+
 
 @step("reads what runs and the description of the release; changes nothing")
 def describe_release(run: Run) -> None:
@@ -48,7 +51,7 @@ def describe_release(run: Run) -> None:
     before = running(run, one_release(run.observed()))
     after = wanted(run)
     for side, one in ((_BEFORE, before), (_AFTER, after)):
-        topology = parsed(one)
+        topology = parsed(one).topology
         run.keep("reading", side, one)
         declared = "declared" if one.declared is not None else "nothing declared"
         release = f"release {one.release}" if one.release else "of no release"
@@ -67,7 +70,8 @@ def plan_of_change() -> Any:
         reading = run.observed()
         require_fresh(run, reading, "observe")
         before, after = sides_of(run)
-        figures = _figures(run, before, after)
+        sides = parsed(before), parsed(after)
+        figures = _figures(run, sides)
         change = run.decide(
             described_change,
             before=before,
@@ -75,16 +79,18 @@ def plan_of_change() -> Any:
             known=known_of(run, reading, figures.partitions),
             rules=topology_change_rules(),
             versions=upgrade_path_rules(),
+            catalogue=settings_between((before,), after),
         )
-        _store(run, change, figures, before, after)
+        _store(run, change, figures, sides)
         _demand(change, judged_topics(run, reading, (after,)))
 
     return plan()
 
 
-def _store(run: Run, change: ChangeReading, figures: ChangeFigures, before: Described, after: Described) -> None:
+def _store(run: Run, change: ChangeReading, figures: ChangeFigures, sides: _Sides) -> None:
     """Keep the plan as a document and show it."""
-    offered = choices(change.plan, before, after)
+    offered = choices(change.plan, *sides)
+    before, after = (side.described for side in sides)
     made = {
         **document(change, figures),
         "application": run.record.application,
@@ -212,10 +218,10 @@ def _answered(run: Run, sentence: str) -> None:
     run.say(sentence)
 
 
-def _figures(run: Run, before: Described, after: Described) -> ChangeFigures:
+def _figures(run: Run, sides: _Sides) -> ChangeFigures:
     """The figures that only the cluster has; no verdict depends on them. Inconclusive if an input is hidden."""
     prefix = f"{run.application.application_id}-"
-    topologies = [parsed(before), parsed(after)]
+    topologies = [side.topology for side in sides]
     internal = {
         f"{prefix}{name}" for one in topologies for name in (*internal_topics(one), *map(changelog_of, one.stores))
     }

@@ -18,7 +18,7 @@ from airflow.sdk.bases.hook import BaseHook
 from airflow.sdk.exceptions import AirflowNotFoundException, AirflowRuntimeError
 
 from kstreams_runbooks import CHECKOUT
-from kstreams_runbooks.decide.lag import to_read
+from kstreams_runbooks.decide.lag import total_lag
 from kstreams_runbooks.documents.json_document import json_document
 from kstreams_runbooks.documents.text import read_text
 from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError, Unreachable
@@ -26,7 +26,7 @@ from kstreams_runbooks.fleet.deployers.environment import is_ours
 from kstreams_runbooks.frames.bundle import write_bundle
 from kstreams_runbooks.frames.job import REMOTE
 from kstreams_runbooks.frames.ranges import LARGEST_RANGES
-from kstreams_runbooks.model.readings.lag import MOST_AT_ONCE
+from kstreams_runbooks.model.readings.lag import MOST_AT_ONCE, unread_ranges
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.properties import dump
 from kstreams_runbooks.steps.run.ending import reported
@@ -69,7 +69,7 @@ class CountUnread(SparkSubmitOperator):
                 return None
 
     def _count(self, run: Run) -> dict[str, Any]:
-        ranges = unread_ranges(run.observed())
+        ranges = _unread(run.observed())
         offsets = sum(end - start for start, end in ranges.values())
         document = self._by_job(run, ranges, offsets) or _counted(run, ranges)
         run.keep("reading", "readable_records", document)
@@ -158,19 +158,13 @@ def _is_counted(row: Any) -> bool:
     return isinstance(row, dict) and type(row.get("readable_records")) is int and type(row.get("at_least")) is bool
 
 
-def unread_ranges(reading: ApplicationReading) -> _Ranges:
+def _unread(reading: ApplicationReading) -> _Ranges:
     """The unread range of each partition, [start, end); Inconclusive if one of them is not known."""
     if isinstance(reading.partitions, Missing):
         raise Inconclusive(reading.partitions.missing)
-    found: _Ranges = {}
-    for one in reading.partitions:
-        offsets, end = to_read(one), one.stable
-        if isinstance(offsets, Missing):
-            raise Inconclusive(offsets.missing)
-        if isinstance(end, int):
-            begin = one.log_start if isinstance(one.log_start, int) else 0
-            found[one.topic, one.partition] = (max(end - offsets, begin), end)
-    return found
+    if unknown := total_lag(reading.partitions).unknown:
+        raise Inconclusive(unknown[0])
+    return unread_ranges(reading.partitions)
 
 
 def _counted(run: Run, ranges: _Ranges) -> dict[str, Any]:

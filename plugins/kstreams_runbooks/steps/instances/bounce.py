@@ -32,7 +32,7 @@ class BounceOperator(RollingOperator):
         self.canary = canary
 
     def execute(self, context: Mapping[str, Any]) -> None:
-        """Restart what is not in place; safe to run again in any state."""
+        """Restart each instance that is not in place; safe to run again in any state."""
         which = "the first instance, then bakes" if self.canary else "every instance that is not there yet"
         with reported(context, f"bounce {self.number}: {which}") as run:
             plan = run.plan()
@@ -57,7 +57,7 @@ class BounceOperator(RollingOperator):
         run.say(f"bounce {self.number}: {', '.join(names)} in place")
 
     def bakes(self, plan: Plan, name: str) -> bool:
-        """The first instance, whichever of the two tasks takes it."""
+        """The first instance, in either of the two tasks."""
         return name == plan.facts.instances[0]
 
     def ends_with(self, plan: Plan, name: str) -> bool:

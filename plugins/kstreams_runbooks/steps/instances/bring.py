@@ -1,4 +1,4 @@
-"""One instance to one bounce: the guards once more, the undo card, the restart."""
+"""Brings one instance to one bounce: the guards once more, the undo card, the restart."""
 
 import time
 
@@ -30,9 +30,9 @@ _LOOK_EVERY_S = 0.5
 
 
 def bring(run: Run, bounce: Bounce, reading: ApplicationReading, instance: InstanceReading) -> Start | None:
-    """Restart one instance unless it is in place; returns the start that is no longer to be taken for ready.
+    """Restart one instance unless it is in place; returns the start that no longer counts as ready.
 
-    Refused or Inconclusive, and nothing changed, where a guard speaks against it. The undo card is written first.
+    Refused or Inconclusive, and nothing changed, if a guard refuses. The undo card is written first.
     """
     name, deployment = instance.instance, instance.deployment
     known(instance)
@@ -41,15 +41,14 @@ def bring(run: Run, bounce: Bounce, reading: ApplicationReading, instance: Insta
         return None
     guard(run, bounce, reading, name)
     if isinstance(deployment, Deployment) and deployment.pid is not None:
-        run.deployer.check_apply(name, bounce.release, dict(bounce.settings))
+        run.deployer.check_apply(name, bounce.target)
     members = members_to_remove(run, reading, instance)
     write_card(run, reading, instance, bounce, members, instance.streams.start)
     run.say(f"{name}: stops, {bounce.sentence}, starts")
     times = restart(
         run.deployer,
         name,
-        bounce.release,
-        dict(bounce.settings),
+        bounce.target,
         remove_members=(lambda: remove(run, members)) if members else None,
         clear_state=bounce.clear_state,
         log=run.say,
@@ -59,7 +58,7 @@ def bring(run: Run, bounce: Bounce, reading: ApplicationReading, instance: Insta
 
 
 def known(instance: InstanceReading) -> None:
-    """Inconclusive where nobody can say what the instance is set to: the way back leads there."""
+    """Inconclusive if the release or the settings of the instance are unknown: undo leads back to them."""
     deployment = instance.deployment
     for part in (deployment, deployment.release if isinstance(deployment, Deployment) else deployment):
         if isinstance(part, Missing):
@@ -67,7 +66,7 @@ def known(instance: InstanceReading) -> None:
 
 
 def guard(run: Run, bounce: Bounce, reading: ApplicationReading, name: str) -> None:
-    """Refused or Inconclusive where instance `name` may not be touched now."""
+    """Refused or Inconclusive if instance `name` may not be changed now."""
     if unwell := others_unwell(reading, name):
         raise Refused(f"{name} is not touched: {'; '.join(unwell)}; mend that first, then clear {run.task_id}")
     if why := left_behind(reading, name, bounce, run.plan()):
@@ -78,7 +77,7 @@ def guard(run: Run, bounce: Bounce, reading: ApplicationReading, name: str) -> N
 
 
 def require_as_planned(run: Run, bounce: Bounce, reading: ApplicationReading, name: str, untouched: str) -> None:
-    """Drifted or Inconclusive, beginning with what is `untouched`, where the world is not the one that was approved."""
+    """Drifted or Inconclusive, beginning with what is `untouched`, if the plan does not fit the application now."""
     guarded = run.decide(nothing_drifted, reading=reading, plan=run.plan(), name=name, number=bounce.number)
     if guarded.outcome is Outcome.INCONCLUSIVE:
         raise Inconclusive(f"{untouched}: {'; '.join(guarded.reasons)}")
@@ -87,9 +86,9 @@ def require_as_planned(run: Run, bounce: Bounce, reading: ApplicationReading, na
 
 
 def let_it_start(run: Run, name: str) -> Start | None:
-    """Stay for a moment while the instance starts; returns the start whose Streams client was seen, None for none.
+    """Wait for a moment while the instance starts; returns the start whose Streams client was seen, None for none.
 
-    Whether it is ready is for the gate to say.
+    The gate decides whether it is ready.
     """
     [url] = [one.metrics for one in run.application.deployer.instances if one.name == name]
     seen, until = None, time.monotonic() + _START_S

@@ -1,4 +1,4 @@
-"""The wait for a person who is requested to deploy: looks from the triggerer, holds no worker."""
+"""The wait for a person who was requested to deploy: reads from the triggerer, holds no worker."""
 
 import asyncio
 from dataclasses import asdict
@@ -15,12 +15,12 @@ _HOUR_S = 3_600
 
 
 class DeployTrigger(WatchTrigger):
-    """Fires when what was requested is observed, or when the time for it is over.
+    """Fires when the reading shows what was requested, or when the time for it is over.
 
-    Once, where the old start has left members in the group, it fires with `wait` as soon as that start is gone: a task
+    Once, if the old start has left members in the group, it fires with `wait` as soon as that start is gone: a task
     removes them and waits on. The limit is kept in the ledger (steps/run/until.py) and survives a restart of the
-    triggerer. A reading is kept as evidence where it tells something new: most of them tell that nobody has done
-    anything yet.
+    triggerer. A reading is kept as evidence only if it shows a change; most of them show that the person has done
+    nothing yet.
 
     Arguments: `awaited` (Awaited), `interval_s`, `wait_h`.
     """

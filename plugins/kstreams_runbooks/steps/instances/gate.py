@@ -1,4 +1,4 @@
-"""What a step asks of a gate, and what it makes of the answer."""
+"""What a step requires of a gate, and what it does with the answer."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -37,7 +37,7 @@ def patience(plan: Plan, *, bakes: bool = False) -> Patience:
 
 
 def answered(run: Run, event: Mapping[str, Any]) -> None:
-    """Go on only where the gate proceeds; say what it answered either way."""
+    """Continue only if the gate proceeds; log its answer in every case."""
     sentence = "; ".join(event["reasons"])
     run.say(f"{event['outcome']}: {sentence}")
     if event["outcome"] == Outcome.INCONCLUSIVE:

@@ -20,15 +20,15 @@ from kstreams_runbooks.steps.instances.watch_trigger import WatchTrigger, readin
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.until import Until
 
-# How many readings in a row have to show that the world has drifted: a broker that restarts may leave a topic out once.
+# How many readings in a row have to show drift: a broker that restarts may leave a topic out once.
 _CERTAIN = 2
 
-# What stands in the ledger once an instance has passed its gate and its bake: nothing less lets a rerun skip it.
+# The ledger's entry after an instance has passed its gate and its bake; a rerun skips the instance only with it.
 GATE_PASSED = "gate and bake passed"
 
 
 def keep_passed(run: Run, instance: InstanceReading, number: int) -> None:
-    """Note that the start of `instance` that runs now has passed its gate of bounce `number`."""
+    """Record that the start of `instance` that runs now has passed its gate of bounce `number`."""
     run.keep("note", GATE_PASSED, _passing(instance, number))
 
 
@@ -46,10 +46,9 @@ class GateTrigger(WatchTrigger):
     """Fires when the gate of one restarted instance proceeds, refuses, or has reached its ceiling.
 
     The ceiling is kept in the ledger (steps/run/until.py) and survives a restart of the triggerer; the count of good
-    readings does not. The guards run at each reading too: a world that drifts shuts the gate for good. After it has
-    passed, the gate has to stay good for the bake time. A broker that does not answer is a bad reading, not the end: it
-    may be restarting. With `last` a passed gate ends the task without another worker. Every blocking call is in a
-    thread.
+    readings does not. The guards run at each reading too: drift closes the gate for good. After the gate has passed, it
+    has to stay good for the bake time. A broker that does not answer is a bad reading, not the end: it may be
+    restarting. With `last` a passed gate ends the task without another worker. Every blocking call is in a thread.
 
     Arguments: `expected` (Expectation), `patience` (Patience), `last`.
     """
@@ -90,14 +89,14 @@ class GateTrigger(WatchTrigger):
             await asyncio.sleep(max(0.0, patience.interval_s - (asyncio.get_running_loop().time() - began)))
 
     def ends_the_task(self, run: Run) -> bool:
-        """Unless another instance went down meanwhile: then the task looks again."""
+        """Unless another instance went down meanwhile: then the task reads again."""
         name = self.arguments["expected"]["instance"]
         return bool(self.arguments["last"]) and not others_unwell(reading_of(run), name)
 
     def _ceiling(self, run: Run, expected: Expectation, patience: Patience) -> Until:
-        """When this gate gives up: written once, then read, for one look at one start in one try.
+        """When this gate gives up: written once, then read, for one wait for one start in one try.
 
-        A look ends with a gate that has passed: an instance that is looked at again after others has its time anew.
+        A passed gate ends the wait: an instance whose gate is awaited again after others has the full time again.
         """
         previous = expected.previous.started_at_ms if expected.previous else "down"
         passed = len(run.ledger.evidence(run.key, kind="note", name=GATE_PASSED))
@@ -106,9 +105,9 @@ class GateTrigger(WatchTrigger):
 
 
 class _Bake:
-    """The time that a passed gate has to stay good; what turns bad in it begins again.
+    """The time that a passed gate has to stay good; a bad reading starts it again.
 
-    By a clock that nobody sets: one that jumps ahead would open the gate too soon.
+    By a monotonic clock: a clock that is set ahead would open the gate too soon.
     """
 
     def __init__(self, length_s: float) -> None:
@@ -134,7 +133,7 @@ class _Bake:
 
 
 def _guard(run: Run, plan: Plan, expected: Expectation, readings: list[ApplicationReading]) -> None:
-    """Drifted where each of the newest readings shows that the world is no longer the one that was approved."""
+    """Drifted if each of the newest readings shows that the application no longer matches the approved plan."""
     # A static member that is back replaces the one that died; any other stays until its session timeout is over.
     name, number, leaving = expected.instance, expected.bounce.number, not plan.facts.static_membership
     verdicts = [nothing_drifted(reading, plan, name, number, leaving=leaving) for reading in readings]
@@ -145,7 +144,7 @@ def _guard(run: Run, plan: Plan, expected: Expectation, readings: list[Applicati
 
 
 def _depth(expected: Expectation, patience: Patience) -> int:
-    """How many readings a decision needs: the good ones, and before them what progress is measured from."""
+    """How many readings a decision needs: the good ones, and earlier ones from which it measures progress."""
     return expected.good_readings + 1 + math.ceil(expected.commit_interval_ms / 1000 / patience.interval_s)
 
 
@@ -159,7 +158,7 @@ def _out_of_time(verdict: Verdict, expected: Expectation, patience: Patience, no
 
 
 def gate_trigger(run: Run, expected: Expectation, patience: Patience, *, last: bool) -> GateTrigger:
-    """The trigger for one restarted instance of `run`; `last` where nothing of the task is left to do after it."""
+    """The trigger for one restarted instance of `run`; `last` if it is the last action of the task."""
     return GateTrigger(
         run_key=run.key,
         task_id=run.task_id,

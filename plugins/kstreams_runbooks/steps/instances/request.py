@@ -1,7 +1,7 @@
-"""One instance to one bounce where a person deploys: guards and undo card as ever, then a request instead of a restart.
+"""Brings one instance to one bounce through a person: guards and undo card as always, then a request, not a restart.
 
-The wait for it is a deferral of its own (`deploy_trigger`), and it is resumable: whoever clears the task in the middle
-finds out from what is observed whether the request is still open.
+A deferral of its own waits for it (`deploy_trigger`), and the task is resumable: after an operator clears it in the
+middle, the observed state shows whether the request is still open.
 """
 
 from kstreams_runbooks.decide.instances.deployed import left_in_group, old_start_gone
@@ -21,15 +21,15 @@ from kstreams_runbooks.steps.plan.cards import undo_facts, write_card
 from kstreams_runbooks.steps.run.notify import notify
 from kstreams_runbooks.steps.run.run import Run, now_ms
 
-# The name under which requests stand in ledgers: it stays.
+# The ledgers of earlier runs have this name for requests: keep it.
 REQUESTED = "a person was asked"
 
 
 def request_bounce(run: Run, bounce: Bounce, reading: ApplicationReading, instance: InstanceReading) -> Awaited | None:
-    """Request this bounce of one instance from a person; None where it is deployed already and only its gate is left.
+    """Request this bounce of one instance from a person; None if it is deployed already and only its gate is left.
 
-    Refused or Inconclusive, and nothing requested, where a guard speaks against it or where a new start could not be
-    told from the old one. The undo card is written first.
+    Refused or Inconclusive, and nothing requested, if a guard refuses or if a new start could not be distinguished from
+    the old one. The undo card is written first.
     """
     name = instance.instance
     known(instance)
@@ -38,7 +38,7 @@ def request_bounce(run: Run, bounce: Bounce, reading: ApplicationReading, instan
         run.say(f"{name}: already runs {bounce.release} as planned; only its gate is left")
         return None
     guard(run, bounce, reading, name)
-    run.deployer.check_apply(name, bounce.release, dict(bounce.settings))
+    run.deployer.check_apply(name, bounce.target)
     previous = _previous(instance, start_then)
     members = members_to_remove(run, reading, instance)
     requests = _requests(run, bounce, name)
@@ -65,14 +65,14 @@ def remove_left(run: Run, reading: ApplicationReading, awaited: Awaited) -> Awai
 
 
 def _requests(run: Run, bounce: Bounce, name: str) -> list[str]:
-    """What the person does, in this order; that state was cleared is the one thing that is not observed."""
+    """What the person does, in this order; the deletion of state is the one thing that cannot be observed."""
     cleared: tuple[Wish, ...] = ("stop", "clear_state") if bounce.clear_state else ()
-    deploy = run.deployer.request("deploy", name, bounce.release, dict(bounce.settings))
+    deploy = run.deployer.request("deploy", name, bounce.target)
     return [*(run.deployer.request(wish, name) for wish in cleared), deploy]
 
 
 def _start_at_request(run: Run, bounce: Bounce, name: str) -> Start | None:
-    """The start that ran when this run last requested it, None where it has not, or where the instance was down."""
+    """The start that ran when this run last requested it, None if it has not, or if the instance was down."""
     for card in reversed(run.ledger.cards(run.key)):
         if card.object == name and (facts := undo_facts(card)).bounce == bounce.number:
             return facts.previous
@@ -80,13 +80,13 @@ def _start_at_request(run: Run, bounce: Bounce, name: str) -> Start | None:
 
 
 def _previous(instance: InstanceReading, start_then: Start | None) -> Start | None:
-    """The start that is not to be taken for the new one."""
+    """The start that does not count as the new one."""
     start = instance.streams.start or start_then
     down = isinstance(instance.deployment, Deployment) and is_down(instance.deployment.process)
     if start is None and not down:
         raise Inconclusive(
             f"the deployment of {instance.instance} is not requested: which start it runs cannot be read, so a new one "
-            "could not be told from it; mend its metrics first"
+            "could not be distinguished from it; mend its metrics first"
         )
     return start
 

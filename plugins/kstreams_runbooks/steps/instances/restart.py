@@ -34,7 +34,7 @@ def stop_application(run: Run) -> None:
 
 @write("sets release and settings, and starts every instance at once")
 def start_application(run: Run) -> None:
-    """All instances up on what the plan says; whether they are ready is for `wait_caught_up` to say."""
+    """All instances up on the plan's target; `wait_caught_up` decides whether they are ready."""
     [bounce] = run.plan().bounces
     if run.dry_run:
         run.say("rehearsed with stop_application")
@@ -61,7 +61,7 @@ class WaitCaughtUp(BaseOperator):
             self._wait(run, bounce)
 
     def resume(self, context: Mapping[str, Any], event: dict[str, Any]) -> None:
-        """Go on after a gate."""
+        """Continue after a gate."""
         with reported(context, "the gate answered") as run:
             answered(run, event)
             [bounce] = run.plan().bounces
@@ -73,9 +73,9 @@ class WaitCaughtUp(BaseOperator):
 
 
 def await_gates(operator: BaseOperator, run: Run, bounce: Bounce, *, last: bool) -> None:
-    """Defer `operator` to the gate of the first instance that has not passed it; return where all have.
+    """Defer `operator` to the gate of the first instance that has not passed it; return if all have.
 
-    `last` where nothing of the task is left to do once the last one has passed.
+    `last` if nothing of the task is left to do once the last one has passed.
     """
     plan, reading = run.plan(), run.read()
     for name in plan.facts.instances:

@@ -1,10 +1,10 @@
-"""Take one instance after another: one resumable operator holds the loop, so that one bad release stops one instance.
+"""Take one instance after another: one resumable operator holds the loop, and a bad release stops one instance.
 
 Mapped tasks cannot do this: a bad release would take every instance down.
 
-Each time the task runs, it starts at 1. `bounce`, `undo` and their like say which instances and which bounce.
+Each run of the task starts at 1. Subclasses such as `bounce` and `undo` define which instances and which bounce.
 
- 1. Read the application once. Nothing is changed before 8, so one reading serves the whole look.
+ 1. Read the application once. Nothing is changed before 8, so one reading is enough for this pass.
  2. Choose the first instance that is not past this bounce and has not passed its gate of it (`next_of`). If there is
     none, the caller ends. An instance that is not declared any more ends the task as inconclusive.
  3. From the second bounce on, require of every instance that this bounce has not reached that it passed its gate of the
@@ -15,42 +15,43 @@ Each time the task runs, it starts at 1. `bounce`, `undo` and their like say whi
     place already, go to 9.
  6. Guard (steps/instances/bring.py, `guard`): every other instance is RUNNING, unless this one has ended already; no
     instance has left this one behind in another record format; topics, group and instances are as planned. Ask the
-    deployer whether it would refuse the settings, as long as the instance still runs.
- 7. Write the undo card, with the members and the start that the instance has now; mark the run as having written.
- 8. Stop, clear local state where the plan says so, set release and settings, remove the members, start: one function
-    (act/instance.py). Where a person deploys, request it and wait up to `deploy_wait_h`, one working day
+    deployer, while the instance still runs, whether it would refuse the settings.
+ 7. Write the undo card, with the members and the start that the instance has now; record that the run has written.
+ 8. Stop, clear local state if the plan requires it, set release and settings, remove the members, start: one function
+    (act/instance.py). If a person deploys, request it and wait up to `deploy_wait_h`, one working day
     (steps/instances/request.py, deploy_trigger.py); remove the members once the old start is gone.
- 9. Look at the instance for up to 15 s while it starts: parking a task costs Airflow about as much processor time as
-    the start of a small instance.
+ 9. Watch the instance for up to 15 s while it starts: parking a task costs Airflow about as much processor time as the
+    start of a small instance.
 10. Park the task until the gate has passed (steps/instances/gate_trigger.py). The gate wants `gate_good_readings` in a
-    row, since one good reading may be an instance that flaps; the canary of a bounce has to stay good for `bake_s`
-    more, since what fails late then fails on one instance only. The guards run at each reading; two readings in a row
-    that show drift end the wait for good, since a broker that restarts may leave a topic out once. The gate gives up
-    after `gate_ceiling_s`, which covers a full restore of local state. When it has passed, it notes which start passed.
+    row, since one good reading may be an instance that flaps. The canary of a bounce has to stay good for `bake_s`
+    more: a late failure then affects one instance only. The guards run at each reading. Two readings in a row that show
+    drift end the wait for good; one is not enough, since a broker that restarts may leave a topic out once. The gate
+    gives up after `gate_ceiling_s`, which covers a full restore of local state. When it has passed, it records which
+    start passed.
 11. If the gate proceeds, go to 1. If not, the task fails with the gate's reasons, and no other instance is taken.
 
 The limits of the plan, with the reason for each default, are in fleet/limits.py.
 
 What this guarantees:
 - It is resumable at every point. The task remembers nothing: 2 finds the instance from what is observed and from the
-  notes of gates in the ledger. A task that was killed before 8 takes the same instance again; one killed in 8 goes on
-  from there, also where the instance is down; one killed after 8 finds it in place and goes to its gate. The undo card
-  of a second try leads back to where the first began.
-- It stops no second instance. 6 refuses while another instance is not RUNNING. An instance that has ended is started
-  all the same: starting harms nobody.
-- An undo card comes before each write (7 before 8), so whoever is killed in between leaves a card.
-- Approval and guards come right before each write (4, 6), from the reading of this look.
-- It takes no old start for a new one: the card and the gate know the start from before.
-- A gate counts for the start that passed it. Who starts an instance again later makes it pass again.
-- A task that was marked successful by hand changes nothing of this: 3 and 4 ask the ledger.
+  gates that the ledger records. A task that was killed before 8 takes the same instance again; one killed in 8
+  continues from there, also if the instance is down; one killed after 8 finds it in place and goes to its gate. The
+  undo card of a second try leads back to the state before the first.
+- It never stops a second instance. 6 refuses while another instance is not RUNNING. An instance that has ended is
+  started all the same: a start does no harm.
+- An undo card comes before each write (7 before 8): a task that is killed in between leaves a card.
+- Approval and guards come right before each write (4, 6), from the reading of this pass.
+- It never takes an old start for a new one: the card and the gate know the start from before.
+- A gate counts for the start that passed it. If the instance is started again later, it has to pass again.
+- Marking a task successful manually changes none of this: 3 and 4 read the ledger.
 
 What it does not guarantee:
-- Nothing locks the application between the reading and the stop. What dies or is edited in those moments is seen at the
-  gate, not prevented.
-- SIGKILL between stop and start leaves the instance down until the task is cleared. Every other way out of 8 tries to
+- Nothing locks the application between the reading and the stop. The gate detects an instance that dies or an edit in
+  those moments, and does not prevent it.
+- SIGKILL between stop and start leaves the instance down until the task is cleared. Every other exit from 8 tries to
   start it again.
-- An expired approval refuses at 4 also where only the gate of an instance is left. What was requested under a valid
-  approval is finished without another one.
+- With an expired approval, 4 refuses even if only the gate of an instance is left. A request that was made under a
+  valid approval is finished without another one.
 """
 
 from collections.abc import Mapping
@@ -78,7 +79,7 @@ from kstreams_runbooks.steps.run.run import Run
 
 
 class RollingOperator(BaseOperator):
-    """Takes instances one after another; `go` says which, and what comes when all of them are in place."""
+    """Takes instances one after another; `go` chooses them, and acts when all of them are in place."""
 
     def __init__(self, *, approval: str, after: tuple[str, ...] = (), **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -98,15 +99,15 @@ class RollingOperator(BaseOperator):
         return False
 
     def resume(self, context: Mapping[str, Any], event: dict[str, Any]) -> None:
-        """Go on after a gate."""
+        """Continue after a gate."""
         with reported(context, "the gate answered") as run:
             answered(run, event)
             self.go(run)
 
     def deployed(self, context: Mapping[str, Any], event: dict[str, Any], awaited: dict[str, Any]) -> None:
-        """Go on after a person deployed what this task requested, or when that person's time is over.
+        """Continue after a person deployed what this task requested, or when that person's time is over.
 
-        What was requested under a valid approval is finished: no other is needed to watch it start.
+        A request that was made under a valid approval is finished: watching its start needs no other approval.
         """
         with reported(context, "the wait for a person answered") as run:
             if event["outcome"] != Outcome.WAIT:
@@ -145,7 +146,7 @@ class RollingOperator(BaseOperator):
 
 
 def next_of(run: Run, bounce: Bounce, reading: ApplicationReading, names: tuple[str, ...]) -> str | None:
-    """The first of `names` that has not passed its gate of this bounce yet, None where all have."""
+    """The first of `names` that has not passed its gate of this bounce yet, None if all have."""
     for name in names:
         instance = reading.instance(name)
         if isinstance(instance, Missing):
@@ -160,7 +161,8 @@ def next_of(run: Run, bounce: Bounce, reading: ApplicationReading, names: tuple[
 def earlier_gates(run: Run, bounce: Bounce, reading: ApplicationReading) -> None:
     """Refuse a later bounce while an instance that it has not reached yet lacks its gate of the bounce before.
 
-    Bound to the start that runs now: what was marked successful by hand, or was started again since, has no such gate.
+    Bound to the start that runs now: a task that was marked successful manually leaves no such gate, and a later start
+    has none.
     """
     if bounce.number == 1:
         return
@@ -210,8 +212,7 @@ def _rehearse_one(run: Run, bounce: Bounce, name: str) -> None:
         restart(
             run.deployer,
             name,
-            bounce.release,
-            dict(bounce.settings),
+            bounce.target,
             remove_members=None,
             clear_state=bounce.clear_state,
             log=lambda _: None,
@@ -220,4 +221,4 @@ def _rehearse_one(run: Run, bounce: Bounce, name: str) -> None:
     if bounce.clear_state:
         run.deployer.stop(name)
         run.deployer.clear_state(name)
-    run.deployer.apply(name, bounce.release, dict(bounce.settings))
+    run.deployer.apply(name, bounce.target)

@@ -1,4 +1,4 @@
-"""Every instance down together, and up again: what a changed set of internal or source topics needs.
+"""Stops every instance together, and starts them again: a changed set of internal or source topics needs this.
 
 The group is EMPTY in between. A static member that came back before that would get its old assignment, run without
 progress, and end in ERROR (tests/long/test_changed_topics.py).
@@ -35,19 +35,19 @@ from kstreams_runbooks.steps.run.notify import notify
 from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run, now_ms
 
-# A member that nobody may remove (its instance could not be read) is gone after its session timeout, 45 s by default.
+# A member that may not be removed (its instance could not be read) is gone after its session timeout, 45 s by default.
 _EMPTY_CEILING_S = 120
 _LOOK_EVERY_S = 0.5
-# Each waits for another process, so more of them than processors do no harm.
+# Each waits for another process: more threads than processors do no harm.
 _THREADS = 32
 
 _T = TypeVar("_T")
 
 
 def stop_all(run: Run, bounce: Bounce) -> None:
-    """Stop every instance that this run has not started yet, then remove what is left in the group until it is EMPTY.
+    """Stop every instance that this run has not started yet, then remove remaining members until the group is EMPTY.
 
-    Refused or Inconclusive, and nothing changed, where a guard speaks against it. Safe to run again in any state.
+    Refused or Inconclusive, and nothing changed, if a guard refuses. Safe to run again in any state.
     """
     reading = run.read()
     going = [one for one in reading.instances if not started_by(run, one, bounce, reading.taken.at_ms)]
@@ -75,9 +75,9 @@ def stop_all(run: Run, bounce: Bounce) -> None:
 
 
 def start_all(run: Run, bounce: Bounce) -> None:
-    """Set every instance to `bounce` and start them together; what this run has started already is left alone.
+    """Set every instance to `bounce` and start them together; those that this run has started already are left alone.
 
-    Refused where an instance that this run did not start is up: then the group has not stayed EMPTY.
+    Refused if an instance that this run did not start is up: then the group has not stayed EMPTY.
     """
     reading = run.read()
     waiting = [one for one in reading.instances if not started_by(run, one, bounce, reading.taken.at_ms)]
@@ -92,7 +92,7 @@ def start_all(run: Run, bounce: Bounce) -> None:
     names = [one.instance for one in waiting]
     if not run.deployer.abilities.act:
         cleared = [run.deployer.request("clear_state", name) for name in names] if bounce.clear_state else []
-        wanted = [run.deployer.request("deploy", name, bounce.release, dict(bounce.settings)) for name in names]
+        wanted = [run.deployer.request("deploy", name, bounce.target) for name in names]
         _request(run, waiting, [*cleared, *wanted], lambda _: False)
     run.say(f"{', '.join(names)}: start with {bounce.deployed}, all at once")
 
@@ -100,8 +100,7 @@ def start_all(run: Run, bounce: Bounce) -> None:
         return restart(
             deployer,
             name,
-            bounce.release,
-            dict(bounce.settings),
+            bounce.target,
             remove_members=None,
             clear_state=bounce.clear_state,
             log=run.say,
@@ -118,7 +117,7 @@ def start_all(run: Run, bounce: Bounce) -> None:
 def _request(
     run: Run, instances: list[InstanceReading], requests: list[str], done: Callable[[InstanceReading], bool]
 ) -> None:
-    """Where a person deploys: say what is wanted, and Refused until it is observed and the task is cleared."""
+    """If a person deploys: request it. Refused until it is observed and the task is cleared."""
     if all(done(one) for one in instances):
         return
     for one in requests:
@@ -140,8 +139,8 @@ def _require_down(instances: Iterable[InstanceReading]) -> None:
             raise Inconclusive(f"{instance.instance} is not touched: {instance.deployment.missing}")
         if not _is_down(instance):
             raise Refused(
-                f"{instance.instance} is up, but not well on what this run starts it with (expected down): stop it by "
-                "hand, then clear this step and what follows it"
+                f"{instance.instance} is up, but not well on what this run starts it with (expected down): stop it "
+                "manually, then clear this step and what follows it"
             )
 
 
@@ -168,7 +167,7 @@ def rehearse_at_once(run: Run, bounce: Bounce) -> None:
     for name in run.plan().facts.instances:
         if bounce.clear_state:
             run.deployer.would_write.append(f"delete the local state of {name}")
-        run.deployer.apply(name, bounce.release, dict(bounce.settings))
+        run.deployer.apply(name, bounce.target)
         run.deployer.would_write.append(f"start {name}")
     for line in run.deployer.would_write:
         run.say(f"would {line}")
@@ -176,18 +175,18 @@ def rehearse_at_once(run: Run, bounce: Bounce) -> None:
 
 
 def _guard(run: Run, reading: ApplicationReading, bounce: Bounce) -> None:
-    """Nothing is touched before every instance may be: what a deployer would refuse later is refused here too."""
+    """No instance is changed before every instance may be: what a deployer would refuse later is refused here too."""
     for instance in reading.instances:
         known(instance)
     require_as_planned(run, bounce, reading, reading.instances[0].instance, "nothing more is touched")
     for instance in reading.instances:
-        run.deployer.check_apply(instance.instance, bounce.release, dict(bounce.settings))
+        run.deployer.check_apply(instance.instance, bounce.target)
         if bounce.clear_state:
             run.deployer.check_clear_state(instance.instance)
 
 
 def _empty(run: Run, members: tuple[MemberReading, ...]) -> None:
-    """Remove the members of the stopped instances, and wait for the coordinator to say that nobody is left."""
+    """Remove the members of the stopped instances, and wait until the coordinator reports an empty group."""
     group_id = run.application.application_id
     removed = GroupWriter(run.kafka, dry_run=run.dry_run).remove_members(group_id, members) if members else ()
     if removed:
@@ -210,13 +209,13 @@ def _empty(run: Run, members: tuple[MemberReading, ...]) -> None:
 
 
 def _in_threads(run: Run, names: list[str], do: Callable[[Deployer, str], _T]) -> dict[str, Future[_T]]:
-    """The same for every instance at the same time, each with a deployer of its own; all of them have ended."""
+    """Do the same for every instance at the same time, each with its own deployer; returns when all have ended."""
     with ThreadPoolExecutor(max_workers=min(_THREADS, len(names))) as pool:
         return {name: pool.submit(do, make_deployer(run.application, dry_run=run.dry_run), name) for name in names}
 
 
 def _raise_first(ended: dict[str, Future[_T]]) -> None:
-    """Raise what the first instance that failed, failed with, and say of each other one that failed too."""
+    """Raise the error of the first instance that failed; it names each other failed instance."""
     failed = {name: error for name, future in ended.items() if (error := future.exception()) is not None}
     for first in failed.values():
         others = [f"{name}: {error}" for name, error in failed.items() if error is not first]

@@ -1,4 +1,4 @@
-"""The steps that take a run back: from its undo cards, last to first, whatever runbook it was."""
+"""Undoes a run of any runbook: from its undo cards, last to first."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -37,7 +37,7 @@ _UNDONE = "undone run"
 
 @step("reads the undo cards of the run, and the application as it is now; changes nothing")
 def read_cards(run: Run) -> None:
-    """Show the cards backwards, keep how the application is now, and reserve it."""
+    """Show the cards backwards, record the present state of the application, and reserve it."""
     run.demand(run.decide(may_request, declared=run.declared, requested_by=run.record.requested_by))
     record = undone_record(run)
     run.say(f"run {record.run_key} asked by {record.requested_by}: {record.outcome or 'not concluded'}")
@@ -75,7 +75,7 @@ def plan_undo() -> Any:
         for name in made.facts.instances:
             for bounce in made.bounces:
                 if bounce.takes(name):
-                    run.deployer.check_apply(name, bounce.release, dict(bounce.settings))
+                    run.deployer.check_apply(name, bounce.target)
                     if bounce.clear_state:
                         run.deployer.check_clear_state(name)
         findings = require_topics(run, reading, made.bounces)
@@ -90,13 +90,13 @@ def undo() -> "UndoOperator":
 
 
 class UndoOperator(RollingOperator):
-    """Takes every instance back, stage after stage, one instance after another or all at once as the run did.
+    """Undoes the run on every instance, stage after stage, one instance after another or all at once as the run did.
 
-    What is down or unwell comes first: starting it harms nobody. Safe to run again in any state.
+    An instance that is down or unwell comes first: a start never harms it. Safe to run again in any state.
     """
 
     def execute(self, context: Mapping[str, Any]) -> None:
-        """Go on from what is observed."""
+        """Continue from what is observed."""
         with reported(context, "takes the run back") as run:
             if run.dry_run:
                 _rehearse(run)
@@ -168,7 +168,7 @@ def _is_well(instance: InstanceReading) -> bool:
 
 
 def _drain(run: Run, bounce: Bounce, reading: ApplicationReading) -> None:
-    """Return when everything that lay in the repartition topics before this stage has been read and committed.
+    """Return when all records that were in the repartition topics before this stage have been read and committed.
 
     Until the stage before had reached every instance, records that an older release misreads were written there.
     """
@@ -178,10 +178,10 @@ def _drain(run: Run, bounce: Bounce, reading: ApplicationReading) -> None:
     inputs = set(run.application.inputs)
     internal = [one for one in reading.partitions if one.topic.startswith(prefix) and one.topic not in inputs]
     for one in internal:
-        if isinstance(one.end, Missing):
-            raise Inconclusive(f"{one.name}: {one.end.missing}")
-    ends = [(one.name, one.end) for one in internal]
-    # Whatever an earlier stage did last began a new time: marks from before it say nothing.
+        if one.log_end_offset is None:
+            raise Inconclusive(f"{one.name}: {one.why}")
+    ends = [(one.name, one.log_end_offset) for one in internal]
+    # The last write of an earlier stage began a new period: marks from before it prove nothing.
     since = max((card.seq for card in run.ledger.cards(run.key) if undo_facts(card).bounce < bounce.number), default=0)
     kept = run.ledger.remember(run.key, f"drain/{bounce.number}/{since}", ends)
     marks = decode(tuple[tuple[str, int], ...], kept)
@@ -198,7 +198,7 @@ def _drain(run: Run, bounce: Bounce, reading: ApplicationReading) -> None:
         if certain := sorted(down & before):
             raise Refused(
                 f"{'; '.join(verdict.reasons)}, and {', '.join(certain)} does not run any more (expected RUNNING), so "
-                "nobody reads what is its own; clear undo, which starts it first"
+                "no instance reads its partitions; clear undo, which starts it first"
             )
         before = down
         return reading, verdict
@@ -212,9 +212,9 @@ def _drain(run: Run, bounce: Bounce, reading: ApplicationReading) -> None:
 
 
 def undone_record(run: Run) -> RunRecord:
-    """The run that is to be taken back; BadInput where there is none, or where it is another application's.
+    """The run to undo; BadInput if it does not exist, or belongs to another application.
 
-    It stays the one that was found first: its id may be used again while this run goes on.
+    It stays the run that was found first: its id may be used again while this run continues.
     """
     if key := run.ledger.recall(run.key, _UNDONE):
         return run.ledger.run(key)
@@ -244,12 +244,12 @@ def _undone(run: Run) -> Undone:
 
 
 def _move(card: Card) -> Move:
-    """One card as undo needs it; BadInput where it does not say from where to where."""
+    """One card as undo needs it; BadInput if it lacks the release before or after the change."""
     facts = undo_facts(card)
     if facts.before is None or facts.after is None:
         raise BadInput(
             f"run {card.run_key}: undo card {card.seq} ({card.what}) lacks the release before or after it (expected "
-            f"both); go back by hand: {card.undo}"
+            f"both); go back manually: {card.undo}"
         )
     clears = clears_state(facts.before.version, facts.after.version, upgrade_path_rules())
     return Move(card.object, facts.bounce, facts.before, facts.after, clears)

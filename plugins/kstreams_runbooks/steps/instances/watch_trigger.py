@@ -1,4 +1,4 @@
-"""What every wait in the triggerer has in common: it holds no worker, survives a restart, and ends with a sentence."""
+"""What all waits in the triggerer share: each holds no worker, survives a restart, and ends with a sentence."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -12,14 +12,14 @@ from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe import unread
 from kstreams_runbooks.steps.run.run import Run, log
 
-# What a wait saw last, each time that it was something new.
+# What a wait saw last, each time that it changed.
 SAW = "a wait saw"
 
 
 class WatchTrigger(BaseTrigger):
     """Watches the application for one task of a run; `arguments` are what a subclass watches for, as JSON.
 
-    Its event has the outcome, its reasons, and whether the world has drifted meanwhile.
+    Its event has the outcome, its reasons, and whether the application has drifted meanwhile.
     """
 
     def __init__(self, *, run_key: str, task_id: str, try_number: int, **arguments: Any) -> None:
@@ -37,7 +37,7 @@ class WatchTrigger(BaseTrigger):
         return f"{type(self).__module__}.{type(self).__qualname__}", {**run, **self.arguments}
 
     def tell(self, run: Run, sentence: str) -> None:
-        """Say what was seen, and keep it: a wait that breaks or is killed must not take that with it. Blocks."""
+        """Log what was seen, and keep it: a wait that breaks or is killed must not lose it. Blocks."""
         self.saw = sentence
         run.say(sentence)
         run.keep("note", SAW, {"sentence": sentence})
@@ -50,11 +50,11 @@ class WatchTrigger(BaseTrigger):
         raise NotImplementedError
 
     def ends_the_task(self, run: Run) -> bool:  # noqa: ARG002 - for those that may
-        """Whether nothing of the task is left to do after a verdict to proceed: no worker has to start for it."""
+        """Whether a verdict to proceed ends the task: then no worker has to start for it."""
         return False
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
-        """One event, whatever happens."""
+        """One event, also after an error."""
         ended = drifted = False
         try:
             run = await asyncio.to_thread(Run.again, self.run_key, self.step, self.try_number)
@@ -64,7 +64,7 @@ class WatchTrigger(BaseTrigger):
             drifted, verdict = True, Verdict(Outcome.REFUSE, self._broken(str(error)))
         except RunbookError as error:
             verdict = Verdict(Outcome.INCONCLUSIVE, self._broken(str(error)))
-        except Exception as error:  # noqa: BLE001 - whatever it is, a person gets a sentence, and the log its trace
+        except Exception as error:  # noqa: BLE001 - after any error a person gets a sentence, and the log its trace
             log.exception("the watch of %s for %s broke", self.step, self.run_key)
             verdict = Verdict(Outcome.INCONCLUSIVE, self._broken(f"the watch broke: {type(error).__name__}: {error}"))
         if ended:
@@ -76,7 +76,7 @@ class WatchTrigger(BaseTrigger):
 
 
 def reading_of(run: Run) -> ApplicationReading:
-    """The application now; a broker that does not answer makes everything Missing, it may be restarting."""
+    """The application now; a broker that does not answer makes everything Missing, because it may be restarting."""
     try:
         return run.read()
     except (Inconclusive, Unreachable) as error:

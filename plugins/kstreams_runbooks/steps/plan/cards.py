@@ -56,9 +56,7 @@ def write_card(
                 after=DeployedInstance(instance.instance, bounce.release, bounce.settings, bounce.version),
                 previous=previous,
                 members=members,
-                by_hand=tuple(
-                    run.deployer.by_hand(instance.instance, before.release, dict(before.settings), clear_state=clear)
-                ),
+                by_hand=tuple(run.deployer.manual_commands(instance.instance, before.target, clear_state=clear)),
             )
         ),
         at_ms=now_ms(),

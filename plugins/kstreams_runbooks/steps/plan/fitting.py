@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from kstreams_runbooks.decide.fitting.needed import topics_needed
+from kstreams_runbooks.decide.fitting.needed import parsed_or_missing, topics_needed
 from kstreams_runbooks.decide.fitting.topics import topics_fit
 from kstreams_runbooks.decide.plans.basis import UPGRADE_FROM
 from kstreams_runbooks.errors import Drifted, Inconclusive, RunbookError
@@ -64,7 +64,7 @@ def require_topics_still(run: Run, now: ApplicationReading, untouched: str, *, d
 
 
 def _judged(run: Run, reading: ApplicationReading, wanted: _Wanted) -> Verdict:
-    seen = run.topics_seen(topics_needed(wanted, run.declared))
+    seen = run.topics_seen(topics_needed(parsed_or_missing(wanted), run.declared))
     return run.decide(topics_fit, wanted=wanted, seen=seen, reading=reading, application=run.declared)
 
 
@@ -82,7 +82,7 @@ def _described(run: Run, reading: ApplicationReading, bounce: Bounce) -> Describ
     same = [one for one in telling if _settings(dict(bounce.settings)) == _settings(_deployed(one))]
     if not same:
         try:
-            return deployable(run, bounce.release)
+            return deployable(run, bounce.target)
         except RunbookError as error:
             if not telling:
                 return Missing(f"release {bounce.release}: {error}")

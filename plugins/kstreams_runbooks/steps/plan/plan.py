@@ -16,7 +16,7 @@ from kstreams_runbooks.model.verdicts import Finding, Verdict
 from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
 from kstreams_runbooks.steps.approval.code import code_digest
 from kstreams_runbooks.steps.plan.fitting import require_topics
-from kstreams_runbooks.steps.plan.releases import before_a_roll, known_of
+from kstreams_runbooks.steps.plan.releases import before_a_roll, known_of, settings_between
 from kstreams_runbooks.steps.run.run import Run, now_ms
 from kstreams_runbooks.steps.run.step import step
 
@@ -150,7 +150,7 @@ def _restart(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...
     # Check here, while all instances run, what a deployer would refuse once an instance is down.
     for name in made.facts.instances:
         for bounce in made.bounces:
-            run.deployer.check_apply(name, bounce.release, dict(bounce.settings))
+            run.deployer.check_apply(name, bounce.target)
     return _with_what_it_changes(run, reading, made)
 
 
@@ -162,10 +162,10 @@ def _with_what_it_changes(run: Run, reading: ApplicationReading, made: Plan) -> 
     settings. The added findings explain the plan to the approver and are not part of its digest.
     """
     made = replace(made, findings=(*made.findings, *require_topics(run, reading, made.bounces)))
-    release = made.bounces[-1].release
-    if {one.release for one in made.facts.at_start} == {release}:
+    target = made.bounces[-1].target
+    if {one.release for one in made.facts.at_start} == {target.release}:
         return made
-    before, after = before_a_roll(run, reading, release)
+    before, after = before_a_roll(run, reading, target)
     verdict = run.decide(
         may_be_rolled,
         before=before,
@@ -174,6 +174,7 @@ def _with_what_it_changes(run: Run, reading: ApplicationReading, made: Plan) -> 
         rules=topology_change_rules(),
         versions=upgrade_path_rules(),
         at_once=made.at_once,
+        catalogue=settings_between(before, after),
     )
     for finding in verdict.findings:
         run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")

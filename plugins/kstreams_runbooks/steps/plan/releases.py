@@ -1,18 +1,23 @@
 """The two sides of a change in a run: the running versions, and the wanted release."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from kstreams_runbooks.decide.change.described import Known
 from kstreams_runbooks.decide.instances.running import RunningRelease, running_releases
 from kstreams_runbooks.decide.plans.basis import require_declared
+from kstreams_runbooks.decide.releases.settings import rows_about
 from kstreams_runbooks.documents.text import Absent, read_text
 from kstreams_runbooks.errors import BadInput, RunbookError
 from kstreams_runbooks.fleet import release_declaration
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
+from kstreams_runbooks.model.releases.release import Release
+from kstreams_runbooks.model.releases.settings import SettingCatalogue
+from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.model.topology.declaration import Declaration, Described
+from kstreams_runbooks.rules import release_settings
 from kstreams_runbooks.steps.run.run import Run
 
 _FILE, _TEXT, _RELEASE = "topology_file", "topology_text", "release"
@@ -21,7 +26,7 @@ _FILE, _TEXT, _RELEASE = "topology_file", "topology_text", "release"
 def running(run: Run, found: RunningRelease) -> Described:
     """A running version as its instances describe it; if none does, as its release's topology command prints it."""
     if found.text is None:
-        return deployable(run, found.release)
+        return deployable(run, Target(found.release))
     return described_by(run, found.release, ", ".join(found.instances), found.text)
 
 
@@ -31,10 +36,10 @@ def described_by(run: Run, release: str, instances: str, text: str) -> Described
     return Described(release, library, instances, text, declared)
 
 
-def deployable(run: Run, release: str) -> Described:
+def deployable(run: Run, target: Target) -> Described:
     """A release as its deployer's topology command prints it; BadInput for one that is not declared."""
-    require_declared(run.declared, release)
-    return _printed(run, release, run.deployer.topology(release))
+    require_declared(run.declared, target.release)
+    return _printed(run, target.release, run.deployer.topology(target))
 
 
 def _printed(run: Run, release: str, text: str) -> Described:
@@ -44,21 +49,23 @@ def _printed(run: Run, release: str, text: str) -> Described:
 
 
 def before_a_roll(
-    run: Run, reading: ApplicationReading, release: str
+    run: Run, reading: ApplicationReading, target: Target
 ) -> tuple[tuple[Described, ...], Described | Missing]:
     """Every running version, and the wanted release; Missing if one of them cannot be described."""
     versions = running_releases(reading)
-    silent = {release, *(version.release for version in versions if version.text is None)}
+    silent = {target, *(Target(version.release) for version in versions if version.text is None)}
     try:
-        printed = {name: run.deployer.topology(name) for name in sorted(silent)}
+        printed = {one: run.deployer.topology(one) for one in sorted(silent)}
     except RunbookError as error:
         return (), Missing(str(error))
-    require_declared(run.declared, release)
+    require_declared(run.declared, target.release)
     before = tuple(
-        running(run, version) if version.text is not None else _printed(run, version.release, printed[version.release])
+        running(run, version)
+        if version.text is not None
+        else _printed(run, version.release, printed[Target(version.release)])
         for version in versions
     )
-    return before, _printed(run, release, printed[release])
+    return before, _printed(run, target.release, printed[target])
 
 
 def wanted(run: Run) -> Described:
@@ -69,7 +76,7 @@ def wanted(run: Run) -> Described:
     if not (release or file or text):
         raise BadInput(f"{_RELEASE}, {_FILE}, {_TEXT}: none is given (expected: one); give the one to compare")
     if not (file or text):
-        return deployable(run, release)
+        return deployable(run, Target(release))
     library, declared = "", None
     if release:
         require_declared(run.declared, release)
@@ -91,6 +98,29 @@ def known_of(run: Run, reading: ApplicationReading, partitions: Mapping[str, int
         "" if isinstance(broker.version, Missing) else broker.version,
         None if isinstance(broker.auto_create_topics, Missing) else broker.auto_create_topics,
     )
+
+
+def settings_between(before: Iterable[Described], after: Described | Missing) -> SettingCatalogue:
+    """The rows about the settings of a change that a decision needs; none if neither side declares settings."""
+    if isinstance(after, Missing):
+        return SettingCatalogue()
+    before = tuple(before)
+    names = {
+        name
+        for one in (*before, after)
+        if one.declared is not None and one.declared.config is not None
+        for name in ("processing.guarantee", *one.declared.config)
+    }
+    if not names:
+        return SettingCatalogue()
+    running = [library for one in before if (library := _library(one)) is not None]
+    return rows_about(names, running, _library(after), release_settings())
+
+
+def _library(described: Described) -> Release | None:
+    if described.library:
+        return Release.parse(described.library)
+    return None if described.declared is None else described.declared.library
 
 
 def _known_of(run: Run, release: str) -> tuple[str, Declaration | None]:

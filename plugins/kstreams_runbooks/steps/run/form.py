@@ -126,7 +126,7 @@ def paused_inputs() -> dict[str, Param]:
 
 
 def run_to_undo() -> Param:
-    """The field of the run to take back."""
+    """The field of the run to undo."""
     return Param(
         type="string",
         minLength=1,

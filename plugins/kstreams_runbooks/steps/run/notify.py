@@ -33,8 +33,8 @@ def notify(run: Run, build: Callable[..., Notification], **facts: Any) -> None:
             owner, zone = run.application.owner, run.application.zone
             about = About(run.record, owner, zone, page_of(run), f"{run.task_id}/{run.try_number}")
             deliver(run.ledger, settings, (build(about, now_ms(), **facts),), lambda message: _say(run, message))
-    except Exception as error:  # noqa: BLE001 - whatever it is, the step goes on
-        _say(run, f"nobody was told ({build.__name__}): {_sentence(error)}")
+    except Exception as error:  # noqa: BLE001 - after any error the step continues
+        _say(run, f"notification not sent ({build.__name__}): {_sentence(error)}")
 
 
 def page_of(run: Run, task_id: str | None = None) -> str:

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from kstreams_runbooks.decide.change.described import Known, described_change, side_of
 from kstreams_runbooks.decide.change.reading import ChangeReading
+from kstreams_runbooks.decide.topology.described import parsed
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Outcome
@@ -42,7 +43,7 @@ def test_a_declared_number_of_partitions_stays() -> None:
     topics["orders"] = replace(topics["orders"], partitions=12)
     found = change(BEFORE, described(declares=declaration(topics=topics)), known(orders=6))
     assert "partition-count-changed" in {one.id for one in found.uncovered}
-    assert found.plan.runbooks == ("partition_increase",)
+    assert found.plan.runbooks == ("blue_green_cutover",)
 
 
 def test_the_brokers_release_is_known() -> None:
@@ -87,8 +88,8 @@ def test_whether_brokers_create_topics_is_known_from_them() -> None:
     """A declaration that says so itself is left alone."""
     gone = described(COUNTS, OLD, declaration(auto_create_topics=False))
     loose = replace(known(), auto_create_topics=True)
-    assert side_of(BEFORE, loose).declared.auto_create_topics is True
-    assert side_of(gone, loose).declared.auto_create_topics is False
+    assert side_of(parsed(BEFORE), loose).declared.auto_create_topics is True
+    assert side_of(parsed(gone), loose).declared.auto_create_topics is False
 
 
 def test_what_is_found_comes_in_the_same_order_each_time() -> None:

@@ -5,7 +5,7 @@ from kstreams_runbooks.decide.change.preflight import may_be_rolled
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
-from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
+from kstreams_runbooks.rules import release_settings, topology_change_rules, upgrade_path_rules
 from world.samples import NEW, OLD
 from world.sides import AFTER, AUDITED, BEFORE, COUNTS, OTHER, RENAMED, declaration, described, known
 
@@ -21,6 +21,25 @@ def test_the_same_topology_rolls_whatever_the_library() -> None:
     found = verdict(AFTER)
     assert (found.outcome, found.findings) == (Outcome.PROCEED, ())
     assert verdict(described(), described(COUNTS, NEW)).outcome is Outcome.PROCEED
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_release_whose_settings_the_library_refuses_is_not_planned(at_once: bool) -> None:
+    """It cannot start, one after another or all at once; the library of the new release judges."""
+    after = described(COUNTS, NEW, declaration(config={"built.in.metrics.version": "0.10.0-2.4"}))
+    found = may_be_rolled(
+        (BEFORE,),
+        after,
+        known(),
+        topology_change_rules(),
+        upgrade_path_rules(),
+        at_once=at_once,
+        catalogue=release_settings(),
+    )
+    assert found.outcome is Outcome.REFUSE
+    assert "cannot start: 4.3.1 refuses built.in.metrics.version=0.10.0-2.4 (expected: latest)" in found.sentence
+    assert [one.id for one in found.findings] == ["setting-refused"]
+    assert verdict(after, at_once=at_once).outcome is Outcome.PROCEED
 
 
 def test_with_nothing_declared_the_same_description_is_enough() -> None:

@@ -1,8 +1,9 @@
 """Exactly what follows from each case of tests/apps/topologies: an extra finding fails as a missing one does.
 
 Covers decide/change/library, decide/change/rules, decide/comparison/boundary, decide/comparison/compared,
-decide/comparison/facts, decide/comparison/operators, decide/comparison/persistent, decide/comparison/settings,
-decide/comparison/whole, decide/topology/graph, decide/topology/upstream
+decide/comparison/facts, decide/comparison/feeding, decide/comparison/kinds, decide/comparison/operators,
+decide/comparison/persistent, decide/comparison/settings, decide/comparison/whole, decide/topology/graph,
+decide/topology/upstream
 """
 
 from collections import Counter

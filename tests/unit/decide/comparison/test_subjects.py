@@ -96,11 +96,11 @@ def test_what_is_not_declared_is_not_safe() -> None:
 @pytest.mark.parametrize(
     ("before", "after", "ids"),
     [
-        ({}, {"group.instance.id": "a"}, set()),
-        ({"group.instance.id": "a"}, {}, set()),
+        ({}, {"group.instance.id": "a"}, {"setting-changed"}),
+        ({"group.instance.id": "a"}, {}, {"setting-changed"}),
         ({}, {"processing.guarantee": "at_least_once"}, set()),
         ({}, {"group.protocol": "classic", "topology.optimization": "none"}, set()),
-        ({}, {"group.protocol": "streams"}, {"group-protocol-changed"}),
+        ({}, {"group.protocol": "streams"}, {"group-protocol-changed", "setting-changed"}),
         ({"state.dir": "/tmp/kafka-streams"}, {}, set()),  # noqa: S108 - the default of the library
     ],
 )

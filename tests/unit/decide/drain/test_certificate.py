@@ -346,7 +346,7 @@ def test_nothing_that_is_read_is_no_proof() -> None:
 
 def test_records_that_nobody_read_before_they_were_deleted_are_told() -> None:
     """Nothing is left, and something is lost."""
-    lost = replace(INPUT, why="5 offsets were deleted before they were read, by retention or by hand")
+    lost = replace(INPUT, why="5 offsets were deleted before they were read, by retention or manually")
     verdict = drained(tuple(reading(at, partitions=(lost, INNER)) for at in (0, 5, 10)), QUESTION)
     assert verdict.outcome is Outcome.PROCEED
     assert "not all of it was read: orders-0 (5 offsets were deleted before they were read" in verdict.reasons[2]

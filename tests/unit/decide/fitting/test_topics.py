@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from kstreams_runbooks.decide.fitting.needed import topics_needed
+from kstreams_runbooks.decide.fitting.needed import parsed_or_missing, topics_needed
 from kstreams_runbooks.decide.fitting.topics import topics_fit
+from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.ledger.codec import call_again, encode, encode_call
 from kstreams_runbooks.model.readings.readings import (
     ApplicationReading,
@@ -19,6 +20,7 @@ from kstreams_runbooks.model.readings.readings import (
 )
 from kstreams_runbooks.model.readings.topics_seen import TopicsSeen
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredTopic, Described
+from kstreams_runbooks.model.topology.topology import Topology
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from world.samples import NEW, declared, down, instance, reading
 from world.sides import COUNTS, described
@@ -279,10 +281,26 @@ def test_an_input_that_has_grown_since_proves_nothing() -> None:
     assert fit(described(), topics=grown, now=reading(down("orders-1"))).outcome is Outcome.INCONCLUSIVE
 
 
+def test_each_description_is_parsed_once_for_a_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For the topics that are needed and for the counts that fit."""
+    texts: list[str] = []
+
+    def counted(text: str) -> Topology:
+        texts.append(text)
+        return parse_topology(text)
+
+    for module in ("topology.described", "fitting.proven"):
+        monkeypatch.setattr(f"kstreams_runbooks.decide.{module}.parse_topology", counted)
+    one = described()
+    topics_fit((one,), TopicsSeen(TOPICS, {}, {}), runs(PATTERN, TOPICS), declared())
+    assert texts == [one.text, PATTERN], "what is wanted, and what both instances run"
+
+
 def test_every_release_that_is_brought_is_compared() -> None:
     """An undo may bring one release after another; what is looked for is what all of them need."""
     one, other = described(), described(GLOBAL, NEW)
-    needed = topics_needed((one, other, Missing("x")), declared(control=("copied",), rule_topics=("switches",)))
+    sides = parsed_or_missing((one, other, Missing("x")))
+    needed = topics_needed(sides, declared(control=("copied",), rule_topics=("switches",)))
     assert set(needed.external) == {"orders", "counted", "zones", "copied", "switches"}
     assert needed.internal == {"orders-by-customer-repartition", "orders-counts-changelog"}
     assert fit(one, other).outcome is Outcome.REFUSE

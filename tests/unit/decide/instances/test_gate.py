@@ -1,7 +1,4 @@
-"""The gate after a restart.
-
-Covers decide/lag
-"""
+"""The gate after a restart."""
 
 from dataclasses import replace
 from typing import Any
@@ -13,13 +10,12 @@ from kstreams_runbooks.model.readings.readings import (
     GroupReading,
     InstanceReading,
     Missing,
-    PartitionReading,
     Start,
     StreamsReading,
     Taken,
 )
 from kstreams_runbooks.model.verdicts import Outcome
-from world.samples import BOUNCE_1, NEW, down, expectation, instance, member, partition, reading
+from world.samples import BOUNCE_1, NEW, down, expectation, gone, instance, member, partition, reading
 
 
 def sample(second: int, own: InstanceReading | None = None, **changes: Any) -> ApplicationReading:
@@ -127,12 +123,32 @@ def test_missing_offsets_or_group_are_inconclusive(changes: dict[str, Any]) -> N
 def test_an_unreadable_end_is_not_lag_zero() -> None:
     """A partition whose last stable offset is unknown may hide anything."""
     blind = sample(5, partitions=(partition(stable=Missing("NOT_LEADER")),))
-    assert gate((*good(4), blind), expectation()).outcome is Outcome.INCONCLUSIVE
+    verdict = gate((*good(4), blind), expectation())
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert verdict.reasons[0] == "orders-0: last stable offset NOT_LEADER"
+
+
+def test_an_offset_past_the_end_of_its_log_is_not_lag_zero() -> None:
+    """A topic that was created again has other records, which the group never read."""
+    again = sample(5, partitions=(partition(committed=1_000, stable=50),))
+    verdict = gate((*good(4), again), expectation())
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert verdict.reasons[0].startswith("orders-0: committed 1,000 is past its end 50: the topic was created again")
+
+
+def test_records_that_were_deleted_unread_are_not_left_to_read() -> None:
+    """The log begins after the committed offset: what is left is what it still has."""
+    cut = tuple(sample(s, partitions=(partition(committed=s, stable=6_000, log_start=5_990),)) for s in range(1, 6))
+    assert gate(cut, expectation()).outcome is Outcome.PROCEED
+    left = partition(committed=1, stable=6_000, log_start=4_000)
+    assert gate((*good(4), sample(5, partitions=(left,))), expectation()).reasons[0] == (
+        "lag 2,000 records (limit 1,000)"
+    )
 
 
 def test_a_never_committed_partition_has_its_whole_log_to_read() -> None:
     """Never committed must not read as lag 0."""
-    never = partition(committed=Missing("never committed"), stable=5_000)
+    never = partition(committed=None, stable=5_000)
     verdict = gate((*good(4), sample(5, partitions=(never,))), expectation())
     assert verdict.reasons[0] == "lag 5,000 records (limit 1,000)"
 
@@ -250,14 +266,11 @@ def test_a_member_of_nobody_keeps_it_shut() -> None:
 
 def test_what_the_gate_saw_stands_beside_what_ended_it() -> None:
     """A process that failed says nothing itself: the topic that it lacked was read beside it."""
-    lost = (
-        PartitionReading("zones", 0, Missing("x"), Missing("x"), Missing("topic zones does not exist"), Missing("x")),
-    )
-    dead = replace(sample(5), instances=(down("orders-1"), instance("orders-2")), partitions=lost)
+    dead = replace(sample(5), instances=(down("orders-1"), instance("orders-2")), partitions=(gone("zones"),))
     verdict = gate((*good(4), dead), expectation())
     assert verdict.outcome is Outcome.REFUSE
     assert verdict.reasons[0] == "orders-1: its process is stopped (expected running); read its log"
-    assert "the gate saw: zones-0: last stable offset topic zones does not exist" in verdict.reasons[1]
+    assert "the gate saw: zones-0: the topic does not exist on the cluster" in verdict.reasons[1]
 
 
 def test_what_the_gate_saw_before_the_last_reading_is_not_lost() -> None:
@@ -270,10 +283,7 @@ def test_what_the_gate_saw_before_the_last_reading_is_not_lost() -> None:
 
 def test_many_reasons_are_counted() -> None:
     """A sentence has room for a few."""
-    lost = tuple(
-        PartitionReading("zones", number, Missing("x"), Missing("x"), Missing("gone"), Missing("x"))
-        for number in range(9)
-    )
+    lost = tuple(gone("zones", number) for number in range(9))
     dead = replace(sample(5), instances=(down("orders-1"), instance("orders-2")), partitions=lost)
     assert "; and 5 more" in gate((dead,), expectation()).sentence
 

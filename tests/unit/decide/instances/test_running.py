@@ -2,13 +2,15 @@
 
 import pytest
 from kstreams_runbooks.decide.instances.running import RunningRelease, one_release, running_releases
+from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.errors import Inconclusive, Refused
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
+from kstreams_runbooks.model.topology.topology import Topology
 from world.samples import NEW, OLD, down, instance, reading
 from world.sides import AUDITED, COUNTS
 
 
-def seen(*texts: str | Missing, releases: tuple[str, str] = (OLD, OLD)) -> ApplicationReading:
+def seen(*texts: str | Missing, releases: tuple[str, ...] = (OLD, OLD)) -> ApplicationReading:
     return reading(
         *(
             instance(f"orders-{number}", release=release, topology=text)
@@ -22,6 +24,19 @@ def test_instances_that_say_the_same_are_one_version() -> None:
     turned = COUNTS.replace("  Sub-topology: 0", "  Sub-topology: 9").replace("  Sub-topology: 1", "  Sub-topology: 0")
     assert one_release(seen(COUNTS, COUNTS)) == RunningRelease(OLD, COUNTS, ("orders-1", "orders-2"))
     assert len(running_releases(seen(COUNTS, turned))) == 2
+
+
+def test_a_text_that_many_instances_report_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A description of a thousand nodes takes a moment, and fifty instances report it."""
+    texts: list[str] = []
+
+    def counted(text: str) -> Topology:
+        texts.append(text)
+        return parse_topology(text)
+
+    monkeypatch.setattr("kstreams_runbooks.decide.instances.running.parse_topology", counted)
+    assert len(running_releases(seen(COUNTS, COUNTS, AUDITED, releases=(OLD, OLD, NEW)))) == 2
+    assert texts == [COUNTS, AUDITED]
 
 
 def test_one_that_says_nothing_is_of_those_with_its_release() -> None:

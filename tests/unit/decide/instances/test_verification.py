@@ -47,10 +47,18 @@ def test_an_offset_that_went_back_is_named() -> None:
     )
 
 
+def test_an_offset_that_is_gone_is_named() -> None:
+    """A group that was deleted begins again."""
+    assert verdict(replace(DONE, partitions=(partition(committed=None, stable=55),)))[1] == (
+        "orders-0: committed offset gone (100 in the plan's reading)"
+    )
+
+
 def test_lag_waits_and_missing_is_inconclusive() -> None:
     """Traffic has peaks; missing data is never OK."""
     assert verdict(replace(DONE, partitions=(partition(committed=100, stable=200),)))[0] is Outcome.WAIT
     assert verdict(replace(DONE, partitions=Missing("timed out")))[0] is Outcome.INCONCLUSIVE
+    assert verdict(replace(DONE, partitions=(partition(committed=101, stable=100),)))[0] is Outcome.INCONCLUSIVE
     assert verdict(replace(DONE, topics=Missing("timed out")))[0] is Outcome.INCONCLUSIVE
 
 

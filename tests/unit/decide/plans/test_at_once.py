@@ -4,11 +4,13 @@ import pytest
 from kstreams_runbooks.decide.drain.marks import read_up_to
 from kstreams_runbooks.decide.instances.check import ready_for_change
 from kstreams_runbooks.decide.instances.members import group_is_empty
-from kstreams_runbooks.model.readings.readings import GroupReading, Missing, PartitionReading, Taken
+from kstreams_runbooks.model.readings.lag import PartitionLag
+from kstreams_runbooks.model.readings.readings import GroupReading, Missing, Taken
 from kstreams_runbooks.model.verdicts import Outcome
-from world.samples import declared, down, instance, member, reading
+from world.samples import declared, down, gone, instance, member, partition, reading
 
 TAKEN = Taken(1, "test")
+INNER = "orders-x-repartition"
 
 
 @pytest.mark.parametrize(
@@ -25,21 +27,20 @@ def test_only_the_coordinators_word_empties_a_group(group: GroupReading | Missin
     assert group_is_empty(group, "orders").outcome is outcome
 
 
-def partition(committed: int | Missing, log_start: int = 0) -> PartitionReading:
-    return PartitionReading("orders-x-repartition", 0, committed, log_start, 10, 10)
-
-
 @pytest.mark.parametrize(
     ("one", "mark", "outcome"),
     [
-        (partition(10), 10, Outcome.PROCEED),
-        (partition(9), 10, Outcome.WAIT),
-        (partition(Missing("never committed")), 10, Outcome.INCONCLUSIVE),
-        (partition(Missing("never committed"), log_start=10), 10, Outcome.PROCEED),
+        (partition(10, 10, topic=INNER), 10, Outcome.PROCEED),
+        (partition(9, 10, topic=INNER), 10, Outcome.WAIT),
+        (partition(None, 10, topic=INNER), 10, Outcome.INCONCLUSIVE),
+        (partition(None, 10, topic=INNER, log_start=10), 10, Outcome.PROCEED),
+        (partition(10, 3, topic=INNER), 10, Outcome.INCONCLUSIVE),
+        (partition(10, Missing("no leader"), topic=INNER), 10, Outcome.INCONCLUSIVE),
+        (gone(INNER), 10, Outcome.INCONCLUSIVE),
     ],
 )
-def test_a_mark_is_reached_by_a_committed_offset_only(one: PartitionReading, mark: int, outcome: Outcome) -> None:
-    """Never committed is not 0 to read."""
+def test_a_mark_is_reached_by_a_committed_offset_only(one: PartitionLag, mark: int, outcome: Outcome) -> None:
+    """Never committed is not 0 to read; an offset past the end of a log passed none of its records."""
     assert read_up_to((one,), (("orders-x-repartition-0", mark),), "orders").outcome is outcome
 
 

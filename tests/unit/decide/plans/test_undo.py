@@ -233,7 +233,7 @@ def test_a_topic_that_came_with_the_run_is_named() -> None:
         Move(name, 1, stands(name, NEW), stands(name, NEW, settings), clears_state=False)
         for name in ("orders-1", "orders-2")
     )
-    came = replace(partition(), topic="orders-audit-repartition")
+    came = partition(topic="orders-audit-repartition")
     now = reading(
         *(instance(f"orders-{n}", release=NEW, settings=settings) for n in (1, 2)), partitions=(partition(), came)
     )

@@ -135,7 +135,11 @@ def test_unknown_joins_and_aggregations_count_as_used() -> None:
 @pytest.mark.parametrize(
     ("ask", "sentence"),
     [
-        (lambda: asked("4.3.1", "4.3.1"), "target 4.3.1: every instance already runs 4.3.1; give another release"),
+        (
+            lambda: asked("4.3.1", "4.3.1"),
+            "target 4.3.1: every instance already runs 4.3.1; give another release. About another topology or other "
+            "settings on 4.3.1, such as group.protocol, ask `plan`",
+        ),
         (lambda: asked("3.4.1", "9.0.0"), "release 9.0.0: newer than 4.3.1, the newest that the rules know"),
         (lambda: asked("3.5.9", "4.3.1"), "release 3.5.9: not a published release of Kafka Streams; 3.5 has 3.5.0, "),
         (lambda: asked("3.4", "4.3.1"), "release 3.4: not a published release of Kafka Streams; 3.4 has 3.4.0, 3.4.1"),
@@ -144,9 +148,32 @@ def test_unknown_joins_and_aggregations_count_as_used() -> None:
             "release 2.9.0: not a published release of Kafka Streams; known are 0.10.0.0",
         ),
         (lambda: asked("3.4.1", "4.3.1", guarantee="at_most_once"), "give one of at_least_once, exactly_once,"),
-        (lambda: asked("2.8.2", "4.3.1", guarantee="exactly_once_v2"), "2.8.2 does not have it; give one that it has"),
+        (
+            lambda: asked("2.8.2", "4.3.1", guarantee="exactly_once_v2"),
+            "processing guarantee exactly_once_v2: 2.8.2 does not have it; give the present one (2.8.2 has "
+            "at_least_once, exactly_once, exactly_once_beta). To switch to it, follow the path and then ask `plan`",
+        ),
         (lambda: asked("3.4.1", "4.3.1", group_protocol="consumer"), "give one of classic, streams"),
-        (lambda: asked("3.4.1", "4.3.1", group_protocol="streams"), "group protocol streams: 3.4.1 does not have it"),
+        (
+            lambda: asked("3.4.1", "4.3.1", "4.3", group_protocol="streams"),
+            "group protocol streams: 3.4.1 does not have it; give the present one (3.4.1 has classic). To switch to "
+            "it, follow the path and then ask `plan`",
+        ),
+        (
+            lambda: asked("3.4.1", "3.9.2", "4.3", group_protocol="streams"),
+            "give the present one (3.4.1 has classic). 3.9.2 does not have it either. The first release with it is "
+            "4.1.0",
+        ),
+        (
+            lambda: asked("3.4.1", "3.4.1", group_protocol="streams"),
+            "group protocol streams: 3.4.1 does not have it; give the present one (3.4.1 has classic). The first "
+            "release with it is 4.1.0",
+        ),
+        (
+            lambda: asked("3.4.1", "4.3.1", "4.0", group_protocol="streams"),
+            "follow the path and then ask `plan`; before that, group.protocol=streams needs brokers of 4.2 or later "
+            "(streams.version=1). The brokers are 4.0",
+        ),
     ],
 )
 def test_bad_input_is_one_sentence(ask: Callable[[], UpgradePath], sentence: str) -> None:
@@ -182,3 +209,80 @@ def test_a_path_can_be_decided_again_from_the_evidence() -> None:
     kept = encode_call(upgrade_path, {"question": question, "rules": RULES}, made)
     assert call_again(upgrade_path, kept) == encode(made)
     assert made.bounces[0] == PathBounce("3.9.2", upgrade_from="2.3")
+
+
+@pytest.mark.parametrize(
+    ("running", "target", "uses", "named", "not_named"),
+    [
+        ("3.4.1", "4.3.1", {"foreign_key_joins": "yes", "table_aggregations": "no"}, "aggregation", "foreign-key"),
+        ("3.2.3", "3.4.1", {"foreign_key_joins": "no", "table_aggregations": "yes"}, "foreign-key", "aggregation"),
+    ],
+)
+def test_a_reason_never_contradicts_a_feature_that_is_used(
+    running: str, target: str, uses: dict[str, str], named: str, not_named: str
+) -> None:
+    """Only the unused feature is a reason for the single bounce."""
+    path = asked(running, target, **uses)
+    reason = next(one.message for one in path.findings if one.object == f"{running} to {target}")
+    assert path.plain
+    assert named in reason
+    assert not_named not in reason
+
+
+@pytest.mark.parametrize(
+    ("running", "target", "given", "row", "shown"),
+    [
+        ("3.3.2", "4.3.1", {"foreign_key_joins": "no"}, "foreign-key-joins-of-3.3", False),
+        ("3.3.2", "4.3.1", {"foreign_key_joins": "unknown"}, "foreign-key-joins-of-3.3", True),
+        ("2.7.0", "2.8.2", {"guarantee": "exactly_once"}, "lost-updates-kip-557", False),
+        ("2.7.0", "2.8.2", {"guarantee": "at_least_once"}, "lost-updates-kip-557", True),
+        ("2.7.0", "2.8.2", {"guarantee": None}, "lost-updates-kip-557", True),
+    ],
+)
+def test_a_fault_of_the_running_release_is_shown_to_applications_that_have_it(
+    running: str, target: str, given: dict[str, Any], row: str, shown: bool
+) -> None:
+    """A fault in a feature that the application does not use is no reason to leave; an unknown use counts."""
+    assert (row in fired(asked(running, target, **given))) is shown
+
+
+def test_a_refusal_lists_every_objection_to_the_target() -> None:
+    """A person who solves the first one does not meet the second one later."""
+    path = asked("3.4.1", "4.3.0", "2.0")
+    assert path.reason.endswith("go to 4.3.1 instead, where it is fixed")
+    dangers = {one.id: one.message for one in path.findings if one.severity == "danger"}
+    assert set(dangers) == {"rocksdb-leak-4.3.0", "broker-2.1"}
+    assert dangers["broker-2.1"].endswith("The brokers are 2.0; bring the brokers there first")
+    streams = asked("4.1.1", "4.3.0", "4.1", group_protocol="streams")
+    actions = [one.message.rsplit("; ", 1)[1] for one in streams.findings if one.severity == "danger"]
+    assert actions == [
+        "go to 4.3.1 instead, where it is fixed",
+        "stop every instance and begin again with a new group",
+        "bring the brokers there first",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("running", "target", "broker", "inputs", "row", "severity"),
+    [
+        ("3.9.1", "4.0.0", "2.0", {}, "process-values-not-fixed", "warning"),
+        ("2.8.2", "4.3.0", "2.3", {}, "broker-replication-factor", "warning"),
+        ("4.2.1", "4.3.0", "4.3", {"group_protocol": "streams"}, "streams-protocol", "info"),
+        ("3.9.1", "4.3.0", "3.9", {"guarantee": "exactly_once"}, "exactly-once-v1-switch-first", "warning"),
+        ("1.1.1", "0.10.0.1", "1.1", {"guarantee": "exactly_once"}, "no-exactly-once-before-0.11", "danger"),
+        ("3.9.1", "4.0.0", None, {}, "process-values-not-fixed", "warning"),
+    ],
+)
+def test_an_answer_without_a_path_keeps_the_rows_about_the_target(
+    running: str, target: str, broker: str | None, inputs: dict[str, Any], row: str, severity: str
+) -> None:
+    """Refused or inconclusive: the facts about the target are the same."""
+    path = asked(running, target, broker, **inputs)
+    assert path.verdict is not Outcome.PROCEED
+    assert [one.severity for one in path.findings if one.id == row] == [severity]
+
+
+def test_a_refusal_names_no_broker_that_was_not_given() -> None:
+    """Rows about an unknown fact are not objections."""
+    path = asked("3.9.1", "4.3.0", None)
+    assert {one.id for one in path.findings if one.severity == "danger"} == {"rocksdb-leak-4.3.0"}

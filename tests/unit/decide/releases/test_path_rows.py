@@ -3,6 +3,7 @@
 Covers decide/releases/answers, decide/releases/downgrade, decide/releases/unknowns, decide/releases/upgrade
 """
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -49,7 +50,9 @@ EXAMPLES: dict[str, tuple[str, str, str, dict[str, Any], Any]] = {
     "version-probing": ("2.0.1", "2.3.1", "2.3", {}, [("2.3.1",)]),
     "no-format-change-from-2.4": ("2.4.1", "3.2.3", "3.9", {}, [("3.2.3",)]),
     "no-format-change-from-3.3": ("3.3.2", "3.4.1", "3.9", {}, [("3.4.1",)]),
+    "join-format-not-used": ("3.2.3", "3.4.1", "3.9", NO_JOINS, [("3.4.1",)]),
     "formats-not-used": ("2.8.2", "4.3.1", "3.9", NEITHER, [("4.3.1",)]),
+    "aggregation-format-not-used": ("3.3.2", "4.3.1", "3.9", NO_AGGREGATIONS, [("4.3.1",)]),
     "no-format-change-from-3.5": ("3.5.0", "4.3.1", "3.9", {}, [("4.3.1",)]),
     "eager-cannot-come-back": ("2.8.2", "2.3.1", "2.8", {}, REFUSED),
     "metadata-cannot-come-back-1.1": ("2.3.1", "1.1.1", "2.8", {}, REFUSED),
@@ -194,3 +197,12 @@ def test_the_topology_change_of_4_5_reaches_no_known_release() -> None:
         "shared-store-builder" not in {one.id for one in asked(release.text, "4.3.1", "3.9", {}).findings}
         for release in RULES.releases[:-1]
     )
+
+
+def test_a_row_that_asks_for_a_setting_names_it() -> None:
+    """The exit code of `version-path` depends on the field, never on the sentence."""
+    rows = {row.id: (row.setting, row.reason) for row in RULES.brokers if row.effect == "warn"}
+    rows |= {row.id: (row.setting, row.message) for row in RULES.changes if row.severity != "info"}
+    asking = {row for row, (_, sentence) in rows.items() if re.search(r"\bset (it|both)\b|has to be", sentence)}
+    assert asking == {row for row, (setting, _) in rows.items() if setting}
+    assert asking == {"broker-replication-factor", "default-serdes-null"}

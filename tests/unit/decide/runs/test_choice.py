@@ -2,11 +2,17 @@
 
 from kstreams_runbooks.decide.change.answer import Alternative, ChangePlan
 from kstreams_runbooks.decide.runs.approval import Asking
-from kstreams_runbooks.decide.runs.choice import choices, commands, question, started_id, started_with
+from kstreams_runbooks.decide.runs.choice import Choices, choices, commands, question, started_id, started_with
+from kstreams_runbooks.decide.topology.described import parsed
 from kstreams_runbooks.model.topology.change import ChangeRunbook
+from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Outcome
 from world.samples import NEW, OLD, declared
 from world.sides import AFTER, AUDITED, BEFORE, described
+
+
+def offered(made: ChangePlan, before: Described, after: Described) -> Choices:
+    return choices(made, parsed(before), parsed(after))
 
 
 def plan(*runbooks: ChangeRunbook, instead: tuple[ChangeRunbook, ...] = ()) -> ChangePlan:
@@ -15,22 +21,22 @@ def plan(*runbooks: ChangeRunbook, instead: tuple[ChangeRunbook, ...] = ()) -> C
 
 def test_the_runbook_of_the_plan_comes_first_and_alternatives_after_it() -> None:
     """As far as they are DAGs."""
-    found = choices(plan("stop_and_restart", instead=("blue_green_cutover",)), BEFORE, described(AUDITED))
+    found = offered(plan("stop_and_restart", instead=("blue_green_cutover",)), BEFORE, described(AUDITED))
     assert found.runbooks == ("stop_and_restart",)
     assert found.left_out == ("blue_green_cutover is not a DAG yet: it is a manual procedure",)
-    assert choices(plan("library_bump"), BEFORE, AFTER).runbooks == ("library_bump",)
+    assert offered(plan("library_bump"), BEFORE, AFTER).runbooks == ("library_bump",)
 
 
 def test_what_would_be_refused_anyway_is_not_offered() -> None:
     """With the reason: another library, no release to deploy, nothing to do."""
-    (why,) = choices(plan("stop_and_restart"), BEFORE, described(AUDITED, NEW)).left_out
+    (why,) = offered(plan("stop_and_restart"), BEFORE, described(AUDITED, NEW)).left_out
     assert why.startswith("stop_and_restart cannot be started: it does not change the library (3.4.1 to 4.3.1)")
-    (why,) = choices(plan("stop_and_restart"), BEFORE, described(AUDITED, "")).left_out
+    (why,) = offered(plan("stop_and_restart"), BEFORE, described(AUDITED, "")).left_out
     assert why == (
         "stop_and_restart cannot be started: topology_text does not belong to a release that can be deployed; give "
         "its release"
     )
-    (why,) = choices(plan("rolling_bounce"), BEFORE, BEFORE).left_out
+    (why,) = offered(plan("rolling_bounce"), BEFORE, BEFORE).left_out
     assert why == "rolling_bounce has nothing to do: release 3.4.1 runs already"
 
 

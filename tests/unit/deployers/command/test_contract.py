@@ -18,6 +18,7 @@ from kstreams_runbooks.deployers.scripts import tail_of
 from kstreams_runbooks.deployers.settable import settable_keys
 from kstreams_runbooks.errors import Inconclusive
 from kstreams_runbooks.model.readings.readings import Missing, Taken
+from kstreams_runbooks.model.target import Target
 
 ONE: dict[str, Any] = {
     "instance": "o1",
@@ -129,12 +130,14 @@ def test_last_line_of_stderr_without_credentials(said: str, tail: str) -> None:
 
 def test_requests_are_complete_sentences() -> None:
     """Release, what it is called there, every setting; what must not be left behind is named."""
-    with_ = request_sentence("deploy", "o1", release="4.3.1", artifact="orders:18", settings={"upgrade.from": "3.4"})
+    with_ = request_sentence("deploy", "o1", Target("4.3.1", (("upgrade.from", "3.4"),)), "orders:18")
     assert with_ == (
         "set o1 to release 4.3.1 (orders:18) with upgrade.from=3.4 and no other setting of a runbook, then restart o1"
     )
-    without = request_sentence("deploy", "o1", release="4.3.1", artifact="4.3.1", settings={})
+    without = request_sentence("deploy", "o1", Target("4.3.1"), "4.3.1")
     assert without == ("set o1 to release 4.3.1 with no setting of a runbook (upgrade.from unset), then restart o1")
+    with pytest.raises(ValueError, match="deploy o1: no target"):
+        request_sentence("deploy", "o1")
     assert request_sentence("stop", "o1") == "stop o1 and leave it stopped"
     assert request_sentence("start", "o1") == "start o1"
     assert "delete the local state of o1 while it is stopped" in request_sentence("clear_state", "o1")

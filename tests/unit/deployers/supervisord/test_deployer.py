@@ -8,6 +8,7 @@ from kstreams_runbooks.deployers.supervisord.deployer import SupervisordDeployer
 from kstreams_runbooks.deployers.supervisord.process_info import ProcessInfo
 from kstreams_runbooks.errors import BadInput, WriteRefused
 from kstreams_runbooks.fleet.deployers.supervisord import SupervisordSettings
+from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.properties import parse
 
 
@@ -35,7 +36,7 @@ def deployer(tmp_path: Path) -> SupervisordDeployer:
 
 def test_what_can_be_applied_passes_and_writes_nothing(deployer: SupervisordDeployer, tmp_path: Path) -> None:
     """A look; the file stays as it is."""
-    deployer.check_apply("o1", "4.3.1", {"upgrade.from": "3.4"})
+    deployer.check_apply("o1", Target.of("4.3.1", {"upgrade.from": "3.4"}))
     assert [path.name for path in tmp_path.iterdir()] == ["deployment.properties"]
     assert (tmp_path / "deployment.properties").read_text() == "release=3.4.1\n"
 
@@ -45,7 +46,7 @@ def refused(deployer: SupervisordDeployer, why: str, release: str = "4.3.1", **s
     said = []
     for call in (deployer.check_apply, deployer.apply):
         with pytest.raises((BadInput, WriteRefused), match=why) as raised:
-            call("o1", release, settings)
+            call("o1", Target.of(release, settings))
         said.append(str(raised.value))
     assert said[0] == said[1]
 
@@ -85,7 +86,7 @@ def test_description_hides_values_and_names_obstacles(
 def test_hidden_value_is_never_a_command(deployer: SupervisordDeployer) -> None:
     """Pasted, it would write the word `(hidden)` over a secret."""
     with pytest.raises(WriteRefused, match=r"no runbook sets sasl\.jaas\.config"):
-        deployer.by_hand("o1", "3.4.1", {"sasl.jaas.config": "(hidden)"})
+        deployer.manual_commands("o1", Target.of("3.4.1", {"sasl.jaas.config": "(hidden)"}))
 
 
 def test_settings_that_the_fleet_entry_names_can_be_set(tmp_path: Path) -> None:
@@ -95,9 +96,9 @@ def test_settings_that_the_fleet_entry_names_can_be_set(tmp_path: Path) -> None:
     declared = settings(tmp_path, settable=("num.stream.threads",))
     control = SupervisordDeployer(declared, application_id="orders", dry_run=False)
     wanted = {"num.stream.threads": "4", "processing.guarantee": "exactly_once_v2"}
-    control.apply("o1", "3.4.1", wanted)
+    control.apply("o1", Target.of("3.4.1", wanted))
     assert parse((tmp_path / "deployment.properties").read_text()) == {"release": "3.4.1", **wanted}
-    control.apply("o1", "3.4.1", {})
+    control.apply("o1", Target("3.4.1"))
     assert parse((tmp_path / "deployment.properties").read_text()) == {"release": "3.4.1"}
     assert (tmp_path / "base.properties").read_text() == "num.stream.threads=1\n"
 
@@ -111,10 +112,26 @@ def test_state_that_cannot_be_cleared_is_told_before_a_stop(tmp_path: Path) -> N
     control.check_clear_state("o1")
 
 
+def test_each_target_is_described_once_by_its_release(tmp_path: Path) -> None:
+    """The command gets the release alone: settings make another entry of the cache, and no other command."""
+    (tmp_path / "4.3.1").mkdir()
+    printed = tmp_path / "printed"
+    text = f'echo "$1" >> {printed}; echo Topologies: of "$1"'
+    declared = settings(tmp_path).model_copy(
+        update={"topology": ("bash", "-c", text, "topology", "{release}"), "releases": {"4.3.1": tmp_path / "4.3.1"}}
+    )
+    control = SupervisordDeployer(declared, application_id="orders")
+    plain, threads = Target("4.3.1"), Target("4.3.1", (("num.stream.threads", "2"),))
+    assert {control.topology(one) for one in (plain, threads, plain, threads)} == {"Topologies: of 4.3.1\n"}
+    assert printed.read_text() == "4.3.1\n4.3.1\n"
+
+
 def test_command_that_a_person_pastes_writes_any_value(tmp_path: Path) -> None:
     """Quotes, percent signs and dollars are no syntax of a shell on the way."""
     declared = settings(tmp_path, settable=("a.b",))
     odd = "100% 'x' \"$(y)\" \\ z"
-    _, write, _ = SupervisordDeployer(declared, application_id="orders").by_hand("o1", "4.3.1", {"a.b": odd})
+    _, write, _ = SupervisordDeployer(declared, application_id="orders").manual_commands(
+        "o1", Target.of("4.3.1", {"a.b": odd})
+    )
     subprocess.run(["bash", "-c", write], check=True)
     assert parse((tmp_path / "deployment.properties").read_text()) == {"release": "4.3.1", "a.b": odd}

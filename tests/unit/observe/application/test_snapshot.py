@@ -20,14 +20,7 @@ from kstreams_runbooks.model.readings.readings import (
     TopicReading,
 )
 from kstreams_runbooks.observe.application import snapshot as module
-from kstreams_runbooks.observe.kafka.offsets import _committed
-from world.samples import instance, partition, reading
-
-NEVER = _committed(
-    SimpleNamespace(list_group_offsets=lambda asked: {group: {} for group in asked}),  # type: ignore[arg-type]
-    "orders",
-    [("orders", 0)],
-)[("orders", 0)]
+from world.samples import gone, instance, partition, reading
 
 
 @dataclass
@@ -109,7 +102,7 @@ def test_state_that_cannot_be_looked_at_is_missing(world: World) -> None:
 
 def test_partition_that_was_never_committed_is_a_fact(world: World) -> None:
     """The broker answered for it: null, and not missing."""
-    world.read = reading(partitions=(partition(NEVER), partition(7, number=1)))
+    world.read = reading(partitions=(partition(None), partition(7, number=1)))
     document = world.take()
     assert document["committed"] == {"orders-0": None, "orders-1": 7}
     assert list(module.missing_in(document)) == []
@@ -117,8 +110,8 @@ def test_partition_that_was_never_committed_is_a_fact(world: World) -> None:
 
 def test_offset_that_cannot_be_read_is_missing(world: World) -> None:
     """Only with the offsets in it; without, they are no part of the snapshot."""
-    world.read = reading(partitions=(partition(Missing("topic orders does not exist on the cluster")),))
-    assert world.missing_in() == ["committed/orders-0: topic orders does not exist on the cluster"]
+    world.read = reading(partitions=(gone("orders"),))
+    assert world.missing_in() == ["committed/orders-0: the topic does not exist on the cluster"]
     assert world.missing_in(quiesced=False) == []
 
 

@@ -20,6 +20,7 @@ from kstreams_runbooks.observe.application.topics_read import (
 from kstreams_runbooks.observe.kafka.offsets import Committed, Ends
 from kstreams_runbooks.observe.kafka.topic_names import TopicNames
 from kstreams_runbooks.observe.lag.lag import LagAsked, lag_of, topics_read
+from kstreams_runbooks.observe.lag.partition_rows import ClusterLook
 
 SAMPLES = Path(__file__).parents[1] / "samples"
 _UNREADABLE, _PATTERN = "_unreadable", "_pattern"
@@ -166,11 +167,13 @@ def test_a_pattern_that_cannot_be_read_is_said_and_the_rest_is_looked_at(agents:
     offset = {("orders", 0): Committed(5, ""), ("payments", 0): Committed(7, "")}
     lag = lag_of(
         asked,
-        {"orders": ("classic", "Stable")},
-        {"orders": offset},
         topics_read(asked, offset, ()),
-        {name: TopicReading(name, "id", 1) for name in ("orders", "payments")},
-        {place: Ends(0, 7, 7) for place in offset},
+        ClusterLook(
+            {"orders": offset},
+            {name: TopicReading(name, "id", 1) for name in ("orders", "payments")},
+            {place: Ends(0, 7, 7) for place in offset},
+            {"orders": ("classic", "Stable")},
+        ),
     )
     rows = {row.name: (row.role, row.state, row.records) for row in lag.partitions if row.state != "missing"}
     assert rows == {"orders-0": ("source", "ok", 2), "payments-0": ("source", "ok", 0)}

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.observe.application.application import _topics
 from kstreams_runbooks.observe.kafka.log_dirs import read_every_topic
@@ -22,14 +23,17 @@ OWN = "app-by-zone-repartition"
 def test_a_pattern_takes_hidden_topics_too() -> None:
     """They are among what is read, so that their lag is asked for and found to be hidden."""
     names = TopicNames.of({"zones-a", OWN}, {"zones-b", "others"})
-    assert topology_topics(WITH_PATTERN, "app", names).read_on(names) == (frozenset({"zones-a", "zones-b", OWN}), "")
-    assert read_by(WITH_PATTERN, "app", names) == {"zones-a": "0", "zones-b": "0", OWN: "1"}
+    assert topology_topics(parse_topology(WITH_PATTERN), "app", names).read_on(names) == (
+        frozenset({"zones-a", "zones-b", OWN}),
+        "",
+    )
+    assert read_by(parse_topology(WITH_PATTERN), "app", names) == {"zones-a": "0", "zones-b": "0", OWN: "1"}
 
 
 def test_without_proof_a_pattern_is_not_known() -> None:
     """What is visible is read all the same, and the sentence names what would prove that it is all."""
     names = TopicNames.of({"zones-a", OWN}, UNKNOWN)
-    found, why = topology_topics(WITH_PATTERN, "app", names).read_on(names)
+    found, why = topology_topics(parse_topology(WITH_PATTERN), "app", names).read_on(names)
     assert found == {"zones-a", OWN}
     assert why == (
         "source pattern zones-.*: whether it matches a topic that is not visible to this login is not known; grant it"
@@ -39,7 +43,7 @@ def test_without_proof_a_pattern_is_not_known() -> None:
 def test_a_pattern_that_becomes_too_slow_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
     """It was tried, and has used its time up since: not known for this application, and no error for the others."""
     names = TopicNames.of({"zones-a", OWN})
-    topics = topology_topics(WITH_PATTERN.replace("zones-", "(zones)-"), "app", names)
+    topics = topology_topics(parse_topology(WITH_PATTERN.replace("zones-", "(zones)-")), "app", names)
     monkeypatch.setattr("kstreams_runbooks.matching.MANY_NAMES_S", -1.0)
     found, why = topics.read_on(names)
     assert found == {OWN}
@@ -58,7 +62,7 @@ def test_without_a_pattern_nothing_is_asked() -> None:
 
     names = TopicNames({"in"}, never, never)
     text = "Topologies:\n  Sub-topology: 0\n    Source: s (topics: [in])\n      --> none\n"
-    topics, why = readable_topics(text, "app", names)
+    topics, why = readable_topics(parse_topology(text), "app", names)
     assert topics.read_on(names) == (frozenset({"in"}), "")
     assert not why
     assert names.unseen({"in"}) == {}
@@ -68,7 +72,7 @@ def test_without_a_pattern_nothing_is_asked() -> None:
 def test_a_hidden_internal_topic_is_not_the_users_own(hidden: Any, internal: bool) -> None:
     """Where a topic of the plain name is visible, the internal one may be hidden."""
     names = TopicNames.of({"zones-a", "by-zone-repartition"}, hidden)
-    assert (OWN in topology_topics(WITH_PATTERN, "app", names).internal) is internal
+    assert (OWN in topology_topics(parse_topology(WITH_PATTERN), "app", names).internal) is internal
 
 
 def test_what_is_refused_by_name_may_not_exist() -> None:

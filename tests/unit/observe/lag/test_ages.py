@@ -25,7 +25,7 @@ def test_without_its_retention_an_age_is_unknown_whether_something_is_unread_or_
     for row in (ROW, replace(ROW, committed=20, records=0)):
         aged = lag_ages._aged(row, {"orders": None}, {}, {}, None)
         assert (aged.state, aged.offsets) == ("ok", row.records)
-        assert "retention.ms is not told (needs DescribeConfigs on the topic)" in aged.age_why
+        assert "retention.ms is not reported (needs DescribeConfigs on the topic)" in aged.age_why
 
 
 def test_what_could_not_be_asked_or_reached_is_unknown() -> None:

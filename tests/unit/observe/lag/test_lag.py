@@ -12,6 +12,7 @@ from kstreams_runbooks.model.readings.readings import Taken, TopicReading
 from kstreams_runbooks.observe.kafka.offsets import Committed, Ends, Place
 from kstreams_runbooks.observe.kafka.topic_names import TopicNames
 from kstreams_runbooks.observe.lag.lag import LagAsked, lag_of, read_lag
+from kstreams_runbooks.observe.lag.partition_rows import ClusterLook
 
 IDS = ("orders", "orders-v2", "billing")
 
@@ -39,11 +40,13 @@ def test_an_offset_past_the_end_of_its_log_is_not_known() -> None:
     place = ("orders", 0)
     lag = lag_of(
         LagAsked("app", "app", {"orders": "source"}),
-        {"app": ("classic", "Empty")},
-        {"app": {place: Committed(1_000, "")}},
         {"orders": "source"},
-        {"orders": TopicReading("orders", "id", 1)},
-        {place: Ends(0, 50, 50)},
+        ClusterLook(
+            {"app": {place: Committed(1_000, "")}},
+            {"orders": TopicReading("orders", "id", 1)},
+            {place: Ends(0, 50, 50)},
+            {"app": ("classic", "Empty")},
+        ),
     )
     [row] = lag.partitions
     assert (row.state, row.records, lag.unread) == ("unknown", None, None)

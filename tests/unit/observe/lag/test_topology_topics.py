@@ -5,8 +5,10 @@ from collections.abc import Collection
 from pathlib import Path
 
 import pytest
+from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.observe.application.application import read_topology
 from kstreams_runbooks.observe.kafka.topic_names import TopicNames
 from kstreams_runbooks.observe.lag.topology_topics import TopologyTopics, read_by, readable_topics, topology_topics
@@ -49,7 +51,7 @@ GENERATED = """Topologies:
 
 def source_topics(text: str, application_id: str, cluster: Collection[str] = ()) -> frozenset[str]:
     """Source and repartition topics whose offsets the group commits."""
-    return topology_topics(text, application_id, TopicNames.of(cluster)).sources(cluster)
+    return topology_topics(parse_topology(text), application_id, TopicNames.of(cluster)).sources(cluster)
 
 
 def running() -> str:
@@ -60,7 +62,7 @@ def running() -> str:
 
 def test_internal_topics_get_the_application_id() -> None:
     """Repartition and foreign-key topics are printed without the prefix that they have on the cluster."""
-    assert topology_topics(running(), "orders").sources() == {
+    assert topology_topics(parse_topology(running()), "orders").sources() == {
         "orders",
         "customers",
         "orders-orders-by-customer-repartition",
@@ -72,7 +74,7 @@ def test_internal_topics_get_the_application_id() -> None:
 
 def test_changelogs_are_named_after_stores() -> None:
     """Every store may have one; the cluster tells which do."""
-    assert topology_topics(running(), "orders").changelogs == {
+    assert topology_topics(parse_topology(running()), "orders").changelogs == {
         f"orders-{store}-changelog"
         for store in ("orders-table", "customers-table", "fk-subscription-store", "running-count", "per-customer-count")
     }
@@ -80,7 +82,7 @@ def test_changelogs_are_named_after_stores() -> None:
 
 def test_generated_names_and_regex_sources() -> None:
     """Generated foreign-key names are internal, too; a regex source is resolved on the cluster's names."""
-    topics = topology_topics(GENERATED, "app")
+    topics = topology_topics(parse_topology(GENERATED), "app")
     assert topics.external == {"orders", "returns"}
     assert topics.internal == {
         "app-KTABLE-FK-JOIN-SUBSCRIPTION-REGISTRATION-0000000006-topic",
@@ -93,7 +95,7 @@ def test_generated_names_and_regex_sources() -> None:
 
 def test_global_stores_commit_nothing() -> None:
     """Neither the source of a global store nor a changelog for it is asked for."""
-    topics = topology_topics(GENERATED, "app")
+    topics = topology_topics(parse_topology(GENERATED), "app")
     assert "rates" not in topics.external
     assert topics.changelogs == {"app-KTABLE-FK-JOIN-SUBSCRIPTION-STATE-STORE-0000000010-changelog"}
 
@@ -128,18 +130,18 @@ def test_a_description_that_cannot_be_read_is_missing() -> None:
 def test_stopped_in_the_middle_of_a_roll_every_release_that_is_set_counts() -> None:
     """Whichever ran last, its topics are among them; a release that nobody can describe leaves nothing known."""
     stopped = (down("one", release="v2"), down("two", release="v1"), down("three", release="v2"))
-    asked: list[str] = []
+    asked: list[Target] = []
 
-    def describe(release: str) -> str:
-        asked.append(release)
-        if release == "v3":
+    def describe(target: Target) -> str:
+        asked.append(target)
+        if target.release == "v3":
             raise BadInput("release v3: not declared")
-        return f"Topologies:\n  Sub-topology: 0\n    Source: s (topics: [in, only-{release}])\n      --> none\n"
+        return f"Topologies:\n  Sub-topology: 0\n    Source: s (topics: [in, only-{target.release}])\n      --> none\n"
 
     found = read_topology(stopped, describe, "app", TopicNames.of(()))
     assert isinstance(found, TopologyTopics)
     assert found.sources() == {"in", "only-v1", "only-v2"}
-    assert asked == ["v1", "v2"]
+    assert asked == [Target("v1"), Target("v2")]
     assert isinstance(
         read_topology((*stopped, down("four", release="v3")), describe, "app", TopicNames.of(())),
         Missing,
@@ -155,13 +157,13 @@ def test_each_topic_is_read_by_one_subtopology() -> None:
         "    Sink: x (extractor class: A$$Lambda)\n      <-- t\n"
         "  Sub-topology: 2 for global store (will not generate tasks)\n    Source: g (topics: [all])\n      --> none\n"
     )
-    assert read_by(text, "app", TopicNames.of({"in-1", "in-2"})) == {
+    assert read_by(parse_topology(text), "app", TopicNames.of({"in-1", "in-2"})) == {
         "a": "0",
         "app-b-repartition": "1",
         "in-1": "1",
         "in-2": "1",
     }
-    found = topology_topics(text, "app")
+    found = topology_topics(parse_topology(text), "app")
     assert found.outputs == {"out"}
     assert found.extractors == {"x"}
 
@@ -170,14 +172,14 @@ def test_a_pattern_that_cannot_be_read_leaves_no_topic_out_silently() -> None:
     """Nobody may plan on the rest; who only looks gets the rest, with what is to be said."""
     text = GENERATED.replace(r"audit\..*", r"\p{Lower}+-audit")
     with pytest.raises(BadInput, match=r"source pattern \\p\{Lower\}\+-audit: cannot be read here"):
-        topology_topics(text, "app")
+        topology_topics(parse_topology(text), "app")
     with pytest.raises(BadInput, match="cannot be read here"):
-        read_by(text, "app", TopicNames.of({"a-audit"}))
+        read_by(parse_topology(text), "app", TopicNames.of({"a-audit"}))
     found = read_topology((instance("orders-1", topology=text),), str, "app", TopicNames.of({"a-audit"}))
     assert isinstance(found, Missing)
     assert "source pattern" in found.missing
-    topics, why = readable_topics(text, "app")
+    topics, why = readable_topics(parse_topology(text), "app")
     assert topics.external == {"orders", "returns"}
     assert not topics.patterns
     assert why.startswith(r"source pattern \p{Lower}+-audit")
-    assert readable_topics(GENERATED, "app") == (topology_topics(GENERATED, "app"), "")
+    assert readable_topics(parse_topology(GENERATED), "app") == (topology_topics(parse_topology(GENERATED), "app"), "")

@@ -11,6 +11,7 @@ from kstreams_runbooks.errors import BadInput, Refused, WriteRefused
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.runs.ledger import Approval, RunRecord
+from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.steps.approval.authorize import VOIDED
 from kstreams_runbooks.steps.change.plan import CHOOSE, CHOSEN, answer_choice, sides_of
 from kstreams_runbooks.steps.conclude import facts_of
@@ -46,9 +47,9 @@ def asked(tmp_path: Path, config: Path) -> Callable[..., Run]:
 class Describing:
     """A deployer that knows one description."""
 
-    def topology(self, release: str) -> str:
+    def topology(self, target: Target) -> str:
         """What one release prints, and the other does not."""
-        if release == OLD:
+        if target.release == OLD:
             raise Refused("3.4.1 does not print it")
         return AUDITED
 
@@ -100,11 +101,11 @@ def test_a_roll_is_compared_as_far_as_anything_describes_itself(asked: Callable[
     """What runs says it itself; a release that does not print it leaves nothing to compare."""
     run = asked()
     now = reading(instance("orders-1", topology=COUNTS), instance("orders-2", topology=COUNTS))
-    before, after = before_a_roll(run, now, NEW)
+    before, after = before_a_roll(run, now, Target(NEW))
     assert [(one.release, one.source) for one in before] == [(OLD, "orders-1, orders-2")]
     assert not isinstance(after, Missing)
     silent = reading(instance("orders-1", topology=Missing("no such attribute")))
-    assert before_a_roll(run, silent, NEW) == ((), Missing("3.4.1 does not print it"))
+    assert before_a_roll(run, silent, Target(NEW)) == ((), Missing("3.4.1 does not print it"))
 
 
 @pytest.fixture
@@ -222,7 +223,7 @@ def test_what_is_not_offered_is_not_started(planned: Callable[..., tuple[Run, St
 
 
 def test_a_plan_is_made_from_what_was_described(asked: Callable[..., Run]) -> None:
-    """`describe_release` marked successful by hand has described nothing."""
+    """`describe_release` marked successful manually has described nothing."""
     run = asked()
     with pytest.raises(Refused, match="`describe_release` has not run"):
         sides_of(run)

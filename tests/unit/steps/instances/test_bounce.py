@@ -29,7 +29,7 @@ LIMITS = ("deploy_wait_h", "gate_interval_s", "gate_good_readings", "gate_ceilin
 
 @pytest.fixture
 def plan(plan: Plan) -> Plan:
-    """The plan of a bump by hand, without static membership."""
+    """The plan of a bump that a person deploys, without static membership."""
     limits = (*plan.limits, *((name, 5.0) for name in (*LIMITS, "commit_interval_s", "bake_s")))
     return replace(plan, limits=limits, facts=replace(plan.facts, static_membership=False))
 

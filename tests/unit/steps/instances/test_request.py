@@ -24,7 +24,7 @@ DONE = instance("orders-1", release=NEW, settings=BOUNCE_1.settings, start=AFTER
 
 @pytest.fixture
 def plan(plan: Plan) -> Plan:
-    """The plan of a bump by hand, without static membership, with the limits of its waits."""
+    """The plan of a bump that a person deploys, without static membership, with the limits of its waits."""
     limits = (*plan.limits, ("deploy_wait_h", 8.0), ("gate_interval_s", 0.01))
     return replace(plan, limits=limits, facts=replace(plan.facts, static_membership=False))
 

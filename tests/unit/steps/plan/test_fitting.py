@@ -6,6 +6,7 @@ import pytest
 from kstreams_runbooks.decide.fitting.needed import NeededTopics
 from kstreams_runbooks.errors import BadInput, Drifted, Inconclusive, Refused
 from kstreams_runbooks.model.readings.topics_seen import TopicsSeen
+from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.steps.plan.fitting import require_topics, require_topics_still
 from kstreams_runbooks.steps.run.run import Run
 from world.samples import NEW, applied, declared, instance, reading
@@ -23,11 +24,11 @@ class Describing:
     def __init__(self, text: str) -> None:
         self.text, self.asked = text, 0
 
-    def topology(self, release: str) -> str:
+    def topology(self, target: Target) -> str:
         """What the topology command prints."""
         self.asked += 1
         if not self.text:
-            raise BadInput(f"topology of {release} cannot be read: no topology command is declared")
+            raise BadInput(f"topology of {target.release} cannot be read: no topology command is declared")
         return self.text
 
 

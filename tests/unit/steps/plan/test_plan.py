@@ -35,7 +35,7 @@ def test_a_plan_is_made_from_the_reading_that_was_checked(run: Run) -> None:
 
 
 def test_a_reading_that_was_not_checked_makes_no_plan(run: Run) -> None:
-    """`check` marked successful by hand, or `observe` cleared alone: the verdict is about another reading."""
+    """`check` marked successful manually, or `observe` cleared alone: the verdict is about another reading."""
     observed(run)
     with pytest.raises(Refused, match="`check` has not judged the newest reading of `observe`"):
         _judged(run, run.observed())

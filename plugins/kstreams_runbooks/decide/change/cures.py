@@ -1,0 +1,213 @@
+"""Small changes of the program that make a runbook milder: each is applied to the topology, and planned again.
+
+A cure is proposed only if the plan with it gives up less than the plan without it. Undeclared facts are left aside
+in both.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from kstreams_runbooks.decide.change.answer import MILDEST_FIRST
+from kstreams_runbooks.decide.comparison.compared import Compared, Side
+from kstreams_runbooks.decide.topology.names import (
+    changelog_of,
+    index_of,
+    is_generated,
+    is_suppression,
+    repartition_base,
+)
+from kstreams_runbooks.model.topology.change import ChangeRunbook
+from kstreams_runbooks.model.topology.topology import Node, Processor, Sink, Source, Topology
+from kstreams_runbooks.wording import first_of
+
+Runbooks = tuple[ChangeRunbook, ...]
+# What a side would take: None if no runbook makes it safe.
+Planner = Callable[[Side], Runbooks | None]
+
+_FIXED = "the names then stay in the program for as long as the state does"
+_MOST = 3
+# What names of a join's stores and topics end in, longest first, and the call that gives the part before it.
+_CALLS = {
+    "-outer-this-join-store": "StreamJoined.withStoreName",
+    "-outer-other-join-store": "StreamJoined.withStoreName",
+    "-outer-shared-join-store": "StreamJoined.withStoreName",
+    "-this-join-store": "StreamJoined.withStoreName",
+    "-other-join-store": "StreamJoined.withStoreName",
+    "-subscription-registration-topic": "TableJoined.as",
+    "-subscription-response-topic": "TableJoined.as",
+    "-subscription-store": "TableJoined.as",
+}
+_ENDING_OF_ITS_OWN = ("KTABLE-SUPPRESS-", "KTABLE-FK-JOIN-", "KSTREAM-JOIN", "KSTREAM-OUTER")
+
+
+@dataclass(frozen=True, slots=True)
+class Cure:
+    """What to change in the program, the runbooks that are enough then, and what it costs later."""
+
+    what: str
+    runbooks: Runbooks
+    cost: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """New names by present ones: of operators, of stores and of internal topics."""
+
+    nodes: Mapping[str, str]
+    stores: Mapping[str, str]
+    topics: Mapping[str, str]
+
+
+def cures(compared: Compared, runbooks: Runbooks | None, plan: Planner) -> tuple[Cure, ...]:
+    """Every cure that makes the plan milder, the mildest first; `runbooks` are those without a cure."""
+    found = []
+    for what, cost, names in _candidates(compared):
+        cured = plan(_renamed(compared.after, names))
+        if cured is not None and (runbooks is None or _given_up(cured) < _given_up(runbooks)):
+            found.append(Cure(what, cured, cost))
+    return tuple(sorted(found, key=lambda cure: _given_up(cure.runbooks)))
+
+
+def _given_up(runbooks: Runbooks) -> int:
+    return max((MILDEST_FIRST.index(one) for one in runbooks), default=0)
+
+
+def _candidates(compared: Compared) -> Iterator[tuple[str, str, _Names]]:
+    stores = {new: old for old, new in compared.stores.renamed}
+    topics = {new: old for old, new in compared.topics.renamed}
+    nodes = _suppressions(compared)
+    given = _Names(
+        {new: old for new, old in nodes.items() if not is_generated(old)},
+        {new: old for new, old in stores.items() if _can_be_given(old, new)},
+        {new: old for new, old in topics.items() if _can_be_given(repartition_base(old), repartition_base(new))},
+    )
+    if (calls := _calls(given)) and not _taken(compared.after, given):
+        yield f"keep the old names: {first_of(calls, _MOST)}", _FIXED, given
+    if not stores and not topics:
+        return
+    if _moves(compared, [*stores, *topics]):
+        added = first_of(compared.program.added, _MOST)
+        last = {name: f"{name}-last" for name in (*compared.stores.added, *compared.topics.added)}
+        moved = _Names(nodes, {**last, **stores}, {**last, **topics})
+        yield f"move {added} to the end of the program, where nothing follows to be shifted", "nothing", moved
+    if named := _new_suppressions(compared):
+        names = {name: f"suppress-{number}" for number, name in enumerate(named, 1)}
+        buffers = {_buffer(compared.after, old): f"{new}-store" for old, new in names.items()}
+        what = f"name {first_of(named, _MOST)} with Suppressed.withName: it takes no number then"
+        yield what, _FIXED, _Names({**nodes, **names}, {**stores, **buffers}, topics)
+
+
+def _suppressions(compared: Compared) -> dict[str, str]:
+    """Suppress operators that get another name, with the old one."""
+    declared = compared.after.declared.suppressions
+    return {
+        new: old for old, new in compared.operators.pairs if old != new and (is_suppression(new) or new in declared)
+    }
+
+
+def _can_be_given(old: str, new: str) -> bool:
+    """Whether a program can give the old name: one that was chosen, or the generated one of an aggregation or a table.
+
+    Stores and topics of a join have the join's own endings, which another kind of join does not have.
+    """
+    if _ending(old) or _ending(new):
+        return not is_generated(old) and _ending(old) == _ending(new)
+    return not is_generated(old) or ("STATE-STORE-" in old and not any(kind in old for kind in _ENDING_OF_ITS_OWN))
+
+
+def _taken(side: Side, names: _Names) -> bool:
+    """Whether something else has one of the old names now: a program cannot give it twice."""
+    stores = side.store_places.keys() - names.stores.keys()
+    topics = side.internal - names.topics.keys()
+    return bool(stores & set(names.stores.values()) or topics & set(names.topics.values()))
+
+
+def _ending(name: str) -> str:
+    return next((ending for ending in _CALLS if name.endswith(ending)), "")
+
+
+def _call(name: str, otherwise: str) -> str:
+    """The call of the DSL that gives a store or a topic its name."""
+    ending = _ending(name)
+    return f'{_CALLS.get(ending, otherwise)}("{name.removesuffix(ending)}")'
+
+
+def _buffer(side: Side, name: str) -> str:
+    node = side.nodes.get(name)
+    return min(node.stores, default="") if isinstance(node, Processor) else ""
+
+
+def _calls(names: _Names) -> list[str]:
+    """The calls that give the names, each once."""
+    buffers = {f"{old}-store" for old in names.nodes.values()}
+    calls = [
+        *(f'Suppressed.withName("{old}")' for old in sorted(names.nodes.values())),
+        *(_call(old, "Materialized.as") for old in sorted(names.stores.values()) if old not in buffers),
+        *(_call(repartition_base(old), "Grouped.as") for old in sorted(names.topics.values())),
+    ]
+    return [*dict.fromkeys(calls)]
+
+
+def _moves(compared: Compared, moved: list[str]) -> bool:
+    """Whether the new operators shift every name, and nothing that is shifted hangs on one of them."""
+    found = compared.program
+    if not found.added or found.removed or not all(map(is_generated, moved)):
+        return False
+    first = min((index for name in moved if (index := index_of(name)) is not None), default=0)
+    if any((own := index_of(name)) is None or own > first for name in found.added):
+        return False
+    before = {
+        one for name in moved for keeper in _keepers(compared.after, name) for one in _upstream(compared.after, keeper)
+    }
+    return not before & set(found.added)
+
+
+def _keepers(side: Side, name: str) -> list[str]:
+    sinks = [node.name for node in side.nodes.values() if isinstance(node, Sink) and node.topic == name]
+    return [node.name for node in side.keepers.get(name, ())] or sinks
+
+
+def _upstream(side: Side, name: str) -> set[str]:
+    found, waiting = set[str](), [name]
+    while waiting:
+        one = waiting.pop()
+        if one not in found:
+            found.add(one)
+            waiting += side.predecessors.get(one, ())
+    return found
+
+
+def _new_suppressions(compared: Compared) -> list[str]:
+    """New suppress operators without a name, if nothing else was added or removed."""
+    found = compared.program
+    new = [name for name in found.added if is_suppression(name) and is_generated(name)]
+    return [] if found.removed or len(new) < len(found.added) else new
+
+
+def _renamed(side: Side, names: _Names) -> Side:
+    """The side with other names in its topology and in what is declared of it."""
+    topology = Topology(
+        tuple(
+            replace(sub, nodes=tuple(_node(node, names) for node in sub.nodes)) for sub in side.topology.subtopologies
+        )
+    )
+    topics = {**names.topics, **{changelog_of(new): changelog_of(old) for new, old in names.stores.items()}}
+    declared = replace(
+        side.declared,
+        stores={names.stores.get(name, name): one for name, one in side.declared.stores.items()},
+        suppressions={names.nodes.get(name, name): one for name, one in side.declared.suppressions.items()},
+        topics={topics.get(name, name): one for name, one in side.declared.topics.items()},
+    )
+    return Side(topology, declared)
+
+
+def _node(node: Node, names: _Names) -> Node:
+    name = names.nodes.get(node.name, node.name)
+    if isinstance(node, Sink):
+        return replace(node, name=name, topic=names.topics.get(node.topic or "", node.topic))
+    successors = frozenset(names.nodes.get(one, one) for one in node.successors)
+    if isinstance(node, Source):
+        topics = frozenset(names.topics.get(one, one) for one in node.topics)
+        return replace(node, name=name, topics=topics, successors=successors)
+    stores = frozenset(names.stores.get(one, one) for one in node.stores)
+    return replace(node, name=name, stores=stores, successors=successors)

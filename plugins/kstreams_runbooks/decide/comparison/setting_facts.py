@@ -1,0 +1,148 @@
+"""What depends on a setting in an application: its stores, its internal topics, its inputs and its group."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from kstreams_runbooks.decide.comparison.compared import Compared, Side, topics_of
+from kstreams_runbooks.decide.comparison.facts import sides
+from kstreams_runbooks.decide.topology.names import is_generated, is_suppression
+from kstreams_runbooks.model.releases.release import within
+from kstreams_runbooks.model.topology.change import Fact, Undeclared
+from kstreams_runbooks.model.topology.declaration import DeclaredStore
+
+CACHE, GUARANTEE, COMMIT = "statestore.cache.max.bytes", "processing.guarantee", "commit.interval.ms"
+# Settings with a newer name, which wins if both are set. Source: StreamsConfig (Apache Kafka 4.3); KIP-770, KIP-1056.
+NEW_NAMES = {
+    "cache.max.bytes.buffering": CACHE,
+    "default.deserialization.exception.handler": "deserialization.exception.handler",
+    "default.production.exception.handler": "production.exception.handler",
+    "key.serde": "default.key.serde",
+    "timestamp.extractor": "default.timestamp.extractor",
+    "value.serde": "default.value.serde",
+}
+_FAMILIES = {
+    "default_serde": (
+        "default.key.serde",
+        "default.value.serde",
+        "default.list.key.serde.inner",
+        "default.list.key.serde.type",
+        "default.list.value.serde.inner",
+        "default.list.value.serde.type",
+        "default.windowed.key.serde.inner",
+        "default.windowed.value.serde.inner",
+        "windowed.inner.class.serde",
+    ),
+    "exception_handler": (
+        "deserialization.exception.handler",
+        "processing.exception.handler",
+        "production.exception.handler",
+    ),
+    "store_type": ("default.dsl.store", "dsl.store.suppliers.class"),
+}
+_FAMILY_OF = {name: family for family, names in _FAMILIES.items() for name in names}
+_EXPLICIT, _CLUSTER = "ensure.explicit.internal.resource.naming", "bootstrap.servers"
+# Releases that check names at start (KIP-1111), and the generated names that they do not check.
+_CHECKS_NAMES, _NOT_CHECKED = ("4.1..",), "FK-JOIN-SUBSCRIPTION-"
+_SECRET = re.compile(r"password|passphrase|secret|jaas|credential|token|\.key$|certificate")
+_Asked = dict[str, tuple[Undeclared, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class GivenSetting:
+    """A setting as one side gives it: the name that it used, and the value, empty if it is not set."""
+
+    name: str
+    value: str
+
+
+def by_new_name(config: Mapping[str, str] | None) -> dict[str, GivenSetting]:
+    """Settings by their newest name."""
+    found = {NEW_NAMES.get(name, name): GivenSetting(name, value) for name, value in (config or {}).items()}
+    return {
+        **found,
+        **{name: GivenSetting(name, value) for name, value in (config or {}).items() if name not in NEW_NAMES},
+    }
+
+
+def shown(name: str, value: str) -> str:
+    """A value for a person to read; never a secret."""
+    return "(hidden)" if value and _SECRET.search(name) else value or "not set"
+
+
+def common_facts(compared: Compared) -> tuple[dict[str, Fact], _Asked]:
+    """Facts that are the same for each setting, and what to declare if one is unknown."""
+    timed, asked = _timed(compared.after)
+    facts: dict[str, Fact] = {
+        "stateful": compared.stateful,
+        "bytes_declared": all(_bytes_declared(side) for side in (compared.before, compared.after)),
+        "timed": timed,
+        "several_inputs": any(
+            sum(len(topics_of(source)) + (source.pattern is not None) for source in sub.sources) > 1
+            for sub in compared.after.topology.subtopologies
+            if not sub.is_global
+        ),
+    }
+    return facts, {"timed": asked}
+
+
+def facts_of(name: str, old: str, new: str, compared: Compared) -> tuple[dict[str, Fact], _Asked]:
+    """Facts of one setting, by its newest name; `old` and `new` are its values, empty if it is not set."""
+    before, after = compared.before.declared.config, compared.after.declared.config
+    asked = (Undeclared("config", name, sides(before, after)),)
+    facts: dict[str, Fact] = {
+        "family": _FAMILY_OF.get(name, name),
+        "present": None if after is None else bool(new),
+        "same_cluster": name == _CLUSTER and bool(_addresses(old) & _addresses(new)),
+        "cache_switched": name == CACHE and (old == "0") != (new == "0"),
+        "refuses_names": name == _EXPLICIT and _refuses_names(old, new, compared),
+    }
+    return facts, {"present": asked, "refuses_names": asked}
+
+
+def _timed(side: Side) -> tuple[bool | None, tuple[Undeclared, ...]]:
+    """Whether a store keeps records by their timestamps: windows, sessions, joins, versions, suppressed results."""
+    if side.declared.suppressions or any(is_suppression(name) for name in side.topology.stores):
+        return True, ()
+    kinds = {name: _kind(side.declared.stores.get(name)) for name in side.store_places}
+    if set(kinds.values()) - {"key_value", None}:
+        return True, ()
+    unknown = tuple(Undeclared(f"stores.{name}", "kind", "new") for name, kind in sorted(kinds.items()) if kind is None)
+    return (None if unknown else False), unknown
+
+
+def _kind(store: DeclaredStore | None) -> str | None:
+    return "key_value" if store is not None and store.source_table else None if store is None else store.kind
+
+
+def _bytes_declared(side: Side) -> bool:
+    """Whether each store and internal topic has declared serdes: then rules of their own judge them."""
+    stores = [side.declared.stores.get(name) for name in side.topology.stores if not is_suppression(name)]
+    topics = [side.declared.topics.get(name) for name in side.internal]
+    return all(one is not None and one.key_serde and one.value_serde for one in (*stores, *topics))
+
+
+def _refuses_names(old: str, new: str, compared: Compared) -> bool | None:
+    """Whether a release that checks names finds a generated one; None if the old side does not give its settings.
+
+    An application that runs with the setting and with generated names does not pass its settings to StreamsBuilder.
+    """
+    library = compared.after.declared.library
+    if library is not None and not within(library, _CHECKS_NAMES):
+        return False
+    if compared.after.declared.config is None:
+        return None if _checked_names(compared.after) else False
+    if new.lower() != "true" or not _checked_names(compared.after):
+        return False
+    if compared.before.declared.config is None:
+        return None
+    return not (old.lower() == "true" and _checked_names(compared.before))
+
+
+def _checked_names(side: Side) -> bool:
+    names: Iterable[str] = (*side.topology.stores, *side.internal)
+    return any(is_generated(name) and _NOT_CHECKED not in name for name in names)
+
+
+def _addresses(text: str) -> set[str]:
+    return {part.strip().lower() for part in text.split(",")} - {""}

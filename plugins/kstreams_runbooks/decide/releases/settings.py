@@ -1,0 +1,193 @@
+"""What a release does with the settings of an application: refuses them, lacks them, or has other defaults.
+
+A name that no release has is the application's own: Kafka Streams passes it to serdes, extractors and assignors.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from kstreams_runbooks.model.releases.release import Release, within
+from kstreams_runbooks.model.releases.settings import (
+    PARTS,
+    ReleaseSetting,
+    SettingCatalogue,
+    SettingFinding,
+    SettingPart,
+)
+
+# Source: StreamsConfig, its methods *Prefix and get*Configs (Apache Kafka 4.3).
+_PREFIXES: tuple[tuple[str, tuple[SettingPart, ...]], ...] = (
+    ("main.consumer.", ("consumer",)),
+    ("restore.consumer.", ("consumer",)),
+    ("global.consumer.", ("consumer",)),
+    ("consumer.", ("consumer",)),
+    ("producer.", ("producer",)),
+    ("admin.", ("admin",)),
+    ("topic.", ()),
+)
+# Kafka Streams sets these of its clients itself, so their defaults do not matter. JmxReporter was always added to
+# metric.reporters (KIP-830).
+_ITS_OWN = frozenset(
+    {"allow.auto.create.topics", "enable.auto.commit", "group.id", "metric.reporters", "partition.assignment.strategy"}
+)
+# A client has a setting of the same name with other values.
+_NOT_OF_CLIENTS = frozenset({"group.protocol"})
+_IDEMPOTENCE = frozenset({"acks", "enable.idempotence"})  # exactly once sets both (KIP-129)
+_NUMBERS = {"short": 15, "int": 31, "long": 63}
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_NOT_SET = "nothing"
+
+
+def setting_findings(
+    before: Mapping[str, str] | None,
+    after: Mapping[str, str],
+    running: Release | None,
+    target: Release,
+    catalogue: SettingCatalogue,
+) -> Iterator[SettingFinding]:
+    """What `target` does with the settings `after`; `before` and `running` are the side that runs, None if unknown.
+
+    A refused value is always a finding; a setting without effect only if the setting or the release changes.
+    """
+    for name, value in sorted(after.items()):
+        there = _rows(name, target, catalogue)
+        if refused := next((row for row in there if refuses(row, value)), None):
+            yield _refused(name, value, refused, target)
+        elif before is None or before.get(name) != value or running != target:
+            yield from _without_effect(name, value, target, catalogue)
+            if there and all(row.deprecated for row in there):
+                message = f"{name} is set, and {target} has it only as deprecated: a later release removes it"
+                yield SettingFinding("setting-deprecated", "info", name, message)
+    if running is not None and running != target:
+        yield from _other_defaults(after, running, target, catalogue)
+
+
+def refuses(row: ReleaseSetting, value: str) -> bool:
+    """Whether a release ends with a ConfigException on a value; False for a check that only the release can make."""
+    given = value.strip()
+    if row.type == "boolean":
+        return given.lower() not in {"true", "false"}
+    if row.type in _NUMBERS or row.type == "double":
+        number = _number(row, given)
+        if number is None:
+            return True
+        low, high = row.range or (None, None)
+        return (low is not None and number < low) or (high is not None and number > high)
+    if row.values:
+        return (given.lower() if row.any_case else given) not in row.values
+    return False
+
+
+def rows_about(
+    names: Iterable[str], running: Iterable[Release], target: Release | None, catalogue: SettingCatalogue
+) -> SettingCatalogue:
+    """The rows that a question about these settings and releases needs: what is kept as evidence of its answer."""
+    wanted = {part for name in names for part in (name, _bare(name)[1])}
+    if target is not None:
+        wanted |= {name for one in running for name, _, _, _ in _defaults(one, target, catalogue)}
+    return SettingCatalogue(
+        tuple(row for row in catalogue.rows if row.name in wanted),
+        tuple(one for one in catalogue.effects if one.name in wanted),
+    )
+
+
+def _bare(name: str) -> tuple[tuple[SettingPart, ...], str]:
+    """The parts that a setting is for, and its name there."""
+    for prefix, parts in _PREFIXES:
+        if name.startswith(prefix):
+            return parts, name.removeprefix(prefix)
+    return ("streams",) if name in _NOT_OF_CLIENTS else PARTS, name
+
+
+def _rows(name: str, release: Release, catalogue: SettingCatalogue) -> list[ReleaseSetting]:
+    """What a release has of a setting: of Kafka Streams itself if it has it, else of its clients."""
+    parts, bare = _bare(name)
+    found = [
+        row for row in catalogue.rows if row.name == bare and set(row.of) & set(parts) and within(release, row.releases)
+    ]
+    return [row for row in found if "streams" in row.of and "streams" in parts] or found
+
+
+def _number(row: ReleaseSetting, text: str) -> float | None:
+    if row.type == "double":
+        try:
+            return float(text)
+        except ValueError:
+            return None
+    if not _INTEGER.fullmatch(text) or len(text) > len(str(2**63)) + 1:
+        return None
+    number = int(text)
+    bound = 2 ** _NUMBERS[row.type]
+    return number if -bound <= number < bound else None
+
+
+def _refused(name: str, value: str, row: ReleaseSetting, target: Release) -> SettingFinding:
+    message = f"{target} refuses {name}={value} (expected: {_expected(row)}): no instance starts; correct it"
+    return SettingFinding("setting-refused", "danger", name, message, refuse=True)
+
+
+def _expected(row: ReleaseSetting) -> str:
+    if row.values:
+        return ", ".join(row.values)
+    if row.type == "boolean":
+        return "true or false"
+    low, high = row.range or (None, None)
+    bounds = [f"{word} {end:g}" for word, end in (("from", low), ("to", high)) if end is not None]
+    return " ".join(["a number of type", row.type, *bounds])
+
+
+def _without_effect(name: str, value: str, target: Release, catalogue: SettingCatalogue) -> Iterator[SettingFinding]:
+    """A setting that other releases have and `target` has not; its default there would have no effect either."""
+    parts, bare = _bare(name)
+    known = [row for row in catalogue.rows if row.name == bare and set(row.of) & set(parts)]
+    if not known or any(within(target, row.releases) for row in known):
+        return
+    ends = [one.partition("..") for row in known for one in row.releases]
+    last = [high for _, _, high in ends if high and Release(high) < target]
+    if last:
+        newest = max(last, key=lambda text: Release(text).numbers)
+        message = (
+            f"{name} is set, and {target} no longer has it (the last with it is {newest}): it has no effect; remove it"
+        )
+        yield SettingFinding("setting-removed", "warning", name, message)
+    elif value != known[0].default:
+        first = min((low or high for low, _, high in ends), key=lambda text: Release(text).numbers)
+        message = f"{name} is set, and {target} does not have it yet (the first with it is {first}): it has no effect"
+        yield SettingFinding("setting-not-yet-known", "warning", name, message)
+
+
+def _other_defaults(
+    config: Mapping[str, str], running: Release, target: Release, catalogue: SettingCatalogue
+) -> Iterator[SettingFinding]:
+    """Defaults that change for settings that are not set."""
+    exactly_once = config.get("processing.guarantee", "").startswith("exactly_once")
+    for name, parts, old, new in _defaults(running, target, catalogue):
+        given = {name, *(f"{part}.{name}" for part in parts)}
+        if given & config.keys() or (exactly_once and name in _IDEMPOTENCE):
+            continue
+        of = "" if "streams" in parts else f" of the {' and '.join(parts)} clients"
+        does = catalogue.does(name)
+        message = (
+            f"{name}{of} is not set: its default was {old or _NOT_SET} in {running} and is {new or _NOT_SET} in "
+            f"{target}{does and f'; it controls {does}'}"
+        )
+        yield SettingFinding("setting-default-changed", "info", name, message)
+
+
+def _defaults(
+    running: Release, target: Release, catalogue: SettingCatalogue
+) -> Iterator[tuple[str, tuple[SettingPart, ...], str, str]]:
+    """Each setting with another default in `target`: its name, its parts, and both defaults, empty for none."""
+    found: dict[tuple[str, str, str], list[SettingPart]] = {}
+    old = {(part, row.name): row for row in _of(running, catalogue) for part in row.of}
+    for row in _of(target, catalogue):
+        for part in row.of:
+            was = old.get((part, row.name))
+            if was is not None and (was.default or "") != (row.default or "") and row.name not in _ITS_OWN:
+                found.setdefault((row.name, was.default or "", row.default or ""), []).append(part)
+    for (name, before, after), parts in sorted(found.items()):
+        yield name, tuple(parts), before, after
+
+
+def _of(release: Release, catalogue: SettingCatalogue) -> list[ReleaseSetting]:
+    return [row for row in catalogue.rows if within(release, row.releases)]

@@ -1,0 +1,213 @@
+package changes;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * What a change does: from the identity of each operator, and from the names and places that the library gives it. It
+ * uses no rule of the planner.
+ *
+ * Class {@code roll}: every member agrees on stores, topics and tasks. {@code stop}: members do not, and everything is
+ * kept. {@code state}: records or stored data are lost or mixed up. The needs name what a runbook has to take care of:
+ * migrate (a store has another name), buffer (that of a suppression has), flush (records on their way), suppress
+ * (records held back), reset (wrong data under a right name, too many partitions), increase (an internal topic has too
+ * few partitions), refuse (the new program does not start).
+ */
+final class Truth {
+    private final Built before;
+    private final Built after;
+    final Set<String> needs = new TreeSet<>();
+    final Map<String, String> facts = new TreeMap<>();
+    final List<String> kept = new ArrayList<>();
+    final Map<String, String> warnings = new TreeMap<>();
+
+    Truth(Built before, Built after) {
+        this.before = before;
+        this.after = after;
+        stores();
+        topics();
+        suppressions();
+        partitions();
+        replaced();
+        shape();
+    }
+
+    String name() {
+        if (!needs.isEmpty()) {
+            return "state";
+        }
+        return facts.isEmpty() ? "roll" : "stop";
+    }
+
+    Map<String, Object> document() {
+        Map<String, Object> made = new LinkedHashMap<>();
+        made.put("answer", name());
+        made.put("needs", needs);
+        made.put("facts", facts);
+        made.put("kept", kept);
+        made.put("warnings", warnings);
+        return made;
+    }
+
+    private void need(String what, String of, String why) {
+        needs.add(what);
+        facts.put(of, why);
+    }
+
+    private void stores() {
+        for (String name : after.stores.keySet()) {
+            Content now = Content.ofStore(after, name);
+            if (before.stores.containsKey(name)) {
+                Content was = Content.ofStore(before, name);
+                String other = now.differsFrom(was);
+                if (other.isEmpty()) {
+                    kept.add(name);
+                    if (now.step().kind == Step.Kind.AGGREGATE && now.step().minutes != was.step().minutes
+                            && now.step().window != Step.Window.NONE) {
+                        warnings.put(name, "its windows mix two sizes");
+                    }
+                } else {
+                    need("reset", "store " + name, "holds what is not its own: " + other);
+                }
+                continue;
+            }
+            for (String old : before.stores.keySet()) {
+                Content was = Content.ofStore(before, old);
+                boolean same = now.isOf(was) && now.differsFrom(was).isEmpty();
+                if (now.isOf(was) && now.step().kind == Step.Kind.SUPPRESS) {
+                    // Results that were held back are due whatever follows them.
+                    need("buffer", "store " + name, "begins empty; it was " + old);
+                } else if (same && !now.sources().stream().allMatch(this::isReplaced)) {
+                    need("migrate", "store " + name, "begins empty; it was " + old);
+                }
+            }
+        }
+    }
+
+    private void topics() {
+        for (String topic : before.internal) {
+            boolean read = after.reads.values().stream().anyMatch(topics -> topics.contains(topic));
+            if (!read && isWanted(before.served(topic))) {
+                need("flush", "topic " + topic, "is no longer read");
+            } else if (read && after.internal.contains(topic)) {
+                String other = Content.ofTopic(after, topic).differsFrom(Content.ofTopic(before, topic));
+                if (!other.isEmpty()) {
+                    need("flush", "topic " + topic, "has records that are not its own: " + other);
+                }
+            }
+        }
+    }
+
+    /** Whether any of these steps keeps or writes something, and is still there. */
+    private boolean isWanted(Set<Integer> steps) {
+        return steps.stream().anyMatch(id -> {
+            Step now = after.program.step(id);
+            return now != null && (now.kind == Step.Kind.SINK || now.kind == Step.Kind.THROUGH || keeps(id));
+        });
+    }
+
+    private boolean keeps(int id) {
+        return after.stores.keySet().stream().anyMatch(store -> after.owner(store).id == id);
+    }
+
+    private void suppressions() {
+        for (Step step : before.program.steps) {
+            if (step.kind == Step.Kind.SUPPRESS && after.program.step(step.id) == null) {
+                Set<Integer> behind = new HashSet<>(before.program.downstream(step.id));
+                behind.remove(step.id);
+                if (isWanted(behind)) {
+                    need("suppress", step.toString(), "is gone with what it held back");
+                }
+            }
+        }
+    }
+
+    private void partitions() {
+        if (!after.refused.isEmpty()) {
+            need("refuse", "application", "does not start: " + after.refused);
+        }
+        for (String topic : before.internal) {
+            Integer now = after.internal.contains(topic) ? after.partitions.get(topic) : null;
+            if (now != null && !now.equals(before.partitions.get(topic))) {
+                counted("topic " + topic, before.partitions.get(topic), now);
+            }
+        }
+        after.stores.forEach((store, sub) -> {
+            Integer old = before.stores.containsKey(store) ? before.tasks.get(before.stores.get(store)) : null;
+            if (old != null && !old.equals(after.tasks.get(sub))) {
+                counted("store " + store, old, after.tasks.get(sub));
+            }
+        });
+        uneven(after).forEach((store, why) -> {
+            if (!uneven(before).containsKey(store)) {
+                need("reset", "store " + store, "one key is in two partitions: " + why);
+            }
+        });
+    }
+
+    /** The state stays that of the topic before: right if one continues the other, which a person has to know. */
+    private void replaced() {
+        for (Step step : before.program.steps) {
+            if (step.kind.isSource() && step.kind != Step.Kind.GLOBAL && isReplaced(step.id)
+                    && before.program.downstream(step.id).stream().anyMatch(this::keeps)) {
+                warnings.put(step.topic, "is replaced, and what is made of it stays or begins anew");
+            }
+        }
+    }
+
+    private boolean isReplaced(int source) {
+        Step was = before.program.step(source);
+        Step now = after.program.step(source);
+        return was != null && now != null && !was.topic.equals(now.topic);
+    }
+
+    private void counted(String of, int old, int now) {
+        need(now > old ? "increase" : "reset", of, "has " + old + " partitions, needs " + now);
+    }
+
+    /** Stores that are filled from topics with different numbers of partitions, with no repartition between. */
+    static Map<String, String> uneven(Built built) {
+        Map<String, String> found = new TreeMap<>();
+        for (String store : built.stores.keySet()) {
+            Map<String, Integer> counts = new TreeMap<>();
+            built.filling(store).stream()
+                    .filter(topic -> built.partitions.containsKey(topic))
+                    .filter(topic -> built.reads.values().stream().anyMatch(read -> read.contains(topic)))
+                    .forEach(topic -> counts.put(topic, built.partitions.get(topic)));
+            if (new HashSet<>(counts.values()).size() > 1) {
+                found.put(store, counts.toString());
+            }
+        }
+        return found;
+    }
+
+    private void shape() {
+        Map<Integer, Set<String>> was = shape(before);
+        Map<Integer, Set<String>> now = shape(after);
+        Set<Integer> numbers = new TreeSet<>(was.keySet());
+        numbers.addAll(now.keySet());
+        for (int number : numbers) {
+            if (!was.getOrDefault(number, Set.of()).equals(now.getOrDefault(number, Set.of()))) {
+                facts.put("subtopology " + number, was.get(number) + " -> " + now.get(number));
+            }
+        }
+    }
+
+    private static Map<Integer, Set<String>> shape(Built built) {
+        Map<Integer, Set<String>> made = new TreeMap<>();
+        built.reads.forEach((number, topics) -> {
+            if (!topics.isEmpty()) {
+                made.put(number, new TreeSet<>(topics));
+            }
+        });
+        built.stores.forEach((store, number) ->
+                made.computeIfAbsent(number, any -> new TreeSet<>()).add("store " + store));
+        return made;
+    }
+}

@@ -1,0 +1,39 @@
+"""`make fuzz-plan` in small: the real library builds 30 programs before and after, and no answer is unsafe.
+
+The seed draws none of the changes that `make fuzz-plan` reports today.
+"""
+
+from fuzz.__main__ import graded
+from fuzz.changes import build, drawn
+from fuzz.grading import Truth
+from fuzz.table import markdown, passed
+
+SEED, COUNT, ONE = 8, 30, 12
+MANY = 600
+
+
+def test_thirty_random_changes() -> None:
+    """The same seed draws the same change, alone or among others."""
+    build()
+    changes = list(drawn(SEED, 0, COUNT))
+    rows = [row for one in changes for row in graded(one)]
+    assert [one.number for one in changes] == list(range(COUNT))
+    assert {one.truth.answer for one in changes} == {"roll", "stop", "state"}
+    assert [one.truth for one in drawn(SEED, ONE, 1)] == [changes[ONE].truth]
+    assert passed(rows), markdown(SEED, rows)
+
+
+def test_the_truth_of_changes_that_a_person_knows() -> None:
+    """The consequences of a new output, another window, a suppression and another function are beyond doubt."""
+    build()
+    truths: dict[str, list[Truth]] = {}
+    for one in drawn(SEED, 0, MANY):
+        if len(one.kinds) == 1:
+            truths.setdefault(one.kinds[0], []).append(one.truth)
+    assert {truth.answer for truth in truths["output topic replaced"]} == {"roll"}
+    assert {truth.answer for truth in truths["window resized"]} == {"roll"}
+    assert any(truth.warned for truth in truths["window resized"])
+    assert {truth.answer for truth in truths["suppress inserted"]} <= {"stop", "state"}
+    assert all(truth.needs & {"suppress"} for truth in truths["suppress removed"] if truth.answer == "state")
+    # Without a name the store of a count is another than that of a reduce, which begins empty as it has to.
+    assert {truth.answer for truth in truths["function changed"]} == {"stop", "state"}

@@ -1,0 +1,93 @@
+"""A cure is applied to the topology and planned again: it is proposed only if the plan gives up less."""
+
+from dataclasses import replace
+
+import pytest
+from kstreams_runbooks.decide.change.cures import Cure
+from kstreams_runbooks.decide.change.reading import ChangeReading, read_change
+from kstreams_runbooks.decide.comparison.compared import Side
+from kstreams_runbooks.model.topology.declaration import Declaration
+from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
+from world.pairs import compared
+
+
+def reading(before: Side, after: Side) -> ChangeReading:
+    """The change, read by the rules that are shipped."""
+    return read_change(before, after, topology_change_rules(), upgrade_path_rules())
+
+
+def of(pair: str) -> ChangeReading:
+    """What follows from a pair, with its declarations."""
+    return reading(compared(pair).before, compared(pair).after)
+
+
+@pytest.mark.parametrize(
+    ("pair", "call", "runbook"),
+    [
+        (
+            "filter-before-unnamed-count",
+            'Materialized.as("KSTREAM-AGGREGATE-STATE-STORE-0000000001")',
+            "rolling_bounce",
+        ),
+        ("filter-before-unnamed-group-by", 'Grouped.as("KSTREAM-AGGREGATE-STATE-STORE-0000000002")', "rolling_bounce"),
+        ("store-renamed-and-source-topic-added", 'Materialized.as("clicks-store")', "stop_and_restart"),
+        ("foreign-key-join-renamed", 'TableJoined.as("trade-trader")', "rolling_bounce"),
+        ("join-stores-renamed", 'StreamJoined.withStoreName("view-purchase-store")', "rolling_bounce"),
+        ("suppress-renamed", 'Suppressed.withName("final-only")', "rolling_bounce"),
+    ],
+)
+def test_the_old_names_make_the_plan_milder(pair: str, call: str, runbook: str) -> None:
+    """As the program gives each name, with what is enough then."""
+    [cure] = of(pair).cures
+    assert call in cure.what
+    assert cure.runbooks == (runbook,)
+    assert cure.cost
+
+
+def test_a_new_suppression_may_get_a_name() -> None:
+    """Without one it takes two numbers, and everything behind it moves."""
+    found = of("unnamed-suppress-added-before-unnamed-count")
+    assert found.plan.runbooks == ("reset_and_cleanup",)
+    assert (
+        "name KTABLE-SUPPRESS-0000000003 with Suppressed.withName: it takes no number then",
+        ("stop_and_restart",),
+    ) in [(cure.what, cure.runbooks) for cure in found.cures]
+
+
+def test_an_operator_of_another_branch_may_move_to_the_end() -> None:
+    """The new branch shifts the count, and the count does not hang on it."""
+    [cure] = of("unnamed-count-added-before-unnamed-count").cures
+    assert cure.what.startswith("move KSTREAM-")
+    assert cure.runbooks == ("stop_and_restart",)
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        "filter-before-named-count",
+        "group-by-key-to-group-by-currency",
+        "count-becomes-sum",
+        "inner-join-to-left-join",
+        "filter-before-unnamed-foreign-key-join",
+        "repartition-removed",
+    ],
+)
+def test_no_cure_where_a_name_changes_nothing(pair: str) -> None:
+    """Names that stay, another key, another aggregate, another kind of join, names that a program cannot give."""
+    assert of(pair).cures == ()
+
+
+def test_a_cure_that_leaves_as_much_to_do_is_none() -> None:
+    """The name is kept, and the application gets another id: everything is read again in either case."""
+    before, after = compared("count-store-renamed").before, compared("count-store-renamed").after
+    other = replace(after.declared, config={"application.id": "other"})
+    assert reading(before, Side(after.topology, other)).cures == ()
+
+
+def test_what_nobody_declares_hinders_no_cure() -> None:
+    """It is left aside in the plan with the cure and in the one without."""
+    pair = compared("filter-before-unnamed-count")
+    sides = (Side(side.topology, Declaration()) for side in (pair.before, pair.after))
+    [cure] = reading(*sides).cures
+    assert isinstance(cure, Cure)
+    assert cure.runbooks == ("rolling_bounce",)

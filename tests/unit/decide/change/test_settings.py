@@ -1,0 +1,125 @@
+"""Settings that the new release refuses, lacks or has another default of, in the answer about a change."""
+
+from dataclasses import replace
+
+import pytest
+from kstreams_runbooks.decide.change.reading import ChangeReading, read_change
+from kstreams_runbooks.model.releases.release import Release
+from kstreams_runbooks.model.releases.settings import SettingCatalogue
+from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.rules import release_settings, topology_change_rules, upgrade_path_rules
+from world.pairs import compared
+
+BASE = {"application.id": "app"}
+
+
+def change(
+    before: dict[str, str] | None,
+    after: dict[str, str] | None,
+    libraries: tuple[str, str] = ("4.3.1", "4.3.1"),
+    broker: str | None = "4.3",
+    catalogue: SettingCatalogue | None = None,
+) -> ChangeReading:
+    given = compared("threads-added")
+    old, new = (
+        replace(
+            side,
+            declared=replace(
+                side.declared, config=None if config is None else {**BASE, **config}, library=Release(library)
+            ),
+        )
+        for side, config, library in zip((given.before, given.after), (before, after), libraries, strict=True)
+    )
+    return read_change(
+        old,
+        new,
+        topology_change_rules(),
+        upgrade_path_rules(),
+        None if broker is None else Release(broker),
+        release_settings() if catalogue is None else catalogue,
+    )
+
+
+def ids(reading: ChangeReading) -> set[str]:
+    """Findings about what the release does with settings."""
+    names = {"setting-refused", "setting-removed", "setting-not-yet-known", "setting-default-changed"}
+    return {one.id for one in reading.findings} & names
+
+
+@pytest.mark.parametrize(
+    "after",
+    [{"processing.guarantee": "exactly_once_beta"}, {"num.stream.threads": "many"}, {"consumer.max.poll.records": "0"}],
+)
+def test_a_version_that_cannot_start_is_refused(after: dict[str, str]) -> None:
+    """With the setting and the values that the release takes; without the catalogue nothing is known of it."""
+    found = change({}, after)
+    assert found.plan.verdict is Outcome.REFUSE
+    assert found.plan.runbooks == ()
+    [name] = after
+    assert f"4.3.1 refuses {name}={after[name]} (expected: " in found.plan.reasons[0]
+    assert change({}, after, catalogue=SettingCatalogue()).plan.verdict is Outcome.PROCEED
+
+
+def test_a_version_that_starts_is_planned() -> None:
+    """The nearest values that it takes."""
+    after = {"processing.guarantee": "exactly_once_v2", "num.stream.threads": "2", "consumer.max.poll.records": "1"}
+    found = change({}, after)
+    assert found.plan.verdict is Outcome.PROCEED
+    assert ids(found) == set()
+
+
+def test_settings_without_effect_and_other_defaults_are_findings_of_a_bump() -> None:
+    """They refuse nothing; a person reads them."""
+    found = change(
+        {"retries": "1", "auto.include.jmx.reporter": "true"}, {"auto.include.jmx.reporter": "true"}, ("3.9.1", "4.3.1")
+    )
+    assert ids(found) == {"setting-removed", "setting-default-changed"}
+    assert found.plan.runbooks == ("library_bump",)
+    back = change({}, {"group.protocol": "streams"}, ("4.3.1", "4.0.2"))
+    assert "setting-not-yet-known" in ids(back)
+
+
+def test_a_guarantee_that_stays_is_left_to_the_upgrade_path() -> None:
+    """It is switched on the running release first; a version that brings it anew is refused."""
+    old = {"processing.guarantee": "exactly_once"}
+    stays = change(old, old, ("3.9.1", "4.3.1"))
+    assert "setting-refused" not in ids(stays)
+    assert "exactly_once_v2" in str([one.message for one in stays.findings if one.id == "library-changed"])
+    assert change({}, old, ("3.9.1", "4.3.1")).plan.verdict is Outcome.REFUSE
+
+
+@pytest.mark.parametrize(
+    ("value", "release", "words"),
+    [
+        ("2.3", "4.1.2", "takes upgrade.from=2.3 and then throws when tasks are assigned"),
+        ("3.4", "3.5.0", "takes upgrade.from=3.4 and then throws when tasks are assigned"),
+        ("2.3", "4.2.1", "refuses upgrade.from=2.3"),
+    ],
+)
+def test_an_upgrade_from_that_kills_the_new_release_is_refused(value: str, release: str, words: str) -> None:
+    """Whether at start or when tasks are assigned; once."""
+    found = change({}, {"upgrade.from": value}, (release, release))
+    assert found.plan.verdict is Outcome.REFUSE
+    assert [one.message for one in found.findings if one.id == "setting-refused" and words in one.message]
+    assert sum(one.id == "setting-refused" for one in found.findings) == 1
+
+
+def test_an_upgrade_from_that_the_release_runs_with_is_not_refused() -> None:
+    """It is left behind, which a rule of its own reports."""
+    found = change({}, {"upgrade.from": "3.4"}, ("3.5.2", "3.5.2"))
+    assert ids(found) == set()
+    assert "upgrade-from-left-behind" in {one.id for one in found.findings}
+
+
+@pytest.mark.parametrize(("broker", "refused"), [("4.1", True), ("4.2", False), (None, False)])
+def test_a_group_protocol_that_the_brokers_do_not_have_is_refused(broker: str | None, refused: bool) -> None:
+    """On the same library; a broker that was not asked is not judged."""
+    found = change({}, {"group.protocol": "streams"}, broker=broker)
+    assert (found.plan.verdict is Outcome.REFUSE) is refused
+    assert ("broker-streams-protocol" in {one.id for one in found.findings}) is refused
+
+
+def test_without_settings_or_with_a_release_that_no_row_knows_nothing_is_judged() -> None:
+    """Unknown is not refused."""
+    assert ids(change({}, None)) == set()
+    assert ids(change({}, {"num.stream.threads": "many"}, ("9.9.9", "9.9.9"))) == set()
