@@ -44,6 +44,7 @@ docs: setup ## Print docs/version_paths.md, docs/change_rules.md and docs/rights
 	$(BIN)/kstreams-runbooks change-rules > docs/change_rules.md
 	$(BIN)/kstreams-runbooks rights > docs/rights.md
 	@$(LAB) world.imports docs/architecture.md
+	@$(LAB) world.cases
 
 packages: ## Install the distribution's packages that only the tests need, or name them
 	@tests/lab/packages

@@ -14,7 +14,13 @@ _MOST = 20
 _MOST_OF_INFO = 3
 # A common end of several sentences begins at one of these.
 _CLAUSE = re.compile(r", |: |; ")
-_KINDS = {"store ": "stores", "internal topic ": "internal topics", "topic ": "topics", "operator ": "operators"}
+_KINDS = {
+    "store ": "stores",
+    "internal topic ": "internal topics",
+    "topic ": "topics",
+    "operator ": "operators",
+    "subtopology ": "subtopologies",
+}
 
 
 class Meaning(NamedTuple):

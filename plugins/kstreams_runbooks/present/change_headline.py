@@ -24,11 +24,12 @@ def headline(plan: Mapping[str, Any]) -> str:
 def notes(plan: Mapping[str, Any]) -> list[str]:
     """Smaller changes of the program first, then the reasons, and the facts that both versions lack.
 
-    What an inconclusive plan lacks has a section of its own.
+    What an inconclusive plan lacks has a section of its own, and a reason that is a finding is among the findings.
     """
     lacking = [f"not compared, missing in both versions: {', '.join(plan['not_compared'])}"]
-    reasons = [] if plan["verdict"] == "inconclusive" else map(sentence, plan["reasons"])
-    return [*map(_cure, plan["cures"]), *reasons, *(lacking if plan["not_compared"] else [])]
+    found = {f"{one['object']}: {one['message']}" for one in plan["findings"]}
+    reasons = [] if plan["verdict"] == "inconclusive" else [one for one in plan["reasons"] if one not in found]
+    return [*map(_cure, plan["cures"]), *map(sentence, reasons), *(lacking if plan["not_compared"] else [])]
 
 
 def _cure(cure: Mapping[str, Any]) -> str:

@@ -1,5 +1,6 @@
 """The page of all change rules as Markdown, generated from the rows."""
 
+import re
 from collections.abc import Iterator
 
 from kstreams_runbooks.model.topology.change import ChangeRule, Procedure
@@ -16,7 +17,9 @@ contain are declared (docs/declaration.md); if a declaration lacks one that matt
 that another *covers* on the same object, or on the application as a whole, stays in the JSON as info.
 docs/version_paths.md has the duties of a library change.
 """
-_OBJECTS = {
+# The words of `decide/comparison/words.py` come right behind another word.
+_VALUES = re.compile(r"(?<=\w)\{\w+\}")
+OBJECTS = {
     "store": "a state store",
     "internal_topic": "an internal topic",
     "kept_topic": "an internal topic that stays",
@@ -53,11 +56,10 @@ def _page(rules: tuple[ChangeRule, ...], procedures: tuple[Procedure, ...]) -> I
 
 
 def _row(rule: ChangeRule) -> Iterator[str]:
-    conditions = ", ".join(f"`{fact}` is {_value(value)}" for fact, value in rule.fires_when.items())
-    yield from ("", f"- **{rule.severity}**, on {_OBJECTS[rule.on]}: {rule.message}")
+    yield from ("", f"- **{rule.severity}**, on {OBJECTS[rule.on]}: {message(rule)}")
     if rule.data:
         yield f"- data: {rule.data}"
-    yield f"- when: {conditions}"
+    yield f"- when: {conditions(rule)}"
     yield f"- why: {rule.why}"
     yield f"- source: {rule.source}"
     if rule.refuse:
@@ -66,6 +68,16 @@ def _row(rule: ChangeRule) -> Iterator[str]:
         yield f"- runbook: {', else '.join(rule.runbooks) or 'none needed'}"
     if rule.covers:
         yield f"- covers: {', '.join(rule.covers)}"
+
+
+def message(rule: ChangeRule) -> str:
+    """The sentence of a row; values of both versions, which a finding adds, as ` (old → new)`."""
+    return _VALUES.sub(" (old → new)", rule.message)
+
+
+def conditions(rule: ChangeRule) -> str:
+    """The facts of a row with their values, as Markdown."""
+    return ", ".join(f"`{fact}` is {_value(value)}" for fact, value in rule.fires_when.items())
 
 
 def _value(value: bool | str | int) -> str:

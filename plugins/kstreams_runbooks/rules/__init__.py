@@ -62,6 +62,14 @@ def topology_change_rules() -> tuple[ChangeRule, ...]:
 
 
 @cache
+def topology_cases() -> Mapping[str, str]:
+    """One case of each rule about topologies, in words."""
+    name, section = "topology_cases.yaml", "topology_cases"
+    found: dict[str, str] = TypeAdapter(dict[str, str]).validate_python(_document(name)[section])
+    return found
+
+
+@cache
 def procedures() -> tuple[Procedure, ...]:
     """The manual steps of a runbook that is not a DAG yet; ValueError if a row does not match its kind."""
     name, section = "procedures.yaml", "procedures"

@@ -35,6 +35,16 @@ _format = click.option(
 )
 
 
+def _explain(context: click.Context, _: click.Parameter, rule: str | None) -> None:
+    """Print a rule and end."""
+    if rule is not None:
+        from kstreams_runbooks.present.rule_explained import explained
+        from kstreams_runbooks.rules import topology_cases, topology_change_rules
+
+        click.echo(explained(rule, topology_change_rules(), topology_cases()))
+        context.exit()
+
+
 @click.command(
     "plan",
     epilog="Example: kstreams-runbooks plan --from-topology old.txt --to-topology new.txt --from-declaration old.yaml "
@@ -44,6 +54,14 @@ _format = click.option(
     "--from-topology", type=_TEXT, required=True, metavar="FILE", help="Topology#describe of the old version."
 )
 @click.option("--to-topology", type=_TEXT, required=True, metavar="FILE", help="Topology#describe of the new version.")
+@click.option(
+    "--explain",
+    metavar="RULE",
+    is_eager=True,
+    expose_value=False,
+    callback=_explain,
+    help="Explain one rule, and plan nothing: why, what it means for the data, its runbooks, a case.",
+)
 @side_options
 @click.option(
     "--application",

@@ -8,7 +8,7 @@ from kstreams_runbooks.decide.change.reading import read_change
 from kstreams_runbooks.present.change import document, exit_code
 from kstreams_runbooks.present.change_blocks import blocks
 from kstreams_runbooks.present.change_gaps import declare_commands, gap_lines
-from kstreams_runbooks.present.change_headline import headline
+from kstreams_runbooks.present.change_headline import headline, notes
 from kstreams_runbooks.present.change_text import as_markdown, as_text
 from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
 from world.pairs import compared, expected
@@ -103,6 +103,14 @@ def test_a_change_with_a_release_has_one_order_of_steps() -> None:
     ]
     assert text.count("one rolling bounce") - text.count("4.3: one rolling bounce") == 1
     assert "order of steps" not in as_text(plan(SHIFTED))
+
+
+def test_a_reason_that_is_a_finding_is_printed_once() -> None:
+    """A refusal names its findings; two applications that were mixed up have only the reason."""
+    refused = plan("partitions-of-one-joined-topic-added")
+    assert len(refused["reasons"]) == 2
+    assert notes(refused) == ["not compared, missing in both versions: Kafka Streams release"]
+    assert notes({**refused, "reasons": ["nothing in common"]})[0] == "nothing in common"
 
 
 def test_what_is_missing_has_its_commands_with_the_files_that_were_given() -> None:

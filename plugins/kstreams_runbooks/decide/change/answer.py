@@ -30,6 +30,12 @@ _COSTS: Mapping[ChangeRunbook, str] = {
     "reset_and_cleanup": "it deletes all state and processes the inputs again from their beginning",
     "blue_green_cutover": "it needs a second application, with its own topics and state, next to the first",
 }
+# What a larger runbook keeps that the plan gives up.
+_GAINS: Mapping[tuple[ChangeRunbook, ChangeRunbook], str] = {
+    ("partition_increase", "blue_green_cutover"): "no key loses its state",
+    ("partition_increase", "reset_and_cleanup"): "every key gets its state again",
+    ("reset_and_cleanup", "blue_green_cutover"): "results do not pause",
+}
 _STORE = "stores."
 _UNCHANGED = get_args(Unchanged)
 
@@ -157,7 +163,8 @@ def _alternatives(plan: tuple[ChangeRunbook, ...], findings: list[ChangeFinding]
         if left:
             why = f"not enough: it does not repair {left[0].id} ({left[0].object})"
         elif len(plan) == 1 and MILDEST_FIRST.index(runbook) > MILDEST_FIRST.index(plan[0]):
-            why = f"works too, and {_COSTS.get(runbook, 'it costs more')}; {plan[0]} is enough"
+            gain, cost = _GAINS.get((plan[0], runbook)), _COSTS.get(runbook, "it costs more")
+            why = f"{gain}, but {cost}" if gain else f"works too, but {cost}; {plan[0]} is enough"
         else:
             why = "enough for the findings, but not for everything that is not declared"
         found.append(Alternative(runbook, why))

@@ -126,9 +126,13 @@ def test_each_other_runbook_has_its_reason() -> None:
     assert [(one.runbook, one.why_not) for one in plan.alternatives] == [
         (
             "reset_and_cleanup",
-            "works too, and it deletes all state and processes the inputs again from their beginning; store_migration "
+            "works too, but it deletes all state and processes the inputs again from their beginning; store_migration "
             "is enough",
         )
+    ]
+    wider = change_plan(Fired((finding("partition_increase", "blue_green_cutover"),), ()))
+    assert [one.why_not for one in wider.alternatives] == [
+        "no key loses its state, but it needs a second application, with its own topics and state, next to the first"
     ]
     both = change_plan(Fired((finding("store_migration", *RESET), finding("control_topic_flush", *RESET)), ()))
     assert {one.why_not for one in both.alternatives} == {"not enough: it does not repair found (orders)"}
