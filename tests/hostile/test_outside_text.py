@@ -149,6 +149,7 @@ def plan(text: str) -> dict[str, Any]:
             {"object": text, "id": "r", "matters": matters, "missing": [missing]} for matters in (True, False)
         ],
         "alternatives": [],
+        "cures": [],
         "procedures": [],
         "commands": list(commands(("library_bump",), text, "orders")),
     }
