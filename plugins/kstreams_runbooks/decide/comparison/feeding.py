@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
-from kstreams_runbooks.decide.topology.partitions import partition_counts
 from kstreams_runbooks.model.topology.topology import Processor, Sink, Source
 
 Pair = frozenset[str]
@@ -44,7 +43,7 @@ def merged_unevenly(compared: Compared) -> dict[str, tuple[bool | None, tuple[st
     number, and each task keeps a part of what belongs together. None where a number is not known.
     """
     before, after = compared.before, compared.after
-    was, counts = dict(_uneven(before)), _counts(after)
+    was, counts = dict(_uneven(before)), after.counts
     found: dict[str, tuple[bool | None, tuple[str, ...]]] = {}
     for pair, uneven in _uneven(after):
         if uneven is False or (pair in was and (uneven is None or was[pair] is not False)):
@@ -61,7 +60,7 @@ def merged_unevenly(compared: Compared) -> dict[str, tuple[bool | None, tuple[st
 
 def _uneven(side: Side) -> Iterator[tuple[Pair, bool | None]]:
     """Pairs of topics that fill one store without a join between them, and whether their partitions differ."""
-    counts = _counts(side)
+    counts = side.counts
     seen: set[Pair] = set()
     for keepers in side.keepers.values():
         for keeper in keepers:
@@ -70,11 +69,6 @@ def _uneven(side: Side) -> Iterator[tuple[Pair, bool | None]]:
                 if pair not in seen:
                     seen.add(pair)
                     yield pair, counts[one] != counts[other] if {one, other} <= counts.keys() else None
-
-
-def _counts(side: Side) -> dict[str, int]:
-    declared = {name: topic.partitions for name, topic in side.declared.topics.items() if topic.partitions is not None}
-    return partition_counts(side.topology, declared)
 
 
 def _read_before(side: Side, name: str, *, through_stores: bool) -> set[str]:

@@ -56,11 +56,14 @@ def stores(compared: Compared) -> Iterator[Subject]:
 def internal_topics(compared: Compared) -> Iterator[Subject]:
     """Repartition topics and those of foreign-key joins, with their declared partitions."""
     before, after = compared.before, compared.after
-    fed_by_other, shifts = _fed_by_other(compared), _Shifts(compared)
+    fed_by_other, shifts, counts = _fed_by_other(compared), _Shifts(compared), after.counts
     for topic in _each("internal_topic", compared.topics, before.topic_places, after.topic_places):
         facts, asked = topic_facts(
             topic.name, before.declared.topics.get(topic.said["before"]), after.declared.topics.get(topic.name)
         )
+        if facts["partitions_changed"] is None and topic.name in counts:
+            # The number follows from the inputs of the new version; the kept topic has a finding if it is refused.
+            facts["partitions_changed"] = False
         if topic.facts["stays"] is not True:
             facts = dict.fromkeys(facts, False)
         facts["fed_by_other"] = topic.name in fed_by_other and _keeps_its_name(topic)
