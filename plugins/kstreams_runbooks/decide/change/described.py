@@ -108,7 +108,7 @@ def without_counts_of_old(old: Side, new: Side, declared: Declaration) -> Side:
     external = {
         name: one.partitions for name, one in before.items() if one.partitions is not None and name not in old.internal
     }
-    follows = partition_counts(old.topology, external)
+    follows = partition_counts(old.topology, external, old.declared.suppressions.keys())
     topics = {
         name: replace(one, partitions=None)
         if name in new.internal

@@ -75,10 +75,8 @@ class Side:
     @cached_property
     def counts(self) -> dict[str, int]:
         """Partitions by topic, as printed: declared ones, and those that follow for internal topics."""
-        topics = self.declared.topics.items()
-        return partition_counts(
-            self.topology, {name: topic.partitions for name, topic in topics if topic.partitions is not None}
-        )
+        given = {name: one.partitions for name, one in self.declared.topics.items() if one.partitions is not None}
+        return partition_counts(self.topology, given, self.declared.suppressions.keys())
 
     @cached_property
     def global_stores(self) -> dict[str, tuple[str, ...]]:
