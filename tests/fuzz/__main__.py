@@ -15,11 +15,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from kill.__main__ import entry, number, tell
+from kstreams_runbooks.decide.change.described import without_counts_of_old
 from kstreams_runbooks.decide.change.reading import ChangeReading, read_change
 from kstreams_runbooks.decide.comparison.compared import Side
 from kstreams_runbooks.decide.comparison.contradictions import check_declaration
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.model.topology.declaration import Declaration
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
 
@@ -80,6 +82,7 @@ def read(one: Change, known: Known) -> ChangeReading:
     )
     check_declaration(old)
     check_declaration(new)
+    new = without_counts_of_old(old, new, Declaration())
     return read_change(old, new, topology_change_rules(), upgrade_path_rules())
 
 

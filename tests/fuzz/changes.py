@@ -129,7 +129,7 @@ def declaration(document: Mapping[str, Any]) -> Declaration:
     return Declaration(
         stores={name: _store(one) for name, one in document["stores"].items()},
         suppressions={
-            name: DeclaredSuppression(one["mode"], one["time_limit_ms"], value_serde=Serde("string"))
+            name: DeclaredSuppression(one["mode"], one["time_limit_ms"], value_serde=Serde("string"), logging=True)
             for name, one in document["suppressions"].items()
         },
         topics={
@@ -151,4 +151,7 @@ def _store(one: Mapping[str, Any]) -> DeclaredStore:
         key_serde=Serde("string"),
         value_serde=Serde(one["value_serde"]),
         source_table=one["source_table"],
+        aggregate=one["aggregate"],
+        join=one["join"],
+        logging=True,
     )

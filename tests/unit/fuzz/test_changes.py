@@ -22,9 +22,10 @@ FACTS = {"store totals": "is empty"}
 
 
 def declared(store: str) -> dict[str, Any]:
-    one = {"kind": "key_value", "window": None, "size_ms": None, "key": "user", "value_serde": "long"}
+    one: dict[str, Any] = {"kind": "key_value", "window": None, "size_ms": None, "key": "user", "value_serde": "long"}
     topic: dict[str, Any] = {"partitions": None, "key": "user", "joined_with": []}
-    return {"stores": {store: {**one, "source_table": False}}, "suppressions": {}, "topics": {"in": topic}}
+    one |= {"source_table": False, "aggregate": "count", "join": None}
+    return {"stores": {store: one}, "suppressions": {}, "topics": {"in": topic}}
 
 
 def renamed(answer: str = "state") -> Change:

@@ -10,6 +10,7 @@ from kstreams_runbooks.decide.comparison.contradictions import check_declaration
 from kstreams_runbooks.decide.comparison.prediction import predicted
 from kstreams_runbooks.decide.comparison.settings import NOTHING_KNOWN
 from kstreams_runbooks.decide.topology.described import ParsedDescription, parsed
+from kstreams_runbooks.decide.topology.partitions import partition_counts
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.releases.release import Release
@@ -60,7 +61,8 @@ def parsed_change(
     catalogue: SettingCatalogue = NOTHING_KNOWN,
 ) -> ChangeReading:
     """The same of descriptions that are parsed already."""
-    old, new = side_of(before, known), side_of(after, known)
+    old = side_of(before, known)
+    new = without_counts_of_old(old, side_of(after, known), after.described.declared or Declaration())
     runs = (old.declared.config or {}).get(_APPLICATION_ID, known.application.application_id)
     if runs != known.application.application_id:
         raise BadInput(
@@ -94,6 +96,28 @@ def side_of(one: ParsedDescription, known: Known) -> Side:
     except BadInput as error:
         raise BadInput(f"declaration of {described.release}: {error}") from None
     return Side(topology, replace(side.declared, topics=_counted(side, known)))
+
+
+def without_counts_of_old(old: Side, new: Side, declared: Declaration) -> Side:
+    """The new version without counts on the cluster that follow from the inputs of the old one, for internal topics.
+
+    Its own inputs may demand another number. A count that does not follow from them is one that the program gives, or
+    is unknown: it stays. `declared` has what the new version itself declares, which stays as well.
+    """
+    before = old.declared.topics
+    external = {
+        name: one.partitions for name, one in before.items() if one.partitions is not None and name not in old.internal
+    }
+    follows = partition_counts(old.topology, external, old.declared.suppressions.keys())
+    topics = {
+        name: replace(one, partitions=None)
+        if name in new.internal
+        and declared.topics.get(name, DeclaredTopic()).partitions is None
+        and one.partitions == follows.get(name)
+        else one
+        for name, one in new.declared.topics.items()
+    }
+    return Side(new.topology, replace(new.declared, topics=topics))
 
 
 def _config(config: Mapping[str, str] | None, application: DeclaredApplication) -> Mapping[str, str] | None:

@@ -1,14 +1,16 @@
 """Changes of the topics that an application reads from others and writes for others."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import partial
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, source_tables, target_of
 from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, topic_facts
 from kstreams_runbooks.decide.comparison.feeding import merged_unevenly
 from kstreams_runbooks.decide.comparison.settings import REUSE, optimized
+from kstreams_runbooks.decide.comparison.suppressions import candidates
 from kstreams_runbooks.decide.comparison.words import topic_words
 from kstreams_runbooks.decide.topology.graph import store_roles
+from kstreams_runbooks.decide.topology.partitions import joined_topics
 from kstreams_runbooks.model.topology.change import Fact, Subject, Undeclared
 from kstreams_runbooks.model.topology.declaration import DeclaredTopic
 from kstreams_runbooks.model.topology.topology import Sink
@@ -28,6 +30,7 @@ def sources(compared: Compared) -> Iterator[Subject]:
     before, after = compared.before.global_stores, compared.after.global_stores
     merged = merged_unevenly(compared)
     own, together = compared.before.written(), _read_together(compared.after)
+    joined = _joined_now(compared)
     for is_global in (False, True):
         old, new = (side.read(is_global=is_global) for side in (compared.before, compared.after))
         for topic in sorted(old | new):
@@ -45,7 +48,9 @@ def sources(compared: Compared) -> Iterator[Subject]:
                 "stateful": topic in stateful,
                 "loss_acceptable": _loss_acceptable(compared.after, topic),
                 "is_changelog": _is_changelog(compared.before, topic) if topic not in new else False,
-                "uneven": False if is_global else _uneven(compared, topic, together.get(topic, ())),
+                "uneven": False
+                if is_global
+                else _uneven(compared, topic, together.get(topic, ()), joined.get(topic, set())),
                 "merged_unevenly": merged.get(topic, _ALONE)[0],
                 **declared,
             }
@@ -140,10 +145,26 @@ def _read_together(side: Side) -> dict[str, list[set[str]]]:
     return found
 
 
-def _uneven(compared: Compared, topic: str, together: Iterable[set[str]]) -> bool | None:
+def _joined_now(compared: Compared) -> dict[str, set[str]]:
+    """For each topic those that it is joined with since this change, as far as the descriptions show it.
+
+    What may be a suppression in front of a join before the change may have kept the topics apart.
+    """
+    old, new = compared.before, compared.after
+    before = joined_topics(old.topology, candidates(old))
+    found: dict[str, set[str]] = {}
+    for group in joined_topics(new.topology, new.declared.suppressions.keys()):
+        for topic in group:
+            known = set().union(*(one for one in before if topic in one))
+            found[topic] = group - known - {topic}
+    return found
+
+
+def _uneven(compared: Compared, topic: str, together: Iterable[set[str]], joined: Collection[str]) -> bool | None:
     """Whether a topic and one that it is joined with have different partition counts since this change.
 
-    Topics of one subtopology with counts that were equal and now differ may be joined: a name hides it.
+    Topics of one subtopology with counts that were equal and now differ may be joined: a name hides it. `joined` are
+    topics that it is joined with since this change.
     """
     before, after = compared.before.declared.topics, compared.after.declared.topics
     own = after.get(topic, DeclaredTopic())
@@ -152,7 +173,8 @@ def _uneven(compared: Compared, topic: str, together: Iterable[set[str]]) -> boo
     if others is not None:
         return any(_differ(count(topic), count(other)) for other in others)
     parted = count(topic) is not None and any(
-        _differ(count(topic), count(other)) and not _differ(_count(before, topic), _count(before, other))
+        _differ(count(topic), count(other))
+        and (other in joined or not _differ(_count(before, topic), _count(before, other)))
         for near in together
         for other in near
     )

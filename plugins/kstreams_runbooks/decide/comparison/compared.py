@@ -19,6 +19,7 @@ from kstreams_runbooks.decide.topology.graph import (
     topic_roles,
 )
 from kstreams_runbooks.decide.topology.names import is_generated
+from kstreams_runbooks.decide.topology.partitions import partition_counts
 from kstreams_runbooks.decide.topology.reach import Key
 from kstreams_runbooks.model.topology.declaration import Declaration
 from kstreams_runbooks.model.topology.topology import Node, Processor, Sink, Source, Topology
@@ -70,6 +71,12 @@ class Side:
     def store_places(self) -> Mapping[str, str]:
         """The subtopology that keeps each store; global ones apart."""
         return {store: sub.id for sub in self.topology.subtopologies if not sub.is_global for store in sub.stores}
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """Partitions by topic, as printed: declared ones, and those that follow for internal topics."""
+        given = {name: one.partitions for name, one in self.declared.topics.items() if one.partitions is not None}
+        return partition_counts(self.topology, given, self.declared.suppressions.keys())
 
     @cached_property
     def global_stores(self) -> dict[str, tuple[str, ...]]:

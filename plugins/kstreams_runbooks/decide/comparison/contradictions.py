@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from kstreams_runbooks.decide.comparison.compared import Side, target_of, topics_of
 from kstreams_runbooks.decide.comparison.settings import MERGE, REUSE, SELF_JOIN
 from kstreams_runbooks.decide.topology.names import is_generated, is_suppression, stem
-from kstreams_runbooks.decide.topology.upstream import store_before
+from kstreams_runbooks.decide.topology.upstream import kinds_before, store_before
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore
 from kstreams_runbooks.model.topology.topology import Node, Processor, Source, Topology
@@ -76,12 +76,23 @@ def _suppression_problems(topology: Topology, declared: Declaration, node: Node)
             f"{where}: its store is {min(node.stores)} (a suppression's would be {node.name}-store); correct the name, "
             "or declare the store under stores"
         )
-    before = store_before(topology, declared, node.name)
-    if declared.suppressions[node.name].mode == "until_window_closes" and before and before.kind == "key_value":
+    if declared.suppressions[node.name].mode == "until_window_closes" and _has_no_windows(topology, declared, node):
         yield (
             f"{where}.mode: until_window_closes, but the store before it is declared as key_value (expected window or "
             "session); correct one of them"
         )
+
+
+def _has_no_windows(topology: Topology, declared: Declaration, node: Node) -> bool:
+    """Whether the table before a suppression is known not to be windowed.
+
+    A filter or mapValues of a windowed table may keep a store of its own, of kind key_value.
+    """
+    before = store_before(topology, declared, node.name)
+    if before is None or before.kind != "key_value":
+        return False
+    aggregates = before.aggregate not in {None, "none"}
+    return aggregates or not kinds_before(topology, declared, node.name) & {"window", "session", None}
 
 
 def _setting_problems(config: Mapping[str, str]) -> Iterator[str]:

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
-from kstreams_runbooks.decide.topology.partitions import partition_counts
-from kstreams_runbooks.model.topology.topology import Processor, Sink, Source
+from kstreams_runbooks.decide.comparison.crossing import shared_names
+from kstreams_runbooks.model.topology.topology import Node, Processor, Sink, Source
 
 Pair = frozenset[str]
 
@@ -19,12 +19,13 @@ def exchanged_tables(compared: Compared) -> frozenset[str]:
     A join keeps its names, and the left table is the one that writes the topic it asks through: what is kept behind
     that topic is of the other table from then on.
     """
+    before, after = compared.before, compared.after
+    shared = shared_names(compared) | (before.topology.stores & after.topology.stores)
     asked = [
         name
-        for was, name in compared.topics.pairs
-        if was == name and _ASKED in name.lower() and _askers(compared.before, name) != _askers(compared.after, name)
+        for name in sorted(before.internal & after.internal)
+        if _ASKED in name.lower() and _askers(before, name) & shared != _askers(after, name) & shared
     ]
-    after = compared.after
     found: set[str] = set()
     for topic in asked:
         behind = _behind(after, topic)
@@ -44,7 +45,7 @@ def merged_unevenly(compared: Compared) -> dict[str, tuple[bool | None, tuple[st
     number, and each task keeps a part of what belongs together. None where a number is not known.
     """
     before, after = compared.before, compared.after
-    was, counts = dict(_uneven(before)), _counts(after)
+    was, counts = dict(_uneven(before)), after.counts
     found: dict[str, tuple[bool | None, tuple[str, ...]]] = {}
     for pair, uneven in _uneven(after):
         if uneven is False or (pair in was and (uneven is None or was[pair] is not False)):
@@ -61,24 +62,19 @@ def merged_unevenly(compared: Compared) -> dict[str, tuple[bool | None, tuple[st
 
 def _uneven(side: Side) -> Iterator[tuple[Pair, bool | None]]:
     """Pairs of topics that fill one store without a join between them, and whether their partitions differ."""
-    counts = _counts(side)
+    counts = side.counts
     seen: set[Pair] = set()
     for keepers in side.keepers.values():
         for keeper in keepers:
-            for one, other in combinations(sorted(_read_before(side, keeper.name, through_stores=False)), 2):
+            for one, other in combinations(sorted(_read_before(side, keeper.name)), 2):
                 pair = frozenset({one, other})
                 if pair not in seen:
                     seen.add(pair)
                     yield pair, counts[one] != counts[other] if {one, other} <= counts.keys() else None
 
 
-def _counts(side: Side) -> dict[str, int]:
-    declared = {name: topic.partitions for name, topic in side.declared.topics.items() if topic.partitions is not None}
-    return partition_counts(side.topology, declared)
-
-
-def _read_before(side: Side, name: str, *, through_stores: bool) -> set[str]:
-    """Topics read before an operator in its own subtopology, with or without another operator's store in between."""
+def _read_before(side: Side, name: str) -> set[str]:
+    """Topics read before an operator in its own subtopology, without another operator's store in between."""
     found: set[str] = set()
     waiting, seen = list(side.predecessors.get(name, ())), {name}
     while waiting:
@@ -88,15 +84,27 @@ def _read_before(side: Side, name: str, *, through_stores: bool) -> set[str]:
         seen.add(node.name)
         if isinstance(node, Source):
             found |= node.topics
-        elif through_stores or not (isinstance(node, Processor) and node.stores):
+        elif not (isinstance(node, Processor) and node.stores):
             waiting += side.predecessors.get(node.name, ())
     return found
 
 
 def _askers(side: Side, topic: str) -> frozenset[str]:
-    """Topics that are read before the sink of a topic, in its own subtopology."""
-    sinks = (name for name, node in side.nodes.items() if isinstance(node, Sink) and node.topic == topic)
-    return frozenset(read for sink in sinks for read in _read_before(side, sink, through_stores=True))
+    """Topics, operators and stores before the sink of a topic, in its own subtopology."""
+    found: set[str] = set()
+    waiting = [name for name, node in side.nodes.items() if isinstance(node, Sink) and node.topic == topic]
+    while waiting:
+        node = side.nodes[waiting.pop()]
+        if node.name not in found:
+            found |= {node.name, *_kept_or_read(node)}
+            waiting += side.predecessors.get(node.name, ())
+    return frozenset(found)
+
+
+def _kept_or_read(node: Node) -> frozenset[str]:
+    if isinstance(node, Processor):
+        return node.stores
+    return node.topics if isinstance(node, Source) else frozenset()
 
 
 def _behind(side: Side, topic: str) -> set[str]:

@@ -5,11 +5,12 @@ from dataclasses import replace
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.counterparts import Counterparts
+from kstreams_runbooks.decide.comparison.crossing import crossed_sides, moved_suppressions, shared_names
 from kstreams_runbooks.decide.comparison.facts import of_serdes, store_facts, topic_facts, until
 from kstreams_runbooks.decide.comparison.feeding import exchanged_tables
 from kstreams_runbooks.decide.comparison.kinds import carries, hidden_facts, hidden_words
 from kstreams_runbooks.decide.comparison.words import store_words, topic_words
-from kstreams_runbooks.decide.topology.graph import chosen_names, feeds, keys_by_name, neighbours, reach_of
+from kstreams_runbooks.decide.topology.graph import feeds, keys_by_name, neighbours, reach_of
 from kstreams_runbooks.decide.topology.names import index_of, is_generated, is_suppress_buffer, repartition_base
 from kstreams_runbooks.model.topology.change import Fact, Subject, SubjectKind, Undeclared
 from kstreams_runbooks.model.topology.topology import Processor, Sink
@@ -27,7 +28,8 @@ def stores(compared: Compared) -> Iterator[Subject]:
     old, new = compared.before.declared, compared.after.declared
     buffers = {f"{name}-store" for side in (old, new) for name in side.suppressions}
     crossed, shifts = _crossed(compared), _Shifts(compared)
-    fed_by_other, with_new_key = _fed_by_other(compared) | exchanged_tables(compared), _stores_with_new_key(compared)
+    fed_by_other = _fed_by_other(compared) | exchanged_tables(compared) | moved_suppressions(compared)
+    with_new_key = _stores_with_new_key(compared)
     for store in _each("store", compared.stores, compared.before.store_places, compared.after.store_places):
         was, now = old.stores.get(store.said["before"]), new.stores.get(store.name)
         facts, asked = store_facts(store.name, was, now)
@@ -58,10 +60,13 @@ def stores(compared: Compared) -> Iterator[Subject]:
 def internal_topics(compared: Compared) -> Iterator[Subject]:
     """Repartition topics and those of foreign-key joins, with their declared partitions."""
     before, after = compared.before, compared.after
-    fed_by_other, shifts = _fed_by_other(compared), _Shifts(compared)
+    fed_by_other, shifts, counts = _fed_by_other(compared), _Shifts(compared), after.counts
     for topic in _each("internal_topic", compared.topics, before.topic_places, after.topic_places):
         was, now = before.declared.topics.get(topic.said["before"]), after.declared.topics.get(topic.name)
         facts, asked = topic_facts(topic.name, was, now)
+        if facts["partitions_changed"] is None and topic.name in counts:
+            # The number follows from the inputs of the new version; the kept topic has a finding if it is refused.
+            facts["partitions_changed"] = False
         if topic.facts["stays"] is not True:
             facts = dict.fromkeys(facts, False)
         facts["fed_by_other"] = topic.name in fed_by_other and _keeps_its_name(topic)
@@ -85,7 +90,8 @@ def _crossed(compared: Compared) -> dict[str, str]:
     was, now = (feeds(side.topology, shared) for side in (compared.before, compared.after))
     moved = [name for name in sorted(was.keys() & now.keys()) if was[name] != now[name]]
     by_feeds = {(was[name], now[name]): name for name in moved}
-    return {name: other for name in moved if (other := by_feeds.get((now[name], was[name]))) is not None}
+    found = {name: other for name in moved if (other := by_feeds.get((now[name], was[name]))) is not None}
+    return {**crossed_sides(compared), **found}
 
 
 def _keeps_its_name(subject: Subject) -> bool:
@@ -97,9 +103,8 @@ def _fed_by_other(compared: Compared) -> frozenset[str]:
 
     An operator that is only added in front, or only removed, changes the processing of records, not their origin.
     """
-    shared = chosen_names(compared.before.topology) & chosen_names(compared.after.topology)
     # A grouping is named after its topic, which has a subject of its own.
-    names = sorted(shared - compared.before.around - compared.after.around)
+    names = sorted(shared_names(compared))
     was, now = (neighbours(side.topology, names) for side in (compared.before, compared.after))
     return frozenset(name for name in was.keys() & now.keys() if was[name] & ~now[name] and now[name] & ~was[name])
 

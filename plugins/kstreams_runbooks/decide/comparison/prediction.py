@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, source_tables
 from kstreams_runbooks.decide.comparison.settings import REUSE, optimized
 from kstreams_runbooks.decide.topology.names import changelog_of
-from kstreams_runbooks.decide.topology.partitions import partition_counts, repartition_topics, task_counts
+from kstreams_runbooks.decide.topology.partitions import repartition_topics, task_counts
 from kstreams_runbooks.model.topology.topology import Processor, Source
 
 
@@ -75,7 +75,7 @@ def predicted(compared: Compared) -> Prediction:
 
 def _stale(before: Side, after: Side) -> Iterator[str]:
     """None if the old version keeps no state: without a store the library makes no directories."""
-    old, new = (task_counts(side.topology, _partitions(side)) for side in (before, after))
+    old, new = (task_counts(side.topology, side.counts) for side in (before, after))
     now = {sub.id for sub in after.topology.subtopologies if not sub.is_global}
     for sub in before.topology.subtopologies if before.topology.stores else ():
         if not sub.is_global and sub.id not in now:
@@ -90,15 +90,10 @@ def _named(topics: dict[str, int | None], names: set[str]) -> tuple[InternalTopi
 
 def _topics(side: Side) -> dict[str, int | None]:
     """Repartition topics and changelogs with their partitions; a global store has none, it reads its topic."""
-    counts = _partitions(side)
+    counts = side.counts
     names = {changelog_of(store) for store in _logged(side)}
     names |= repartition_topics(side.topology)
     return {f"{_prefix(side)}{name}": counts.get(name) for name in names}
-
-
-def _partitions(side: Side) -> dict[str, int]:
-    declared = {name: topic.partitions for name, topic in side.declared.topics.items() if topic.partitions is not None}
-    return partition_counts(side.topology, declared)
 
 
 def _logged(side: Side) -> set[str]:

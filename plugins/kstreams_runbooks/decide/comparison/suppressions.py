@@ -85,7 +85,7 @@ _FINAL = "until_window_closes"
 
 def suppressions(compared: Compared) -> Iterator[Subject]:
     """Each suppress operator; a renamed one stays, and its buffer does not."""
-    old, new = _candidates(compared.before), _candidates(compared.after)
+    old, new = candidates(compared.before), candidates(compared.after)
     kept = dict(compared.operators.pairs)
     for was, sure in old.items():
         now = kept.get(was)
@@ -97,7 +97,7 @@ def suppressions(compared: Compared) -> Iterator[Subject]:
         yield _one_side(compared, name, sure=new[name], removed=False)
 
 
-def _candidates(side: Side) -> dict[str, bool]:
+def candidates(side: Side) -> dict[str, bool]:
     """Operators that are a suppression (True), or may be: with one store named after them, of no declared kind."""
     found: dict[str, bool] = {}
     for name, node in side.nodes.items():

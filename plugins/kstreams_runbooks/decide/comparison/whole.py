@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import get_args
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, topics_of
-from kstreams_runbooks.decide.comparison.facts import either, sides
+from kstreams_runbooks.decide.comparison.facts import changed, either, sides
 from kstreams_runbooks.decide.comparison.kinds import hidden_facts
 from kstreams_runbooks.decide.comparison.prediction import predicted
 from kstreams_runbooks.decide.comparison.settings import uses_streams_group
@@ -21,9 +21,9 @@ WHOLE = "application"
 
 
 def kept_topics(compared: Compared) -> Iterator[Subject]:
-    """Each of them; empty if the inputs' partition counts change, which is a change of its own."""
+    """Each of them; empty if declared partition counts change, which is a change of its own."""
     before, after = compared.before.declared.topics, compared.after.declared.topics
-    if any(before[name].partitions != after[name].partitions for name in before.keys() & after.keys()):
+    if any(changed(before[name].partitions, after[name].partitions) for name in before.keys() & after.keys()):
         return
     prediction = predicted(compared)
     there = {topic.name: topic.partitions for topic in prediction.kept}

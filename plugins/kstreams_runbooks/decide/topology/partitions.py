@@ -4,9 +4,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
 from kstreams_runbooks.decide.topology.graph import internal_topics
-from kstreams_runbooks.decide.topology.names import changelog_of, is_made
+from kstreams_runbooks.decide.topology.names import changelog_of, is_made, is_suppression
 from kstreams_runbooks.model.readings.readings import MemberReading
-from kstreams_runbooks.model.topology.topology import Processor, Sink, Source, Subtopology, Topology
+from kstreams_runbooks.model.topology.topology import Node, Processor, Sink, Source, Subtopology, Topology
 
 
 def repartition_topics(topology: Topology) -> frozenset[str]:
@@ -14,12 +14,17 @@ def repartition_topics(topology: Topology) -> frozenset[str]:
     return frozenset(topic for topic in internal_topics(topology) if is_made(topic))
 
 
-def partition_counts(topology: Topology, declared: Mapping[str, int]) -> dict[str, int]:
+def partition_counts(
+    topology: Topology, declared: Mapping[str, int], suppressions: Collection[str] = ()
+) -> dict[str, int]:
     """Partitions by name as printed: of internal topics, and of each store's changelog under `<store>-changelog`.
 
     `declared` has those of external topics and of repartition topics that the program gives a number. An absent
     count is unknown. A repartition topic gets the largest count among the inputs where it is written, and then,
     if it is joined, the count of the topics it is joined with; topics behind it keep to the first number.
+
+    A join behind a suppress operator leaves out the topics in front of that operator: `KTableImpl#suppress` takes the
+    operator itself for the source of its table. `suppressions` are those with chosen names.
 
     Two facts are not in the text. Topics count as joined if operators behind different sources share a store: two
     custom processors that share one are taken for a join. And if a topic depends on others with different numbers, the
@@ -30,7 +35,7 @@ def partition_counts(topology: Topology, declared: Mapping[str, int]) -> dict[st
     internal = repartition_topics(topology)
     tasks = [sub for sub in topology.subtopologies if not sub.is_global]
     counts = {**declared, **_as_written(tasks, internal, declared)}
-    for group in _joined(tasks):
+    for group in _joined(tasks, suppressions):
         number = _decided(group, internal, declared, counts)
         for topic in group & internal - declared.keys():
             counts.pop(topic, None)
@@ -49,9 +54,9 @@ def task_counts(topology: Topology, counts: Mapping[str, int]) -> dict[str, int]
     }
 
 
-def joined_topics(topology: Topology) -> list[set[str]]:
+def joined_topics(topology: Topology, suppressions: Collection[str] = ()) -> list[set[str]]:
     """Groups of topics that are joined, as `partition_counts` takes it; names as printed, a pattern as `<pattern>*`."""
-    return _joined([sub for sub in topology.subtopologies if not sub.is_global])
+    return _joined([sub for sub in topology.subtopologies if not sub.is_global], suppressions)
 
 
 def uncountable(topology: Topology, counted: Collection[str]) -> frozenset[str]:
@@ -109,25 +114,31 @@ def _decided(
     return None if given and len(numbers) > 1 else max(numbers)
 
 
-def _joined(tasks: list[Subtopology]) -> list[set[str]]:
+def _joined(tasks: list[Subtopology], suppressions: Collection[str]) -> list[set[str]]:
     """Topics that are joined with each other; no topic is in two groups."""
     groups: list[set[str]] = []
     for sub in tasks:
-        for joined in _joins(sub):
+        for joined in _joins(sub, suppressions):
             apart = [group for group in groups if not group & joined]
             groups = [*apart, joined.union(*(group for group in groups if group & joined))]
     return groups
 
 
-def _joins(sub: Subtopology) -> Iterator[set[str]]:
+def _joins(sub: Subtopology, suppressions: Collection[str]) -> Iterator[set[str]]:
     """Topics behind the operators that share a store, where they are not the same for all of them."""
+    held = _held_back(sub, suppressions)
     users_of: dict[str, list[str]] = {}
     for node in sub.nodes:
         for store in node.stores if isinstance(node, Processor) else ():
-            users_of.setdefault(store, []).append(node.name)
+            if store not in held.get(node.name, ()):
+                users_of.setdefault(store, []).append(node.name)
     if all(len(users) == 1 for users in users_of.values()):
         return
-    successors = {node.name: node.successors for node in sub.nodes if not isinstance(node, Sink)}
+    successors = {
+        node.name: () if _is_suppression(node, suppressions) else node.successors
+        for node in sub.nodes
+        if not isinstance(node, Sink)
+    }
     behind = {source: _behind(source, successors) for source in sub.sources}
     for users in users_of.values():
         topics = [
@@ -135,6 +146,43 @@ def _joins(sub: Subtopology) -> Iterator[set[str]]:
         ]
         if any(one != topics[0] for one in topics):
             yield set().union(*topics)
+
+
+def _held_back(sub: Subtopology, suppressions: Collection[str]) -> dict[str, set[str]]:
+    """Stores that an operator looks into through a suppression: the buffer, and what is in front of it."""
+    suppress = [node for node in sub.nodes if isinstance(node, Processor) and _is_suppression(node, suppressions)]
+    held: dict[str, set[str]] = {}
+    for one in suppress:
+        before = set(_before(sub, one.name))
+        stores = {store for node in sub.nodes if node.name in before for store in _stores(node)} | one.stores
+        for node in sub.nodes:
+            if node.name != one.name and node.name not in before and _stores(node) & one.stores:
+                held.setdefault(node.name, set()).update(stores)
+    return held
+
+
+def _is_suppression(node: Node, suppressions: Collection[str]) -> bool:
+    return isinstance(node, Processor) and (is_suppression(node.name) or node.name in suppressions)
+
+
+def _stores(node: Node) -> frozenset[str]:
+    return node.stores if isinstance(node, Processor) else frozenset()
+
+
+def _before(sub: Subtopology, name: str) -> set[str]:
+    """Operators that lead to one, in its own subtopology."""
+    predecessors: dict[str, list[str]] = {}
+    for node in sub.nodes:
+        for after in () if isinstance(node, Sink) else node.successors:
+            predecessors.setdefault(after, []).append(node.name)
+    found: set[str] = set()
+    waiting = [*predecessors.get(name, ())]
+    while waiting:
+        one = waiting.pop()
+        if one not in found:
+            found.add(one)
+            waiting += predecessors.get(one, ())
+    return found
 
 
 def _behind(source: Source, successors: Mapping[str, Collection[str]]) -> set[str]:

@@ -9,7 +9,7 @@ import networkx as nx
 from kstreams_runbooks.decide.topology.graph import graph, keys_by_name
 from kstreams_runbooks.decide.topology.names import stem
 from kstreams_runbooks.decide.topology.reach import Key
-from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore
+from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore, StoreKind
 from kstreams_runbooks.model.topology.topology import Node, Processor, Topology
 
 
@@ -40,6 +40,18 @@ def store_before(topology: Topology, declared: Declaration, operator: str) -> De
             stores = (declared.stores[store] for store in sorted(node.stores) if store in declared.stores)
             return next(stores, None)
     return None
+
+
+def kinds_before(topology: Topology, declared: Declaration, operator: str) -> frozenset[StoreKind | None]:
+    """The declared kinds of all stores before an operator, its own apart; None for an undeclared one."""
+    nodes, own = _nodes(topology), _key(topology, operator)
+    before = () if own is None else _from_near_to_far(_reversed(topology), own)
+    return frozenset(
+        declared.stores.get(store, DeclaredStore()).kind
+        for key in before
+        if key != own and isinstance(node := nodes.get(key[1]), Processor)
+        for store in node.stores
+    )
 
 
 def _from_near_to_far(made: "nx.DiGraph[Key]", own: Key) -> Iterator[Key]:

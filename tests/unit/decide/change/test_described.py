@@ -7,7 +7,7 @@ from kstreams_runbooks.decide.change.described import Known, described_change, s
 from kstreams_runbooks.decide.change.reading import ChangeReading
 from kstreams_runbooks.decide.topology.described import parsed
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.model.topology.declaration import Described
+from kstreams_runbooks.model.topology.declaration import DeclaredTopic, Described
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
 from world.samples import NEW, OLD
@@ -16,6 +16,15 @@ from world.sides import AFTER, AUDITED, BEFORE, COUNTS, declaration, described, 
 
 def change(before: Described, after: Described, given: Known | None = None) -> ChangeReading:
     return described_change(before, after, given or known(), topology_change_rules(), upgrade_path_rules())
+
+
+_INTERNAL = {"orders-by-customer-repartition": 6, "orders-counts-changelog": 6}
+
+
+def _moved(name: str) -> dict[str, DeclaredTopic]:
+    topics = dict(declaration().topics)
+    topics[name] = topics.pop("orders")
+    return topics
 
 
 def test_a_new_internal_topic_has_the_partitions_that_the_cluster_implies() -> None:
@@ -44,6 +53,20 @@ def test_a_declared_number_of_partitions_stays() -> None:
     found = change(BEFORE, described(declares=declaration(topics=topics)), known(orders=6))
     assert "partition-count-changed" in {one.id for one in found.uncovered}
     assert found.plan.runbooks == ("blue_green_cutover",)
+
+
+def test_an_input_with_fewer_partitions_needs_other_internal_topics() -> None:
+    """The repartition topic of the old version has 6, and the new one would need 4: it does not start."""
+    moved = described(COUNTS.replace("orders", "trades"), declares=declaration(topics=_moved("trades")))
+    found = change(BEFORE, moved, replace(known(), partitions={"orders": 6, "trades": 4, **_INTERNAL}))
+    assert {one.object for one in found.uncovered if one.id == "kept-topic-refused"} == set(_INTERNAL)
+    assert found.plan.runbooks == ("reset_and_cleanup",)
+
+
+def test_a_number_that_the_program_gives_is_no_change() -> None:
+    """The topics of the running version have another number than follows from its inputs, and work."""
+    given = replace(known(), partitions={"orders": 4, **_INTERNAL})
+    assert change(BEFORE, AFTER, given).plan.runbooks == ("library_bump",)
 
 
 def test_the_brokers_release_is_known() -> None:

@@ -6,10 +6,25 @@ from dataclasses import replace
 import pytest
 from kstreams_runbooks.decide.comparison.compared import Side
 from kstreams_runbooks.decide.comparison.contradictions import check_declaration
+from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore, DeclaredSuppression, DeclaredTopic
 from world.pairs import described
 
+FILTERED = """Topologies:
+   Sub-topology: 0
+    Source: in (topics: [orders])
+      --> count
+    Processor: count (stores: [counts])
+      --> filter
+      <-- in
+    Processor: filter (stores: [kept])
+      --> final
+      <-- count
+    Processor: final (stores: [final-store])
+      --> none
+      <-- filter
+"""
 COUNT = "KSTREAM-AGGREGATE-STATE-STORE-0000000001"
 
 
@@ -56,6 +71,18 @@ def test_final_results_need_windows() -> None:
     with pytest.raises(BadInput, match=r"suppressions\.final-only\.mode: until_window_closes, but the store before it"):
         check_declaration(Side(topology, plain))
     check_declaration(Side(topology, replace(plain, stores={"alerts-store": DeclaredStore("window")})))
+
+
+def test_a_filter_of_windows_keeps_a_key_value_store() -> None:
+    """The library builds a suppression behind it if the table before the filter is windowed."""
+    topology = parse_topology(FILTERED)
+    final = {"final": DeclaredSuppression("until_window_closes")}
+    kept = DeclaredStore("key_value", aggregate="none")
+    stores = {"counts": DeclaredStore("window"), "kept": kept}
+    check_declaration(Side(topology, Declaration(stores=stores, suppressions=final)))
+    for wrong in ({"counts": DeclaredStore("key_value")}, {"kept": DeclaredStore("key_value", aggregate="count")}):
+        with pytest.raises(BadInput, match="until_window_closes, but the store before it"):
+            check_declaration(Side(topology, Declaration(stores={**stores, **wrong}, suppressions=final)))
 
 
 def test_a_store_that_is_not_called_after_its_operator_is_no_buffer() -> None:

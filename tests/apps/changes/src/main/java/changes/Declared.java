@@ -56,7 +56,22 @@ final class Declared {
         one.put("key", words(content.keys()));
         one.put("value_serde", counts ? "long" : "string");
         one.put("source_table", step.kind == Step.Kind.TABLE || step.kind == Step.Kind.GLOBAL);
+        one.put("aggregate", aggregate(step));
+        one.put("join", joinsTables(step) ? step.join.name().toLowerCase() : null);
         return one;
+    }
+
+    /** The operator of the program: every count is the same, of the others each has a function of its own. */
+    private static String aggregate(Step step) {
+        if (!step.kind.aggregates()) {
+            return "none";
+        }
+        String function = step.function.name().toLowerCase();
+        return step.function == Step.Function.COUNT ? function : function + " of #" + step.id;
+    }
+
+    private static boolean joinsTables(Step step) {
+        return step.kind == Step.Kind.JOIN_TABLES || step.kind == Step.Kind.JOIN_FOREIGN_KEY;
     }
 
     private static Map<String, Object> topics(Built built) {

@@ -13,11 +13,11 @@ import java.util.TreeSet;
  * What a change does: from the identity of each operator, and from the names and places that the library gives it. It
  * uses no rule of the planner.
  *
- * Class {@code roll}: every member agrees on stores, topics and tasks. {@code stop}: members do not, and everything is
- * kept. {@code state}: records or stored data are lost or mixed up. The needs name what a runbook has to take care of:
- * migrate (a store has another name), buffer (that of a suppression has), flush (records on their way), suppress
- * (records held back), reset (wrong data under a right name, too many partitions), increase (an internal topic has too
- * few partitions), refuse (the new program does not start).
+ * Class {@code roll}: every member agrees on topics and tasks, and no store comes. {@code stop}: members do not, and
+ * everything is kept. {@code state}: records or stored data are lost or mixed up. The needs name what a runbook has to
+ * take care of: migrate (a store has another name), buffer (that of a suppression has), flush (records on their way),
+ * suppress (records held back), reset (wrong data under a right name, too many partitions), increase (an internal topic
+ * has too few partitions), refuse (the new program does not start).
  */
 final class Truth {
     private final Built before;
@@ -187,27 +187,29 @@ final class Truth {
         return found;
     }
 
+    /** A store that only goes needs no stop: no member waits for its topic. */
     private void shape() {
-        Map<Integer, Set<String>> was = shape(before);
-        Map<Integer, Set<String>> now = shape(after);
-        Set<Integer> numbers = new TreeSet<>(was.keySet());
-        numbers.addAll(now.keySet());
+        Map<Integer, Set<String>> was = stores(before);
+        Map<Integer, Set<String>> now = stores(after);
+        Set<Integer> numbers = new TreeSet<>(before.reads.keySet());
+        numbers.addAll(after.reads.keySet());
         for (int number : numbers) {
-            if (!was.getOrDefault(number, Set.of()).equals(now.getOrDefault(number, Set.of()))) {
-                facts.put("subtopology " + number, was.get(number) + " -> " + now.get(number));
+            Set<String> old = was.getOrDefault(number, Set.of());
+            Set<String> come = now.getOrDefault(number, Set.of());
+            if (!read(before, number).equals(read(after, number)) || !old.containsAll(come)) {
+                facts.put("subtopology " + number,
+                        read(before, number) + " with " + old + " -> " + read(after, number) + " with " + come);
             }
         }
     }
 
-    private static Map<Integer, Set<String>> shape(Built built) {
+    private static Set<String> read(Built built, int number) {
+        return new TreeSet<>(built.reads.getOrDefault(number, Set.of()));
+    }
+
+    private static Map<Integer, Set<String>> stores(Built built) {
         Map<Integer, Set<String>> made = new TreeMap<>();
-        built.reads.forEach((number, topics) -> {
-            if (!topics.isEmpty()) {
-                made.put(number, new TreeSet<>(topics));
-            }
-        });
-        built.stores.forEach((store, number) ->
-                made.computeIfAbsent(number, any -> new TreeSet<>()).add("store " + store));
+        built.stores.forEach((store, number) -> made.computeIfAbsent(number, any -> new TreeSet<>()).add(store));
         return made;
     }
 }

@@ -1,0 +1,160 @@
+"""Stores that keep their names and get the records of another, in texts like those that the library prints."""
+
+from kstreams_runbooks.decide.comparison.boundary import sources
+from kstreams_runbooks.decide.comparison.compared import Compared, Side
+from kstreams_runbooks.decide.comparison.crossing import crossed_sides, moved_suppressions
+from kstreams_runbooks.decide.comparison.feeding import exchanged_tables
+from kstreams_runbooks.decide.topology.text import parse_topology
+from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredSuppression, DeclaredTopic
+
+# A stream joined with a filtered one, both from one topic.
+JOIN = """Topologies:
+   Sub-topology: 0
+    Source: in (topics: [clicks])
+      --> {filter}, {plain}-windowed
+    Processor: {filter} (stores: [])
+      --> {filtered}-windowed
+      <-- in
+    Processor: {filtered}-windowed (stores: [{filtered}-store])
+      --> {filtered}-join
+      <-- {filter}
+    Processor: {plain}-windowed (stores: [{plain}-store])
+      --> {plain}-join
+      <-- in
+    Processor: {filtered}-join (stores: [{plain}-store])
+      --> merge
+      <-- {filtered}-windowed
+    Processor: {plain}-join (stores: [{filtered}-store])
+      --> merge
+      <-- {plain}-windowed
+    Processor: merge (stores: [])
+      --> none
+      <-- {filtered}-join, {plain}-join
+"""
+# The table of a topic, and a count of it: the suppression is behind one of them.
+HELD = """Topologies:
+   Sub-topology: 0
+    Source: in (topics: [users])
+      --> table
+    Processor: table (stores: [rows])
+      --> by-sink{first}
+      <-- in
+    Sink: by-sink (topic: by-repartition)
+      <-- table
+{behind_table}
+  Sub-topology: 1
+    Source: by-source (topics: [by-repartition])
+      --> count
+    Processor: count (stores: [counts])
+      --> {second}
+      <-- by-source
+{behind_count}"""
+# Left and right table of a foreign-key join, both from one topic.
+FOREIGN = """Topologies:
+   Sub-topology: 0
+    Source: in (topics: [users])
+      --> one, other
+    Source: response (topics: [by-subscription-response-topic])
+      --> resolve
+    Source: registration (topics: [by-subscription-registration-topic])
+      --> subscribe
+    Processor: one (stores: [ones])
+      --> {one}
+      <-- in
+    Processor: other (stores: [others])
+      --> {other}
+      <-- in
+    Processor: ask (stores: [])
+      --> asked
+      <-- {asks}
+    Processor: subscribe (stores: [asked-store])
+      --> answered
+      <-- registration
+    Processor: resolve (stores: [{asks}s])
+      --> none
+      <-- response
+    Sink: asked (topic: by-subscription-registration-topic)
+      <-- ask
+    Sink: answered (topic: by-subscription-response-topic)
+      <-- subscribe
+"""
+TWO_TABLES = """Topologies:
+   Sub-topology: 0
+    Source: in2-source (topics: [in2])
+      --> one
+    Source: in4-source (topics: [in4])
+      --> other
+    Processor: one (stores: [ones])
+      --> {one}
+      <-- in2-source
+    Processor: other (stores: [others])
+      --> {other}
+      <-- in4-source
+"""
+APART = TWO_TABLES.format(one="none", other="none")
+JOINED = (
+    TWO_TABLES.format(one="this", other="that")
+    + """    Processor: that (stores: [ones])
+      --> none
+      <-- other
+    Processor: this (stores: [others])
+      --> none
+      <-- one
+"""
+)
+
+
+def join(filtered: str, plain: str, called: str = "only-new") -> str:
+    return JOIN.format(filter=called, filtered=filtered, plain=plain)
+
+
+def held(*, behind_count: bool) -> Side:
+    table = "count" if behind_count else "table"
+    behind = f"    Processor: held (stores: [held-store])\n      --> none\n      <-- {table}\n"
+    text = HELD.format(
+        first="" if behind_count else ", held",
+        second="held" if behind_count else "none",
+        behind_table="" if behind_count else behind,
+        behind_count=behind if behind_count else "",
+    )
+    return Side(parse_topology(text), Declaration(suppressions={"held": DeclaredSuppression("until_time_limit", 1)}))
+
+
+def foreign(asks: str) -> Side:
+    leads = {"one": "none", "other": "none", asks: "ask"}
+    return Side(parse_topology(FOREIGN.format(asks=asks, **leads)))
+
+
+def compared(before: str, after: str) -> Compared:
+    return Compared(Side(parse_topology(before)), Side(parse_topology(after)))
+
+
+def test_sides_of_one_topic_are_swapped() -> None:
+    """Each store gets what the other had; the names of operators show it, and without names their kinds."""
+    both = {"this-store": "other-store", "other-store": "this-store"}
+    assert crossed_sides(compared(join("this", "other"), join("other", "this"))) == both
+    unnamed = [join(*sides, called="KSTREAM-FILTER-0000000001") for sides in (("this", "other"), ("other", "this"))]
+    assert crossed_sides(compared(*unnamed)) == both
+    assert crossed_sides(compared(join("this", "other"), join("this", "other", called="newest"))) == {}
+
+
+def test_a_suppression_moves_to_another_table() -> None:
+    """Its buffer stays under its name; one that stays behind its table does not count."""
+    count, table = held(behind_count=True), held(behind_count=False)
+    assert moved_suppressions(Compared(count, table)) == {"held-store"}
+    assert moved_suppressions(Compared(table, count)) == {"held-store"}
+    assert moved_suppressions(Compared(count, count)) == frozenset()
+
+
+def test_tables_of_one_topic_are_exchanged() -> None:
+    """The left table of a foreign-key join is the one that asks."""
+    assert exchanged_tables(Compared(foreign("one"), foreign("other"))) >= {"asked-store"}
+    assert exchanged_tables(Compared(foreign("one"), foreign("one"))) == frozenset()
+
+
+def test_topics_that_are_joined_from_now_on_may_be_uneven() -> None:
+    """Their partitions differed before, and nothing joined them; a declaration decides it."""
+    counted = Declaration(topics={"in2": DeclaredTopic(2), "in4": DeclaredTopic(4)})
+    apart, joined = (Side(parse_topology(text), counted) for text in (APART, JOINED))
+    assert [one.facts["uneven"] for one in sources(Compared(apart, joined))] == [None, None]
+    assert [one.facts["uneven"] for one in sources(Compared(joined, joined))] == [False, False]
