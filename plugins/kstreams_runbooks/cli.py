@@ -12,15 +12,20 @@ from kstreams_runbooks.errors import EXIT_CODES, BadInput, Inconclusive, Runbook
 from kstreams_runbooks.free_text import is_whole
 from kstreams_runbooks.terminal.airflow.runs import runs
 from kstreams_runbooks.terminal.airflow.trigger import trigger
-from kstreams_runbooks.terminal.discover import discover_command
+from kstreams_runbooks.terminal.change.path import version_path_command, version_paths_command
+from kstreams_runbooks.terminal.change.plan import plan_command, verify_command
+from kstreams_runbooks.terminal.change.topology import (
+    change_rules_command,
+    declare_command,
+    diagram_command,
+    lint_command,
+)
+from kstreams_runbooks.terminal.discovery.discover import discover_command
+from kstreams_runbooks.terminal.discovery.readiness import readiness_command
 from kstreams_runbooks.terminal.drain import drain_command
 from kstreams_runbooks.terminal.evidence import evidence_command, prune_ledger_command
 from kstreams_runbooks.terminal.lag import lag_command
-from kstreams_runbooks.terminal.path import version_path_command, version_paths_command
-from kstreams_runbooks.terminal.plan import plan_command, verify_command
-from kstreams_runbooks.terminal.readiness import readiness_command
 from kstreams_runbooks.terminal.rights import rights_command
-from kstreams_runbooks.terminal.topology import change_rules_command, declare_command, diagram_command, lint_command
 from kstreams_runbooks.wording import outside, sentence
 
 SCHEMA_VERSION = 1

@@ -31,7 +31,7 @@ _START = "import click"
 _PARSE = """
 import sys
 from pathlib import Path
-from kstreams_runbooks.terminal.inputs import SideFiles, read_side
+from kstreams_runbooks.terminal.change.inputs import SideFiles, read_side
 for side in ("from", "to"):
     declaration = Path(sys.argv[1], f"{side}.yaml")
     read_side(SideFiles(Path(sys.argv[1], f"{side}.txt"), declaration if sys.argv[2:] else None))

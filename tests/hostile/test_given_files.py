@@ -15,7 +15,7 @@ from kstreams_runbooks.errors import BadInput, RunbookError
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.observe.login.command_config import read_command_config
 from kstreams_runbooks.properties import dump, parse
-from kstreams_runbooks.terminal.inputs import SideFiles, read_side, read_topology
+from kstreams_runbooks.terminal.change.inputs import SideFiles, read_side, read_topology
 from world.hostile_files import CASES, make
 
 _GOOD = "Topologies:\n Sub-topology: 0\n  Source: s (topics: [a])\n   --> none\n"

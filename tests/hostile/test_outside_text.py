@@ -29,8 +29,8 @@ from kstreams_runbooks.model.runs.message import Notification
 from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.model.topology.topology import Processor, Sink, Source, Subtopology, Topology
 from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
-from kstreams_runbooks.present.change_text import as_markdown as plan_markdown
-from kstreams_runbooks.present.change_text import as_text as plan_text
+from kstreams_runbooks.present.change.text import as_markdown as plan_markdown
+from kstreams_runbooks.present.change.text import as_text as plan_text
 from kstreams_runbooks.present.diagram import mermaid
 from kstreams_runbooks.present.skeleton import skeleton
 from kstreams_runbooks.rules import upgrade_path_rules

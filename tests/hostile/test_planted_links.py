@@ -22,7 +22,7 @@ from kstreams_runbooks.frames.bundle import write_bundle
 from kstreams_runbooks.frames.job import run_job
 from kstreams_runbooks.ledger.ledger import Ledger
 from kstreams_runbooks.properties import write_atomically
-from kstreams_runbooks.terminal.new_file import create
+from kstreams_runbooks.terminal.discovery.new_file import create
 
 VICTIM = "not ours"
 

@@ -32,7 +32,7 @@ from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.kafka.clients import connect_python
 from kstreams_runbooks.rules import rights
-from kstreams_runbooks.watch.drain import drain_reader
+from kstreams_runbooks.watch.drain.drain import drain_reader
 from kstreams_runbooks.watch.judge import judge_fleet
 from kstreams_runbooks.watch.settings import CheckSettings
 from kstreams_runbooks.watch.status import read_cluster

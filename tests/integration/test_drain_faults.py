@@ -21,8 +21,8 @@ from kstreams_runbooks.model.readings.readings import GroupReading
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.application.drain import DrainReader
-from kstreams_runbooks.watch.drain import drain_reader
-from kstreams_runbooks.watch.drain_readings import Waits, Watch
+from kstreams_runbooks.watch.drain.drain import drain_reader
+from kstreams_runbooks.watch.drain.readings import Waits, Watch
 from lab.application import Deployed
 from lab.supervise import until
 from world.given import Orders

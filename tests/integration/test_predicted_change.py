@@ -23,7 +23,7 @@ from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.lag.partition_rows import read_partitions
 from kstreams_runbooks.properties import dump
-from kstreams_runbooks.terminal.inputs import SideFiles, read_side
+from kstreams_runbooks.terminal.change.inputs import SideFiles, read_side
 from lab.application import TO_RELEASE
 from lab.kafka import create_topics
 from lab.settings import CHECKOUT

@@ -21,8 +21,8 @@ from kstreams_runbooks.model.readings.drain import DrainAnswer, DrainQuestion, D
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.kafka.offsets import Place, read_ends
-from kstreams_runbooks.watch.drain import drain_reader
-from kstreams_runbooks.watch.drain_readings import Waits, Watch
+from kstreams_runbooks.watch.drain.drain import drain_reader
+from kstreams_runbooks.watch.drain.readings import Waits, Watch
 from lab.stack import TRAFFIC, Stack
 
 Kind = Literal["plain", "transaction", "restart"]

@@ -18,7 +18,7 @@ from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.runs.ledger import RunRecord
 from kstreams_runbooks.steps.drain import count_unread as step
 from kstreams_runbooks.steps.drain.count_unread import count_unread
-from kstreams_runbooks.watch import counter
+from kstreams_runbooks.watch.drain import counter
 from lab import spark
 from lab.settings import Lab, Ports
 from spark.lag_check_runs import counted, counted_directly, unread

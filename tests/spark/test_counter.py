@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 import grpc  # type: ignore[import-untyped]
 import pytest
 from kstreams_runbooks.errors import Inconclusive
-from kstreams_runbooks.watch import counter
-from kstreams_runbooks.watch.counter import Counter
+from kstreams_runbooks.watch.drain import counter
+from kstreams_runbooks.watch.drain.counter import Counter
 from spark.forward import forward
 from spark.lag_check_runs import unread
 from world.eos import SCENARIOS, Log, empty, logs, open_transaction, partly_deleted

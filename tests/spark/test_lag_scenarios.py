@@ -10,8 +10,8 @@ import pytest
 from kstreams_runbooks.model.readings.lag import PartitionLag
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.lag.lag import LagAsked, read_lag
-from kstreams_runbooks.watch import counter
-from kstreams_runbooks.watch.counter import Counter
+from kstreams_runbooks.watch.drain import counter
+from kstreams_runbooks.watch.drain.counter import Counter
 from lab.kafka_tools import described_lag
 from lab.settings import CHECKOUT
 from spark.lag_check_runs import unread

@@ -7,7 +7,7 @@ from kstreams_runbooks.decide.change.reading import ChangeReading
 from kstreams_runbooks.decide.change.rules import Fired
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.model.topology.change import Undeclared
-from kstreams_runbooks.present.change_gaps import UNCHANGED
+from kstreams_runbooks.present.change.gaps import UNCHANGED
 from kstreams_runbooks.present.skeleton import FIELDS, first_stores, key_of
 from kstreams_runbooks.wording import sentence
 

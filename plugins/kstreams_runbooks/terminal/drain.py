@@ -58,8 +58,8 @@ def drain_command(
     from kstreams_runbooks.present.drain import as_text, document, exit_code
     from kstreams_runbooks.terminal.drain_display import Display
     from kstreams_runbooks.terminal.logs import log_to_stderr
-    from kstreams_runbooks.watch.drain import drain_reader
-    from kstreams_runbooks.watch.drain_readings import Waits, Watch
+    from kstreams_runbooks.watch.drain.drain import drain_reader
+    from kstreams_runbooks.watch.drain.readings import Waits, Watch
 
     log_to_stderr()
     fleet = load_fleet()

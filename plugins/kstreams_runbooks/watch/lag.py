@@ -19,7 +19,7 @@ from kstreams_runbooks.observe.kafka.offsets import Place
 from kstreams_runbooks.observe.kafka.topic_names import TopicNames
 from kstreams_runbooks.observe.lag.ages import with_ages
 from kstreams_runbooks.observe.lag.lag import LagAsked, read_lag, topics_read
-from kstreams_runbooks.watch.counter import Counter
+from kstreams_runbooks.watch.drain.counter import Counter
 from kstreams_runbooks.watch.silent import with_silent
 from kstreams_runbooks.wording import first_of
 

@@ -5,9 +5,9 @@ from functools import partial
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, source_tables, target_of
 from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, topic_facts
-from kstreams_runbooks.decide.comparison.feeding import merged_unevenly
 from kstreams_runbooks.decide.comparison.settings import REUSE, optimized
-from kstreams_runbooks.decide.comparison.suppressions import candidates
+from kstreams_runbooks.decide.comparison.state.feeding import merged_unevenly
+from kstreams_runbooks.decide.comparison.state.suppressions import candidates
 from kstreams_runbooks.decide.comparison.words import topic_words
 from kstreams_runbooks.decide.topology.graph import store_roles
 from kstreams_runbooks.decide.topology.partitions import joined_topics

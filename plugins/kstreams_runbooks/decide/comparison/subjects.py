@@ -3,9 +3,9 @@
 from kstreams_runbooks.decide.comparison.boundary import sinks, sources
 from kstreams_runbooks.decide.comparison.compared import Compared
 from kstreams_runbooks.decide.comparison.operators import operators
-from kstreams_runbooks.decide.comparison.persistent import internal_topics, stores
 from kstreams_runbooks.decide.comparison.settings import NOTHING_KNOWN, library, optimizations, settings
-from kstreams_runbooks.decide.comparison.suppressions import suppressions
+from kstreams_runbooks.decide.comparison.state.persistent import internal_topics, stores
+from kstreams_runbooks.decide.comparison.state.suppressions import suppressions
 from kstreams_runbooks.decide.comparison.whole import application, kept_topics, subtopologies
 from kstreams_runbooks.model.releases.settings import SettingCatalogue
 from kstreams_runbooks.model.topology.change import Subject

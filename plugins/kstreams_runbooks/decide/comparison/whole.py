@@ -7,9 +7,9 @@ from typing import get_args
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, topics_of
 from kstreams_runbooks.decide.comparison.facts import changed, either, sides
-from kstreams_runbooks.decide.comparison.kinds import hidden_facts
 from kstreams_runbooks.decide.comparison.prediction import predicted
 from kstreams_runbooks.decide.comparison.settings import uses_streams_group
+from kstreams_runbooks.decide.comparison.state.kinds import hidden_facts
 from kstreams_runbooks.decide.comparison.words import disagreement
 from kstreams_runbooks.decide.topology.graph import Role, topic_roles
 from kstreams_runbooks.model.topology.change import Fact, Subject, Undeclared

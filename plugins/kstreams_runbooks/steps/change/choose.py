@@ -5,7 +5,7 @@ from typing import Any
 
 from kstreams_runbooks.decide.runs.approval import Asking
 from kstreams_runbooks.decide.runs.choice import NONE, question
-from kstreams_runbooks.present.change_headline import headline, uncovered
+from kstreams_runbooks.present.change.headline import headline, uncovered
 from kstreams_runbooks.steps.approval.asking import AskingOperator, emergency_field
 from kstreams_runbooks.steps.change.plan import CHOOSE, CHOSEN, offered_by, sides_of, stored_change
 from kstreams_runbooks.steps.run.run import Run

@@ -21,9 +21,9 @@ from kstreams_runbooks.model.topology.topology import Source
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.application.change_figures import read_change_figures
-from kstreams_runbooks.present.change import document
-from kstreams_runbooks.present.change_headline import headline
-from kstreams_runbooks.present.change_text import as_text
+from kstreams_runbooks.present.change.document import document
+from kstreams_runbooks.present.change.headline import headline
+from kstreams_runbooks.present.change.text import as_text
 from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
 from kstreams_runbooks.steps.approval.authorize import approved
 from kstreams_runbooks.steps.approval.code import code_digest

@@ -17,7 +17,7 @@ from kstreams_runbooks.steps.instances.gate import answered
 from kstreams_runbooks.steps.plan.looking import rehearsed
 from kstreams_runbooks.steps.run.ending import reported
 from kstreams_runbooks.steps.run.run import Run
-from kstreams_runbooks.watch.drain import drain_reader
+from kstreams_runbooks.watch.drain.drain import drain_reader
 
 # Attempts at the last reading before a certificate.
 _LOOKS = 3

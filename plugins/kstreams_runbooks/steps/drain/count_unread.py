@@ -31,8 +31,8 @@ from kstreams_runbooks.model.readings.readings import ApplicationReading, Missin
 from kstreams_runbooks.properties import dump
 from kstreams_runbooks.steps.run.ending import reported
 from kstreams_runbooks.steps.run.run import Run
-from kstreams_runbooks.watch.counter import Counter
-from kstreams_runbooks.watch.java_client import java_settings
+from kstreams_runbooks.watch.drain.counter import Counter
+from kstreams_runbooks.watch.drain.java_client import java_settings
 from kstreams_runbooks.wording import sentence
 
 _JOBS = "KSTREAMS_RUNBOOKS_SPARK_JOBS"

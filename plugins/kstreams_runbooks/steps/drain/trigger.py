@@ -14,7 +14,7 @@ from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.steps.instances.watch_trigger import WatchTrigger
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.until import Until
-from kstreams_runbooks.watch.drain import DrainWatch, drain_reader
+from kstreams_runbooks.watch.drain.drain import DrainWatch, drain_reader
 
 # The ledger has the last reading of a waiting run under this name, for the view of the fleet.
 PROGRESS = "drain"

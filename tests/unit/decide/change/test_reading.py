@@ -1,8 +1,8 @@
 """Exactly what follows from each case of tests/apps/topologies: an extra finding fails as a missing one does.
 
 Covers decide/change/library, decide/change/rules, decide/comparison/boundary, decide/comparison/compared,
-decide/comparison/facts, decide/comparison/feeding, decide/comparison/kinds, decide/comparison/operators,
-decide/comparison/persistent, decide/comparison/settings, decide/comparison/whole, decide/topology/graph,
+decide/comparison/facts, decide/comparison/state/feeding, decide/comparison/state/kinds, decide/comparison/operators,
+decide/comparison/state/persistent, decide/comparison/settings, decide/comparison/whole, decide/topology/graph,
 decide/topology/upstream
 """
 
@@ -12,7 +12,7 @@ from functools import cache
 import pytest
 from kstreams_runbooks.decide.change.reading import ChangeReading, read_change
 from kstreams_runbooks.decide.comparison.contradictions import check_declaration
-from kstreams_runbooks.present.change import exit_code
+from kstreams_runbooks.present.change.document import exit_code
 from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
 from world.pairs import DECLARED, compared, expected
 

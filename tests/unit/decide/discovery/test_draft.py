@@ -16,7 +16,7 @@ from kstreams_runbooks.fleet.deployers.manual import ManualSettings
 from kstreams_runbooks.model.discovery.discovery import DiscoverOptions, Found, FoundInstance, FoundTopology, Signs
 from kstreams_runbooks.model.readings.readings import GroupReading, MemberReading, Missing, Taken
 from kstreams_runbooks.present.discovery import cluster_text, declaration_text
-from kstreams_runbooks.terminal.new_file import create
+from kstreams_runbooks.terminal.discovery.new_file import create
 
 UUID = "8f4c1c0e-30e5-4d3a-9d0b-0e6a6e1f2a77"
 MEMBER = MemberReading("m", f"orders-{UUID}-StreamThread-1-consumer", "h1", "orders-1-1")

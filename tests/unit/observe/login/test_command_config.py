@@ -7,7 +7,7 @@ from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.observe.kafka.clients import python_config
 from kstreams_runbooks.observe.login.command_config import librdkafka_settings, read_command_config
 from kstreams_runbooks.properties import parse
-from kstreams_runbooks.watch.java_client import java_settings
+from kstreams_runbooks.watch.drain.java_client import java_settings
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"

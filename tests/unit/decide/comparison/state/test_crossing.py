@@ -2,8 +2,8 @@
 
 from kstreams_runbooks.decide.comparison.boundary import sources
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
-from kstreams_runbooks.decide.comparison.crossing import crossed_sides, moved_suppressions
-from kstreams_runbooks.decide.comparison.feeding import exchanged_tables
+from kstreams_runbooks.decide.comparison.state.crossing import crossed_sides, moved_suppressions
+from kstreams_runbooks.decide.comparison.state.feeding import exchanged_tables
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredSuppression, DeclaredTopic
 

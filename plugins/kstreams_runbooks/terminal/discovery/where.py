@@ -9,7 +9,7 @@ from kstreams_runbooks.fleet import Fleet, fleet_dir, load_fleet
 from kstreams_runbooks.fleet.reading import STEM
 from kstreams_runbooks.model.discovery.discovery import Mark
 from kstreams_runbooks.present.discovery import cluster_text
-from kstreams_runbooks.terminal.new_file import create
+from kstreams_runbooks.terminal.discovery.new_file import create
 
 _FOLDER = "applications"
 

@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 from kstreams_runbooks.cli import cli
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
-from kstreams_runbooks.terminal.plan import _worse
+from kstreams_runbooks.terminal.change.plan import _worse
 from world.pairs import DECLARED, PAIRS
 
 CLICKS = "filter-before-unnamed-count"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.watch.java_client import java_settings
+from kstreams_runbooks.watch.drain.java_client import java_settings
 
 HERE = {"bootstrap.servers": "b:9092"}
 PEM = "-----BEGIN CERTIFICATE-----\n"

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from kstreams_runbooks.decide.change.library import LIBRARY_CHANGED
-from kstreams_runbooks.present.change_headline import uncovered
-from kstreams_runbooks.present.change_sections import second
+from kstreams_runbooks.present.change.headline import uncovered
+from kstreams_runbooks.present.change.sections import second
 from kstreams_runbooks.wording import first_of, sentence
 
 # Objects listed in a block; more are counted.

@@ -4,9 +4,9 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kstreams_runbooks.present.change_blocks import Block, blocks, covered, sources
-from kstreams_runbooks.present.change_headline import headline, notes
-from kstreams_runbooks.present.change_sections import DECLARE_IT, RUN_IT, Section, sections
+from kstreams_runbooks.present.change.blocks import Block, blocks, covered, sources
+from kstreams_runbooks.present.change.headline import headline, notes
+from kstreams_runbooks.present.change.sections import DECLARE_IT, RUN_IT, Section, sections
 from kstreams_runbooks.wording import LONGEST_SENTENCE, cell, code, markdown, sentence
 
 _WIDTH, _MARGIN = 110, 10

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.counterparts import Counterparts
-from kstreams_runbooks.decide.comparison.crossing import crossed_sides, moved_suppressions, shared_names
 from kstreams_runbooks.decide.comparison.facts import of_serdes, store_facts, topic_facts, until
-from kstreams_runbooks.decide.comparison.feeding import exchanged_tables
-from kstreams_runbooks.decide.comparison.kinds import carries, hidden_facts, hidden_words
+from kstreams_runbooks.decide.comparison.state.crossing import crossed_sides, moved_suppressions, shared_names
+from kstreams_runbooks.decide.comparison.state.feeding import exchanged_tables
+from kstreams_runbooks.decide.comparison.state.kinds import carries, hidden_facts, hidden_words
 from kstreams_runbooks.decide.comparison.words import store_words, topic_words
 from kstreams_runbooks.decide.topology.graph import feeds, keys_by_name, neighbours, reach_of
 from kstreams_runbooks.decide.topology.names import index_of, is_generated, is_suppress_buffer, repartition_base

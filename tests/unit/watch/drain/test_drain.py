@@ -8,7 +8,7 @@ from kstreams_runbooks.model.readings.lag import PartitionLag
 from kstreams_runbooks.model.readings.readings import Taken
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe.application.drain import DrainReader
-from kstreams_runbooks.watch.drain import DrainWatch
+from kstreams_runbooks.watch.drain.drain import DrainWatch
 
 QUESTION = DrainQuestion(2, Pause("declared", "a test", "nobody writes"))
 # What was read before needs neither a broker nor a reader.

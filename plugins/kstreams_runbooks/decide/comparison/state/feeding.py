@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
-from kstreams_runbooks.decide.comparison.crossing import shared_names
+from kstreams_runbooks.decide.comparison.state.crossing import shared_names
 from kstreams_runbooks.model.topology.topology import Node, Processor, Sink, Source
 
 Pair = frozenset[str]

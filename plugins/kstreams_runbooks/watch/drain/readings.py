@@ -12,7 +12,7 @@ from kstreams_runbooks.decide.drain.pace import enough
 from kstreams_runbooks.model.readings.drain import DrainAnswer, DrainQuestion
 from kstreams_runbooks.model.verdicts import Verdict
 from kstreams_runbooks.observe.application.drain import DrainReader
-from kstreams_runbooks.watch.drain import DrainWatch
+from kstreams_runbooks.watch.drain.drain import DrainWatch
 
 
 @dataclass(frozen=True, slots=True)

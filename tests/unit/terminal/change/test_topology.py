@@ -132,7 +132,7 @@ def test_a_declared_format_without_a_version_is_a_warning(
 def test_the_formats_of_a_foreign_key_join_belong_to_the_library() -> None:
     """Its store and its topics cannot get a version; the counts of the demo can."""
     topology = PAIRS.parents[1] / "orders" / "src" / "test" / "resources" / "topology.txt"
-    declared = Path(__file__).resolve().parents[3] / "config" / "applications" / "orders" / "4.3.1.yaml"
+    declared = Path(__file__).resolve().parents[4] / "config" / "applications" / "orders" / "4.3.1.yaml"
     result = run("lint", topology, "--declaration", declared, "--format", "json")
     objects = {one["object"] for one in json.loads(result.stdout)["findings"]}
     assert {"orders-per-customer-store", "orders-windowed-store"} <= objects

@@ -3,7 +3,13 @@
 from dataclasses import replace
 
 import pytest
-from kstreams_runbooks.decide.comparison.suppressions import METADATA_BYTES, buffer_bytes, estimate, fits, needed_bytes
+from kstreams_runbooks.decide.comparison.state.suppressions import (
+    METADATA_BYTES,
+    buffer_bytes,
+    estimate,
+    fits,
+    needed_bytes,
+)
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredSuppression, Memory
 from world.pairs import described
 

@@ -8,8 +8,8 @@ from kstreams_runbooks.cli import cli
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.discovery.discovery import DiscoverOptions, Found, Signs
 from kstreams_runbooks.model.readings.readings import GroupReading, Taken
-from kstreams_runbooks.terminal.discover import declared_in
-from kstreams_runbooks.terminal.where import cluster_of, declare_cluster, fleet_of, named_after, unread_by
+from kstreams_runbooks.terminal.discovery.discover import declared_in
+from kstreams_runbooks.terminal.discovery.where import cluster_of, declare_cluster, fleet_of, named_after, unread_by
 
 GROUP = GroupReading(Taken(1, "test"), "orders", "classic", "Empty", ())
 FOUND = Found(Signs("orders", "classic", "Empty", "consumer", GROUP, {"clicks": 4}, 4, ()), (), (), frozenset())

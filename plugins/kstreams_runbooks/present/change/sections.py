@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from kstreams_runbooks.decide.change.library import LIBRARY_CHANGED
 from kstreams_runbooks.decide.runbooks import runbook, start_command
-from kstreams_runbooks.present.change_gaps import gap_lines, left_open
+from kstreams_runbooks.present.change.gaps import gap_lines, left_open
 from kstreams_runbooks.wording import sentence
 
 RUN_IT, DECLARE_IT = "run it", "how to declare it"

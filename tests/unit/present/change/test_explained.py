@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 from kstreams_runbooks.cli import cli
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.present.rule_explained import explained
+from kstreams_runbooks.present.change.explained import explained
 from kstreams_runbooks.rules import topology_cases, topology_change_rules
 from world.cases import FILE, cases
 from world.pairs import expected

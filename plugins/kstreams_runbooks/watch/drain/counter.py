@@ -15,7 +15,7 @@ from kstreams_runbooks.frames.ranges import MAX_SCAN_RECORDS, OffsetRange, cut
 from kstreams_runbooks.model.readings.lag import MOST_AT_ONCE, Counted, Readable
 from kstreams_runbooks.observe.kafka.offsets import Place
 from kstreams_runbooks.observe.lag.count import count_readable
-from kstreams_runbooks.watch.java_client import java_settings
+from kstreams_runbooks.watch.drain.java_client import java_settings
 
 # Offsets per second of a consumer on a busy core, records of 100 bytes: for the estimate in a message, not a limit.
 CONSUMER_PER_S: Final = 100_000

@@ -3,9 +3,9 @@
 import io
 
 from kstreams_runbooks.decide.change.reading import read_change
-from kstreams_runbooks.present.change import document
+from kstreams_runbooks.present.change.document import document
 from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
-from kstreams_runbooks.terminal.plan_display import show
+from kstreams_runbooks.terminal.change.plan_display import show
 from rich.console import Console
 from world.pairs import compared
 

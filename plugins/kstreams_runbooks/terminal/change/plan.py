@@ -38,7 +38,7 @@ _format = click.option(
 def _explain(context: click.Context, _: click.Parameter, rule: str | None) -> None:
     """Print a rule and end."""
     if rule is not None:
-        from kstreams_runbooks.present.rule_explained import explained
+        from kstreams_runbooks.present.change.explained import explained
         from kstreams_runbooks.rules import topology_cases, topology_change_rules
 
         click.echo(explained(rule, topology_change_rules(), topology_cases()))
@@ -99,7 +99,7 @@ def _on_cluster(application: str, given: dict[str, Any]) -> Verdict:
     """Judge the new version against the cluster; its files are read as the plan reads them."""
     from kstreams_runbooks.documents.text import read_text
     from kstreams_runbooks.model.topology.declaration import Described
-    from kstreams_runbooks.terminal.inputs import SideFiles, read_side
+    from kstreams_runbooks.terminal.change.inputs import SideFiles, read_side
     from kstreams_runbooks.terminal.logs import log_to_stderr
     from kstreams_runbooks.watch.planned_topics import judged_on_cluster
 
@@ -127,7 +127,7 @@ def verify_command(expected: Path, actual: Path, form: str, **given: Any) -> Non
     from difflib import unified_diff
 
     from kstreams_runbooks.decide.topology.lines import lines
-    from kstreams_runbooks.terminal.inputs import read_topology
+    from kstreams_runbooks.terminal.change.inputs import read_topology
 
     old, new = read_topology(expected), read_topology(actual)
     difference = list(unified_diff(lines(old), lines(new), str(expected), str(actual), lineterm="", n=1))
@@ -146,10 +146,10 @@ def verify_command(expected: Path, actual: Path, form: str, **given: Any) -> Non
 
 def _answer(given: dict[str, Any], form: str, **more: Any) -> int:
     """Print the plan for what the options name, and give its exit code."""
-    from kstreams_runbooks.present.change import document, exit_code
-    from kstreams_runbooks.present.change_gaps import declare_commands
-    from kstreams_runbooks.present.change_text import as_markdown, as_text
-    from kstreams_runbooks.terminal.inputs import read_both
+    from kstreams_runbooks.present.change.document import document, exit_code
+    from kstreams_runbooks.present.change.gaps import declare_commands
+    from kstreams_runbooks.present.change.text import as_markdown, as_text
+    from kstreams_runbooks.terminal.change.inputs import read_both
 
     reading = read_both(given).reading
     plan = {**document(reading), **more}
@@ -162,7 +162,7 @@ def _answer(given: dict[str, Any], form: str, **more: Any) -> int:
     elif sys.stdout.isatty():
         from rich.console import Console
 
-        from kstreams_runbooks.terminal.plan_display import show
+        from kstreams_runbooks.terminal.change.plan_display import show
 
         show(plan, Console())
     else:

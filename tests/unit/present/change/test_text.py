@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 from kstreams_runbooks.decide.change.reading import read_change
-from kstreams_runbooks.present.change import document, exit_code
-from kstreams_runbooks.present.change_blocks import blocks
-from kstreams_runbooks.present.change_gaps import declare_commands, gap_lines
-from kstreams_runbooks.present.change_headline import headline, notes
-from kstreams_runbooks.present.change_text import as_markdown, as_text
+from kstreams_runbooks.present.change.blocks import blocks
+from kstreams_runbooks.present.change.document import document, exit_code
+from kstreams_runbooks.present.change.gaps import declare_commands, gap_lines
+from kstreams_runbooks.present.change.headline import headline, notes
+from kstreams_runbooks.present.change.text import as_markdown, as_text
 from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
 from world.pairs import compared, expected
 

@@ -1,4 +1,4 @@
-"""Prints a plan on a terminal: the text of `present/change_text.py` with colours."""
+"""Prints a plan on a terminal: the text of `present/change/text.py` with colours."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,10 +7,10 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from kstreams_runbooks.present.change_blocks import Block, blocks, covered
-from kstreams_runbooks.present.change_headline import headline, notes
-from kstreams_runbooks.present.change_sections import sections
-from kstreams_runbooks.present.change_text import source_lines
+from kstreams_runbooks.present.change.blocks import Block, blocks, covered
+from kstreams_runbooks.present.change.headline import headline, notes
+from kstreams_runbooks.present.change.sections import sections
+from kstreams_runbooks.present.change.text import source_lines
 
 _VERDICT = {"proceed": "bold yellow", "refuse": "bold red", "inconclusive": "bold yellow"}
 _SEVERITY = {"danger": "red", "warning": "yellow", "info": "dim"}

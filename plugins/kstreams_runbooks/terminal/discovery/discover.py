@@ -83,7 +83,7 @@ def discover_command(
     from kstreams_runbooks.model.discovery.discovery import DiscoverOptions
     from kstreams_runbooks.present.discovery import as_text, document, notices
     from kstreams_runbooks.rules import upgrade_path_rules
-    from kstreams_runbooks.terminal.where import cluster_of, fleet_of, unread_by
+    from kstreams_runbooks.terminal.discovery.where import cluster_of, fleet_of, unread_by
 
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, force=True)
     config = _config(bootstrap, command_config)
@@ -122,7 +122,7 @@ def _discovered(config: dict[str, Any], fleet: "Fleet", given: "DiscoverOptions"
     from kstreams_runbooks.observe import ClusterReader
     from kstreams_runbooks.observe.application.discovered import read_found, read_not_seen, read_signs
     from kstreams_runbooks.present.discovery import Report
-    from kstreams_runbooks.terminal.where import declare_cluster
+    from kstreams_runbooks.terminal.discovery.where import declare_cluster
 
     with ClusterReader(config) as reader:
         not_seen = read_not_seen(reader)
@@ -139,7 +139,7 @@ def declared_in(found: "Found", fleet: "Fleet", given: "DiscoverOptions") -> "Dr
     """The outcome for one application: declared already, written, or kept with the reason."""
     from kstreams_runbooks.decide.discovery.draft import draft
     from kstreams_runbooks.present.discovery import DraftedEntry, declaration_text
-    from kstreams_runbooks.terminal.new_file import create
+    from kstreams_runbooks.terminal.discovery.new_file import create
 
     made = draft(found, given)
     folder = fleet.directory / "applications"

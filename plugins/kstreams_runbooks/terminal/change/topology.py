@@ -10,7 +10,7 @@ from typing import Any, Final
 import click
 
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.terminal.plan import side_options
+from kstreams_runbooks.terminal.change.plan import side_options
 from kstreams_runbooks.wording import sentence
 
 SCHEMA_VERSION: Final = 1
@@ -32,7 +32,7 @@ def lint_command(topology: Path, optimization: str | None, declaration: Path | N
     bad input.
     """
     from kstreams_runbooks.decide.topology.lint import lint, unversioned
-    from kstreams_runbooks.terminal.inputs import SideFiles, read_side
+    from kstreams_runbooks.terminal.change.inputs import SideFiles, read_side
 
     if str(topology) == str(declaration) == "-":
         raise BadInput("stdin: cannot be both topology and declaration; give a file for one of them")
@@ -66,7 +66,7 @@ def diagram_command(topology: Path, other: Path | None) -> None:
     green, removals are red, and a part that is only renamed has both colours.
     """
     from kstreams_runbooks.present.diagram import mermaid
-    from kstreams_runbooks.terminal.inputs import read_topology
+    from kstreams_runbooks.terminal.change.inputs import read_topology
 
     if str(topology) == str(other) == "-":
         raise BadInput("stdin: cannot be both topologies; give a file for one of them")
@@ -89,7 +89,7 @@ def declare_command(topology: Path | None, side: str | None, **given: Any) -> No
     """
     from kstreams_runbooks.present.skeleton import skeleton
     from kstreams_runbooks.present.skeleton_asked import asked_of
-    from kstreams_runbooks.terminal.inputs import read_both, read_topology
+    from kstreams_runbooks.terminal.change.inputs import read_both, read_topology
 
     both = given["from_topology"] is not None and given["to_topology"] is not None
     if topology is not None and not any(given.values()) and side is None:

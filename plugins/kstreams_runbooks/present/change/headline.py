@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from kstreams_runbooks.present.change_gaps import asked_in_short
+from kstreams_runbooks.present.change.gaps import asked_in_short
 from kstreams_runbooks.wording import first_of, sentence
 
 _RULES = 3

@@ -1,0 +1,1 @@
+"""The fate of what holds data: stores, repartition topics and suppressions."""

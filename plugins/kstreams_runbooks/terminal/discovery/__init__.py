@@ -1,0 +1,1 @@
+"""The commands that draft a fleet from a cluster, and rate its readiness."""

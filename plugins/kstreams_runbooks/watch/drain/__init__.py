@@ -1,0 +1,1 @@
+"""A drain, read again and again, and its records counted."""
