@@ -1,5 +1,6 @@
 """Partition counts of the internal topics of a topology, from those of its input topics."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
@@ -150,7 +151,14 @@ def _joins(sub: Subtopology, suppressions: Collection[str]) -> Iterator[set[str]
 
 def _held_back(sub: Subtopology, suppressions: Collection[str]) -> dict[str, set[str]]:
     """Stores that an operator looks into through a suppression: the buffer, and what is in front of it."""
-    suppress = [node for node in sub.nodes if isinstance(node, Processor) and _is_suppression(node, suppressions)]
+    users = Counter(store for node in sub.nodes for store in _stores(node))
+    suppress = [
+        node
+        for node in sub.nodes
+        if isinstance(node, Processor)
+        and any(users[store] > 1 for store in node.stores)
+        and _is_suppression(node, suppressions)
+    ]
     held: dict[str, set[str]] = {}
     for one in suppress:
         before = set(_before(sub, one.name))

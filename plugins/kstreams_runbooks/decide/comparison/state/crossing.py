@@ -24,8 +24,10 @@ def crossed_sides(compared: Compared) -> dict[str, str]:
     kinds of operators.
     """
     was, now = _joins(compared.before), _joins(compared.after)
+    if not was.keys() & now.keys():
+        return {}
     shared = shared_names(compared)
-    named = [_names_before(side, shared) for side in (compared.before, compared.after)]
+    named = [_names_before(side, shared, joins) for side, joins in ((compared.before, was), (compared.after, now))]
     kinds = [operator_roles(side.topology) for side in (compared.before, compared.after)]
     found: dict[str, str] = {}
     for store in was.keys() & now.keys():
@@ -78,11 +80,12 @@ def _joins(side: Side) -> dict[str, _Sides]:
     return {one: _Sides(filler, other) for (one, other), filler in looks.items() if (other, one) in looks}
 
 
-def _names_before(side: Side, shared: frozenset[str]) -> Mapping[str, frozenset[str]]:
-    """For each operator the `shared` names that lead to it."""
+def _names_before(side: Side, shared: frozenset[str], joins: Mapping[str, _Sides]) -> Mapping[str, frozenset[str]]:
+    """For each operator that fills a side of a join the `shared` names that lead to it."""
     reach, called = reach_of(side.topology), keys_by_name(side.topology)
     wanted = reach.bits(key for name in shared for key in called[name])
-    return {name: frozenset(key[1] for key in reach.keys(reach.before(called[name]) & wanted)) for name in side.nodes}
+    fillers = {sides.filler for sides in joins.values()}
+    return {name: frozenset(key[1] for key in reach.keys(reach.before(called[name]) & wanted)) for name in fillers}
 
 
 def _held_back(side: Side) -> dict[str, set[str]]:
