@@ -10,6 +10,7 @@ import pytest
 from kstreams_runbooks.decide.change.rules import Fired, fired
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.subjects import subjects
+from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.model.topology.change import ChangeRule, Subject, Undeclared
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredTopic, Serde, Window
 from kstreams_runbooks.rules import topology_change_rules
@@ -136,3 +137,32 @@ def test_readers_of_a_changed_output_are_named() -> None:
     new = replace(old, topics={**old.topics, "visit-counts": readers})
     [found] = [one for one in judged(pair, old, new).findings if one.id == "key-changed-in-output"]
     assert found.message.endswith("readers: billing")
+
+
+TAKEN_OVER = """Topologies:
+   Sub-topology: 0
+    Source: in-source (topics: [in])
+      --> {keeper}
+    Processor: {keeper} (stores: [totals])
+      --> none
+      <-- in-source
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "changed"),
+    [
+        ("KSTREAM-AGGREGATE-0000000001", "KSTREAM-TOTABLE-0000000001", True),
+        ("KSTREAM-TOTABLE-0000000001", "KSTREAM-REDUCE-0000000001", True),
+        ("KSTREAM-TOTABLE-0000000001", "KSTREAM-TOTABLE-0000000001", False),
+        ("KSTREAM-AGGREGATE-0000000001", "total", None),
+        ("total", "KSTREAM-TOTABLE-0000000001", None),
+    ],
+)
+def test_an_operator_that_aggregates_on_one_side_alone_is_not_the_same(
+    before: str, after: str, changed: bool | None
+) -> None:
+    """A store that an aggregate had, or gets, is taken for the same only if both sides show that none keeps it."""
+    sides = (Side(parse_topology(TAKEN_OVER.format(keeper=name))) for name in (before, after))
+    [store] = [one for one in subjects(Compared(*sides)) if one.kind == "store" and one.facts["stays"]]
+    assert store.facts["aggregate_changed"] is changed

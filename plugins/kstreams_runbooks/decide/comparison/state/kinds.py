@@ -94,16 +94,17 @@ def _aggregate_changed(compared: Compared, name: str, was: str, old: DeclaredSto
     if (told := changed(old.aggregate, new.aggregate)) is not None:
         return told
     shown = {_shown(compared.before, was), _shown(compared.after, name)}
-    if shown == {"aggregate", "reduce"}:
+    if len(shown - {"unknown"}) > 1:
         return True
-    if "other" in shown or any(one.source_table or one.kind == "join" for one in (old, new)):
+    # One side alone proves nothing: an aggregate may have had the store, or may have it from now on.
+    if shown == {"other"} or all(one.source_table or one.kind == "join" for one in (old, new)):
         return False
     return _declared(compared, "aggregate", None, None)
 
 
 def _join_changed(compared: Compared, name: str, was: str, old: DeclaredStore, new: DeclaredStore) -> bool | None:
     """Only of a store that a join of tables fills; a join of streams shows what it is in the names of its stores."""
-    if not (_is_joined(compared.before, was, old) and _is_joined(compared.after, name, new)):
+    if not (_is_joined(compared.before, was, old) or _is_joined(compared.after, name, new)):
         return False
     return _declared(compared, "join", old.join, new.join)
 
