@@ -9,17 +9,22 @@ from kstreams_runbooks.ledger.codec import encode_call, result_of
 
 @dataclass(frozen=True, slots=True)
 class Part:
+    """A part of an answer; `added` came later."""
+
     name: str
     added: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
+    """The result of a decision; `added` came later."""
+
     parts: tuple[Part, ...]
     added: int = 0
 
 
 def decided(name: str) -> Answer:
+    """A decision."""
     return Answer((Part(name),))
 
 
