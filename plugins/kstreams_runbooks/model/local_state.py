@@ -1,5 +1,6 @@
 """Local state of an instance that is deleted between its stop and its start."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 # Names of task directories as `TaskDirectories` has them; empty for all local state.
@@ -32,7 +33,7 @@ class TaskDirectories:
 NO_DIRECTORIES = TaskDirectories()
 
 
-def shown(names: Directories) -> list[str]:
+def shown(names: Iterable[str]) -> list[str]:
     """The names as a person writes them: `1_*` for every task of subtopology 1."""
     return [f"{name}*" if name.endswith("_") else name for name in names]
 
