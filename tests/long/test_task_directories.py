@@ -1,4 +1,4 @@
-"""Task directories that fit no task of the new release: a stop and restart deletes exactly these, and undo goes back."""
+"""Task directories that fit no task of the new release: a stop and restart deletes exactly these."""
 
 import time
 from collections.abc import Iterator
@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
+from lab import kafka
 from lab.afresh import afresh
 from lab.application import FROM_RELEASE, Deployed
 from lab.judge import judged
@@ -59,34 +60,6 @@ def directories(stack: Stack) -> dict[str, set[int]]:
     return found
 
 
-def test_exactly_the_directories_of_no_task_go_and_undo_brings_them_back(audited: Stack) -> None:
-    """The last subtopology goes with the build: a dry run names its directories, the run deletes them and no other."""
-    before = directories(audited)
-    last = max(int(name.partition("_")[0]) for name in before)
-    stale = {name for name in before if name.startswith(f"{last}_")}
-    conf = {"release": _BUILD, "settings": {"audit": None}}
-    trial = begun_other(audited, "stop_and_restart", dry_run=True, **conf)
-    document = ended(trial, state="success", outcome=DRY_RUN)
-    assert document["plan"]["bounces"][0]["deletes"]["names"] == [f"{last}_"]
-    assert f"delete task directories {last}_* of orders-1" in str(document["writes"])
-    assert directories(audited) == before
-    run_id, document = done(audited, **conf)
-    assert [card["undo"] for card in document["cards"]] == [
-        f"{name} back to {FROM_RELEASE} with audit=true" for name in Deployed().names
-    ]
-    assert "local-state-deleted" in {finding["id"] for finding in document["plan"]["findings"]}
-    after = directories(audited)
-    assert stale
-    assert not stale & after.keys()
-    assert {name: after[name] & inodes for name, inodes in before.items() if name not in stale} == {
-        name: inodes for name, inodes in before.items() if name not in stale
-    }
-    back = begun_other(audited, "undo", run=run_id)
-    approve(audited, back.run_id, "approve_undo")
-    ended(back, state="success", outcome=COMPLETED, restarted=_EACH_ONCE)
-    assert stale <= directories(audited).keys()
-
-
 def test_named_directories_are_restored_and_the_others_are_not(audited: Stack) -> None:
     """As an operator names them for an application that does not start: what they held restores from the changelogs."""
     before = directories(audited)
@@ -110,3 +83,34 @@ def test_a_directory_that_is_none_is_refused_while_everything_runs(audited: Stac
         in (document["run"]["outcome_sentence"])
     )
     assert "Traceback" not in log_of(audited, trial.run_id, "plan")
+
+
+def test_exactly_the_directories_of_no_task_go_and_undo_brings_them_back(audited: Stack) -> None:
+    """The last subtopology goes with the build: a dry run names its directories, the run deletes them and no other."""
+    before = directories(audited)
+    last = max(int(name.partition("_")[0]) for name in before)
+    stale = {name for name in before if name.startswith(f"{last}_")}
+    conf = {"release": _BUILD, "settings": {"audit": None}}
+    trial = begun_other(audited, "stop_and_restart", dry_run=True, **conf)
+    document = ended(trial, state="success", outcome=DRY_RUN)
+    assert document["plan"]["bounces"][0]["deletes"]["names"] == [f"{last}_"]
+    assert f"delete task directories {last}_* of orders-1" in str(document["writes"])
+    assert directories(audited) == before
+    # Records that no operator reads any more would be counted as left behind, and refused.
+    audited.stop_traffic()
+    kafka.wait_drained(audited.lab.bootstrap, "orders")
+    run_id, document = done(audited, **conf)
+    assert [card["undo"] for card in document["cards"]] == [
+        f"{name} back to {FROM_RELEASE} with audit=true" for name in Deployed().names
+    ]
+    assert "local-state-deleted" in {finding["id"] for finding in document["plan"]["findings"]}
+    after = directories(audited)
+    assert stale
+    assert not stale & after.keys()
+    assert {name: after[name] & inodes for name, inodes in before.items() if name not in stale} == {
+        name: inodes for name, inodes in before.items() if name not in stale
+    }
+    back = begun_other(audited, "undo", run=run_id)
+    approve(audited, back.run_id, "approve_undo")
+    ended(back, state="success", outcome=COMPLETED, restarted=_EACH_ONCE)
+    assert stale <= directories(audited).keys()

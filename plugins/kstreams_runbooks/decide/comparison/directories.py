@@ -12,7 +12,7 @@ _FORMATS = {"key_value", "versioned"}
 def directories_to_delete(compared: Compared) -> TaskDirectories:
     """Directories that fit no task of the new version, and those of a store that it keeps in another format.
 
-    Kafka Streams 4.3.1 does not start on the first (tests/long/test_stale_directories.py), and a versioned store cannot
+    Kafka Streams 4.3.1 does not start on the first (tests/long/test_left_directories.py), and a versioned store cannot
     read what a plain one left. Stores that move restore in any case: their changelogs are among the topics.
     """
     found = predicted(compared)

@@ -299,7 +299,7 @@ def _findings(
                 declared.name,
                 f"{bounce.deletes.what} of every instance fit no task of {bounce.release}, or no store of it: deleted "
                 "between stop and start",
-                "tests/long/test_stale_directories.py",
+                "tests/long/test_left_directories.py",
             )
     for instance in dict.fromkeys(move.instance for move in undone.moves):
         if not any(bounce.takes(instance) for bounce in bounces):
