@@ -8,7 +8,8 @@ The DAG also repairs an application that is already in that state.
 2. **plan, approve_plan**: what every instance will run, the cost of the pause, the way back. The plan is refused if the
    cluster lacks a topic that the release needs, or has it with a partition count that does not fit.
 3. **stop_application**: stops all instances at once; their members are removed until the group is EMPTY.
-4. **start_application**: starts all instances at once. **wait_caught_up**: every instance passes its gate.
+4. **start_application**: deletes the task directories on which the new release may not start (the field *Local state*
+   chooses otherwise), and starts all instances at once. **wait_caught_up**: every instance passes its gate.
 5. **verify, conclude**: the planned release runs; one outcome, with the evidence.
 
 Dry run is the default: it reads, checks, plans and reports what a real run would do.
@@ -32,9 +33,9 @@ from kstreams_runbooks.steps.conclude import conclude
 from kstreams_runbooks.steps.instances.restart import start_application, stop_application, wait_caught_up
 from kstreams_runbooks.steps.plan.looking import check, observe, verify
 from kstreams_runbooks.steps.plan.plan import planned, stop_and_restart
-from kstreams_runbooks.steps.run.form import new_deployment, runbook
+from kstreams_runbooks.steps.run.form import local_state, new_deployment, runbook
 
-with runbook("stop_and_restart", doc=__doc__, params=new_deployment(), tags=("deployment",)):
+with runbook("stop_and_restart", doc=__doc__, params={**new_deployment(), **local_state()}, tags=("deployment",)):
     (
         observe()
         >> check(at_once=True)

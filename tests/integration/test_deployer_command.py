@@ -24,6 +24,7 @@ from kstreams_runbooks.errors import (
     WriteRefused,
 )
 from kstreams_runbooks.fleet.deployers.command import CommandSettings
+from kstreams_runbooks.model.local_state import NO_DIRECTORIES
 from kstreams_runbooks.model.readings.readings import Deployment, Missing
 from kstreams_runbooks.model.target import Target
 from world.team_script import DEPLOY
@@ -200,6 +201,18 @@ def test_state_is_cleared_only_while_down(team: Path, declare: Declare) -> None:
     control.check_clear_state("o1")
     control.clear_state("o1")
     assert list((team / "o1" / "state").iterdir()) == []
+    (team / "o1" / "state" / "0_0").touch()
+    (team / "o1" / "state" / "1_0").touch()
+    with pytest.raises(BadInput, match=r"task directories 1_\* cannot be deleted alone: .* add \{directories\} to it"):
+        control.check_clear_state("o1", ("1_",))
+    script = [sys.executable, str(team / "deploy.py"), str(team)]
+    clearing = {"run": [*script, "clear_state", "{instance}", "{directories}"], "timeout_s": 20}
+    some = deployer(declare(clear_state=clearing))
+    some.clear_state("o1", ("1_", "2_3"))
+    assert [path.name for path in (team / "o1" / "state").iterdir()] == ["0_0"]
+    assert called(team)[-1][-1] == "1_*,2_3"
+    some.clear_state("o1")
+    assert called(team)[-1][-1] == "*"
     without = deployer(declare(clear_state=None))
     for call in (without.check_clear_state, without.clear_state):
         with pytest.raises(BadInput, match=r"no clear_state command is declared; declare deployer\.commands\.clear_st"):
@@ -244,11 +257,11 @@ def _kill_at_stop(control: CommandDeployer) -> None:
 def test_manual_commands_do_the_same(team: Path, declare: Declare) -> None:
     """The team's own commands, quoted for a shell; without one for the state the person is told in words."""
     control = deployer(declare())
-    lines = control.manual_commands("o1", Target.of("4.3.1", {"upgrade.from": "3.4"}), clear_state=True)
+    lines = control.manual_commands("o1", Target.of("4.3.1", {"upgrade.from": "3.4"}), clears=NO_DIRECTORIES)
     assert [shlex.split(line)[3] for line in lines] == ["stop", "clear_state", "apply", "start"]
     subprocess.run(["bash", "-c", lines[2]], check=True, stdout=subprocess.DEVNULL)
     assert described(control).settings == (("upgrade.from", "3.4"),)
-    told = deployer(declare(clear_state=None)).manual_commands("o1", Target("4.3.1"), clear_state=True)
+    told = deployer(declare(clear_state=None)).manual_commands("o1", Target("4.3.1"), clears=NO_DIRECTORIES)
     assert told[1].startswith("# delete the local state of o1 while it is stopped")
     with pytest.raises(WriteRefused, match="no runbook sets"):
         control.manual_commands("o1", Target.of("4.3.1", {"sasl.jaas.config": "(hidden)"}))

@@ -13,6 +13,7 @@ from kstreams_runbooks.deployers import make_deployer
 from kstreams_runbooks.deployers.manual import ManualDeployer
 from kstreams_runbooks.errors import BadInput, Inconclusive, WriteRefused
 from kstreams_runbooks.fleet.deployers.manual import ManualSettings
+from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
 from kstreams_runbooks.model.readings.readings import Deployment, Missing
 from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.properties import write_atomically
@@ -158,6 +159,8 @@ def test_dry_run_records_the_requests(person: Person, tmp_path: Path) -> None:
         "ask a person: set o1 to release 4.3.1",
         "ask a person: stop o1 and leave it stopped",
     ]
+    some = deployer(tmp_path).manual_commands("o1", Target("3.4.1"), clears=TaskDirectories(("1_",)))
+    assert some[1].startswith("# delete the task directories 1_* of o1 while it is stopped")
     assert person.process is None
 
 
@@ -221,7 +224,7 @@ def test_an_instances_command_that_breaks_is_inconclusive(person: Person, tmp_pa
 
 def test_manual_commands_are_requests(person: Person, tmp_path: Path) -> None:
     """As comments, so that pasting them into a shell does nothing."""
-    lines = deployer(tmp_path).manual_commands("o1", Target("3.4.1"), clear_state=True)
+    lines = deployer(tmp_path).manual_commands("o1", Target("3.4.1"), clears=NO_DIRECTORIES)
     assert [line.split(" (")[0] for line in lines] == [
         "# stop o1 and leave it stopped",
         "# delete the local state of o1 while it is stopped",

@@ -15,6 +15,7 @@ from kstreams_runbooks.deployers.supervisord.deployer import SupervisordDeployer
 from kstreams_runbooks.deployers.supervisord.deployment_file import FILE
 from kstreams_runbooks.errors import BadInput, Interrupted, Refused, Unreachable, WriteRefused
 from kstreams_runbooks.fleet.deployers.supervisord import SupervisordSettings
+from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
 from kstreams_runbooks.model.readings.readings import Deployment, Missing
 from kstreams_runbooks.model.target import Target
 
@@ -253,7 +254,7 @@ def test_dry_run_writes_nothing(settings: SupervisordSettings) -> None:
         "o1",
         Target.of("4.3.1", {"upgrade.from": "3.4"}),
         remove_members=None,
-        clear_state=True,
+        clears=NO_DIRECTORIES,
         log=lambda _: None,
     )
     dry.start("o2")
@@ -278,8 +279,17 @@ def test_state_is_cleared_only_while_down(settings: SupervisordSettings) -> None
     with pytest.raises(WriteRefused, match="not cleared while it runs"):
         control.clear_state("o1")
     control.stop("o1")
+    state = settings.instances[0].directory / "state" / "orders"
+    (state / "1_0").mkdir()
+    dry = deployer(settings, dry_run=True)
+    dry.clear_state("o1", ("1_",))
+    assert dry.would_write == [f"delete task directories 1_* in {state}"]
+    command = control.manual_commands("o1", Target("4.3.1"), clears=TaskDirectories(("1_",)))[1]
+    assert command == f"rm -rf {state}/1_*"
+    control.clear_state("o1", ("1_",))
+    assert [path.name for path in state.iterdir()] == ["0_0"]
     control.clear_state("o1")
-    assert list((settings.instances[0].directory / "state" / "orders").iterdir()) == []
+    assert list(state.iterdir()) == []
 
 
 def test_unreachable_and_wrong_login(settings: SupervisordSettings) -> None:

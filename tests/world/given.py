@@ -58,7 +58,7 @@ def command_deployer(lab: Lab) -> dict[str, Any]:
             "apply": run("apply", "{instance}", "{release}", "{settings}"),
             "stop": run("stop", "{instance}"),
             "start": run("start", "{instance}"),
-            "clear_state": run("clear_state", "{instance}"),
+            "clear_state": run("clear_state", "{instance}", "{directories}"),
             "topology": run("topology", "{release}"),
         },
     }

@@ -60,7 +60,8 @@ elif verb == "stop":
         while alive(run["pid"]):
             time.sleep(0.01)
 elif verb == "clear_state":
-    for path in (directory / "state").iterdir():
-        path.unlink()
+    for pattern in rest[1].split(",") if len(rest) > 1 else ["*"]:
+        for path in (directory / "state").glob(pattern):
+            path.unlink()
 show(directory)
 """

@@ -10,6 +10,7 @@ from types import FrameType
 
 from kstreams_runbooks.deployers.protocol import Deployer
 from kstreams_runbooks.errors import Interrupted, Refused, RunbookError, WriteRefused
+from kstreams_runbooks.model.local_state import TaskDirectories
 from kstreams_runbooks.model.readings.states import is_down
 from kstreams_runbooks.model.target import Target
 
@@ -34,9 +35,11 @@ def restart(
     *,
     remove_members: Callable[[], None] | None,
     log: Callable[[str], None],
-    clear_state: bool = False,
+    clears: TaskDirectories | None = None,
 ) -> RestartTimes:
-    """Stop one instance, clear its local state if requested, set `target`, remove its members, start it.
+    """Stop one instance, delete the local state `clears`, set `target`, remove its members, start it.
+
+    `clears` without a directory is all local state, None none of it.
 
     `remove_members` is called once the process is gone, without static membership: the others would wait out the
     session timeout (45 s by default) for a member that does not come back under its name.
@@ -61,8 +64,8 @@ def restart(
         already = _is_stopped(deployer, instance)
         if not already:
             deployer.check_apply(instance, target)
-            if clear_state:
-                deployer.check_clear_state(instance)
+            if clears is not None:
+                deployer.check_clear_state(instance, clears.names)
         requested = _now_ms()
         try:
             log(f"{instance}: is down already, goes on from there" if already else f"{instance}: stop")
@@ -70,9 +73,9 @@ def restart(
             stopped = _now_ms()
             if not told:
                 log(f"{instance}: down after {stopped - requested} ms; set {target.text}")
-                if clear_state:
-                    deployer.clear_state(instance)
-                    log(f"{instance}: local state cleared")
+                if clears is not None:
+                    deployer.clear_state(instance, clears.names)
+                    log(f"{instance}: {clears.what} cleared")
                 deployer.apply(instance, target)
             if remove_members is not None:
                 remove_members()

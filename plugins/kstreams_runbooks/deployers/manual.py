@@ -13,6 +13,7 @@ from kstreams_runbooks.deployers.settable import refuse_others, settable_keys, s
 from kstreams_runbooks.errors import BadInput, WriteRefused
 from kstreams_runbooks.fleet.deployers.manual import ManualSettings, Stated
 from kstreams_runbooks.model.abilities import Abilities
+from kstreams_runbooks.model.local_state import Directories, TaskDirectories
 from kstreams_runbooks.model.readings.readings import Deployment, Missing, Taken
 from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.wording import sentence
@@ -69,7 +70,7 @@ class ManualDeployer:
             if found.instance == instance and found.obstacles:
                 raise WriteRefused(f"{instance}: {'; '.join(found.obstacles)}")
 
-    def check_clear_state(self, instance: str) -> None:
+    def check_clear_state(self, instance: str, directories: Directories = ()) -> None:  # noqa: ARG002 - a person can
         """A request to a person is always possible."""
         self._one(instance)
 
@@ -86,9 +87,9 @@ class ManualDeployer:
         """A request; a dry run records it, otherwise WriteRefused."""
         self._ask(self.request("start", instance))
 
-    def clear_state(self, instance: str) -> None:
+    def clear_state(self, instance: str, directories: Directories = ()) -> None:
         """A request; a dry run records it, otherwise WriteRefused."""
-        self._ask(self.request("clear_state", instance))
+        self._ask(self.request("clear_state", instance, directories=directories))
 
     def topology(self, target: Target) -> str:
         """Output of the topology command for the release; BadInput if none is declared."""
@@ -97,18 +98,20 @@ class ManualDeployer:
             settings.commands.topology, target, settings.releases, self._application_id, settings.environment
         )
 
-    def manual_commands(self, instance: str, target: Target, *, clear_state: bool = False) -> list[str]:
+    def manual_commands(self, instance: str, target: Target, *, clears: TaskDirectories | None = None) -> list[str]:
         """The requests, as comments: this program knows no command for them."""
-        stopped: tuple[Wish, ...] = ("stop", "clear_state") if clear_state else ()
-        wanted = [self.request(wish, instance) for wish in stopped]
+        wanted = []
+        if clears is not None:
+            cleared = self.request("clear_state", instance, directories=clears.names)
+            wanted = [self.request("stop", instance), cleared]
         refuse_others(instance, target, self._settable)
         return [f"# {sentence(one)}" for one in (*wanted, self.request("deploy", instance, target))]
 
-    def request(self, wish: Wish, instance: str, target: Target | None = None) -> str:
+    def request(self, wish: Wish, instance: str, target: Target | None = None, directories: Directories = ()) -> str:
         """The request to the person, with the declaration's own words on how to do it."""
         self._one(instance)
         artifact = "" if target is None else self._settings.releases.get(target.release, "")
-        wanted = request_sentence(wish, instance, target, artifact)
+        wanted = request_sentence(wish, instance, target, artifact, directories)
         return f"{wanted} ({self._settings.how})" if self._settings.how else wanted
 
     def _ask(self, request: str) -> None:

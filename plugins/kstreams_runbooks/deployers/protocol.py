@@ -16,6 +16,7 @@ from typing import Protocol
 
 from kstreams_runbooks.deployers.requests import Wish
 from kstreams_runbooks.model.abilities import Abilities
+from kstreams_runbooks.model.local_state import Directories, TaskDirectories
 from kstreams_runbooks.model.readings.readings import Deployment
 from kstreams_runbooks.model.target import Target
 
@@ -41,7 +42,7 @@ class Deployer(Protocol):
     def check_apply(self, instance: str, target: Target) -> None:
         """Refuse what `apply` would refuse, before anything is stopped for it; changes nothing."""
 
-    def check_clear_state(self, instance: str) -> None:
+    def check_clear_state(self, instance: str, directories: Directories = ()) -> None:
         """Refuse what `clear_state` would refuse of a stopped instance, before the instance is stopped for it."""
 
     def apply(self, instance: str, target: Target) -> None:
@@ -57,8 +58,11 @@ class Deployer(Protocol):
     def start(self, instance: str) -> None:
         """Start the instance and return when its process is up; a gate decides whether it is ready."""
 
-    def clear_state(self, instance: str) -> None:
-        """Delete the local state of the application, of this instance only; WriteRefused while its process lives."""
+    def clear_state(self, instance: str, directories: Directories = ()) -> None:
+        """Delete the local state of the application, of this instance only; WriteRefused while its process lives.
+
+        With `directories` only these task directories, as `TaskDirectories.names`; it ignores those that are absent.
+        """
 
     def topology(self, target: Target) -> str:
         """Text of the topology description (`Topology#describe`) of a target, without starting an instance.
@@ -67,11 +71,11 @@ class Deployer(Protocol):
         description is of the release with the settings that the command itself has.
         """
 
-    def manual_commands(self, instance: str, target: Target, *, clear_state: bool = False) -> list[str]:
+    def manual_commands(self, instance: str, target: Target, *, clears: TaskDirectories | None = None) -> list[str]:
         """Commands with which a person brings one instance to `target` without this program.
 
-        With `clear_state` they delete its local state in between.
+        They delete the local state `clears` in between: all of it if that names no directory.
         """
 
-    def request(self, wish: Wish, instance: str, target: Target | None = None) -> str:
-        """The request to a person, in one sentence: `deploy` needs a target, the others do not."""
+    def request(self, wish: Wish, instance: str, target: Target | None = None, directories: Directories = ()) -> str:
+        """The request to a person, in one sentence: `deploy` needs a target, `clear_state` may name directories."""

@@ -2,22 +2,30 @@
 
 from typing import Literal
 
+from kstreams_runbooks.model.local_state import Directories, shown
 from kstreams_runbooks.model.target import Target
 
 Wish = Literal["deploy", "stop", "start", "clear_state"]
 
 
-def request_sentence(wish: Wish, instance: str, target: Target | None = None, artifact: str = "") -> str:
+def request_sentence(
+    wish: Wish, instance: str, target: Target | None = None, artifact: str = "", directories: Directories = ()
+) -> str:
     """The sentence; `artifact` is the word for the release at the place where it is deployed.
 
-    Target and artifact are for `deploy` alone; `deploy` without a target is a ValueError.
+    Target and artifact are for `deploy` alone; `deploy` without a target is a ValueError. `directories` are for
+    `clear_state` alone.
     """
     if wish == "stop":
         return f"stop {instance} and leave it stopped"
     if wish == "start":
         return f"start {instance}"
     if wish == "clear_state":
-        return f"delete the local state of {instance} while it is stopped (<state.dir>/<application.id>, nothing else)"
+        where = "<state.dir>/<application.id>"
+        if directories:
+            names = ", ".join(shown(directories))
+            return f"delete the task directories {names} of {instance} while it is stopped (in {where}, nothing else)"
+        return f"delete the local state of {instance} while it is stopped ({where}, nothing else)"
     if target is None:
         raise ValueError(f"{wish} {instance}: no target")
     called = f" ({artifact})" if artifact and artifact != target.release else ""

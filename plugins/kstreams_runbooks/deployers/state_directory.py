@@ -19,6 +19,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from kstreams_runbooks.errors import BadInput, RunbookError, WriteRefused
+from kstreams_runbooks.model.local_state import Directories, is_in, shown
 from kstreams_runbooks.wording import outside
 
 # The lock that a Streams client keeps on its state directory while it lives (StateDirectory, since 2.8).
@@ -40,27 +41,66 @@ def application_directory(state_dir: Path, application_id: str) -> Path:
         return state_dir / application_id
 
 
-def clear(state_dir: Path, application_id: str) -> tuple[str, ...]:
+def clear(state_dir: Path, application_id: str, directories: Directories = ()) -> tuple[str, ...]:
     """Delete everything in the application's directory; returns the names deleted, sorted. It does not follow links.
 
-    WriteRefused while any Streams client holds the directory, even one that this program did not start. No client can
-    take it until all is deleted.
+    With `directories` only these task directories (`1_3`, or `1_` for all of subtopology 1). WriteRefused while any
+    Streams client holds the directory, even one that this program did not start. No client can take it until all is
+    deleted.
     """
     if not _SAFE:
         raise WriteRefused(
             f"{state_dir / application_id}: this system cannot delete without following links; clear it manually"
         )
     with _opened(state_dir, application_id) as target, _lock(target, state_dir / application_id):
-        names = sorted(entry.name for entry in os.scandir(target))
-        # Checkpoints go first: an empty store next to its checkpoint, left by an interruption, would count as restored.
-        for name in names:
-            _remove_checkpoint(name, target)
-        for name in sorted(names, key=lambda one: one == _LOCK):
-            if stat.S_ISDIR(os.stat(name, dir_fd=target, follow_symlinks=False).st_mode):
-                shutil.rmtree(name, dir_fd=target)
-            else:
-                os.unlink(name, dir_fd=target)
+        if not directories:
+            return _deleted(target, _names(target))
+        deleted = [_some(target, topology, directories) for topology in _topologies(directories)]
+    return tuple(sorted(name for names in deleted for name in names))
+
+
+def paths(directories: Directories) -> tuple[str, ...]:
+    """Task directories relative to the application's directory, `*` for every partition of a subtopology."""
+    found = []
+    for name in shown(directories):
+        topology, separator, task = name.rpartition("__")
+        found.append(f"__{topology}__/{task}" if separator else name)
+    return tuple(found)
+
+
+def _deleted(target: int, names: list[str]) -> tuple[str, ...]:
+    # Checkpoints go first: an empty store next to its checkpoint, left by an interruption, would count as restored.
+    for name in names:
+        _remove_checkpoint(name, target)
+    for name in sorted(names, key=lambda one: one == _LOCK):
+        if stat.S_ISDIR(os.stat(name, dir_fd=target, follow_symlinks=False).st_mode):
+            shutil.rmtree(name, dir_fd=target)
+        else:
+            os.unlink(name, dir_fd=target)
     return tuple(names)
+
+
+def _names(directory: int) -> list[str]:
+    return sorted(entry.name for entry in os.scandir(directory))
+
+
+def _topologies(directories: Directories) -> list[str]:
+    """Names of the topologies of these task directories, empty for tasks of no named one."""
+    return sorted({name.rpartition("__")[0] for name in directories})
+
+
+def _some(target: int, topology: str, directories: Directories) -> tuple[str, ...]:
+    """Delete the task directories of one topology; those of a named one are in a directory `__name__` of their own."""
+    if not topology:
+        return _deleted(target, [name for name in _names(target) if is_in(name, directories)])
+    try:
+        below = os.open(f"__{topology}__", _DIRECTORY, dir_fd=target)
+    except FileNotFoundError:
+        return ()
+    try:
+        return _deleted(below, [name for name in _names(below) if is_in(f"{topology}__{name}", directories)])
+    finally:
+        os.close(below)
 
 
 @contextmanager

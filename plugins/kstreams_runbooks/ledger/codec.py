@@ -32,6 +32,25 @@ def encode_call(function: Callable[..., Any], inputs: dict[str, Any], result: An
     return {"decision": function.__name__, "inputs": encode(inputs), "result": encode(result)}
 
 
+def result_of(function: Callable[..., Any], payload: dict[str, Any]) -> Any:
+    """The kept result of a decision, with the fields that were added since at their defaults."""
+    kept = payload["result"]
+    return _joined(kept, encode(decode(get_type_hints(function)["return"], kept)))
+
+
+def _joined(kept: Any, today: Any) -> Any:
+    """`kept` with the keys that only `today` has."""
+    if isinstance(kept, dict) and isinstance(today, dict):
+        return {**{key: today[key] for key in today.keys() - kept.keys()}, **_each(kept, today)}
+    if isinstance(kept, list) and isinstance(today, list) and len(kept) == len(today):
+        return [_joined(one, other) for one, other in zip(kept, today, strict=True)]
+    return kept
+
+
+def _each(kept: dict[str, Any], today: dict[str, Any]) -> dict[str, Any]:
+    return {key: _joined(value, today.get(key)) for key, value in kept.items()}
+
+
 def call_again(function: Callable[..., Any], payload: dict[str, Any]) -> Any:
     """JSON form of today's answer of `function` to the inputs kept in `payload`."""
     hints = get_type_hints(function)

@@ -10,6 +10,7 @@ from kstreams_runbooks.act.instance import restart
 from kstreams_runbooks.deployers.requests import Wish
 from kstreams_runbooks.errors import Interrupted, Refused, Unreachable, WriteRefused
 from kstreams_runbooks.model.abilities import Abilities
+from kstreams_runbooks.model.local_state import NO_DIRECTORIES, Directories, TaskDirectories
 from kstreams_runbooks.model.readings.readings import Deployment, Taken
 from kstreams_runbooks.model.target import Target
 
@@ -21,6 +22,7 @@ class Recorder:
         self.would_write: list[str] = []
         self.abilities = Abilities(instances=True, topology=True, clear=True, act=True)
         self.steps: list[str] = []
+        self.cleared: list[Directories] = []
         self.up = up
         self.declared = Target("3.4.1")
         self.runs: Target | None = Target("3.4.1")
@@ -36,8 +38,9 @@ class Recorder:
         assert target == NEW
         self._step("check", instance)
 
-    def check_clear_state(self, instance: str) -> None:
+    def check_clear_state(self, instance: str, directories: Directories = ()) -> None:
         """Nothing speaks against it unless `at` does."""
+        self.cleared.append(directories)
         self._step("check_clear", instance)
 
     def apply(self, instance: str, target: Target) -> None:
@@ -55,22 +58,23 @@ class Recorder:
         self._step("start", instance)
         self.up, self.runs = True, self.declared
 
-    def clear_state(self, instance: str) -> None:
+    def clear_state(self, instance: str, directories: Directories = ()) -> None:
         """Only while it is down."""
         assert not self.up
+        self.cleared.append(directories)
         self._step("clear", instance)
 
     def topology(self, target: Target) -> str:
         """Not asked here."""
         raise AssertionError(target)
 
-    def manual_commands(self, instance: str, target: Target, *, clear_state: bool = False) -> list[str]:
+    def manual_commands(self, instance: str, target: Target, *, clears: TaskDirectories | None = None) -> list[str]:
         """Not asked here."""
-        raise AssertionError((instance, target, clear_state))
+        raise AssertionError((instance, target, clears))
 
-    def request(self, wish: Wish, instance: str, target: Target | None = None) -> str:
+    def request(self, wish: Wish, instance: str, target: Target | None = None, directories: Directories = ()) -> str:
         """In one sentence."""
-        return f"{wish} {instance}: {target and target.text}"
+        return f"{wish} {instance}: {target and target.text}{directories or ''}"
 
     def _step(self, name: str, instance: str) -> None:
         assert instance == "o1"
@@ -129,11 +133,14 @@ def test_instance_that_is_down_goes_on_from_there() -> None:
 def test_state_is_cleared_between_stop_and_start() -> None:
     """What speaks against it is told before the stop: an instance is not stopped for what cannot be done."""
     deployer = Recorder()
-    restart(deployer, "o1", NEW, remove_members=None, clear_state=True, log=lambda _: None)
+    restart(deployer, "o1", NEW, remove_members=None, clears=NO_DIRECTORIES, log=lambda _: None)
     assert deployer.steps == ["check", "check_clear", "stop", "clear", "apply", "start"]
+    some = Recorder()
+    restart(some, "o1", NEW, remove_members=None, clears=TaskDirectories(("1_",)), log=lambda _: None)
+    assert (deployer.cleared, some.cleared) == ([(), ()], [("1_",), ("1_",)])
     deployer = Recorder(at=failing("check_clear"))
     with pytest.raises(Unreachable, match="check_clear failed"):
-        restart(deployer, "o1", NEW, remove_members=None, clear_state=True, log=lambda _: None)
+        restart(deployer, "o1", NEW, remove_members=None, clears=NO_DIRECTORIES, log=lambda _: None)
     assert deployer.up
     assert "stop" not in deployer.steps
 

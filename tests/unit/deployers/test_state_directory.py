@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from kstreams_runbooks.deployers.state_directory import clear
+from kstreams_runbooks.deployers.state_directory import clear, paths
 from kstreams_runbooks.errors import BadInput, RunbookError, WriteRefused
 
 
@@ -26,6 +26,25 @@ def test_only_the_application_is_cleared(state: Path) -> None:
     assert list((state / "orders").iterdir()) == []
     assert (state / "orders-v2" / "0_1" / "rocksdb" / "store" / "000001.sst").exists()
     assert clear(state, "orders") == ()
+
+
+def test_task_directories_are_cleared_alone(state: Path) -> None:
+    """Those of subtopology 1 and one more: `11_0` is another subtopology, `1_x` no task; the lock stays."""
+    for name in ("0_0", "1_0", "1_12", "11_0", "1_x"):
+        (state / "orders" / name).mkdir()
+    assert clear(state, "orders", ("0_1", "1_", "7_")) == ("0_1", "1_0", "1_12")
+    assert sorted(path.name for path in (state / "orders").iterdir()) == [".lock", "0_0", "11_0", "1_x"]
+    assert clear(state, "orders", ("1_",)) == ()
+
+
+def test_tasks_of_a_named_topology_have_a_directory_of_their_own(state: Path) -> None:
+    """`__name__/0_1` is the task `name__0_1`, and not `0_1`."""
+    for name in ("0_0", "0_1", "1_0"):
+        (state / "orders" / "__east__" / name).mkdir(parents=True)
+    assert clear(state, "orders", ("east__0_", "west__0_")) == ("0_0", "0_1")
+    assert (state / "orders" / "0_1").is_dir()
+    assert [path.name for path in (state / "orders" / "__east__").iterdir()] == ["1_0"]
+    assert paths(("1_", "2_3", "east__0_")) == ("1_*", "2_3", "__east__/0_*")
 
 
 def test_nothing_is_cleared_where_mounts_are_not_known(

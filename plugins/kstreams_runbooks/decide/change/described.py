@@ -61,8 +61,7 @@ def parsed_change(
     catalogue: SettingCatalogue = NOTHING_KNOWN,
 ) -> ChangeReading:
     """The same of descriptions that are parsed already."""
-    old = side_of(before, known)
-    new = without_counts_of_old(old, side_of(after, known), after.described.declared or Declaration())
+    old, new = _sides(before, after, known)
     runs = (old.declared.config or {}).get(_APPLICATION_ID, known.application.application_id)
     if runs != known.application.application_id:
         raise BadInput(
@@ -71,9 +70,19 @@ def parsed_change(
         )
     broker = Release.parse(known.broker) if known.broker else None
     change = read_change(old, new, rules, versions, broker, catalogue)
-    named = Compared(_with_id(old, known.application), _with_id(new, known.application))
+    named = _with_ids(old, new, known)
     prediction = predicted(named)
     return replace(change, prediction=prediction, effects=effects(change.plan.runbooks, named, prediction))
+
+
+def with_full_names(before: ParsedDescription, after: ParsedDescription, known: Known) -> Compared:
+    """The two versions side by side, internal topics by their full names even if no settings are declared."""
+    return _with_ids(*_sides(before, after, known), known)
+
+
+def _sides(before: ParsedDescription, after: ParsedDescription, known: Known) -> tuple[Side, Side]:
+    old = side_of(before, known)
+    return old, without_counts_of_old(old, side_of(after, known), after.described.declared or Declaration())
 
 
 def side_of(one: ParsedDescription, known: Known) -> Side:
@@ -143,6 +152,10 @@ def _counted(side: Side, known: Known) -> dict[str, DeclaredTopic]:
         if declared.partitions is None and count is not None:
             topics[name] = replace(declared, partitions=count)
     return topics
+
+
+def _with_ids(old: Side, new: Side, known: Known) -> Compared:
+    return Compared(_with_id(old, known.application), _with_id(new, known.application))
 
 
 def _with_id(side: Side, application: DeclaredApplication) -> Side:

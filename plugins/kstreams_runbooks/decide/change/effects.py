@@ -4,8 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kstreams_runbooks.decide.comparison.compared import Compared
+from kstreams_runbooks.decide.comparison.directories import directories_to_delete
 from kstreams_runbooks.decide.comparison.prediction import Prediction
 from kstreams_runbooks.decide.topology.names import changelog_of, is_changelog
+from kstreams_runbooks.model.local_state import shown
 from kstreams_runbooks.model.topology.change import ChangeRunbook
 
 
@@ -58,7 +60,10 @@ def _of(runbook: ChangeRunbook, compared: Compared, prediction: Prediction) -> I
         yield "empty (every instance down, static members removed)", "group", group
     yield "make", "topic", created
     yield "leave behind", "topic", orphaned
-    yield "leave behind on the disks", "directory", {f"{name}*" for name in prediction.stale_directories}
+    if runbook == "stop_and_restart":
+        yield "delete on every instance", "directory", set(shown(directories_to_delete(compared).names))
+    else:
+        yield "leave behind on the disks", "directory", set(shown(prediction.stale_directories))
 
 
 def _grown(compared: Compared, prediction: Prediction) -> set[str]:

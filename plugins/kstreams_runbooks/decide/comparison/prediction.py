@@ -73,6 +73,14 @@ def predicted(compared: Compared) -> Prediction:
     )
 
 
+def changelog_topics(side: Side) -> dict[str, str]:
+    """The topic that restores each store, by its full name; one without logging has none, which may be unknown here."""
+    return {
+        store: f"{_prefix(side)}{topic}" if topic == changelog_of(store) else topic
+        for store, topic in _changelogs(side).items()
+    }
+
+
 def _stale(before: Side, after: Side) -> Iterator[str]:
     """None if the old version keeps no state: without a store the library makes no directories."""
     old, new = (task_counts(side.topology, side.counts) for side in (before, after))

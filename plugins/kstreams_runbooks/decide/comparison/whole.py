@@ -37,6 +37,7 @@ def subtopologies(compared: Compared) -> Iterator[Subject]:
     before, after = compared.before.topology, compared.after.topology
     now = _places(after)
     numbers = {sub.id for sub in after.subtopologies if not sub.is_global}
+    of_global_stores = {sub.id for sub in after.subtopologies if sub.is_global}
     tasks = {sub.id for sub in before.subtopologies if not sub.is_global}
     for read, number in sorted(_places(before).items(), key=lambda place: place[1]):
         if number not in tasks:
@@ -45,6 +46,7 @@ def subtopologies(compared: Compared) -> Iterator[Subject]:
         facts: dict[str, Fact] = {
             "renumbered": found not in {"", number},
             "number_gone": number not in numbers,
+            "global_store_now": number in of_global_stores,
         }
         yield Subject("subtopology", number, facts, {"name": number, "now": found})
 

@@ -84,22 +84,22 @@ def kept_settings(reading: ApplicationReading, besides: frozenset[str] = frozens
     return dict(first[1])
 
 
-def restore_cost(changelog_bytes: int | Missing) -> str:
-    """The cost of a full restore of one instance's local state, from the bytes of the application's changelogs."""
+def restore_cost(changelog_bytes: int | Missing, what: str = "a full restore") -> str:
+    """The cost of restoring one instance's local state, from the bytes of the changelogs that are read for it."""
     if isinstance(changelog_bytes, Missing):
-        return f"a full restore from the changelogs, whose size is not known: {changelog_bytes.missing}"
+        return f"{what} from the changelogs, whose size is not known: {changelog_bytes.missing}"
     seconds = _START_S + changelog_bytes / _RESTORE_BYTES_PER_S
     return (
-        f"a full restore from the changelogs: up to {changelog_bytes / 1_000_000:,.1f} MB in all of them, about "
+        f"{what} from the changelogs: up to {changelog_bytes / 1_000_000:,.1f} MB in all of them, about "
         f"{seconds:,.0f} s at {_RESTORE_BYTES_PER_S / 1_000_000:,.0f} MB/s"
     )
 
 
-def with_restore(cost: InstanceCost, changelog_bytes: int | Missing) -> InstanceCost:
-    """The cost of an instance whose local state is cleared."""
+def with_restore(cost: InstanceCost, changelog_bytes: int | Missing, what: str = "a full restore") -> InstanceCost:
+    """The cost of an instance whose local state is cleared, in whole or in part."""
     low, high = cost.gap_s
     restored_s = 0 if isinstance(changelog_bytes, Missing) else round(changelog_bytes / _RESTORE_BYTES_PER_S)
-    return replace(cost, gap_s=(low, high + restored_s), why=f"{cost.why}; then {restore_cost(changelog_bytes)}")
+    return replace(cost, gap_s=(low, high + restored_s), why=f"{cost.why}; then {restore_cost(changelog_bytes, what)}")
 
 
 def costs(declared: DeclaredApplication) -> Iterator[InstanceCost]:

@@ -18,6 +18,7 @@ from kstreams_runbooks.decide.plans.basis import (
 from kstreams_runbooks.decide.plans.way_back import Move, Undone, guard_of
 from kstreams_runbooks.errors import Inconclusive, Refused
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
+from kstreams_runbooks.model.local_state import NO_DIRECTORIES
 from kstreams_runbooks.model.readings.readings import (
     ApplicationReading,
     Deployment,
@@ -173,7 +174,7 @@ def _is_stopped(reading: ApplicationReading, name: str) -> bool:
 
 
 def _clears(bounces: tuple[Bounce, ...], instance: str) -> bool:
-    return any(bounce.clear_state and bounce.takes(instance) for bounce in bounces)
+    return any(bounce.clears is not None and bounce.takes(instance) for bounce in bounces)
 
 
 def _at_once(undone: Undone, todo: dict[str, tuple[Move, ...]]) -> Iterator[Bounce]:
@@ -192,7 +193,10 @@ def _at_once(undone: Undone, todo: dict[str, tuple[Move, ...]]) -> Iterator[Boun
         )
     release, settings, library = before[0]
     clear = any(move.clears_state for move in undone.moves)
-    yield Bounce(1, release, settings, other_library(release, library), clear_state=clear)
+    deletes = NO_DIRECTORIES
+    for move in undone.moves:
+        deletes = deletes.joined(move.deletes)
+    yield Bounce(1, release, settings, other_library(release, library), clear_state=clear, deletes=deletes)
 
 
 def _stages(todo: Mapping[str, tuple[Move, ...]], guards: Mapping[str, DeployedInstance]) -> Iterator[Bounce]:
@@ -287,6 +291,16 @@ def _findings(
             "changelogs",
             "KIP-1035; tests/long/test_undo.py",
         )
+    for bounce in bounces:
+        if bounce.deletes.names and not bounce.clear_state:
+            yield Finding(
+                "undo-deletes-task-directories",
+                "warning",
+                declared.name,
+                f"{bounce.deletes.what} of every instance fit no task of {bounce.release}, or no store of it: deleted "
+                "between stop and start",
+                "tests/long/test_left_directories.py",
+            )
     for instance in dict.fromkeys(move.instance for move in undone.moves):
         if not any(bounce.takes(instance) for bounce in bounces):
             yield Finding(

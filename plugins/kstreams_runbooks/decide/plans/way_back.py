@@ -7,6 +7,7 @@ from kstreams_runbooks.decide.plans.leg import question_between
 from kstreams_runbooks.decide.releases.downgrade import owed
 from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
+from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
 from kstreams_runbooks.model.readings.readings import ApplicationReading
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.rules import UpgradePathRules
@@ -17,7 +18,8 @@ from kstreams_runbooks.model.runs.plan import DeployedInstance
 class Move:
     """One card as undo needs it: the instance, its states before and after, and the bounce of its run.
 
-    `clears_state`: files that the later state leaves on the disk cannot be opened by the earlier one.
+    `clears_state`: files that the later state leaves on the disk cannot be opened by the earlier one. `deletes` are
+    task directories on which the earlier one may not start.
     """
 
     instance: str
@@ -25,6 +27,7 @@ class Move:
     before: DeployedInstance
     after: DeployedInstance
     clears_state: bool
+    deletes: TaskDirectories = NO_DIRECTORIES
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from kstreams_runbooks.fleet.deployers.command import Command, CommandSettings
 from kstreams_runbooks.fleet.deployers.environment import CommandEnvironment
 from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.address import printable
+from kstreams_runbooks.model.local_state import Directories, TaskDirectories, shown
 from kstreams_runbooks.model.readings.readings import Deployment, Taken
 from kstreams_runbooks.model.readings.states import is_down, is_up
 from kstreams_runbooks.model.target import Target
@@ -61,10 +62,10 @@ class CommandDeployer:
         """BadInput for an unknown release, WriteRefused for a setting that no runbook sets and for any obstacle."""
         self._guarded(instance, target)
 
-    def check_clear_state(self, instance: str) -> None:
-        """BadInput if no clear_state command is declared."""
+    def check_clear_state(self, instance: str, directories: Directories = ()) -> None:
+        """BadInput if no clear_state command is declared, or only one that deletes more than these directories."""
         self._one(instance)
-        self._clearing()
+        self._clearing(directories)
 
     def apply(self, instance: str, target: Target) -> None:
         """Let the command set both; it is not called if they are set already."""
@@ -103,10 +104,10 @@ class CommandDeployer:
         if not is_up(after.process):
             raise Refused(f"{instance}: start ended with 0, but prints the process {after.process}; read its log")
 
-    def clear_state(self, instance: str) -> None:
-        """Let the command delete it; WriteRefused while the process lives, BadInput if no command is declared."""
+    def clear_state(self, instance: str, directories: Directories = ()) -> None:
+        """Let the command delete it; WriteRefused while the process lives, BadInput as `check_clear_state`."""
         self._one(instance)
-        command = self._clearing()
+        command = self._clearing(directories)
         now = self._now(instance)
         # In a dry run the stop before this was only recorded.
         if not _is_gone(now) and not self._dry_run:
@@ -114,9 +115,10 @@ class CommandDeployer:
                 f"{instance}: the instances command prints the process {now.process}, pid {now.pid}; its state is not "
                 "cleared while it runs"
             )
-        if self._recorded(f"delete the local state of {instance}"):
+        what = f"task directories {', '.join(shown(directories))}" if directories else "local state"
+        if self._recorded(f"delete the {what} of {instance}"):
             return
-        self._done(instance, "clear_state", command)
+        self._done(instance, "clear_state", command, directories=directories)
 
     def topology(self, target: Target) -> str:
         """Output of the topology command for the release; kept for the life of this deployer."""
@@ -127,37 +129,54 @@ class CommandDeployer:
             )
         return self._topologies[target]
 
-    def manual_commands(self, instance: str, target: Target, *, clear_state: bool = False) -> list[str]:
+    def manual_commands(self, instance: str, target: Target, *, clears: TaskDirectories | None = None) -> list[str]:
         """The team's own commands: stop, clear the local state if requested, apply, start."""
         self._one(instance)
         refuse_others(instance, target, self._settable)
         commands = self._settings.commands
-        clear = [commands.clear_state] if clear_state and commands.clear_state else []
-        told = [f"# {sentence(request_sentence('clear_state', instance))}"] if clear_state and not clear else []
-        values = self._values(instance, target)
+        names = () if clears is None else clears.names
+        can = commands.clear_state if clears is not None and not self._cannot_clear(names) else None
+        clear = [] if can is None else [can]
+        wanted = sentence(request_sentence("clear_state", instance, directories=names))
+        told = [f"# {wanted}"] if clears is not None and can is None else []
+        values = self._values(instance, target, names)
         return [
             pasted(filled(commands.stop, values)),
             *told,
             *(pasted(filled(each, values)) for each in (*clear, commands.apply, commands.start)),
         ]
 
-    def request(self, wish: Wish, instance: str, target: Target | None = None) -> str:
+    def request(self, wish: Wish, instance: str, target: Target | None = None, directories: Directories = ()) -> str:
         """The request to a person."""
         artifact = "" if target is None else self._settings.releases.get(target.release, "")
-        return request_sentence(wish, instance, target, artifact)
+        return request_sentence(wish, instance, target, artifact, directories)
 
     def _one(self, instance: str) -> None:
         if instance not in self._instances:
             raise BadInput(f"instance {instance!r} is not declared (declared: {', '.join(self._instances)})")
 
-    def _clearing(self) -> Command:
+    def _clearing(self, directories: Directories) -> Command:
+        command = self._settings.commands.clear_state
+        why = self._cannot_clear(directories)
+        if command is None or why:
+            raise BadInput(why)
+        return command
+
+    def _cannot_clear(self, directories: Directories) -> str:
+        """Why the declared command cannot delete these directories alone; empty if it can."""
         command = self._settings.commands.clear_state
         if command is None:
-            raise BadInput(
+            return (
                 "local state cannot be cleared: no clear_state command is declared; declare "
                 "deployer.commands.clear_state, or clear it manually"
             )
-        return command
+        if directories and not self._settings.commands.clears_directories:
+            return (
+                f"task directories {', '.join(shown(directories))} cannot be deleted alone: "
+                "deployer.commands.clear_state takes no {directories} and deletes all local state; add {directories} "
+                "to it, or choose local_state=all or local_state=keep"
+            )
+        return ""
 
     def _guarded(self, instance: str, target: Target) -> Deployment:
         """The present settings, if nothing prevents setting `target`."""
@@ -186,18 +205,27 @@ class CommandDeployer:
             self.would_write.append(sentence)
         return self._dry_run
 
-    def _done(self, instance: str, verb: str, command: Command, target: Target = _NO_TARGET) -> Deployment:
+    def _done(
+        self,
+        instance: str,
+        verb: str,
+        command: Command,
+        target: Target = _NO_TARGET,
+        *,
+        directories: Directories = (),
+    ) -> Deployment:
         """Run a command that changes something; returns the instance from its output."""
         if self._dry_run:
             raise WriteRefused(f"{instance}: {verb} is refused: this deployer only reads")
-        text = run_script(instance, verb, command, self._values(instance, target), self._settings.environment)
+        values = self._values(instance, target, directories)
+        text = run_script(instance, verb, command, values, self._settings.environment)
         who = f"{instance}: {verb} ({printable(command.run[0])})"
         for one in parsed(text, InstancesDocument, who).instances:
             if one.instance == instance:
                 return deployment_of(one, _taken("command", command), self._settable)
         raise Inconclusive(f"{who} ended with 0, but does not print {instance}; its effect is unknown")
 
-    def _values(self, instance: str, target: Target) -> dict[str, str]:
+    def _values(self, instance: str, target: Target, directories: Directories = ()) -> dict[str, str]:
         return {
             "application_id": self._application_id,
             "instance": instance,
@@ -205,6 +233,7 @@ class CommandDeployer:
             # A person can still name a release whose declaration has been removed.
             "artifact": self._settings.releases.get(target.release, target.release),
             "settings": json.dumps(dict(target.settings), sort_keys=True, separators=(",", ":")),
+            "directories": ",".join(shown(directories)) or "*",
         }
 
 

@@ -20,6 +20,7 @@ from kstreams_runbooks.deployers.supervisord.xmlrpc import ALREADY_STARTED, NOT_
 from kstreams_runbooks.errors import BadInput, Refused, WriteRefused
 from kstreams_runbooks.fleet.deployers.supervisord import SupervisordInstance, SupervisordSettings
 from kstreams_runbooks.model.abilities import Abilities
+from kstreams_runbooks.model.local_state import Directories, TaskDirectories, shown
 from kstreams_runbooks.model.readings.readings import Deployment, Missing, ProcessState, Taken
 from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.properties import dump, write_atomically
@@ -74,7 +75,7 @@ class SupervisordDeployer:
         """BadInput for an unknown release, WriteRefused for a setting that no runbook sets and for any obstacle."""
         self._guarded(instance, target)
 
-    def check_clear_state(self, instance: str) -> None:
+    def check_clear_state(self, instance: str, directories: Directories = ()) -> None:  # noqa: ARG002 - as for all
         """Check the instance's directory as `clear_state` would: BadInput, WriteRefused."""
         state_directory.application_directory(_state_dir(self._one(instance)), self._application_id)
 
@@ -148,8 +149,8 @@ class SupervisordDeployer:
                 return
             self._in_time(info, instance, deadline)
 
-    def clear_state(self, instance: str) -> None:
-        """Delete `<state_dir>/<application.id>/*`; WriteRefused while a process of the instance lives."""
+    def clear_state(self, instance: str, directories: Directories = ()) -> None:
+        """Delete `<state_dir>/<application.id>/*`, or these directories in it; WriteRefused while its process lives."""
         one = self._one(instance)
         info = self._info(one)
         # In a dry run the stop before this was only recorded.
@@ -159,10 +160,11 @@ class SupervisordDeployer:
             )
         state_dir = _state_dir(one)
         target = state_directory.application_directory(state_dir, self._application_id)
-        if self._recorded(f"delete everything in {target}"):
+        what = f"task directories {', '.join(shown(directories))}" if directories else "everything"
+        if self._recorded(f"delete {what} in {target}"):
             return
         try:
-            state_directory.clear(state_dir, self._application_id)
+            state_directory.clear(state_dir, self._application_id, directories)
         except OSError as error:
             raise Refused(
                 f"{target}: not wholly cleared ({error.strerror}: {error.filename}); clear it again"
@@ -174,7 +176,7 @@ class SupervisordDeployer:
             self._topologies[target] = self._printed_topology(target.release)
         return self._topologies[target]
 
-    def manual_commands(self, instance: str, target: Target, *, clear_state: bool = False) -> list[str]:
+    def manual_commands(self, instance: str, target: Target, *, clears: TaskDirectories | None = None) -> list[str]:
         """The same in a shell: stop, clear the local state if requested, write the file, start."""
         one = self._one(instance)
         refuse_others(instance, target, self._settable)
@@ -182,13 +184,14 @@ class SupervisordDeployer:
         path = Path(one.directory) / FILE
         lines = dump({RELEASE: target.release, **dict(target.settings)}).splitlines()
         write = " > ".join((pasted(("printf", "%s\\n", *lines)), pasted([str(path)])))
-        clear = [pasted(("rm", "-rf", str(_state_dir(one) / self._application_id)))] if clear_state else []
+        state = _state_dir(one) / self._application_id
+        clear = [] if clears is None else [_removal(state, clears.names)]
         return [pasted((*control, "stop", one.program)), *clear, write, pasted((*control, "start", one.program))]
 
-    def request(self, wish: Wish, instance: str, target: Target | None = None) -> str:
+    def request(self, wish: Wish, instance: str, target: Target | None = None, directories: Directories = ()) -> str:
         """The request to a person."""
         self._one(instance)
-        return request_sentence(wish, instance, target)
+        return request_sentence(wish, instance, target, directories=directories)
 
     def _one(self, instance: str) -> SupervisordInstance:
         try:
@@ -324,6 +327,12 @@ class SupervisordDeployer:
             last = tail_of(done.err.decode("utf-8", "replace")) or "nothing on stderr"
             raise Refused(f"{who} not printed (exit {done.code}: {last})")
         return printed[at:].rstrip() + "\n"
+
+
+def _removal(state: Path, directories: Directories) -> str:
+    """The command that deletes all state, or these directories in it: the shell fills in the `*`."""
+    words = [f"{pasted([str(state)])}/{path}" for path in state_directory.paths(directories)]
+    return " ".join(("rm", "-rf", *(words or [pasted([str(state)])])))
 
 
 def _state_dir(one: SupervisordInstance) -> Path:

@@ -11,6 +11,7 @@ from kstreams_runbooks.fleet.deployers.base import (
     DeployerDeclaration,
     Instance,
     apart,
+    placeholders,
     require,
 )
 from kstreams_runbooks.fleet.values import Amount, CommandLine, FleetModel
@@ -40,6 +41,7 @@ def _about(*names: str, needed: tuple[tuple[str, ...], ...] = ()) -> AfterValida
 Everything = Annotated[Command, _about()]
 OneInstance = Annotated[Command, _about("instance", needed=(("instance",),))]
 OneRelease = Annotated[Command, _about(*_RELEASE, needed=(_RELEASE,))]
+ClearedInstance = Annotated[Command, _about("instance", "directories", needed=(("instance",),))]
 WhatToRun = Annotated[
     Command, _about("instance", *_RELEASE, "settings", needed=(("instance",), _RELEASE, ("settings",)))
 ]
@@ -64,12 +66,20 @@ class Commands(FleetModel):
     apply: WhatToRun = Field(description="sets {release} and exactly {settings} of {instance} for its next start")
     stop: OneInstance = Field(description="stops {instance} and returns when its process is gone")
     start: OneInstance = Field(description="starts {instance} and returns when its process is up")
-    clear_state: OneInstance | None = Field(
-        default=None, description="deletes the application's local state of {instance}, which is stopped"
+    clear_state: ClearedInstance | None = Field(
+        default=None,
+        description="deletes the application's local state of {instance}, which is stopped; with {directories} these "
+        "task directories alone, such as `1_*,2_3`, or `*` for everything",
     )
     topology: OneRelease | None = Field(
         default=None, description="prints the topology description of {release} as one JSON document"
     )
+
+    @property
+    def clears_directories(self) -> bool:
+        """Whether clear_state can delete single task directories."""
+        run = () if self.clear_state is None else self.clear_state.run
+        return any("directories" in placeholders(word, ("application_id", "instance", "directories")) for word in run)
 
 
 class CommandSettings(DeployerDeclaration):

@@ -7,10 +7,14 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass
 
+from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
 from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.model.verdicts import Finding
 
 _EXPLAINING = frozenset({"costs", "findings", "undo", "title", "worst_case", "then"})
+
+# Fields that plans of older releases lack: their digests stay as they were.
+_LATER = frozenset({"deletes", "undo_deletes"})
 
 
 def deployed(release: str, settings: tuple[tuple[str, str], ...]) -> str:
@@ -24,8 +28,9 @@ class Bounce:
     """One step of a plan: its instances end on `release` with exactly `settings` set by the runbook.
 
     `library` is the Kafka Streams release inside `release`, empty if the release is named after it. `instances` are
-    its instances, empty for all of them. With `clear_state` local state is deleted between stop and start; with
-    `after_drain` the records in the repartition topics are read to their end before the first instance is stopped.
+    its instances, empty for all of them. With `clear_state` all local state is deleted between stop and start, with
+    `deletes` these task directories; `undo_deletes` are those that an undo of this bounce deletes. With `after_drain`
+    the records in the repartition topics are read to their end before the first instance is stopped.
     """
 
     number: int
@@ -35,6 +40,13 @@ class Bounce:
     instances: tuple[str, ...] = ()
     clear_state: bool = False
     after_drain: bool = False
+    deletes: TaskDirectories = NO_DIRECTORIES
+    undo_deletes: TaskDirectories = NO_DIRECTORIES
+
+    @property
+    def clears(self) -> TaskDirectories | None:
+        """The local state that is deleted between stop and start: all of it if it names no directory, None for none."""
+        return self.deletes if self.clear_state or self.deletes.names else None
 
     @property
     def version(self) -> str:
@@ -60,7 +72,7 @@ class Bounce:
         """The actions of this bounce, for a person."""
         return (
             f"bounce {self.number}: {self.deployed}"
-            + (", local state cleared first" if self.clear_state else "")
+            + (f", {self.clears.what} cleared first" if self.clears is not None else "")
             + (", once the repartition topics are drained" if self.after_drain else "")
         )
 
@@ -149,5 +161,9 @@ class Plan:
         Explanations of the plan may carry measured figures: they do not bind.
         """
         binding = {name: value for name, value in asdict(self).items() if name not in _EXPLAINING}
+        binding["bounces"] = [
+            {name: value for name, value in bounce.items() if name not in _LATER or any(value.values())}
+            for bounce in binding["bounces"]
+        ]
         text = json.dumps(binding, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         return hashlib.sha256(text.encode(errors="backslashreplace")).hexdigest()[:16]

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from kstreams_runbooks.decide.change.library import LIBRARY_CHANGED
 from kstreams_runbooks.decide.runbooks import runbook, start_command
+from kstreams_runbooks.model.local_state import shown
 from kstreams_runbooks.present.change.gaps import gap_lines, left_open
 from kstreams_runbooks.wording import sentence
 
@@ -78,8 +79,8 @@ def _happens(plan: Mapping[str, Any]) -> Iterator[str]:
     for store in plan["restores"]:
         size = "" if store["bytes"] is None else f", {store['bytes']:,} bytes"
         yield f"store {store['store']} restores in full from {store['changelog']}: {store['why']}{size}"
-    for directory in plan["stale_task_directories"]:
-        yield f"task directories {directory}* are no longer used"
+    for directory in shown(plan["stale_task_directories"]):
+        yield f"task directories {directory} are no longer used"
 
 
 def _changes(plan: Mapping[str, Any]) -> Iterator[str]:

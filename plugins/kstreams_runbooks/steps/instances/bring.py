@@ -50,7 +50,7 @@ def bring(run: Run, bounce: Bounce, reading: ApplicationReading, instance: Insta
         name,
         bounce.target,
         remove_members=(lambda: remove(run, members)) if members else None,
-        clear_state=bounce.clear_state,
+        clears=bounce.clears,
         log=run.say,
     )
     run.keep("write", "restart", {"instance": name, "bounce": bounce.number, "times": encode(times)})

@@ -8,7 +8,6 @@ from kstreams_runbooks.decide.instances.deployed import left_in_group, old_start
 from kstreams_runbooks.decide.instances.members import settings_text
 from kstreams_runbooks.decide.instances.rolling import in_place
 from kstreams_runbooks.decide.runs.message import needs_you
-from kstreams_runbooks.deployers.requests import Wish
 from kstreams_runbooks.errors import Inconclusive
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Deployment, InstanceReading, Start
@@ -66,9 +65,14 @@ def remove_left(run: Run, reading: ApplicationReading, awaited: Awaited) -> Awai
 
 def _requests(run: Run, bounce: Bounce, name: str) -> list[str]:
     """What the person does, in this order; the deletion of state is the one thing that cannot be observed."""
-    cleared: tuple[Wish, ...] = ("stop", "clear_state") if bounce.clear_state else ()
     deploy = run.deployer.request("deploy", name, bounce.target)
-    return [*(run.deployer.request(wish, name) for wish in cleared), deploy]
+    if bounce.clears is None:
+        return [deploy]
+    return [
+        run.deployer.request("stop", name),
+        run.deployer.request("clear_state", name, directories=bounce.clears.names),
+        deploy,
+    ]
 
 
 def _start_at_request(run: Run, bounce: Bounce, name: str) -> Start | None:

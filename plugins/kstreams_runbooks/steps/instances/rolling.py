@@ -214,11 +214,11 @@ def _rehearse_one(run: Run, bounce: Bounce, name: str) -> None:
             name,
             bounce.target,
             remove_members=None,
-            clear_state=bounce.clear_state,
+            clears=bounce.clears,
             log=lambda _: None,
         )
         return
-    if bounce.clear_state:
+    if bounce.clears is not None:
         run.deployer.stop(name)
-        run.deployer.clear_state(name)
+        run.deployer.clear_state(name, bounce.clears.names)
     run.deployer.apply(name, bounce.target)

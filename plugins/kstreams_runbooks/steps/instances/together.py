@@ -91,7 +91,7 @@ def start_all(run: Run, bounce: Bounce) -> None:
     require_topics_still(run, reading, f"{', '.join(one.instance for one in waiting)} not started", down=True)
     names = [one.instance for one in waiting]
     if not run.deployer.abilities.act:
-        cleared = [run.deployer.request("clear_state", name) for name in names] if bounce.clear_state else []
+        cleared = _cleared_requests(run, bounce, names)
         wanted = [run.deployer.request("deploy", name, bounce.target) for name in names]
         _request(run, waiting, [*cleared, *wanted], lambda _: False)
     run.say(f"{', '.join(names)}: start with {bounce.deployed}, all at once")
@@ -102,7 +102,7 @@ def start_all(run: Run, bounce: Bounce) -> None:
             name,
             bounce.target,
             remove_members=None,
-            clear_state=bounce.clear_state,
+            clears=bounce.clears,
             log=run.say,
         )
 
@@ -127,6 +127,13 @@ def _request(
         f"{run.task_id} waits for a person: {', '.join(one.instance for one in instances)} as asked above; do it, then "
         f"clear {run.task_id} and what follows it"
     )
+
+
+def _cleared_requests(run: Run, bounce: Bounce, names: Iterable[str]) -> list[str]:
+    """The requests to delete local state, one for each instance; none if the bounce deletes nothing."""
+    if (clears := bounce.clears) is None:
+        return []
+    return [run.deployer.request("clear_state", name, directories=clears.names) for name in names]
 
 
 def _is_down(instance: InstanceReading) -> bool:
@@ -165,8 +172,8 @@ def rehearse_at_once(run: Run, bounce: Bounce) -> None:
         run.deployer.stop(name)
     run.deployer.would_write.append(f"remove every member of group {run.application.application_id} until it is EMPTY")
     for name in run.plan().facts.instances:
-        if bounce.clear_state:
-            run.deployer.would_write.append(f"delete the local state of {name}")
+        if bounce.clears is not None:
+            run.deployer.would_write.append(f"delete {bounce.clears.what} of {name}")
         run.deployer.apply(name, bounce.target)
         run.deployer.would_write.append(f"start {name}")
     for line in run.deployer.would_write:
@@ -181,8 +188,8 @@ def _guard(run: Run, reading: ApplicationReading, bounce: Bounce) -> None:
     require_as_planned(run, bounce, reading, reading.instances[0].instance, "nothing more is touched")
     for instance in reading.instances:
         run.deployer.check_apply(instance.instance, bounce.target)
-        if bounce.clear_state:
-            run.deployer.check_clear_state(instance.instance)
+        if bounce.clears is not None:
+            run.deployer.check_clear_state(instance.instance, bounce.clears.names)
 
 
 def _empty(run: Run, members: tuple[MemberReading, ...]) -> None:

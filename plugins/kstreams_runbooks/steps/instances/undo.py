@@ -76,8 +76,8 @@ def plan_undo() -> Any:
             for bounce in made.bounces:
                 if bounce.takes(name):
                     run.deployer.check_apply(name, bounce.target)
-                    if bounce.clear_state:
-                        run.deployer.check_clear_state(name)
+                    if bounce.clears is not None:
+                        run.deployer.check_clear_state(name, bounce.clears.names)
         findings = require_topics(run, reading, made.bounces)
         store(run, replace(made, findings=(*made.findings, *findings)))
 
@@ -252,4 +252,4 @@ def _move(card: Card) -> Move:
             f"both); go back manually: {card.undo}"
         )
     clears = clears_state(facts.before.version, facts.after.version, upgrade_path_rules())
-    return Move(card.object, facts.bounce, facts.before, facts.after, clears)
+    return Move(card.object, facts.bounce, facts.before, facts.after, clears, facts.deletes)

@@ -2,10 +2,12 @@
 
 from kstreams_runbooks.decide.instances.members import members_of
 from kstreams_runbooks.decide.plans.basis import deployed_instance, restore_cost
+from kstreams_runbooks.decide.plans.local_state import RESTORED
 from kstreams_runbooks.decide.releases.downgrade import clears_state
 from kstreams_runbooks.decide.topology.names import is_changelog
 from kstreams_runbooks.errors import Inconclusive
 from kstreams_runbooks.ledger.codec import decode, encode
+from kstreams_runbooks.model.local_state import NO_DIRECTORIES
 from kstreams_runbooks.model.readings.readings import (
     ApplicationReading,
     InstanceReading,
@@ -37,7 +39,11 @@ def write_card(
     # From the last bounce of a library bump on, the application writes the new record format.
     final = plan.runbook == "library_bump" and bounce.number > 1 and bounce.number == plan.bounces[-1].number
     clear = clears_state(before.version, bounce.version, upgrade_path_rules())
-    cost = "one restart" + (f", and {restore_cost(bytes_to_restore(run, reading))}" if clear else "")
+    deletes = bounce.undo_deletes
+    clears = NO_DIRECTORIES if clear else deletes if deletes.names else None
+    restored = bytes_to_restore(run, reading) if clear else bytes_of_topics(run, reading, deletes.changelogs)
+    restore = restore_cost(restored) if clear else restore_cost(restored, RESTORED)
+    cost = "one restart" + (f", and {restore}" if clear or deletes.changelogs else "")
     card = Card(
         run_key=run.key,
         seq=len(run.ledger.cards(run.key)) + 1,
@@ -45,7 +51,8 @@ def write_card(
         step=f"bounce {bounce.number}",
         object=instance.instance,
         what=f"{instance.instance}: {bounce.sentence}",
-        undo=f"{instance.instance} back to {before.deployed}" + (", local state cleared first" if clear else ""),
+        undo=f"{instance.instance} back to {before.deployed}"
+        + ("" if clears is None else f", {clears.what} cleared first"),
         cost=cost,
         data_affected=final,
         point_of_no_return=final,
@@ -56,7 +63,8 @@ def write_card(
                 after=DeployedInstance(instance.instance, bounce.release, bounce.settings, bounce.version),
                 previous=previous,
                 members=members,
-                by_hand=tuple(run.deployer.manual_commands(instance.instance, before.target, clear_state=clear)),
+                by_hand=tuple(run.deployer.manual_commands(instance.instance, before.target, clears=clears)),
+                deletes=deletes,
             )
         ),
         at_ms=now_ms(),
@@ -86,6 +94,17 @@ def members_in_group(run: Run, reading: ApplicationReading, instance: InstanceRe
         present = {member.member_id for member in group.members}
         known |= {member.member_id: member for member in undo_facts(card).members if member.member_id in present}
     return tuple(known.values())
+
+
+def bytes_of_topics(run: Run, reading: ApplicationReading, topics: tuple[str, ...]) -> int | Missing:
+    """Bytes of those of `topics` that the cluster has."""
+    if isinstance(reading.topics, Missing):
+        return reading.topics
+    names = {topic.name for topic in reading.topics} & set(topics)
+    if not names:
+        return 0
+    with ClusterReader(run.kafka) as reader:
+        return reader.log_bytes(sorted(names))
 
 
 def bytes_to_restore(run: Run, reading: ApplicationReading) -> int | Missing:

@@ -7,14 +7,17 @@ from typing import Any
 from kstreams_runbooks.decide.change.preflight import may_be_rolled
 from kstreams_runbooks.decide.instances.check import of_the_future, ready_for_change
 from kstreams_runbooks.decide.plans.bump import bump_plan
+from kstreams_runbooks.decide.plans.local_state import KEEP, STALE, cleared_state, with_cleared_state
 from kstreams_runbooks.decide.plans.restart import restart_plan
 from kstreams_runbooks.errors import BadInput, Drifted, Inconclusive, Refused
 from kstreams_runbooks.ledger.codec import decode, encode
-from kstreams_runbooks.model.readings.readings import ApplicationReading
+from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Finding, Verdict
 from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
 from kstreams_runbooks.steps.approval.code import code_digest
+from kstreams_runbooks.steps.plan.cards import bytes_of_topics
 from kstreams_runbooks.steps.plan.fitting import require_topics
 from kstreams_runbooks.steps.plan.releases import before_a_roll, known_of, settings_between
 from kstreams_runbooks.steps.run.run import Run, now_ms
@@ -131,8 +134,8 @@ def rolling_bounce(run: Run, reading: ApplicationReading, findings: tuple[Findin
 
 
 def stop_and_restart(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...]) -> Plan:
-    """The same plan with every instance down at once."""
-    return _restart(run, reading, findings, at_once=True)
+    """The same plan with every instance down at once, and with the local state that is deleted meanwhile."""
+    return _with_cleared_state(run, reading, _restart(run, reading, findings, at_once=True))
 
 
 def _restart(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...], *, at_once: bool) -> Plan:
@@ -162,10 +165,9 @@ def _with_what_it_changes(run: Run, reading: ApplicationReading, made: Plan) -> 
     settings. The added findings explain the plan to the approver and are not part of its digest.
     """
     made = replace(made, findings=(*made.findings, *require_topics(run, reading, made.bounces)))
-    target = made.bounces[-1].target
-    if {one.release for one in made.facts.at_start} == {target.release}:
+    if _stays(made):
         return made
-    before, after = before_a_roll(run, reading, target)
+    before, after = before_a_roll(run, reading, made.bounces[-1].target)
     verdict = run.decide(
         may_be_rolled,
         before=before,
@@ -180,6 +182,37 @@ def _with_what_it_changes(run: Run, reading: ApplicationReading, made: Plan) -> 
         run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
     run.demand(verdict)
     return replace(made, findings=(*made.findings, *verdict.findings))
+
+
+def _with_cleared_state(run: Run, reading: ApplicationReading, made: Plan) -> Plan:
+    """The plan with the local state that the form's field chooses; refused here if a deployer cannot delete it."""
+    choice = str(run.record.params.get("local_state") or STALE)
+    before: tuple[Described, ...] = ()
+    after: Described | Missing | None = None
+    if choice != KEEP and not (choice == STALE and _stays(made)):
+        before, after = before_a_roll(run, reading, made.bounces[-1].target)
+    cleared = run.decide(
+        cleared_state,
+        choice=choice,
+        before=before,
+        after=None if _stays(made) else after,
+        known=known_of(run, reading),
+    )
+    if cleared.everything or cleared.deletes.names:
+        for name in made.facts.instances:
+            run.deployer.check_clear_state(name, cleared.deletes.names)
+    return run.decide(
+        with_cleared_state,
+        plan=made,
+        cleared=cleared,
+        changelog_bytes=bytes_of_topics(run, reading, cleared.deletes.changelogs),
+        undo_bytes=bytes_of_topics(run, reading, cleared.undo_deletes.changelogs),
+    )
+
+
+def _stays(made: Plan) -> bool:
+    """Whether every instance has the planned release already: a description has no settings, so nothing is compared."""
+    return {one.release for one in made.facts.at_start} == {made.bounces[-1].target.release}
 
 
 def _given(settings: Any) -> dict[str, str | None]:

@@ -73,6 +73,21 @@ def new_deployment() -> dict[str, Param]:
     }
 
 
+def local_state() -> dict[str, Param]:
+    """The field of the local state that is deleted while every instance is down."""
+    return {
+        "local_state": Param(
+            "stale",
+            type="string",
+            title="Local state",
+            description="Deleted on every instance between stop and start. stale: the task directories on which the "
+            "new release may not start, as the comparison of the topologies finds them; keep: nothing; all: everything "
+            "(it restores from the changelogs); or task directories by name: 1_*, 2_3.",
+            examples=["stale", "keep", "all"],
+        )
+    }
+
+
 def compared_release() -> dict[str, Param]:
     """Fields of the side to compare with what runs: a release as its deployer describes it, or a description."""
     return {

@@ -51,7 +51,7 @@ def test_the_facts_of_a_card_are_stored_as_ever() -> None:
     )
     facts = UndoFacts(1, before, after, Start(5, 7), (member("orders-1"),), ("supervisorctl restart orders-1",))
     kept = encode(facts)
-    assert list(kept) == ["bounce", "before", "after", "previous", "members", "by_hand"]
+    assert list(kept) == ["bounce", "before", "after", "previous", "members", "by_hand", "deletes"]
     assert kept["before"] == {
         "instance": "orders-1",
         "release": "3.4.1",

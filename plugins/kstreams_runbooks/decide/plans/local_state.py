@@ -1,0 +1,143 @@
+"""The local state that a stop and restart deletes, and what that costs."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from kstreams_runbooks.decide.change.described import Known, with_full_names
+from kstreams_runbooks.decide.comparison.compared import Compared, Side
+from kstreams_runbooks.decide.comparison.directories import changelogs_in, directories_to_delete, directories_to_undo
+from kstreams_runbooks.decide.comparison.prediction import changelog_topics
+from kstreams_runbooks.decide.plans.basis import with_restore
+from kstreams_runbooks.decide.topology.described import parsed
+from kstreams_runbooks.decide.topology.names import is_changelog
+from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
+from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.topology.declaration import Described
+from kstreams_runbooks.model.verdicts import Finding
+from kstreams_runbooks.wording import first_of, outside
+
+STALE, KEEP, ALL = "stale", "keep", "all"
+RESTORED = "a restore of the stores in deleted directories"
+# `1_*`, `1_3`, or with the name of a topology before it.
+_NAME = re.compile(r"(?:[a-zA-Z0-9._-]+__)?\d{1,9}_(?:\*|\d{1,9})")
+_SOURCE = "S. Blee-Goldman, guide to Kafka Streams upgrades (Responsive, Kafka Streams 101), local state cleanup"
+_MOST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ClearedState:
+    """What a run deletes of each instance's local state: `everything`, or the directories of `deletes`.
+
+    `undo_deletes` are those of its undo. `lost` are stores whose content no topic restores.
+    """
+
+    everything: bool = False
+    deletes: TaskDirectories = NO_DIRECTORIES
+    undo_deletes: TaskDirectories = NO_DIRECTORIES
+    lost: tuple[str, ...] = ()
+
+
+def cleared_state(
+    choice: str, before: tuple[Described, ...], after: Described | Missing | None, known: Known
+) -> ClearedState:
+    """The local state that goes, by the choice of the run and by the running versions and the wanted one.
+
+    `choice` is `stale` (directories on which the wanted version may not start), `keep`, `all`, or the directories
+    themselves (`1_*, 2_3`); BadInput if it is none of these. `after` is None if the topology stays, Missing if it is
+    unknown: nothing is stale then.
+    """
+    named = set(_directories(choice))
+    new = None if after is None or isinstance(after, Missing) else parsed(after)
+    compared = [with_full_names(old, new or old, known) for old in map(parsed, before)]
+    if choice == STALE:
+        deletes = _all(directories_to_delete(one) for one in compared)
+    elif choice == KEEP:
+        deletes = NO_DIRECTORIES
+    else:
+        deletes = TaskDirectories(tuple(sorted(named)), tuple(sorted(_restored(compared, named, known))))
+    places = {f"{place}_" for one in compared for place in one.before.store_places.values()}
+    gone = places if choice == ALL else set(deletes.names)
+    back = _all(directories_to_undo(one, gone) for one in compared) if choice != KEEP else NO_DIRECTORIES
+    lost = {store for one in compared for store in _lost(one.before, gone, known)}
+    return ClearedState(choice == ALL, deletes, back, tuple(sorted(lost)))
+
+
+def with_cleared_state(
+    plan: Plan, cleared: ClearedState, changelog_bytes: int | Missing, undo_bytes: int | Missing
+) -> Plan:
+    """The plan that deletes this local state between stop and start, with its cost and its findings.
+
+    `changelog_bytes` are restored after it, `undo_bytes` after an undo.
+    """
+    bounces = tuple(
+        replace(one, clear_state=cleared.everything, deletes=cleared.deletes, undo_deletes=cleared.undo_deletes)
+        for one in plan.bounces
+    )
+    if not any(bounce.clears for bounce in bounces):
+        return replace(plan, bounces=bounces)
+    what = "a full restore" if cleared.everything else RESTORED
+    costs = tuple(with_restore(cost, changelog_bytes, what) for cost in plan.costs)
+    findings = (*plan.findings, *_findings(plan, cleared, undo_bytes))
+    return replace(plan, bounces=bounces, costs=costs if cleared.deletes.changelogs else plan.costs, findings=findings)
+
+
+def _findings(plan: Plan, cleared: ClearedState, undo_bytes: int | Missing) -> Iterator[Finding]:
+    size = "an unknown number of" if isinstance(undo_bytes, Missing) else f"up to {undo_bytes / 1_000_000:,.1f}"
+    yield Finding(
+        "local-state-deleted",
+        "warning",
+        plan.application,
+        f"{cleared.deletes.what} of every instance: deleted between stop and start; an undo restores {size} MB from "
+        "the changelogs",
+        _SOURCE,
+    )
+    if cleared.lost:
+        yield Finding(
+            "local-state-lost",
+            "danger",
+            plan.application,
+            f"{first_of(list(cleared.lost), _MOST, ', ')}: no topic restores what the deleted directories hold of it, "
+            "and an undo does not bring it back; use local_state=keep if it is needed",
+            _SOURCE,
+        )
+
+
+def _directories(choice: str) -> tuple[str, ...]:
+    """The directories that the choice names, none for a word; BadInput for anything else."""
+    if choice in {STALE, KEEP, ALL}:
+        return ()
+    names = [name.strip() for name in choice.split(",")]
+    if wrong := [name for name in names if not _NAME.fullmatch(name)]:
+        raise BadInput(
+            f"local_state: {outside(wrong[0], 60)!r} is not a task directory (expected {STALE}, {KEEP}, {ALL}, or task "
+            "directories such as `1_*, 2_3`)"
+        )
+    return tuple(name.removesuffix("*") for name in names)
+
+
+def _all(found: Iterable[TaskDirectories]) -> TaskDirectories:
+    joined = NO_DIRECTORIES
+    for one in found:
+        joined = joined.joined(one)
+    return joined
+
+
+def _restored(compared: list[Compared], names: set[str], known: Known) -> set[str]:
+    """Topics read in full once these directories are deleted, all of them if none is named or nothing is compared."""
+    if not compared:
+        prefix = f"{known.application.application_id}-"
+        return {topic for topic in known.partitions if topic.startswith(prefix) and is_changelog(topic)}
+    if names:
+        return {topic for one in compared for topic in changelogs_in(one.after, names)}
+    return {topic for one in compared for topic in changelog_topics(one.after).values()}
+
+
+def _lost(side: Side, gone: set[str], known: Known) -> Iterator[str]:
+    """Stores in deleted directories whose topic the cluster does not have: they are not logged."""
+    subtopologies, topics = {name.rpartition("_")[0] for name in gone}, changelog_topics(side)
+    for store, place in side.store_places.items():
+        if place in subtopologies and topics[store] not in known.partitions:
+            yield f"store {store}"

@@ -1,0 +1,44 @@
+"""Local state of an instance that is deleted between its stop and its start."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+# Names of task directories as `TaskDirectories` has them; empty for all local state.
+Directories = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskDirectories:
+    """Task directories to delete on every instance, and the topics read in full once the application starts again.
+
+    `names` are directories under `<state.dir>/<application.id>`: `1_3`, or `1_` for every task of subtopology 1
+    (`name__1_` in a named topology). `changelogs` are full topic names.
+    """
+
+    names: Directories = ()
+    changelogs: tuple[str, ...] = ()
+
+    @property
+    def what(self) -> str:
+        """`task directories 1_*, 2_3`, or `local state` for all of it."""
+        return f"task directories {', '.join(shown(self.names))}" if self.names else "local state"
+
+    def joined(self, other: "TaskDirectories") -> "TaskDirectories":
+        """Both together, each name once."""
+        return TaskDirectories(
+            tuple(sorted({*self.names, *other.names})), tuple(sorted({*self.changelogs, *other.changelogs}))
+        )
+
+
+NO_DIRECTORIES = TaskDirectories()
+
+
+def shown(names: Iterable[str]) -> list[str]:
+    """The names as a person writes them: `1_*` for every task of subtopology 1."""
+    return [f"{name}*" if name.endswith("_") else name for name in names]
+
+
+def is_in(directory: str, names: Directories) -> bool:
+    """Whether a task directory is one of `names`, or of a subtopology among them."""
+    subtopology, _, partition = directory.rpartition("_")
+    return partition.isdecimal() and (directory in names or f"{subtopology}_" in names)

@@ -1,0 +1,61 @@
+"""The task directories that a stop and restart has to delete, and what restores once they are gone."""
+
+from dataclasses import replace
+
+from kstreams_runbooks.decide.comparison.compared import Compared, Side
+from kstreams_runbooks.decide.comparison.directories import directories_to_delete, directories_to_undo
+from kstreams_runbooks.decide.topology.text import parse_topology
+from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
+from kstreams_runbooks.model.topology.declaration import StoreKind
+from world.pairs import compared
+from world.sides import AUDITED, COUNTS, declaration
+
+
+def kept_as(kind: StoreKind, text: str = COUNTS) -> Side:
+    """The application that counts, with this kind of store."""
+    declared = declaration(*(("counts", "audit-repartition") if text == AUDITED else ("counts",)))
+    stores = {"counts": replace(declared.stores["counts"], kind=kind)}
+    return Side(parse_topology(text), replace(declared, stores=stores, config={"application.id": "orders"}))
+
+
+def test_a_number_that_goes_leaves_directories() -> None:
+    """The first of two subtopologies goes, and the second takes its number: on the way back the store moves again."""
+    change = compared("first-subtopology-removed")
+    forward = directories_to_delete(change)
+    back = directories_to_undo(change, set(forward.names))
+    assert forward.names
+    assert all(name.endswith("_") for name in forward.names)
+    assert back.names == ()
+    assert back.changelogs
+
+
+def test_a_global_table_that_takes_the_number_of_a_stream() -> None:
+    """Subtopology 0 is no task any more; on the way back the last number is none."""
+    change = compared("global-table-added-before-stream")
+    forward = directories_to_delete(change)
+    assert forward.names == ("0_",)
+    [moved] = forward.changelogs
+    back = directories_to_undo(change, {"0_"})
+    assert back == TaskDirectories(("1_",), (moved,))
+
+
+def test_a_global_table_behind_the_stream_moves_nothing() -> None:
+    """The closest change: every task keeps its directory."""
+    change = compared("global-table-added-behind-stream")
+    assert directories_to_delete(change) == NO_DIRECTORIES
+    assert directories_to_undo(change, set()) == NO_DIRECTORIES
+
+
+def test_a_store_that_becomes_versioned_reads_no_plain_files() -> None:
+    """The whole task directory goes, since its offsets say that the store is restored; undo does the same."""
+    change = Compared(kept_as("key_value"), kept_as("versioned"))
+    deleted = TaskDirectories(("1_",), ("orders-counts-changelog",))
+    assert directories_to_delete(change) == deleted
+    assert directories_to_undo(change, {"1_"}) == deleted
+
+
+def test_a_store_that_stays_versioned_keeps_its_files() -> None:
+    """The closest change: an operator next to it, and undo leaves no directory that fits no task."""
+    change = Compared(kept_as("versioned"), kept_as("versioned", AUDITED))
+    assert directories_to_delete(change) == NO_DIRECTORIES
+    assert directories_to_undo(change, set()).names == ("2_",)

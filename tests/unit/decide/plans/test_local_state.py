@@ -1,0 +1,123 @@
+"""The local state that a stop and restart deletes, by the choice of the run."""
+
+import hashlib
+import json
+from dataclasses import asdict, replace
+
+import pytest
+from kstreams_runbooks.decide.plans.local_state import ClearedState, cleared_state, with_cleared_state
+from kstreams_runbooks.decide.plans.restart import restart_plan
+from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
+from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.topology.declaration import Described
+from world.samples import NEW, declared, reading
+from world.sides import AFTER, AUDITED, BEFORE, declaration, described, known
+
+KNOWN = known(orders=4, orders_counts_changelog=4, orders_by_customer_repartition=4)
+COUNTS_LOG = "orders-counts-changelog"
+MORE = described(AUDITED, NEW, declaration("counts", "audit-repartition"))
+
+
+def chosen(choice: str, before: Described | None = BEFORE, after: Described | Missing | None = AFTER) -> ClearedState:
+    return cleared_state(choice, () if before is None else (before,), after, KNOWN)
+
+
+def plan() -> Plan:
+    return restart_plan(reading(), declared(), None, {}, (), (), "code", at_once=True)
+
+
+def test_stale_are_the_directories_of_no_task() -> None:
+    """A subtopology goes: its directories are deleted, and the way back has them anew."""
+    found = chosen("stale", MORE, BEFORE)
+    assert found == ClearedState(deletes=TaskDirectories(("2_",)))
+    assert chosen("stale", BEFORE, MORE) == ClearedState(undo_deletes=TaskDirectories(("2_",)))
+    assert chosen("stale") == ClearedState()
+
+
+@pytest.mark.parametrize("after", [None, Missing("no topology command")])
+def test_nothing_is_stale_where_nothing_is_compared(after: Missing | None) -> None:
+    """What is not known is not deleted."""
+    assert chosen("stale", None, after) == ClearedState()
+
+
+def test_keep_deletes_nothing_also_on_the_way_back() -> None:
+    """Who keeps the directories deletes them alone, or knows that they do no harm."""
+    assert chosen("keep", MORE, BEFORE) == ClearedState()
+
+
+def test_everything_restores_from_every_changelog() -> None:
+    """Undo finds what the new release restored: the store keeps its directory."""
+    found = chosen("all")
+    assert found == ClearedState(everything=True, deletes=TaskDirectories((), (COUNTS_LOG,)))
+    assert chosen("all", None, Missing("no topology command")) == found
+
+
+def test_directories_by_name() -> None:
+    """As a person writes them; what restores is known from the topology, and everything may where it is not."""
+    found = chosen("1_*, 2_3")
+    assert found.deletes == TaskDirectories(("1_", "2_3"), (COUNTS_LOG,))
+    assert chosen("0_*").deletes == TaskDirectories(("0_",))
+    assert chosen("east__0_*", None, None).deletes == TaskDirectories(("east__0_",), (COUNTS_LOG,))
+
+
+@pytest.mark.parametrize("choice", ["", "1", "1_", "../1_*", "1_*;rm", "stale, 1_*", "ALL"])
+def test_anything_else_is_bad_input(choice: str) -> None:
+    """One sentence with what is expected."""
+    with pytest.raises(BadInput, match=r"local_state: .* is not a task directory \(expected stale, keep, all, or"):
+        chosen(choice)
+
+
+def test_a_store_that_no_topic_restores_is_a_danger() -> None:
+    """Its topic does not exist: it is not logged."""
+    bare = replace(KNOWN, partitions={"orders": 4})
+    lost = cleared_state("1_*", (BEFORE,), AFTER, bare)
+    assert lost.lost == ("store counts",)
+    assert cleared_state("0_*", (BEFORE,), AFTER, bare).lost == ()
+    [_, danger] = with_cleared_state(plan(), lost, 0, 0).findings
+    assert (danger.severity, danger.id) == ("danger", "local-state-lost")
+    assert danger.message.startswith("store counts: no topic restores what the deleted directories hold of it")
+
+
+def test_the_plan_shows_what_is_deleted_and_what_that_costs() -> None:
+    """In the bounce, which is bound, and in the cost of each instance."""
+    cleared = ClearedState(False, TaskDirectories(("1_",), (COUNTS_LOG,)), TaskDirectories(("2_",), (COUNTS_LOG,)))
+    made = with_cleared_state(plan(), cleared, 600_000_000, 5_000_000)
+    [bounce] = made.bounces
+    assert bounce.sentence.endswith("task directories 1_* cleared first")
+    assert (bounce.clears, bounce.undo_deletes) == (cleared.deletes, cleared.undo_deletes)
+    assert "a restore of the stores in deleted directories from the changelogs: up to 600.0 MB" in made.costs[0].why
+    [finding] = made.findings
+    assert "deleted between stop and start; an undo restores up to 5.0 MB" in finding.message
+    assert made.digest != plan().digest
+
+
+def test_a_plan_that_deletes_nothing_stays_as_it_is() -> None:
+    """But for what its undo deletes."""
+    assert with_cleared_state(plan(), ClearedState(), 0, 0) == plan()
+    [bounce] = with_cleared_state(plan(), ClearedState(undo_deletes=TaskDirectories(("2_",))), 0, 0).bounces
+    assert (bounce.clears, bounce.deletes) == (None, NO_DIRECTORIES)
+    assert bounce.undo_deletes.names == ("2_",)
+
+
+def test_a_plan_that_deletes_nothing_keeps_the_digest_of_older_releases() -> None:
+    """Their plans have no such fields: a card or an approval of theirs still fits."""
+    binding = {
+        name: value
+        for name, value in asdict(plan()).items()
+        if name not in {"costs", "findings", "undo", "title", "worst_case", "then"}
+    }
+    for bounce in binding["bounces"]:
+        del bounce["deletes"], bounce["undo_deletes"]
+    text = json.dumps(binding, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    assert plan().digest == hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def test_all_local_state_without_a_known_size() -> None:
+    """The size is said to be unknown, never 0."""
+    cleared = ClearedState(True, TaskDirectories((), (COUNTS_LOG,)))
+    made = with_cleared_state(plan(), cleared, Missing("no answer"), Missing("no answer"))
+    assert made.bounces[0].clears == cleared.deletes
+    assert "a full restore from the changelogs, whose size is not known: no answer" in made.costs[0].why
+    assert "an undo restores an unknown number of MB" in made.findings[0].message
