@@ -52,6 +52,15 @@ class Side:
         return found
 
     @cached_property
+    def writers(self) -> dict[str, list[str]]:
+        """The sinks of each topic by name, without those whose extractor chooses it."""
+        found: dict[str, list[str]] = {}
+        for node in self.nodes.values():
+            if isinstance(node, Sink) and node.topic is not None:
+                found.setdefault(node.topic, []).append(node.name)
+        return found
+
+    @cached_property
     def keepers(self) -> dict[str, list[Processor]]:
         """The operators of each store; global ones apart."""
         found: dict[str, list[Processor]] = {}

@@ -92,7 +92,7 @@ def _read_before(side: Side, name: str) -> set[str]:
 def _askers(side: Side, topic: str) -> frozenset[str]:
     """Topics, operators and stores before the sink of a topic, in its own subtopology."""
     found: set[str] = set()
-    waiting = [name for name, node in side.nodes.items() if isinstance(node, Sink) and node.topic == topic]
+    waiting = [*side.writers.get(topic, ())]
     while waiting:
         node = side.nodes[waiting.pop()]
         if node.name not in found:

@@ -181,6 +181,7 @@ def _each(
     kind: SubjectKind, found: Counterparts, before: Mapping[str, str], after: Mapping[str, str]
 ) -> Iterator[Subject]:
     """Pairs, removed things, added things, and ambiguous ones."""
+    pairs = set(found.pairs)
     for old, new in found.pairs:
         facts: dict[str, Fact] = {
             "stays": True,
@@ -191,7 +192,7 @@ def _each(
             "generated_before": is_generated(old),
             "generated": is_generated(new),
             "shifted": old != new and is_generated(old) and is_generated(new),
-            "swapped": old != new and (new, old) in found.pairs,
+            "swapped": old != new and (new, old) in pairs,
             "name_was_anothers": old != new and new in before,
         }
         yield Subject(kind, new, facts, _said(new, old, before[old], after[new]))
