@@ -116,9 +116,9 @@ def _declared(compared: Compared, field: Unchanged, old: object, new: object) ->
 def _shown(side: Side, store: str) -> Shown:
     """What the names of the operators of a store show."""
     keepers = side.keepers.get(store, [])
-    for keeper in keepers:
+    for name in (stem(keeper.name) for keeper in keepers):
         for begins, kind in _KINDS:
-            if stem(keeper.name).startswith(begins):
+            if name.startswith(begins):
                 return kind
     generated = bool(keepers) and all(is_generated(one.name) for one in keepers)
     return "other" if generated or is_subscription_store(store) else "unknown"
