@@ -163,8 +163,7 @@ def _moves(compared: Compared, moved: list[str]) -> bool:
 
 
 def _keepers(side: Side, name: str) -> list[str]:
-    sinks = [node.name for node in side.nodes.values() if isinstance(node, Sink) and node.topic == name]
-    return [node.name for node in side.keepers.get(name, ())] or sinks
+    return [node.name for node in side.keepers.get(name, ())] or side.writers.get(name, [])
 
 
 def _upstream(side: Side, name: str) -> set[str]:

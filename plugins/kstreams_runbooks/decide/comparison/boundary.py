@@ -13,7 +13,6 @@ from kstreams_runbooks.decide.topology.graph import store_roles
 from kstreams_runbooks.decide.topology.partitions import joined_topics
 from kstreams_runbooks.model.topology.change import Fact, Subject, Undeclared
 from kstreams_runbooks.model.topology.declaration import DeclaredTopic
-from kstreams_runbooks.model.topology.topology import Sink
 
 # A topic that fills no store together with another.
 _ALONE: tuple[bool | None, tuple[str, ...]] = (False, ())
@@ -111,14 +110,10 @@ def _sink(compared: Compared, one: str, other: str, *, added: bool = False) -> S
         "added": added,
         "topic_changed": one != other,
         "stateful": compared.stateful,
-        "extracted": other not in _topics_written(compared.after),
+        "extracted": other not in compared.after.writers,
         **declared,
     }
     return Subject("sink", other, facts, _said(compared, one, other), asked)
-
-
-def _topics_written(side: Side) -> set[str]:
-    return {node.topic for node in side.nodes.values() if isinstance(node, Sink) and node.topic is not None}
 
 
 def _declared(compared: Compared, old: str, new: str) -> DeclaredFacts:

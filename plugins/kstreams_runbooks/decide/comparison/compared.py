@@ -5,13 +5,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from kstreams_runbooks.decide.comparison.counterparts import Counterparts, counterparts
+from kstreams_runbooks.decide.topology.digraph import Key
 from kstreams_runbooks.decide.topology.graph import (
     Role,
+    chosen_names,
     graph,
     internal_topics,
     keys_by_name,
     leading_only_to,
     leading_to,
+    neighbours,
     operator_roles,
     plumbing,
     reach_of,
@@ -20,7 +23,6 @@ from kstreams_runbooks.decide.topology.graph import (
 )
 from kstreams_runbooks.decide.topology.names import is_generated
 from kstreams_runbooks.decide.topology.partitions import partition_counts
-from kstreams_runbooks.decide.topology.reach import Key
 from kstreams_runbooks.model.topology.declaration import Declaration
 from kstreams_runbooks.model.topology.topology import Node, Processor, Sink, Source, Topology
 
@@ -49,6 +51,15 @@ class Side:
         for node in self.nodes.values():
             for name in () if isinstance(node, Sink) else node.successors:
                 found.setdefault(name, []).append(node.name)
+        return found
+
+    @cached_property
+    def writers(self) -> dict[str, list[str]]:
+        """The sinks of each topic by name, without those whose extractor chooses it."""
+        found: dict[str, list[str]] = {}
+        for node in self.nodes.values():
+            if isinstance(node, Sink) and node.topic is not None:
+                found.setdefault(node.topic, []).append(node.name)
         return found
 
     @cached_property
@@ -142,7 +153,26 @@ class Compared:
     @cached_property
     def program(self) -> Counterparts:
         """Operators of the program itself, by their role."""
+        if not self.before.around and not self.after.around:
+            return self.operators
         return counterparts(_program_roles(self.before), _program_roles(self.after), hold_data=False)
+
+    @cached_property
+    def shared_names(self) -> frozenset[str]:
+        """Chosen names of operators and external topics that both versions have, plumbing apart."""
+        both = chosen_names(self.before.topology) & chosen_names(self.after.topology)
+        return both - self.before.around - self.after.around
+
+    @cached_property
+    def fed_by_other(self) -> frozenset[str]:
+        """Stores and internal topics of both versions behind other operators or topics, which both versions have.
+
+        An operator that is only added in front, or only removed, changes the processing of records, not their origin.
+        """
+        # A grouping is named after its topic, which has a subject of its own.
+        names = sorted(self.shared_names)
+        was, now = (neighbours(side.topology, names) for side in (self.before, self.after))
+        return frozenset(name for name in was.keys() & now.keys() if was[name] & ~now[name] and now[name] & ~was[name])
 
     @cached_property
     def renamed(self) -> set[str]:
@@ -231,11 +261,11 @@ def _sinks(side: Side) -> list[Sink]:
 
 def _origins(side: Side) -> Iterator[Key]:
     """The operator before the filter of a repartition topic; None if the topic has a key-select of its own."""
-    made, only = graph(side.topology), leading_only_to(side.nodes)
+    arrows, only = graph(side.topology).predecessors, leading_only_to(side.nodes)
     called = keys_by_name(side.topology)
     for sink in _sinks(side):
         plumbing = list(leading_to(sink, only, sink.topic or ""))
         if len(plumbing) == 1:
-            before = [key for own in called[plumbing[0]] for key in made.predecessors(own)]
+            before = [key for own in called[plumbing[0]] for key in arrows[own]]
             if len(before) == 1 and before[0][0] != "topic:":
                 yield before[0]

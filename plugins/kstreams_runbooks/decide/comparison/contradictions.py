@@ -106,8 +106,9 @@ def _setting_problems(config: Mapping[str, str]) -> Iterator[str]:
 
 
 def _store_problems(name: str, store: DeclaredStore) -> Iterator[str]:
+    own = stem(name)
     for begins, kinds in _KINDS:
-        if stem(name).startswith(begins) and store.kind is not None and store.kind not in kinds:
+        if own.startswith(begins) and store.kind is not None and store.kind not in kinds:
             wanted = " or ".join(sorted(kinds)) or "a suppression, declared under suppressions"
             yield f"stores.{name}.kind: {store.kind}, but by its generated name the store is {wanted}; correct it"
 

@@ -113,7 +113,9 @@ def either(*facts: Fact) -> bool | None:
 
 def sides(old: object, new: object) -> str:
     """The versions whose declaration lacks a value: `old`, `new` or both."""
-    return ", ".join(side for side, value in (("old", old), ("new", new)) if value is None)
+    if old is None:
+        return "old, new" if new is None else "old"
+    return "new" if new is None else ""
 
 
 def window_of(store: DeclaredStore | None) -> Window | None:

@@ -4,12 +4,11 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 
-import networkx as nx
-
+from kstreams_runbooks.decide.topology.digraph import Digraph, Key
 from kstreams_runbooks.decide.topology.names import is_generated, may_be_read_back, repartition_base, stem
-from kstreams_runbooks.decide.topology.reach import Around, Key, Reach
+from kstreams_runbooks.decide.topology.reach import Around, Reach
 from kstreams_runbooks.model.topology.topology import Node, Processor, Sink, Source, Subtopology, Topology
 
 Labels = tuple[tuple[str, int], ...]
@@ -34,29 +33,33 @@ class Role:
 
 
 @lru_cache(maxsize=4)
-def graph(topology: Topology) -> "nx.DiGraph[Key]":
-    """Operators and topics; an internal topic leads on from its writers to its readers. Frozen.
+def graph(topology: Topology) -> Digraph:
+    """Operators and topics; an internal topic leads on from its writers to its readers.
 
     A shared store is not an edge: the text does not show its writer. Every query about a topology uses its graph, and
     the last ones are cached.
     """
-    made: nx.DiGraph[Key] = nx.DiGraph()
+    return Digraph.of(_operators(topology), _arrows(topology))
+
+
+def _operators(topology: Topology) -> dict[Key, Node]:
+    return {(sub.topology, node.name): node for sub, node in topology.nodes()}
+
+
+def _arrows(topology: Topology) -> Iterator[tuple[Key, Key]]:
     for sub, node in topology.nodes():
-        made.add_node((sub.topology, node.name), node=node)
-        if not isinstance(node, Sink):
-            made.add_edges_from(((sub.topology, node.name), (sub.topology, after)) for after in node.successors)
+        own = (sub.topology, node.name)
+        for after in () if isinstance(node, Sink) else node.successors:
+            yield own, (sub.topology, after)
         for topic in _topics(node):
-            key, own = (_TOPIC, topic), (sub.topology, node.name)
-            made.add_edge(*((key, own) if isinstance(node, Source) else (own, key)))
-    nx.freeze(made)
-    return made
+            yield (own, (_TOPIC, topic)) if isinstance(node, Sink) else ((_TOPIC, topic), own)
 
 
 @lru_cache(maxsize=4)
 def keys_by_name(topology: Topology) -> Mapping[str, Sequence[Key]]:
     """The operators and topics of each name, in the order of the graph."""
     found: dict[str, list[Key]] = {}
-    for key in graph(topology):
+    for key in graph(topology).successors:
         found.setdefault(key[1], []).append(key)
     return found
 
@@ -64,13 +67,12 @@ def keys_by_name(topology: Topology) -> Mapping[str, Sequence[Key]]:
 @lru_cache(maxsize=4)
 def reach_of(topology: Topology) -> Reach:
     """What leads to each operator and topic, and what follows it; each is known by its label."""
-    made = graph(topology)
-    return Reach(made, partial(_label, made))
+    return Reach(graph(topology), _labels(topology))
 
 
 @lru_cache(maxsize=4)
 def _roles(topology: Topology) -> "_Roles":
-    return _Roles(graph(topology), reach_of(topology))
+    return _Roles(graph(topology), reach_of(topology), _labels(topology))
 
 
 @lru_cache(maxsize=4)
@@ -138,7 +140,7 @@ def feeds(topology: Topology, shared: Collection[str]) -> dict[str, Labels]:
     reach = reach_of(topology)
     keeping = [(sub, node) for sub, node in topology.nodes() if isinstance(node, Processor) and node.stores]
     keepers = reach.bits({(sub.topology, node.name) for sub, node in keeping})
-    wanted = reach.bits((kind, name) for kind, name in graph(topology) if kind == _TOPIC and name in shared)
+    wanted = reach.bits((kind, name) for kind, name in graph(topology).successors if kind == _TOPIC and name in shared)
     found: dict[str, list[str]] = {}
     named: dict[int, list[str]] = {}
     for sub, node in keeping:
@@ -181,12 +183,12 @@ def _keepers(subtopologies: Iterable[Subtopology]) -> dict[str, list[Key]]:
 class _Roles:
     """The roles in one graph."""
 
-    def __init__(self, made: "nx.DiGraph[Key]", reach: Reach) -> None:
-        self._made = made
+    def __init__(self, made: Digraph, reach: Reach, labels: Mapping[Key, str]) -> None:
         self._reach = reach
-        topics = [key for key in made if key[0] == _TOPIC]
-        self._inputs = self._reach.bits(key for key in topics if not made.pred[key])
-        self._outputs = self._reach.bits(key for key in topics if not made.succ[key])
+        self._labels = labels
+        topics = [key for key in made.successors if key[0] == _TOPIC]
+        self._inputs = self._reach.bits(key for key in topics if not made.predecessors[key])
+        self._outputs = self._reach.bits(key for key in topics if not made.successors[key])
         self._named: dict[int, frozenset[str]] = {}
         self._found: dict[tuple[Key, ...], Role] = {}
 
@@ -202,7 +204,7 @@ class _Roles:
     def _of(self, owners: Sequence[Key]) -> Role:
         before, behind = self._reach.before(owners), self._reach.behind(owners)
         return Role(
-            owners=_counted(_label(self._made, key) for key in owners),
+            owners=_counted([self._labels[key] for key in owners]),
             before=self._reach.around(before),
             behind=self._reach.around(behind),
             inputs=self._names(before & self._inputs),
@@ -216,27 +218,29 @@ class _Roles:
         return self._named[topics]
 
 
-def _label(made: "nx.DiGraph[Key]", key: Key) -> str:
-    """The label of an operator: its kind if its name was generated, else the chosen name.
+@lru_cache(maxsize=4)
+def _labels(topology: Topology) -> Mapping[Key, str]:
+    """The label of each operator: its kind if its name was generated, else the chosen name.
 
-    Sources and sinks also by their topics. An operator named after a topic has neither in its label.
+    Sources and sinks also by their topics. An internal topic is named after the store or operator that it is there for:
+    its name is not a role.
     """
-    kind, name = key
-    if kind == _TOPIC:
-        return _topic_label(made, name)
-    node = made.nodes[key]["node"]
-    topics = " ".join(_topic_label(made, topic) for topic in _topics(node))
-    called = "" if _AROUND.fullmatch(node.name) else stem(node.name)
-    return f"{type(node).__name__} {called} {topics}"
+    made = graph(topology)
+    topics = {
+        key: f"{_TOPIC} internal" if made.predecessors[key] and made.successors[key] else f"{_TOPIC} {key[1]}"
+        for key in made.successors
+        if key[0] == _TOPIC
+    }
+    operators: dict[Key, str] = {}
+    for key, node in _operators(topology).items():
+        called = "" if _AROUND.fullmatch(node.name) else stem(node.name)
+        operators[key] = f"{type(node).__name__} {called} {' '.join(topics[_TOPIC, topic] for topic in _topics(node))}"
+    return {**operators, **topics}
 
 
-def _topic_label(made: "nx.DiGraph[Key]", name: str) -> str:
-    """The label of an internal topic: named after the store or operator it is there for, so its name is not a role."""
-    inner = made.pred[_TOPIC, name] and made.succ[_TOPIC, name]
-    return f"{_TOPIC} internal" if inner else f"{_TOPIC} {name}"
-
-
-def _counted(labels: Iterable[str]) -> Labels:
+def _counted(labels: Sequence[str]) -> Labels:
+    if len(labels) == 1:
+        return ((labels[0], 1),)
     return tuple(sorted(Counter(labels).items()))
 
 

@@ -18,21 +18,25 @@ from functools import lru_cache
 _GENERATED = re.compile(r"((?:COGROUP)?K(STREAM|TABLE)-[A-Z-]+|.*STATE-STORE)-(?P<index>\d{10,})")
 
 
+@lru_cache(maxsize=2**14)
+def _generated(name: str) -> re.Match[str] | None:
+    return _GENERATED.match(name)
+
+
 def is_generated(name: str) -> bool:
     """Whether the name was generated: another program gives the same thing another name."""
-    return _GENERATED.match(name) is not None
+    return _generated(name) is not None
 
 
-@lru_cache(maxsize=2**14)
 def index_of(name: str) -> int | None:
     """Its number in the order of the program, None for a chosen name."""
-    found = _GENERATED.match(name)
+    found = _generated(name)
     return int(found["index"]) if found else None
 
 
 def stem(name: str) -> str:
     """The name without its number: the kind of thing; a chosen name stays as it is."""
-    found = _GENERATED.match(name)
+    found = _generated(name)
     return name if found is None else f"{name[: found.start('index')]}N{name[found.end('index') :]}"
 
 

@@ -5,18 +5,17 @@ operators. Sets are bits of whole numbers here, and a fingerprint is added up ei
 in one chain take a second; lists of labels took minutes and filled the memory.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property
 from hashlib import blake2b
-from operator import getitem, or_
+from operator import getitem
 
-import networkx as nx
-
-# (name of the topology, name of the node); a topic has "topic:" in place of the first.
-Key = tuple[str, str]
+from kstreams_runbooks.decide.topology.digraph import Arrows, Digraph, Key
 
 _BITS = 8
+# A set of fewer keys is looked through key by key, a larger one eight by eight.
+_FEW = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +30,13 @@ class Around:
 
 
 class Reach:
-    """Ancestors and descendants of every key of `made`; `label` is the name of a key."""
+    """Ancestors and descendants of every key of `made`; `labels` are what each is known by."""
 
-    def __init__(self, made: "nx.DiGraph[Key]", label: Callable[[Key], str]) -> None:
+    def __init__(self, made: Digraph, labels: Mapping[Key, str]) -> None:
         self._made = made
-        self._keys = tuple(made)
+        self._labels = labels
+        self._keys = tuple(made.successors)
         self._bit = {key: 1 << place for place, key in enumerate(self._keys)}
-        self._label = label
 
     def before(self, owners: Iterable[Key]) -> int:
         """Everything that leads to any of `owners`, without them, as bits."""
@@ -60,17 +59,17 @@ class Reach:
 
     def around(self, bits: int) -> Around:
         """A set of bits, without the names in it."""
+        size = bits.bit_count()
+        if size < _FEW:
+            return Around(size, sum(self._sums[place // _BITS][1 << place % _BITS] for place in _places(bits)))
         first, each = _bytes(bits)
-        return Around(bits.bit_count(), sum(map(getitem, self._sums[first : first + len(each)], each)))
+        return Around(size, sum(map(getitem, self._sums[first : first + len(each)], each)))
 
     def led_and_followed(self, bits: Mapping[Key, int]) -> tuple[dict[Key, int], dict[Key, int]]:
         """The bits of all that leads to each key and of all that follows it, its own and those of a circle included."""
-        circles, order = self._circles
-        own = {one: reduce(or_, (bits[key] for key in circles.nodes[one]["members"])) for one in order}
-        place = circles.graph["mapping"]
-        led = _reached(order, own, circles.predecessors)
-        followed = _reached(reversed(order), own, circles.successors)
-        return {key: led[place[key]] for key in self._keys}, {key: followed[place[key]] for key in self._keys}
+        circles = self._circles
+        led = _reached(circles, bits, self._made.predecessors)
+        return led, _reached(reversed(circles), bits, self._made.successors)
 
     def _around(self, masks: Mapping[Key, int], owners: Iterable[Key]) -> int:
         found = own = 0
@@ -85,28 +84,29 @@ class Reach:
         return self.led_and_followed(self._bit)
 
     @cached_property
-    def _circles(self) -> tuple["nx.DiGraph[int]", list[int]]:
-        """Operators that lead to each other as one, and their order."""
-        circles = nx.condensation(self._made)
-        return circles, [*nx.topological_sort(circles)]
+    def _circles(self) -> Sequence[Sequence[Key]]:
+        return self._made.circles()
 
     @cached_property
     def _sums(self) -> Sequence[Sequence[int]]:
         """For each eight keys the sum of the digests of every set of them."""
         digests = [
-            int.from_bytes(blake2b(self._label(key).encode("utf-8", "surrogatepass"), digest_size=32).digest(), "big")
+            int.from_bytes(blake2b(self._labels[key].encode("utf-8", "surrogatepass"), digest_size=32).digest(), "big")
             for key in self._keys
         ]
         return [_subset_sums(digests[first : first + _BITS]) for first in range(0, len(digests), _BITS)]
 
 
-def _reached(order: Iterable[int], own: Mapping[int, int], next_to: Callable[[int], Iterable[int]]) -> dict[int, int]:
-    found: dict[int, int] = {}
-    for one in order:
-        mask = own[one]
-        for other in next_to(one):
-            mask |= found[other]
-        found[one] = mask
+def _reached(circles: Iterable[Sequence[Key]], bits: Mapping[Key, int], next_to: Arrows) -> dict[Key, int]:
+    found: dict[Key, int] = {}
+    for circle in circles:
+        mask = 0
+        for key in circle:
+            mask |= bits[key]
+            for other in next_to[key]:
+                # Those of the circle itself are not found yet.
+                mask |= found.get(other, 0)
+        found.update(dict.fromkeys(circle, mask))
     return found
 
 
@@ -128,6 +128,11 @@ def _bytes(bits: int) -> tuple[int, bytes]:
 
 def _places(bits: int) -> Iterator[int]:
     """Places of the bits that are set."""
+    if bits.bit_count() < _FEW:
+        while bits:
+            yield (last := bits.bit_length() - 1)
+            bits ^= 1 << last
+        return
     first, each = _bytes(bits)
     for number, byte in enumerate(each, first):
         if byte:

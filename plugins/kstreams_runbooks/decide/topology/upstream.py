@@ -4,28 +4,26 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
-import networkx as nx
-
+from kstreams_runbooks.decide.topology.digraph import Arrows, Key
 from kstreams_runbooks.decide.topology.graph import graph, keys_by_name
 from kstreams_runbooks.decide.topology.names import stem
-from kstreams_runbooks.decide.topology.reach import Key
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore, StoreKind
 from kstreams_runbooks.model.topology.topology import Node, Processor, Topology
 
 
 def between_store_and(topology: Topology, operator: str) -> frozenset[str]:
     """The operators between an operator and the nearest store before it, as its names without their numbers."""
-    made = graph(topology)
+    before = graph(topology).predecessors
     nodes = _nodes(topology)
     own = _key(topology, operator)
     found: set[str] = set()
-    left = list(made.predecessors(own)) if own is not None else []
+    left = list(before[own]) if own is not None else []
     while left:
         key = left.pop()
         node = nodes.get(key[1])
         if isinstance(node, Processor) and not node.stores and stem(key[1]) not in found:
             found.add(stem(key[1]))
-            left.extend(made.predecessors(key))
+            left.extend(before[key])
     return frozenset(found)
 
 
@@ -34,7 +32,7 @@ def store_before(topology: Topology, declared: Declaration, operator: str) -> De
     nodes, own = _nodes(topology), _key(topology, operator)
     if own is None:
         return None
-    for key in _from_near_to_far(_reversed(topology), own):
+    for key in _from_near_to_far(graph(topology).predecessors, own):
         node = nodes.get(key[1])
         if key != own and isinstance(node, Processor) and node.stores:
             stores = (declared.stores[store] for store in sorted(node.stores) if store in declared.stores)
@@ -45,7 +43,7 @@ def store_before(topology: Topology, declared: Declaration, operator: str) -> De
 def kinds_before(topology: Topology, declared: Declaration, operator: str) -> frozenset[StoreKind | None]:
     """The declared kinds of all stores before an operator, its own apart; None for an undeclared one."""
     nodes, own = _nodes(topology), _key(topology, operator)
-    before = () if own is None else _from_near_to_far(_reversed(topology), own)
+    before = () if own is None else _from_near_to_far(graph(topology).predecessors, own)
     return frozenset(
         declared.stores.get(store, DeclaredStore()).kind
         for key in before
@@ -54,13 +52,13 @@ def kinds_before(topology: Topology, declared: Declaration, operator: str) -> fr
     )
 
 
-def _from_near_to_far(made: "nx.DiGraph[Key]", own: Key) -> Iterator[Key]:
+def _from_near_to_far(arrows: Arrows, own: Key) -> Iterator[Key]:
     """Everything that `own` leads to, level by level; a caller that has found what it wants goes no further."""
     seen, ahead = {own}, deque([own])
     while ahead:
         key = ahead.popleft()
         yield key
-        new = [other for other in made.successors(key) if other not in seen]
+        new = [other for other in arrows[key] if other not in seen]
         seen.update(new)
         ahead.extend(new)
 
@@ -72,8 +70,3 @@ def _key(topology: Topology, operator: str) -> Key | None:
 @lru_cache(maxsize=4)
 def _nodes(topology: Topology) -> Mapping[str, Node]:
     return {node.name: node for _, node in topology.nodes()}
-
-
-@lru_cache(maxsize=4)
-def _reversed(topology: Topology) -> "nx.DiGraph[Key]":
-    return graph(topology).reverse()

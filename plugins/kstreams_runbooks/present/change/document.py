@@ -22,7 +22,7 @@ def document(reading: ChangeReading, figures: ChangeFigures = _NOTHING_READ) -> 
     the inputs, which is the most that a reset can process again.
     """
     prediction = reading.prediction
-    open_ = open_questions(Fired(reading.findings, reading.undecided))
+    open_ = frozenset(open_questions(Fired(reading.findings, reading.undecided)))
     return {
         "schema_version": SCHEMA_VERSION,
         "verdict": reading.plan.verdict.value,
@@ -81,7 +81,7 @@ def _undecided(one: Undecided, *, matters: bool) -> dict[str, Any]:
         "severity": one.severity,
         "object": one.object,
         "declare": [str(missing) for missing in one.asked],
-        "missing": [asdict(missing) for missing in one.asked],
+        "missing": [{"where": missing.where, "field": missing.field, "sides": missing.sides} for missing in one.asked],
         "matters": matters,
         "candidates": one.candidates or None,
     }

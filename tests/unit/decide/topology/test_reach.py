@@ -3,7 +3,8 @@
 import networkx as nx
 from hypothesis import given
 from hypothesis import strategies as st
-from kstreams_runbooks.decide.topology.reach import Around, Key, Reach
+from kstreams_runbooks.decide.topology.digraph import Digraph, Key
+from kstreams_runbooks.decide.topology.reach import Around, Reach
 
 _NODES = st.integers(0, 19)
 
@@ -15,10 +16,10 @@ def _key(number: int) -> Key:
 @given(st.lists(st.tuples(_NODES, _NODES), max_size=60), st.lists(_NODES, min_size=1, max_size=3, unique=True))
 def test_before_and_behind_are_the_ancestors_and_descendants(edges: list[tuple[int, int]], of: list[int]) -> None:
     """Circles and owners that lead to each other included."""
-    made: nx.DiGraph[Key] = nx.DiGraph()
-    made.add_nodes_from(map(_key, range(20)))
-    made.add_edges_from((_key(one), _key(other)) for one, other in edges)
-    reach, owners = Reach(made, lambda key: key[1]), {_key(one) for one in of}
+    keys, arrows = [*map(_key, range(20))], [(_key(one), _key(other)) for one, other in edges]
+    made: nx.DiGraph[Key] = nx.DiGraph(arrows)
+    made.add_nodes_from(keys)
+    reach, owners = Reach(Digraph.of(keys, arrows), {key: key[1] for key in keys}), {_key(one) for one in of}
     before = {key for owner in owners for key in nx.ancestors(made, owner)} - owners
     behind = {key for owner in owners for key in nx.descendants(made, owner)} - owners
     assert reach.keys(reach.before(owners)) == before
@@ -28,9 +29,8 @@ def test_before_and_behind_are_the_ancestors_and_descendants(edges: list[tuple[i
 
 def test_sets_are_equal_where_their_labels_are_as_often_the_same() -> None:
     """The names do not matter, only what each is known by."""
-    made: nx.DiGraph[Key] = nx.DiGraph()
-    made.add_edges_from((_key(one), _key(one + 1)) for one in range(5))
-    reach = Reach(made, lambda key: {"n0": "a", "n1": "b", "n2": "a", "n3": "b", "n4": "b"}.get(key[1], "c"))
+    made = Digraph.of((), ((_key(one), _key(one + 1)) for one in range(5)))
+    reach = Reach(made, dict(zip(map(_key, range(6)), "ababbc", strict=True)))
 
     def around(*numbers: int) -> Around:
         return reach.around(reach.bits(map(_key, numbers)))

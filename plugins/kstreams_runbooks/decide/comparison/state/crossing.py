@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
-from kstreams_runbooks.decide.topology.graph import chosen_names, keys_by_name, operator_roles, reach_of
+from kstreams_runbooks.decide.topology.graph import keys_by_name, operator_roles, reach_of
 from kstreams_runbooks.decide.topology.names import is_suppression
 from kstreams_runbooks.model.topology.topology import Processor
 
@@ -26,7 +26,7 @@ def crossed_sides(compared: Compared) -> dict[str, str]:
     was, now = _joins(compared.before), _joins(compared.after)
     if not was.keys() & now.keys():
         return {}
-    shared = shared_names(compared)
+    shared = compared.shared_names
     named = [_names_before(side, shared, joins) for side, joins in ((compared.before, was), (compared.after, now))]
     kinds = [operator_roles(side.topology) for side in (compared.before, compared.after)]
     found: dict[str, str] = {}
@@ -55,12 +55,6 @@ def moved_suppressions(compared: Compared) -> frozenset[str]:
         and after[buffer] & there
         and not tables & after[buffer]
     )
-
-
-def shared_names(compared: Compared) -> frozenset[str]:
-    """Chosen names of operators and external topics that both versions have, plumbing apart."""
-    both = chosen_names(compared.before.topology) & chosen_names(compared.after.topology)
-    return both - compared.before.around - compared.after.around
 
 
 def _crossed(before: tuple[object, ...], after: tuple[object, ...]) -> bool:

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
-from kstreams_runbooks.decide.comparison.state.crossing import shared_names
 from kstreams_runbooks.model.topology.topology import Node, Processor, Sink, Source
 
 Pair = frozenset[str]
@@ -20,7 +19,7 @@ def exchanged_tables(compared: Compared) -> frozenset[str]:
     that topic is of the other table from then on.
     """
     before, after = compared.before, compared.after
-    shared = shared_names(compared) | (before.topology.stores & after.topology.stores)
+    shared = compared.shared_names | (before.topology.stores & after.topology.stores)
     asked = [
         name
         for name in sorted(before.internal & after.internal)
@@ -92,7 +91,7 @@ def _read_before(side: Side, name: str) -> set[str]:
 def _askers(side: Side, topic: str) -> frozenset[str]:
     """Topics, operators and stores before the sink of a topic, in its own subtopology."""
     found: set[str] = set()
-    waiting = [name for name, node in side.nodes.items() if isinstance(node, Sink) and node.topic == topic]
+    waiting = [*side.writers.get(topic, ())]
     while waiting:
         node = side.nodes[waiting.pop()]
         if node.name not in found:

@@ -11,7 +11,7 @@ from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, changed, si
 from kstreams_runbooks.decide.topology.names import is_generated, is_repartition, stem
 from kstreams_runbooks.model.topology.change import Fact, Undeclared
 from kstreams_runbooks.model.topology.declaration import DeclaredStore, Unchanged
-from kstreams_runbooks.model.topology.topology import Sink, Source
+from kstreams_runbooks.model.topology.topology import Source
 
 Shown = Literal["aggregate", "reduce", "other", "unknown"]
 
@@ -76,8 +76,7 @@ def carries(side: Side, topic: str) -> str:
 
     Source: tests/apps/topologies, stream-count-becomes-table-count.
     """
-    sinks = [node.name for node in side.nodes.values() if isinstance(node, Sink) and node.topic == topic]
-    before = [one for sink in sinks for one in side.predecessors.get(sink, ())]
+    before = [one for sink in side.writers.get(topic, ()) for one in side.predecessors.get(sink, ())]
     filtered = any(name.endswith(_FILTER[0]) or name.startswith(_FILTER[1]) for name in before) or not before
     return "records of a stream" if filtered or not is_repartition(topic) else "changes of a table"
 
@@ -117,9 +116,9 @@ def _declared(compared: Compared, field: Unchanged, old: object, new: object) ->
 def _shown(side: Side, store: str) -> Shown:
     """What the names of the operators of a store show."""
     keepers = side.keepers.get(store, [])
-    for keeper in keepers:
+    for name in (stem(keeper.name) for keeper in keepers):
         for begins, kind in _KINDS:
-            if stem(keeper.name).startswith(begins):
+            if name.startswith(begins):
                 return kind
     generated = bool(keepers) and all(is_generated(one.name) for one in keepers)
     return "other" if generated or is_subscription_store(store) else "unknown"

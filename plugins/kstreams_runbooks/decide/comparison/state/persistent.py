@@ -6,11 +6,11 @@ from dataclasses import replace
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.counterparts import Counterparts
 from kstreams_runbooks.decide.comparison.facts import of_serdes, store_facts, topic_facts, until
-from kstreams_runbooks.decide.comparison.state.crossing import crossed_sides, moved_suppressions, shared_names
+from kstreams_runbooks.decide.comparison.state.crossing import crossed_sides, moved_suppressions
 from kstreams_runbooks.decide.comparison.state.feeding import exchanged_tables
 from kstreams_runbooks.decide.comparison.state.kinds import carries, hidden_facts, hidden_words
 from kstreams_runbooks.decide.comparison.words import store_words, topic_words
-from kstreams_runbooks.decide.topology.graph import feeds, keys_by_name, neighbours, reach_of
+from kstreams_runbooks.decide.topology.graph import feeds, keys_by_name, reach_of
 from kstreams_runbooks.decide.topology.names import index_of, is_generated, is_suppress_buffer, repartition_base
 from kstreams_runbooks.model.topology.change import Fact, Subject, SubjectKind, Undeclared
 from kstreams_runbooks.model.topology.topology import Processor, Sink
@@ -28,7 +28,7 @@ def stores(compared: Compared) -> Iterator[Subject]:
     old, new = compared.before.declared, compared.after.declared
     buffers = {f"{name}-store" for side in (old, new) for name in side.suppressions}
     crossed, shifts = _crossed(compared), _Shifts(compared)
-    fed_by_other = _fed_by_other(compared) | exchanged_tables(compared) | moved_suppressions(compared)
+    fed_by_other = compared.fed_by_other | exchanged_tables(compared) | moved_suppressions(compared)
     with_new_key = _stores_with_new_key(compared)
     for store in _each("store", compared.stores, compared.before.store_places, compared.after.store_places):
         was, now = old.stores.get(store.said["before"]), new.stores.get(store.name)
@@ -60,7 +60,7 @@ def stores(compared: Compared) -> Iterator[Subject]:
 def internal_topics(compared: Compared) -> Iterator[Subject]:
     """Repartition topics and those of foreign-key joins, with their declared partitions."""
     before, after = compared.before, compared.after
-    fed_by_other, shifts, counts = _fed_by_other(compared), _Shifts(compared), after.counts
+    shifts, counts = _Shifts(compared), after.counts
     for topic in _each("internal_topic", compared.topics, before.topic_places, after.topic_places):
         was, now = before.declared.topics.get(topic.said["before"]), after.declared.topics.get(topic.name)
         facts, asked = topic_facts(topic.name, was, now)
@@ -69,7 +69,7 @@ def internal_topics(compared: Compared) -> Iterator[Subject]:
             facts["partitions_changed"] = False
         if topic.facts["stays"] is not True:
             facts = dict.fromkeys(facts, False)
-        facts["fed_by_other"] = topic.name in fed_by_other and _keeps_its_name(topic)
+        facts["fed_by_other"] = topic.name in compared.fed_by_other and _keeps_its_name(topic)
         carried = carries(before, topic.said["before"]), carries(after, topic.name)
         facts["loss_acceptable"] = _loss_acceptable(after, topic.name)
         facts["carried_changed"] = topic.facts["stays"] is True and len(set(carried)) > 1
@@ -96,17 +96,6 @@ def _crossed(compared: Compared) -> dict[str, str]:
 
 def _keeps_its_name(subject: Subject) -> bool:
     return subject.facts["stays"] is True and not subject.facts["renamed"]
-
-
-def _fed_by_other(compared: Compared) -> frozenset[str]:
-    """Names that both versions have, and that come after other operators or topics, which both versions have.
-
-    An operator that is only added in front, or only removed, changes the processing of records, not their origin.
-    """
-    # A grouping is named after its topic, which has a subject of its own.
-    names = sorted(shared_names(compared))
-    was, now = (neighbours(side.topology, names) for side in (compared.before, compared.after))
-    return frozenset(name for name in was.keys() & now.keys() if was[name] & ~now[name] and now[name] & ~was[name])
 
 
 class _Shifts:
@@ -181,6 +170,7 @@ def _each(
     kind: SubjectKind, found: Counterparts, before: Mapping[str, str], after: Mapping[str, str]
 ) -> Iterator[Subject]:
     """Pairs, removed things, added things, and ambiguous ones."""
+    pairs = set(found.pairs)
     for old, new in found.pairs:
         facts: dict[str, Fact] = {
             "stays": True,
@@ -191,7 +181,7 @@ def _each(
             "generated_before": is_generated(old),
             "generated": is_generated(new),
             "shifted": old != new and is_generated(old) and is_generated(new),
-            "swapped": old != new and (new, old) in found.pairs,
+            "swapped": old != new and (new, old) in pairs,
             "name_was_anothers": old != new and new in before,
         }
         yield Subject(kind, new, facts, _said(new, old, before[old], after[new]))
