@@ -1,7 +1,8 @@
 """A directed graph of operators and topics: the arrows of each in both directions, and its circles in order."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 
 # (name of the topology, name of the node); a topic has "topic:" in place of the first.
 Key = tuple[str, str]
@@ -32,31 +33,16 @@ class Digraph:
 
     def circles(self) -> list[list[Key]]:
         """Keys that lead to each other as one circle, each circle before those that it leads to."""
-        # R. Tarjan, Depth-First Search and Linear Graph Algorithms (1972), without recursion: a chain may be long.
-        found: list[list[Key]] = []
-        # The place of each key in the search; of those that are on the path the first place they lead back to.
-        places: dict[Key, int] = {}
-        back: dict[Key, int] = {}
-        path: list[Key] = []
-        left: dict[Key, Iterator[Key]] = {}
-        for first in self.successors:
-            ahead = [] if first in places else [first]
-            while ahead:
-                key = ahead[-1]
-                if key not in places:
-                    places[key] = back[key] = len(places)
-                    path.append(key)
-                    left[key] = iter(self.successors[key])
-                if (new := next((other for other in left[key] if other not in places), None)) is not None:
-                    ahead.append(new)
-                    continue
-                ahead.pop()
-                back[key] = min([places[key], *(back[other] for other in self.successors[key] if other in back)])
-                if back[key] == places[key]:
-                    circle = [path.pop()]
-                    while circle[-1] != key:
-                        circle.append(path.pop())
-                    found.append(circle)
-                    for one in circle:
-                        del back[one]
-        return found[::-1]
+        try:
+            return [[key] for key in TopologicalSorter(self.predecessors).static_order()]
+        except CycleError:
+            return _with_cycles(self.successors)
+
+
+def _with_cycles(successors: Arrows) -> list[list[Key]]:
+    """The same of a graph where an arrow leads back: a program that reads what it writes."""
+    # Few programs do, and the library takes as long to import as a small plan to make.
+    import networkx as nx
+
+    condensed = nx.condensation(nx.DiGraph(successors))
+    return [[*condensed.nodes[number]["members"]] for number in nx.topological_sort(condensed)]
