@@ -5,8 +5,6 @@ from dataclasses import dataclass, field
 
 from kstreams_runbooks.decide.status.buffers import (
     Limited,
-    PolledBuffers,
-    ends_when_full,
     fullest,
     tighter,
     with_last_known,
@@ -14,7 +12,7 @@ from kstreams_runbooks.decide.status.buffers import (
 from kstreams_runbooks.documents.text import is_absent, read_text
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet import Application, fleet_dir, release_declaration
-from kstreams_runbooks.model.readings.buffers import BufferFill
+from kstreams_runbooks.model.readings.buffers import BufferFill, PolledBuffers
 from kstreams_runbooks.model.readings.lag import ApplicationLag
 from kstreams_runbooks.model.readings.status import KeptReading
 from kstreams_runbooks.model.topology.declaration import DeclaredSuppression
@@ -66,7 +64,7 @@ def buffer_limits(entry: Application, settings: CheckSettings) -> BufferLimits:
             suppressions = _suppressions(entry.name, release, library)
         except BadInput as error:
             return BufferLimits(why=f"its limit is not known: {error}")
-        limits = {name: one for name, one in suppressions.items() if ends_when_full(one)}
+        limits = {name: one for name, one in suppressions.items() if one.ends_when_full}
         for name, one in limits.items():
             same = found.setdefault(library, {})
             same[name] = tighter(same[name], one) if name in same else one

@@ -5,11 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from kstreams_runbooks.decide.status.buffers import PolledBuffers
 from kstreams_runbooks.decide.topology.names import internal_by_id
 from kstreams_runbooks.deployers import Deployer
 from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.fleet import Application
+from kstreams_runbooks.model.readings.buffers import PolledBuffers
 from kstreams_runbooks.model.readings.lag import ApplicationLag, LagRole, Readable, unread_ranges, with_counts
 from kstreams_runbooks.model.readings.lag_snapshot import LagSnapshot
 from kstreams_runbooks.model.readings.readings import InstanceReading, Missing, Taken

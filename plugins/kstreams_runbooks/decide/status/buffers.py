@@ -4,41 +4,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from kstreams_runbooks.decide.topology.names import suppression_of
-from kstreams_runbooks.model.readings.buffers import BufferFill, SuppressBuffer
+from kstreams_runbooks.model.readings.buffers import NOT_MEASURED, BufferFill, PolledBuffers
 from kstreams_runbooks.model.readings.lag import ApplicationLag
-from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.times import HOUR_MS, utc_minute
 from kstreams_runbooks.model.topology.declaration import DeclaredSuppression
 from kstreams_runbooks.wording import first_of
 
 # How long a measurement counts after the last one: a buffer that no record enters or leaves is not measured.
 _CARRIED_MS = HOUR_MS
-NOT_MEASURED = (
-    "Streams has not measured it within the last 60 s: it does so only with metrics.recording.level=DEBUG, and only "
-    "while records come; set that level in every instance"
-)
-
 Limited = Mapping[str, DeclaredSuppression]
-
-
-@dataclass(frozen=True, slots=True)
-class PolledBuffers:
-    """What one instance reports of its suppress buffers, and the Kafka Streams release that it runs."""
-
-    instance: str
-    library: str
-    buffers: tuple[SuppressBuffer, ...] | Missing
-
-
-def ends_when_full(one: DeclaredSuppression) -> bool:
-    """Whether a full buffer shuts the application down; without `when_full` only final results demand that.
-
-    A bounded buffer emits early unless the program sets it otherwise, and may be full all the time. Source:
-    Suppressed.BufferConfig (Apache Kafka, EagerBufferConfig and StrictBufferConfig).
-    """
-    if one.max_records is None and one.max_bytes is None:
-        return False
-    return one.when_full == "shut_down" or (one.when_full is None and one.mode == "until_window_closes")
 
 
 def tighter(one: DeclaredSuppression, other: DeclaredSuppression) -> DeclaredSuppression:
@@ -113,10 +87,8 @@ def _committed(lag: ApplicationLag) -> dict[str, int | None]:
 
 
 def _of_instance(one: PolledBuffers, limits: Limited, at_ms: int) -> Iterator[BufferFill]:
-    if isinstance(one.buffers, Missing):
-        for operator in limits:
-            yield BufferFill(operator, at_ms, why=f"{one.instance}: {one.buffers.missing}")
-        return
+    if one.why:
+        yield from (BufferFill(operator, at_ms, why=f"{one.instance}: {one.why}") for operator in limits)
     measured = any(buffer.bytes is not None for buffer in one.buffers)
     for buffer in one.buffers:
         if (limit := limits.get(suppression_of(buffer.store))) is None:

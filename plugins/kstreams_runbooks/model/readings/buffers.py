@@ -4,6 +4,11 @@ from dataclasses import dataclass
 
 from kstreams_runbooks.wording import first_of
 
+NOT_MEASURED = (
+    "Streams has not measured it within the last 60 s: it does so only with metrics.recording.level=DEBUG, and only "
+    "while records come; set that level in every instance"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class SuppressBuffer:
@@ -17,6 +22,16 @@ class SuppressBuffer:
     task: str
     records: int | None
     bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PolledBuffers:
+    """The suppress buffers of one instance and its Kafka Streams release; `why` is the reason if they are unknown."""
+
+    instance: str
+    library: str
+    buffers: tuple[SuppressBuffer, ...]
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ milliseconds, offsets are log offsets (ends are exclusive), sizes are bytes.
 from dataclasses import dataclass, field
 from typing import Literal
 
-from kstreams_runbooks.model.readings.buffers import SuppressBuffer
+from kstreams_runbooks.model.readings.buffers import PolledBuffers, SuppressBuffer
 from kstreams_runbooks.model.readings.lag import PartitionLag
 from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.wording import sentence
@@ -133,6 +133,15 @@ class StreamsReading:
     restore_remaining: int | Missing
     topology: str | Missing
     buffers: tuple[SuppressBuffer, ...] | Missing = Missing("the suppress buffers were not read")
+
+
+def polled_buffers(instance: str, found: StreamsReading | Missing) -> PolledBuffers:
+    """The suppress buffers of an instance, or why they are unknown."""
+    if isinstance(found, Missing):
+        return PolledBuffers(instance, "", (), found.missing)
+    if isinstance(found.buffers, Missing):
+        return PolledBuffers(instance, found.version, (), found.buffers.missing)
+    return PolledBuffers(instance, found.version, found.buffers)
 
 
 ProcessState = Literal["running", "stopped", "starting", "failed", "unknown"]

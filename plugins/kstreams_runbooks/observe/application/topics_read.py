@@ -4,11 +4,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from kstreams_runbooks.decide.status.buffers import PolledBuffers
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.model.readings.buffers import PolledBuffers
 from kstreams_runbooks.model.readings.lag import LagRole
-from kstreams_runbooks.model.readings.readings import Missing, NoClient, NotListening, StreamsReading
+from kstreams_runbooks.model.readings.readings import Missing, NoClient, NotListening, StreamsReading, polled_buffers
 from kstreams_runbooks.model.readings.states import CLIENT_DUE_MS, is_in_error
 from kstreams_runbooks.model.readings.status import KnownTopology
 from kstreams_runbooks.observe.application.application import ObservedApplication
@@ -99,7 +99,7 @@ def poll_instances(
     for entry in entries:
         for one, found in zip(entry.deployer.instances, answers[entry.name], strict=True):
             if isinstance(found, StreamsReading):
-                buffers[entry.name].append(PolledBuffers(one.name, found.version, found.buffers))
+                buffers[entry.name].append(polled_buffers(one.name, found))
             if isinstance(found, StreamsReading) and isinstance(found.topology, str):
                 texts[entry.name].add(found.topology)
             else:

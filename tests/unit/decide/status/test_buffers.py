@@ -5,18 +5,14 @@ from typing import Any
 
 import pytest
 from kstreams_runbooks.decide.status.buffers import (
-    NOT_MEASURED,
-    PolledBuffers,
-    ends_when_full,
     fills,
     fullest,
     tighter,
     with_last_known,
 )
 from kstreams_runbooks.decide.status.status import LagSample, StatusLimits, status
-from kstreams_runbooks.model.readings.buffers import BufferFill, SuppressBuffer
+from kstreams_runbooks.model.readings.buffers import NOT_MEASURED, BufferFill, PolledBuffers, SuppressBuffer
 from kstreams_runbooks.model.readings.lag import ApplicationLag, PartitionLag
-from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.topology.declaration import DeclaredSuppression
 
 STRICT = DeclaredSuppression("until_window_closes", max_bytes=30_000)
@@ -48,7 +44,7 @@ def polled(*buffers: SuppressBuffer, instance: str = "orders-1", library: str = 
 )
 def test_only_a_strict_limit_ends_the_application(changes: dict[str, Any], *, ends: bool) -> None:
     """A bounded buffer emits early unless the program says otherwise; final results allow a strict one alone."""
-    assert ends_when_full(replace(STRICT, **changes)) is ends
+    assert replace(STRICT, **changes).ends_when_full is ends
 
 
 def test_the_fullest_buffer_of_all_tasks_and_instances_counts() -> None:
@@ -83,7 +79,7 @@ def test_what_was_not_measured_is_unknown_and_not_empty() -> None:
     assert (found.why, found.percent) == (f"task 1_0 of orders-1: {NOT_MEASURED}", None)
     [quiet] = fullest((polled(buffer(None, None), buffer(1, 300, "1_1")),), LIMITED, 7)
     assert (quiet.why, quiet.percent) == ("", 1)
-    [hidden] = fullest((PolledBuffers("orders-1", "4.3.1", Missing("no access")),), LIMITED, 7)
+    [hidden] = fullest((PolledBuffers("orders-1", "4.3.1", (), "no access"),), LIMITED, 7)
     assert hidden.why == "orders-1: no access"
 
 
