@@ -23,6 +23,7 @@ from kstreams_runbooks.model.runs.ledger import RunRecord
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.topology.declaration import Declaration
 from kstreams_runbooks.model.topology.topology import Topology
+from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe import ClusterReader, read_application
 from kstreams_runbooks.observe.application.topologies import run_or_set
 
@@ -95,7 +96,8 @@ def _topics(topologies: Iterable[Topology], store: str, application_id: str) -> 
 def change_in_ledger(ledger: Ledger | None, entry: Application, sides: Sides | None) -> Changed:
     """The newest verified run that changed a window; with `sides` the newest verified run.
 
-    Inconclusive without such a run, or without a ledger.
+    Inconclusive without such a run or without a ledger, and after a run that changed something and was not verified: an
+    undo, or a run that stopped.
     """
     runs = () if ledger is None else ledger.runs()
     for run in reversed(runs):
@@ -103,7 +105,10 @@ def change_in_ledger(ledger: Ledger | None, entry: Application, sides: Sides | N
             continue
         after = _verified(ledger, run)
         if after is None:
-            continue
+            raise Inconclusive(
+                f"windows of {entry.name}: run {run.name} changed it and was not verified, so which windows it has "
+                "since then is unknown; give --since with --from-declaration and --to-declaration"
+            )
         changes = window_changes(*sides) if sides else _changes(ledger, run, entry)
         if changes or sides:
             return Changed(changes, _stream_times(after), f"verified by run {run.name}")
@@ -116,7 +121,7 @@ def change_in_ledger(ledger: Ledger | None, entry: Application, sides: Sides | N
 def _verified(ledger: Ledger, run: RunRecord) -> ApplicationReading | None:
     """The reading that verified a run: every instance ran the new version by then, so the change is not later."""
     for piece in reversed(ledger.evidence(run.run_key, kind="verdict", name=_VERIFIED)):
-        if piece.payload["result"]["outcome"] == "proceed" and "inputs" in piece.payload:
+        if piece.payload["result"]["outcome"] == Outcome.PROCEED:
             reading: ApplicationReading = decode(ApplicationReading, piece.payload["inputs"]["after"])
             return reading
     return None

@@ -88,13 +88,24 @@ def test_the_newest_verified_run_is_the_change(ledger: Ledger, folder: Path) -> 
     assert folder
     run(ledger, "first", 1_000)
     run(ledger, "second", 2_000)
-    run(ledger, "not-verified", 3_000, outcome="wait")
     run(ledger, "of-another", 4_000, application="payments")
     run(ledger, "elsewhere", 5_000, cluster="far")
     found = change_in_ledger(ledger, ENTRY, None)
     assert found.source == "verified by run second"
     assert found.since == {("orders", 0): 5_000}
     assert [(one.store, one.mixed_ms) for one in found.changes] == [("counts", 2_000)]
+
+
+def test_a_run_that_was_not_verified_makes_it_unknown(ledger: Ledger, folder: Path) -> None:
+    """An undo after the change has other windows, and begins another mixture."""
+    assert folder
+    run(ledger, "first", 1_000)
+    run(ledger, "stopped", 2_000, outcome="wait")
+    with pytest.raises(Inconclusive, match="run stopped changed it and was not verified"):
+        change_in_ledger(ledger, ENTRY, None)
+    # The change after it is the newest one.
+    run(ledger, "second", 3_000)
+    assert change_in_ledger(ledger, ENTRY, None).source == "verified by run second"
 
 
 def test_a_run_that_changed_no_window_is_none(ledger: Ledger, folder: Path) -> None:

@@ -6,7 +6,14 @@ from typing import Any
 import pytest
 from kstreams_runbooks.decide.instances.check import ready_for_change
 from kstreams_runbooks.ledger.codec import decode, encode
-from kstreams_runbooks.model.readings.readings import Deployment, InstanceReading, Missing, Start, TopicReading
+from kstreams_runbooks.model.readings.readings import (
+    ApplicationReading,
+    Deployment,
+    InstanceReading,
+    Missing,
+    Start,
+    TopicReading,
+)
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from world.samples import declared, down, instance, reading
 from world.sides import COUNTS
@@ -135,3 +142,15 @@ def test_a_topic_that_has_the_prefix_itself_counts_under_its_own_name() -> None:
         TopicReading("orders-by-customer-repartition", "id-2", 2),
     )
     assert len(idle(3, 2, topics=topics)) == 1
+
+
+def test_evidence_of_an_older_release_has_no_buffers() -> None:
+    """A reading that was kept before they were read can be decided again; it is not taken for one without buffers."""
+    kept = encode(reading())
+    for one in kept["instances"]:
+        del one["streams"]["buffers"]
+    again = decode(ApplicationReading, kept)
+    assert ready_for_change(again, declared(), 0, 60_000) == checked()
+    streams = again.instances[0].streams
+    assert not isinstance(streams, Missing)
+    assert isinstance(streams.buffers, Missing)
