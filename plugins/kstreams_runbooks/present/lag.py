@@ -72,7 +72,7 @@ def _partition(one: PartitionLag) -> dict[str, Any]:
 
 _UNITS = ((DAY_MS, "d"), (HOUR_MS, "h"), (MINUTE_MS, "min"), (SECOND_MS, "s"))
 # The statuses whose sentence adds to the lines below.
-_TOLD = frozenset({"expiring", "failed", "recreated", "rewound", "stalled", "stopped"})
+_TOLD = frozenset({"expiring", "failed", "filling", "recreated", "rewound", "stalled", "stopped"})
 _HEADS = ("topic", "role", "unread", "", "partitions", "oldest unread", "not committed for")
 
 

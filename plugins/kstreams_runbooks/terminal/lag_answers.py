@@ -10,6 +10,7 @@ from kstreams_runbooks.decide.status.status import LagAnswer
 from kstreams_runbooks.deployers import make_deployer
 from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError
 from kstreams_runbooks.fleet import Application, Fleet, load_fleet
+from kstreams_runbooks.watch.buffers import buffer_limits
 from kstreams_runbooks.watch.lag import ClusterLag, exact, not_read, of_cluster, of_group
 from kstreams_runbooks.watch.lag_window import LagWindow
 
@@ -60,7 +61,8 @@ def _of_part(fleet: Fleet, cluster: str, entries: list[Application], count: Say 
     except RunbookError as error:
         why = f"cluster {cluster}: {error}"
         return Answers(window.answers(not_read(cluster, entries, _now_ms(), why)), (type(error)(why),))
-    return Answers(window.answers(_counted(read, config, count)))
+    limits = {entry.name: buffer_limits(entry, window.settings) for entry in entries}
+    return Answers(window.answers(_counted(read, config, count), limits))
 
 
 def _counted(read: ClusterLag, config: dict[str, Any], count: Say | None) -> ClusterLag:

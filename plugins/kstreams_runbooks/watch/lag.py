@@ -9,6 +9,7 @@ from kstreams_runbooks.decide.topology.names import internal_by_id
 from kstreams_runbooks.deployers import Deployer
 from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.fleet import Application
+from kstreams_runbooks.model.readings.buffers import PolledBuffers
 from kstreams_runbooks.model.readings.lag import ApplicationLag, LagRole, Readable, unread_ranges, with_counts
 from kstreams_runbooks.model.readings.lag_snapshot import LagSnapshot
 from kstreams_runbooks.model.readings.readings import InstanceReading, Missing, Taken
@@ -34,10 +35,14 @@ DeployerOf = Callable[[Application], Deployer]
 
 @dataclass(frozen=True, slots=True)
 class ClusterLag:
-    """One cluster read; `failed` are the instances of each application that are in ERROR."""
+    """One cluster read; `failed` are the instances of each application that are in ERROR.
+
+    `buffers` are the suppress buffers of the instances of each application that answered.
+    """
 
     snapshot: LagSnapshot
     failed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    buffers: Mapping[str, tuple[PolledBuffers, ...]] = field(default_factory=dict)
 
 
 def of_cluster(
@@ -67,7 +72,11 @@ def of_cluster(
         # Changelogs that an instance reported while it ran are checked while none runs.
         asked = [replace(one, keeps=one.keeps or _kept(before.get(one.application))) for one in asked]
         snapshot = with_ages(read_lag(reader, cluster, asked), reader, config, expiring_ms, before)
-    return ClusterLag(snapshot, {name: one.failed for name, one in polled.items()})
+    return ClusterLag(
+        snapshot,
+        {name: one.failed for name, one in polled.items()},
+        {name: one.buffers for name, one in polled.items()},
+    )
 
 
 def _kept(lag: ApplicationLag | None) -> tuple[str, ...]:

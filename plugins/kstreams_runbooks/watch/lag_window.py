@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Self
 
 from kstreams_runbooks.decide.status.status import LagAnswer, LagSample, Status, status
@@ -10,6 +11,7 @@ from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.readings.lag import ApplicationLag
 from kstreams_runbooks.model.readings.status import KeptReading
+from kstreams_runbooks.watch.buffers import BufferLimits
 from kstreams_runbooks.watch.lag import ClusterLag
 from kstreams_runbooks.watch.settings import CheckSettings, check_settings
 from kstreams_runbooks.watch.window import earlier_readings, limits_of, window
@@ -50,13 +52,27 @@ class LagWindow:
         """How close to its deletion an unread record counts as expiring."""
         return limits_of(self.settings).expiring_ms
 
-    def answers(self, read: ClusterLag) -> tuple[LagAnswer, ...]:
-        """The answer for each application that was read, whether its lag is in offsets or in records."""
+    def answers(
+        self, read: ClusterLag, limits: Mapping[str, BufferLimits] = MappingProxyType({})
+    ) -> tuple[LagAnswer, ...]:
+        """The answer for each application that was read, whether its lag is in offsets or in records.
+
+        `limits` are those of its suppress buffers, which are judged if its instances were polled.
+        """
+        none = BufferLimits()
         return tuple(
-            LagAnswer(read.snapshot.cluster, read.snapshot.taken.at_ms, lag, self._status(lag, read))
+            LagAnswer(
+                read.snapshot.cluster,
+                read.snapshot.taken.at_ms,
+                lag,
+                self._status(lag, read, limits.get(lag.application, none)),
+            )
             for lag in read.snapshot.applications
         )
 
-    def _status(self, lag: ApplicationLag, read: ClusterLag) -> Status:
-        present = LagSample(read.snapshot.taken.at_ms, lag, read.failed.get(lag.application))
-        return status(window(self.kept.get(lag.application, ()), present), limits_of(self.settings))
+    def _status(self, lag: ApplicationLag, read: ClusterLag, limits: BufferLimits) -> Status:
+        at_ms, kept = read.snapshot.taken.at_ms, self.kept.get(lag.application, ())
+        polled = read.buffers.get(lag.application)
+        fills = () if polled is None or not limits else limits.fills(polled, lag, kept, at_ms)
+        present = LagSample(at_ms, lag, read.failed.get(lag.application), buffers=fills)
+        return status(window(kept, present), limits_of(self.settings))

@@ -39,6 +39,12 @@ class CheckSettings(FleetModel):
         le=87_600,
         description="an unread record is expiring this many hours before its deletion; half its retention at most",
     )
+    buffer_percent: WholeNumber = Field(
+        default=80,
+        ge=0,
+        le=100,
+        description="percent of a limit at which a suppress buffer that shuts the application down is filling; 0: off",
+    )
     topology_hours: Amount = Field(
         default=1,
         gt=0,

@@ -29,6 +29,7 @@ from kstreams_runbooks.observe.application.topics_read import (
 from kstreams_runbooks.observe.kafka.topic_names import TopicNames
 from kstreams_runbooks.observe.lag.ages import with_ages
 from kstreams_runbooks.observe.lag.lag import LagAsked, read_lag
+from kstreams_runbooks.watch.buffers import buffer_limits
 from kstreams_runbooks.watch.settings import CheckSettings
 from kstreams_runbooks.watch.window import earlier_readings, limits_of, window
 
@@ -83,9 +84,11 @@ def read_cluster(
     limits = limits_of(settings)
     # Read before the instances are polled: the next check polls an application again that changes meanwhile.
     changes = ledger.last_changes(cluster)
+    buffers = {entry.name: buffer_limits(entry, settings) for entry in entries}
     with ClusterReader(config, counted=True) as reader:
         names = reader.names()
-        why = _whom_to_poll(ledger, cluster, entries, earlier, names.visible, settings, changes)
+        limited = {name for name, one in buffers.items() if one}
+        why = _whom_to_poll(ledger, cluster, entries, earlier, names.visible, settings, changes, limited)
         poll = _Poll(names, earlier, changes, why)
         snapshot = _read(reader, cluster, entries, poll)
         before = {name: reading.lag for name, reading in last.items()}
@@ -97,8 +100,12 @@ def read_cluster(
         name: expected_ids({} if name in acknowledged or name not in last else last[name].expected, lag)
         for name, lag in lags.items()
     }
+    fills = {
+        name: one.fills(poll.polled[name].buffers, lags[name], earlier[name], at_ms) if one else ()
+        for name, one in buffers.items()
+    }
     for entry in entries:
-        present = LagSample(at_ms, lags[entry.name], expected=expected[entry.name])
+        present = LagSample(at_ms, lags[entry.name], expected=expected[entry.name], buffers=fills[entry.name])
         samples = window(earlier[entry.name], present)
         if entry.name not in why and (word := status(samples, limits).word) != "healthy":
             why[entry.name] = f"is {word} now"
@@ -108,7 +115,12 @@ def read_cluster(
         cluster,
         {
             name: KeptReading(
-                at_ms, lag, polled[name].failed if name in polled else None, topologies[name], expected[name]
+                at_ms,
+                lag,
+                polled[name].failed if name in polled else None,
+                topologies[name],
+                expected[name],
+                fills[name],
             )
             for name, lag in lags.items()
         },
@@ -174,6 +186,7 @@ def _whom_to_poll(
     names: Collection[str],
     settings: CheckSettings,
     changes: Mapping[str, int],
+    limited: Collection[str],
 ) -> dict[str, str]:
     """Applications whose instances are polled, each with the reason."""
     words = {one.application: one.word for one in ledger.lag_statuses() if one.cluster == cluster}
@@ -191,6 +204,7 @@ def _whom_to_poll(
             held=entry.name in held,
             changed=changes.get(entry.name, 0),
             new_topics=tuple(sorted({*internal.get(entry.application_id, ())} - known)) if topology else (),
+            limited=entry.name in limited,
         )
         if why := why_poll(acquaintance, now_ms, int(settings.topology_hours * HOUR_MS)):
             found[entry.name] = why

@@ -17,12 +17,13 @@ def limits_of(settings: CheckSettings) -> StatusLimits:
         settings.behind_records,
         int(settings.expiring_hours * HOUR_MS),
         int(settings.apart_seconds * SECOND_MS),
+        settings.buffer_percent,
     )
 
 
 def sample_of(reading: KeptReading) -> LagSample:
     """A kept reading as a sample for the status."""
-    return LagSample(reading.at_ms, reading.lag, reading.failed, reading.expected)
+    return LagSample(reading.at_ms, reading.lag, reading.failed, reading.expected, reading.buffers)
 
 
 def earlier_readings(

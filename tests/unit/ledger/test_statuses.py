@@ -5,7 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.ledger.codec import decode, encode
 from kstreams_runbooks.ledger.tables import Base
+from kstreams_runbooks.model.readings.buffers import BufferFill
 from kstreams_runbooks.model.readings.lag import ApplicationLag, PartitionLag
 from kstreams_runbooks.model.readings.status import KeptReading, KeptStatus, KnownTopology
 from world.samples import card
@@ -18,7 +20,8 @@ STANDS = KeptStatus("demo", "orders", "stopped", "no member", 1_000, 2_000, read
 
 def at(at_ms: int) -> KeptReading:
     """A reading of that time."""
-    return KeptReading(at_ms, LAG, ("orders-1",), TOPOLOGY)
+    fill = BufferFill("closed", at_ms, "task 1_0 of orders-1", 5, 500, None, 1_000)
+    return KeptReading(at_ms, LAG, ("orders-1",), TOPOLOGY, buffers=(fill,))
 
 
 def test_the_last_readings_come_back_oldest_first(ledger: Ledger) -> None:
@@ -46,6 +49,13 @@ def test_a_check_that_is_repeated_replaces_its_reading(ledger: Ledger) -> None:
     other = replace(at(1_000), failed=None)
     ledger.keep_lag("demo", {"orders": other})
     assert ledger.lag_readings("demo", ("orders",), most=5) == {"orders": (other,)}
+
+
+def test_a_reading_of_an_older_release_has_no_buffers() -> None:
+    """It is read all the same."""
+    kept = encode(at(1_000))
+    del kept["buffers"]
+    assert decode(KeptReading, kept) == replace(at(1_000), buffers=())
 
 
 def test_what_is_older_than_the_set_time_is_forgotten(ledger: Ledger) -> None:

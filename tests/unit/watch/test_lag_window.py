@@ -5,11 +5,14 @@ from pathlib import Path
 
 import pytest
 from kstreams_runbooks.decide.status.status import LagAnswer
+from kstreams_runbooks.model.readings.buffers import PolledBuffers, SuppressBuffer
 from kstreams_runbooks.model.readings.lag import ApplicationLag, PartitionLag
 from kstreams_runbooks.model.readings.lag_snapshot import LagSnapshot
 from kstreams_runbooks.model.readings.readings import Taken
 from kstreams_runbooks.model.readings.status import KeptReading
+from kstreams_runbooks.model.topology.declaration import DeclaredSuppression
 from kstreams_runbooks.present.lag import as_text, document
+from kstreams_runbooks.watch.buffers import BufferLimits
 from kstreams_runbooks.watch.lag import ClusterLag
 from kstreams_runbooks.watch.lag_window import LagWindow
 from world.new_ledger import new_ledger
@@ -78,3 +81,18 @@ def test_an_instance_in_error_is_told_at_once() -> None:
     """By this reading: nothing is kept yet."""
     found = answer(NOW, orders=("orders-1 (ERROR)",))
     assert (found.status.word, "orders-1 (ERROR)" in found.status.sentence) == ("failed", True)
+
+
+def test_suppress_buffers_of_the_polled_instances_are_judged(ledger: Path) -> None:
+    """By the limits that are given; of an application that was not polled nothing is unknown."""
+    assert not ledger.exists()
+    window = LagWindow.before(180_000, "demo", {"orders": "orders"})
+    strict = DeclaredSuppression("until_window_closes", max_bytes=100)
+    limits = {"orders": BufferLimits({"4.3.1": {"closed": strict}})}
+    polled = (PolledBuffers("orders-1", "4.3.1", (SuppressBuffer("closed-store", "1_0", 1, 90),)),)
+    read = ClusterLag(NOW, {}, {"orders": polled})
+    [found] = window.answers(read, limits)
+    assert found.status.word == "filling"
+    assert "90 of 100 bytes" in as_text([found])
+    assert [one.status.word for one in window.answers(read)] == ["healthy"]
+    assert [one.status.word for one in window.answers(ClusterLag(NOW), limits)] == ["healthy"]

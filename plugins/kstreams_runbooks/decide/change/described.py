@@ -95,6 +95,7 @@ def side_of(one: ParsedDescription, known: Known) -> Side:
             declared,
             config=_config(declared.config, known.application),
             library=Release.parse(described.library) if described.library else declared.library,
+            instances=len(known.application.instances) or None,
             auto_create_topics=known.auto_create_topics
             if declared.auto_create_topics is None
             else declared.auto_create_topics,

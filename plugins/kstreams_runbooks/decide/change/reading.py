@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kstreams_runbooks.decide.change.answer import ChangePlan, change_plan
+from kstreams_runbooks.decide.change.buffers import NewLimits, new_limits
 from kstreams_runbooks.decide.change.cures import Cure, Runbooks, cures
 from kstreams_runbooks.decide.change.effects import Effect, effects
 from kstreams_runbooks.decide.change.library import library_findings
@@ -27,7 +28,8 @@ class ChangeReading:
     """Findings, worst first; undeclared facts; the plan; and the effect on names on cluster and disks.
 
     `not_compared` lists facts that neither side gives. `mixed_up`: the two have nothing in common, and are not of one
-    application. `cures` are changes of the program that make the plan milder.
+    application. `cures` are changes of the program that make the plan milder. `limits` are new ones of suppress
+    buffers.
     """
 
     findings: tuple[ChangeFinding, ...]
@@ -38,6 +40,7 @@ class ChangeReading:
     not_compared: tuple[str, ...] = ()
     mixed_up: bool = False
     cures: tuple[Cure, ...] = ()
+    limits: tuple[NewLimits, ...] = ()
 
     @property
     def uncovered(self) -> tuple[ChangeFinding, ...]:
@@ -100,6 +103,7 @@ def read_change(
         ()
         if compared.nothing_in_common
         else cures(compared, asks.runbooks if asks.verdict is Outcome.PROCEED else None, found_only),
+        () if compared.nothing_in_common else new_limits(compared),
     )
 
 

@@ -23,6 +23,7 @@ from kstreams_runbooks.decide.topology.graph import (
 )
 from kstreams_runbooks.decide.topology.names import is_generated
 from kstreams_runbooks.decide.topology.partitions import partition_counts
+from kstreams_runbooks.decide.topology.threads import Parallelism, parallelism, threads_of
 from kstreams_runbooks.model.topology.declaration import Declaration
 from kstreams_runbooks.model.topology.topology import Node, Processor, Sink, Source, Topology
 
@@ -88,6 +89,12 @@ class Side:
         """Partitions by topic, as printed: declared ones, and those that follow for internal topics."""
         given = {name: one.partitions for name, one in self.declared.topics.items() if one.partitions is not None}
         return partition_counts(self.topology, given, self.declared.suppressions.keys())
+
+    @cached_property
+    def parallelism(self) -> Parallelism | None:
+        """Its threads and tasks, None if instances, settings or the partitions of an input are not declared."""
+        threads = threads_of(self.declared.config, self.declared.instance_count)
+        return None if threads is None else parallelism(self.topology, self.counts, threads)
 
     @cached_property
     def global_stores(self) -> dict[str, tuple[str, ...]]:

@@ -27,7 +27,7 @@ def store_facts(name: str, before: DeclaredStore | None, after: DeclaredStore | 
     asked: ToDeclare = {}
     compared: dict[str, tuple[str, Callable[[DeclaredStore], object]]] = {
         "kind_changed": ("kind", lambda store: store.kind),
-        "window_changed": ("window", _shape),
+        "window_changed": ("window", shape_of),
         "grace_changed": ("window", lambda store: _of_window(store, lambda window: window.grace_ms)),
         "emit_changed": ("window", lambda store: _of_window(store, lambda window: window.emit)),
         "key_changed": ("key", lambda store: store.key),
@@ -83,10 +83,17 @@ def _reads_old(old: DeclaredStore | DeclaredTopic, new: DeclaredStore | Declared
 
 def until(before: DeclaredStore | None, after: DeclaredStore | None) -> str:
     """Until when a store has earlier results, in stream time: its longest window with grace, retention or TTL."""
-    ends = [end for store in (before, after) if store and (end := _ends(store)) is not None]
-    if not ends:
-        return "for ever, as far as is declared"
-    return f"until stream time is {duration(max(ends))} past the change"
+    lasts = lasts_ms(before, after)
+    return (
+        "for ever, as far as is declared"
+        if lasts is None
+        else f"until stream time is {duration(lasts)} past the change"
+    )
+
+
+def lasts_ms(before: DeclaredStore | None, after: DeclaredStore | None) -> int | None:
+    """How long after a change a store has earlier results, in ms of stream time; None if unknown, or unlimited."""
+    return max((end for store in (before, after) if store and (end := _ends(store)) is not None), default=None)
 
 
 def duration(milliseconds: int) -> str:
@@ -166,6 +173,6 @@ def _of_window(store: DeclaredStore, of: Callable[[Window], _T]) -> _T | None:
     return None if window is None else of(window)
 
 
-def _shape(store: DeclaredStore) -> tuple[str, int, int] | None:
+def shape_of(store: DeclaredStore) -> tuple[str, int, int] | None:
     """Kind, size and advance; a tumbling window advances by its size."""
     return _of_window(store, lambda window: (window.kind, window.size_ms, window.advance_ms or window.size_ms))

@@ -56,7 +56,7 @@ def application(compared: Compared) -> Subject:
     before, after = compared.before, compared.after
     configs = (before.declared.config, after.declared.config)
     undeclared = sorted(after.store_places.keys() - after.declared.stores.keys() - _buffers(after))
-    same = before.topology == after.topology
+    same, threads = before.topology == after.topology, after.parallelism
     facts: dict[str, Fact] = {
         "same": same,
         "declared_same": _without_unchanged(before) == _without_unchanged(after) if not undeclared else None,
@@ -68,6 +68,7 @@ def application(compared: Compared) -> Subject:
         "kinds_known": _kinds_known(compared),
         "shared_store": bool(_shared(after)),
         "streams_group": uses_streams_group(before) and uses_streams_group(after),
+        "idle_threads": bool(threads and threads.idle),
         "auto_create": bool(after.declared.auto_create_topics) and not before.declared.auto_create_topics,
     }
     asked = {
@@ -76,6 +77,7 @@ def application(compared: Compared) -> Subject:
         "static": (Undeclared("config", "group.instance.id", sides(*configs)),),
     }
     said = {"name": WHOLE, "shared": ", ".join(_shared(after)), "disagreement": disagreement(compared)}
+    said["threads"] = threads.sentence if threads else ""
     return Subject("application", WHOLE, facts, said, asked)
 
 

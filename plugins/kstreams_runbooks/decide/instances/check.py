@@ -4,6 +4,9 @@ from collections.abc import Iterator
 
 from kstreams_runbooks.decide.instances.members import members_of, strangers
 from kstreams_runbooks.decide.lag import total_lag
+from kstreams_runbooks.decide.topology.text import parse_topology
+from kstreams_runbooks.decide.topology.threads import parallelism
+from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.readings.readings import (
     ApplicationReading,
@@ -252,6 +255,7 @@ def _findings(reading: ApplicationReading, declared: DeclaredApplication) -> Ite
             "deployer.commands.instances",
             "docs/deployers.md",
         )
+    yield from _idle(reading, declared)
     for instance in reading.instances:
         streams = instance.streams
         if not isinstance(streams, Missing) and isinstance(streams.topology, Missing):
@@ -262,3 +266,22 @@ def _findings(reading: ApplicationReading, declared: DeclaredApplication) -> Ite
                 f"its topology description cannot be read: {streams.topology.missing}",
                 _UPGRADE_GUIDE,
             )
+
+
+def _idle(reading: ApplicationReading, declared: DeclaredApplication) -> tuple[Finding, ...]:
+    """Whether it has more stream threads than tasks; nothing while a part of that is unknown, as in a roll."""
+    streams = [one.streams for one in reading.instances if isinstance(one.streams, StreamsReading)]
+    alive = [one.alive_threads for one in streams if isinstance(one.alive_threads, int)]
+    texts = {one.topology for one in streams}
+    text = next(iter(texts), None)
+    if len(alive) < len(reading.instances) or len(texts) > 1 or not isinstance(text, str):
+        return ()
+    prefix = f"{declared.application_id}-"
+    topics = reading.topics if isinstance(reading.topics, tuple) else ()
+    counts = {topic.name: topic.partitions for topic in topics}
+    counts |= {name.removeprefix(prefix): count for name, count in counts.items() if name.startswith(prefix)} | counts
+    try:
+        found = parallelism(parse_topology(text), counts, sum(alive))
+    except BadInput:
+        return ()
+    return () if found is None else found.finding(declared.name)

@@ -7,19 +7,23 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from kstreams_runbooks.decide.status.buffers import fills
 from kstreams_runbooks.decide.status.expected_topics import replaced
 from kstreams_runbooks.decide.status.no_progress import NoProgress, no_progress
+from kstreams_runbooks.model.readings.buffers import BufferFill
 from kstreams_runbooks.model.readings.lag import ApplicationLag, PartitionLag
 from kstreams_runbooks.model.readings.states import is_empty
 from kstreams_runbooks.model.readings.status import apart
 from kstreams_runbooks.model.times import HOUR_MS, MINUTE_MS
 from kstreams_runbooks.wording import first_of
 
-Word = Literal["recreated", "rewound", "failed", "expiring", "stalled", "stopped", "unknown", "behind", "healthy"]
+Word = Literal[
+    "recreated", "rewound", "failed", "expiring", "stalled", "stopped", "filling", "unknown", "behind", "healthy"
+]
 # The broker's state of a streams group whose topology it cannot serve yet (KIP-1071).
 _NOT_READY = frozenset({"not_ready", "notready"})
 # Statuses in addition: a topic stays recreated until it is acknowledged, and hides none of them until then.
-_BESIDES = frozenset({"rewound", "failed", "expiring", "stalled", "stopped"})
+_BESIDES = frozenset({"rewound", "failed", "expiring", "stalled", "stopped", "filling"})
 _ALSO = "; it is also "
 
 
@@ -27,26 +31,30 @@ _ALSO = "; it is also "
 class LagSample:
     """One reading of an application; `failed` are instances known to be in ERROR, None if they were not polled.
 
-    `expected` are the ids that its topics have to have; empty if the earlier reading has them.
+    `expected` are the ids that its topics have to have; empty if the earlier reading has them. `buffers` are its
+    suppress buffers that end the application when they are full.
     """
 
     at_ms: int
     lag: ApplicationLag
     failed: tuple[str, ...] | None = None
     expected: Mapping[str, str] = field(default_factory=dict)
+    buffers: tuple[BufferFill, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class StatusLimits:
     """`samples` without progress are stalled, each `apart_ms` after the one before; more than `records` are behind.
 
-    An unread record that may be deleted in less than `expiring_ms`, or half of its topic's retention, is expiring.
+    An unread record that may be deleted in less than `expiring_ms`, or half of its topic's retention, is expiring. A
+    suppress buffer of which `buffer_percent` is used is filling; 0: buffers are not judged.
     """
 
     samples: int = 3
     records: int = 10_000
     expiring_ms: int = 6 * HOUR_MS
     apart_ms: int = 15_000
+    buffer_percent: int = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,20 +103,27 @@ def _statuses(samples: tuple[LagSample, ...], limits: StatusLimits) -> Iterator[
     if expiring := _expiring(samples[-1], limits):
         yield Status("expiring", f"unread records may be deleted soon: {first_of(expiring)}")
     still = _still(samples, limits)
-    if (last.group_state or "").lower() in _NOT_READY:
-        why = f"group {last.application_id} is {last.group_state}: the broker gives its members no tasks"
+    if why := _not_ready(last) or still.sentence:
         yield Status("stalled", why)
-    if still.sentence:
-        yield Status("stalled", still.sentence)
     if is_empty(last.group_state or "") and any(one.committed is not None for one in last.read):
         unread = "an unknown number of" if last.unread is None else f"{last.unread:,}"
         why = f"group {last.application_id} has offsets and no member; {unread} records wait"
         yield Status("stopped", why)
-    if unknown := (*_unknown(last), *still.unknown):
+    buffers = fills(samples[-1].buffers, limits.buffer_percent)
+    if buffers.sentence:
+        yield Status("filling", buffers.sentence)
+    if unknown := (*_unknown(last), *still.unknown, *buffers.unknown):
         yield Status("unknown", first_of(unknown))
     if (unread_now := last.unread or 0) > limits.records:
         yield Status("behind", f"{unread_now:,} records to read (limit {limits.records:,})")
     yield Status("healthy", f"{last.unread or 0:,} records to read (limit {limits.records:,})")
+
+
+def _not_ready(last: ApplicationLag) -> str:
+    """Why a streams group has no tasks to process, empty if it has."""
+    if (last.group_state or "").lower() not in _NOT_READY:
+        return ""
+    return f"group {last.application_id} is {last.group_state}: the broker gives its members no tasks"
 
 
 def _recreated(samples: tuple[LagSample, ...]) -> str:

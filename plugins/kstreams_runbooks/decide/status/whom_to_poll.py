@@ -25,6 +25,7 @@ class Acquaintance:
     held: bool
     changed: int
     new_topics: tuple[str, ...]
+    limited: bool = False
 
 
 def why_poll(known: Acquaintance, at_ms: int, max_age_ms: int) -> str:
@@ -43,8 +44,8 @@ def why_poll(known: Acquaintance, at_ms: int, max_age_ms: int) -> str:
         return "declared otherwise"
     if known.changed != topology.changed:
         return "changed by a run"
-    if known.new_topics:
-        return "has new internal topics"
+    if known.new_topics or known.limited:
+        return "has new internal topics" if known.new_topics else "has a limited suppress buffer"
     share = zlib.crc32(known.application.encode()) % _SPREAD / _SPREAD
     if at_ms - topology.at_ms >= max_age_ms * (1 + share) / 2:
         return "told long ago"

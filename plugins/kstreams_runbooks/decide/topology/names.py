@@ -42,6 +42,8 @@ def stem(name: str) -> str:
 
 # Suffixes of internal topics.
 _CHANGELOG, _REPARTITION = "-changelog", "-repartition"
+# Suffix of a store that the library names after its operator.
+_STORE = "-store"
 # The kind of a suppress operator without a name, and of its buffer.
 _SUPPRESS, _SUPPRESS_STORE = "KTABLE-SUPPRESS-", "KTABLE-SUPPRESS-STATE-STORE-"
 # Topics that a topology may read back, as its description prints them: repartition topics, and the two of a foreign-key
@@ -107,6 +109,16 @@ def is_suppression(name: str) -> bool:
 def is_suppress_buffer(store: str) -> bool:
     """Whether a store is the buffer of a suppression without a chosen name."""
     return stem(store).startswith(_SUPPRESS_STORE)
+
+
+def suppression_of(store: str) -> str:
+    """The suppress operator of a buffer, by its name: `x` of `x-store`, and the number before that of a generated one.
+
+    Source: KTableImpl#suppress (Apache Kafka) takes the operator's number and, right after it, that of its store.
+    """
+    if is_suppress_buffer(store) and (index := index_of(store)) is not None:
+        return f"{_SUPPRESS}{index - 1:010d}"
+    return store.removesuffix(_STORE)
 
 
 def _owner(name: str, ids: set[str]) -> str | None:

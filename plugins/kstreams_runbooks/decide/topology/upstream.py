@@ -8,7 +8,7 @@ from kstreams_runbooks.decide.topology.digraph import Arrows, Key
 from kstreams_runbooks.decide.topology.graph import graph, keys_by_name
 from kstreams_runbooks.decide.topology.names import stem
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore, StoreKind
-from kstreams_runbooks.model.topology.topology import Node, Processor, Topology
+from kstreams_runbooks.model.topology.topology import Node, Processor, Source, Topology
 
 
 def between_store_and(topology: Topology, operator: str) -> frozenset[str]:
@@ -50,6 +50,31 @@ def kinds_before(topology: Topology, declared: Declaration, operator: str) -> fr
         if key != own and isinstance(node := nodes.get(key[1]), Processor)
         for store in node.stores
     )
+
+
+def topics_before(topology: Topology, store: str) -> frozenset[str] | None:
+    """Topics that lead to a store within its subtopology, as printed; None if one of its sources is a pattern."""
+    found: set[str] = set()
+    for sub in topology.subtopologies:
+        successors = {node.name: node.successors for node in sub.nodes if isinstance(node, Source | Processor)}
+        users = {node.name for node in sub.nodes if isinstance(node, Processor) and store in node.stores}
+        for source in sub.sources if users else ():
+            if not users & _behind(source.name, successors):
+                continue
+            if source.pattern is not None:
+                return None
+            found |= source.topics
+    return frozenset(found)
+
+
+def _behind(name: str, successors: Mapping[str, frozenset[str]]) -> set[str]:
+    found: set[str] = set()
+    ahead = [*successors[name]]
+    while ahead:
+        if (one := ahead.pop()) not in found:
+            found.add(one)
+            ahead += successors.get(one, ())
+    return found
 
 
 def _from_near_to_far(arrows: Arrows, own: Key) -> Iterator[Key]:

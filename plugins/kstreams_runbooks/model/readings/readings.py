@@ -7,6 +7,7 @@ milliseconds, offsets are log offsets (ends are exclusive), sizes are bytes.
 from dataclasses import dataclass, field
 from typing import Literal
 
+from kstreams_runbooks.model.readings.buffers import PolledBuffers, SuppressBuffer
 from kstreams_runbooks.model.readings.lag import PartitionLag
 from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.wording import sentence
@@ -116,7 +117,8 @@ class StreamsReading:
     """What an instance's own Kafka Streams client reports (its JMX beans): never the process's view.
 
     `restoring` is the number of active tasks that still restore; `restore_remaining` the records they still have to
-    restore (-1 if Streams does not know yet). Both are `Missing` in releases that have no such metric.
+    restore (-1 if Streams does not know yet). Both are `Missing` in releases that have no such metric. `buffers` are
+    those of its suppress operators, one for each task.
     """
 
     taken: Taken
@@ -130,6 +132,16 @@ class StreamsReading:
     restoring: int | Missing
     restore_remaining: int | Missing
     topology: str | Missing
+    buffers: tuple[SuppressBuffer, ...] | Missing = Missing("the suppress buffers were not read")
+
+
+def polled_buffers(instance: str, found: StreamsReading | Missing) -> PolledBuffers:
+    """The suppress buffers of an instance, or why they are unknown."""
+    if isinstance(found, Missing):
+        return PolledBuffers(instance, "", (), found.missing)
+    if isinstance(found.buffers, Missing):
+        return PolledBuffers(instance, found.version, (), found.buffers.missing)
+    return PolledBuffers(instance, found.version, found.buffers)
 
 
 ProcessState = Literal["running", "stopped", "starting", "failed", "unknown"]

@@ -6,6 +6,7 @@ All times are Unix milliseconds.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from kstreams_runbooks.model.readings.buffers import BufferFill
 from kstreams_runbooks.model.readings.lag import ApplicationLag, LagRole
 
 
@@ -30,7 +31,8 @@ class KnownTopology:
 class KeptReading:
     """One reading; `failed` are instances known to be in ERROR, None if none was polled.
 
-    `expected` are the ids that its topics have to have: the first ones, until a person accepts others.
+    `expected` are the ids that its topics have to have: the first ones, until a person accepts others. `buffers` are
+    its suppress buffers that end the application when they are full.
     """
 
     at_ms: int
@@ -38,6 +40,7 @@ class KeptReading:
     failed: tuple[str, ...] | None = None
     topology: KnownTopology | None = None
     expected: Mapping[str, str] = field(default_factory=dict)
+    buffers: tuple[BufferFill, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from kstreams_runbooks.model.readings.buffers import PolledBuffers
 from kstreams_runbooks.model.verdicts import Severity
 
 
@@ -13,7 +14,8 @@ class ChangeFigures:
 
     `bytes_on_disk` are those of one replica, `records` the offsets in an input (transaction markers included),
     `oldest_ms` the timestamp of the oldest record that an input still has (ms since 1970). `partitions` are counts as
-    they are on the cluster, `inputs` the names that were requested as inputs.
+    they are on the cluster, `inputs` the names that were requested as inputs. `buffers` are the suppress buffers of
+    each instance that was polled.
     """
 
     bytes_on_disk: Mapping[str, int] = field(default_factory=dict)
@@ -21,6 +23,7 @@ class ChangeFigures:
     oldest_ms: Mapping[str, int] = field(default_factory=dict)
     partitions: Mapping[str, int] = field(default_factory=dict)
     inputs: tuple[str, ...] = ()
+    buffers: tuple[PolledBuffers, ...] = ()
 
     @property
     def records_held(self) -> int | None:

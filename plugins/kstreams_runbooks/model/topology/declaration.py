@@ -90,6 +90,17 @@ class DeclaredSuppression:
     value_bytes: int | None = None
     logging: bool | None = None
 
+    @property
+    def ends_when_full(self) -> bool:
+        """Whether a full buffer shuts the application down.
+
+        A bounded buffer emits early unless the program sets it otherwise, and may be full all the time; final results
+        allow only the other. Source: Suppressed.BufferConfig (Apache Kafka, EagerBufferConfig, StrictBufferConfig).
+        """
+        if self.max_records is None and self.max_bytes is None:
+            return False
+        return self.when_full == "shut_down" or (self.when_full is None and self.mode == "until_window_closes")
+
 
 @dataclass(frozen=True, slots=True)
 class DeclaredTopic:
@@ -120,6 +131,7 @@ class Declaration:
 
     `config` are its settings (None: not given), `library` its Kafka Streams release, `auto_create_topics` the broker's
     auto.create.topics.enable. `unchanged` are fields that no store changes from the version before to this one.
+    `instances` is their number in the fleet entry (None: not read from one).
     """
 
     stores: Mapping[str, DeclaredStore] = field(default_factory=dict)
@@ -130,6 +142,14 @@ class Declaration:
     auto_create_topics: bool | None = None
     memory: Memory | None = None
     unchanged: frozenset[Unchanged] = frozenset()
+    instances: int | None = None
+
+    @property
+    def instance_count(self) -> int | None:
+        """The number of instances, that of the fleet entry first; None if neither gives it."""
+        if self.instances is not None or self.memory is None:
+            return self.instances
+        return self.memory.instances
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,8 @@ _CONTROL: Final = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 APPLICATION_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
 STATE: Final = re.compile(r"[A-Z_]{1,40}")
 VERSION: Final = re.compile(r"[A-Za-z0-9._+-]{1,60}")
+STORE: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
+TASK: Final = re.compile(r"([A-Za-z0-9._-]{1,249}__)?[0-9]{1,9}_[0-9]{1,9}")
 CLIENT_ID: Final = re.compile(r"[A-Za-z0-9._:+@-]{1,300}")
 
 
@@ -54,6 +56,12 @@ def pattern(part: Mapping[str, Any] | None, what: str) -> dict[str, Mapping[str,
             raise NotJolokia(f"{what}: a bean has no attributes")
         found[name] = attributes
     return found
+
+
+def denied(part: Mapping[str, Any] | None) -> bool:
+    """Whether the agent gives no answer about a bean: an access policy may allow others only."""
+    status = None if part is None else part.get("status", OK)
+    return part is None or (_is_integer(status) and status not in {OK, _NO_BEAN})
 
 
 def bean(part: Mapping[str, Any] | None, what: str) -> Mapping[str, Any] | None:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kstreams_runbooks.model.address import printable
+from kstreams_runbooks.model.readings.buffers import SuppressBuffer
 from kstreams_runbooks.model.readings.readings import Missing, NoClient, NotListening, Start, StreamsReading, Taken
 from kstreams_runbooks.model.web_address import web_address
 from kstreams_runbooks.observe.application.jolokia import (
@@ -19,10 +20,13 @@ from kstreams_runbooks.observe.application.jolokia import (
     CLIENT_ID,
     OK,
     STATE,
+    STORE,
+    TASK,
     VERSION,
     NotJolokia,
     bean,
     count,
+    denied,
     description,
     moment,
     parts_of,
@@ -36,6 +40,10 @@ _CLIENT = "kafka.streams:type=stream-metrics,client-id=*"
 _RUNTIME = "java.lang:type=Runtime"
 _UPDATER = "kafka.streams:type=stream-state-updater-metrics,*"
 _TASKS = "kafka.streams:type=stream-task-metrics,*"
+# Streams has no metric of the present size: the largest in its window is the nearest.
+_STATE_ID = "in-memory-suppression-state-id"
+_BUFFERS = f"kafka.streams:type=stream-state-metrics,{_STATE_ID}=*,*"
+_RECORDS, _BYTES = "suppression-buffer-count-max", "suppression-buffer-size-max"
 _RESTORING = "active-restoring-tasks"
 _REMAINING = "restore-remaining-records-total"
 
@@ -55,6 +63,7 @@ _REQUEST = [
     {"type": "read", "mbean": _RUNTIME, "attribute": ["Name", "StartTime"]},
     {"type": "read", "mbean": _UPDATER, "attribute": [_RESTORING]},
     {"type": "read", "mbean": _TASKS, "attribute": [_REMAINING]},
+    {"type": "read", "mbean": _BUFFERS, "attribute": [_RECORDS, _BYTES]},
 ]
 _PID = re.compile(r"[0-9]{1,9}")
 LIMITS = ExchangeLimits()
@@ -168,6 +177,7 @@ def _client(
         restore_remaining=_remaining(answers.get(_keys(_TASKS)), client_id, restoring),
         topology=description(values, "topology-description")
         or Missing("no topology-description among the client's metrics"),
+        buffers=_buffers(answers.get(_keys(_BUFFERS)), client_id),
     )
 
 
@@ -223,6 +233,28 @@ def _remaining(part: Mapping[str, Any] | None, client_id: str, restoring: int | 
     if not values:
         return Missing(f"{_REMAINING}: no task has reported it yet")
     return -1 if min(values) < 0 else sum(values)
+
+
+def _buffers(part: Mapping[str, Any] | None, client_id: str) -> tuple[SuppressBuffer, ...] | Missing:
+    """The buffers of its suppress operators, none if no task has one; no decision about an upgrade needs them."""
+    if denied(part):
+        return Missing(f"the agent gives no answer about {_BUFFERS}; does its access policy allow it?")
+    return tuple(
+        SuppressBuffer(
+            _shaped(_property(place, _STATE_ID), STORE, "a suppress buffer"),
+            _shaped(_property(place, "task-id"), TASK, "the task of a suppress buffer"),
+            count(values, _RECORDS),
+            count(values, _BYTES),
+        )
+        for place, values in sorted(pattern(part, _BUFFERS).items())
+        if _of_client(place, client_id)
+    )
+
+
+def _shaped(name: str, shape: re.Pattern[str], what: str) -> str:
+    if not shape.fullmatch(name):
+        raise NotJolokia(f"{what} has another name than Kafka Streams gives it")
+    return name
 
 
 def _figures(part: Mapping[str, Any] | None, what: str, client_id: str, name: str, *, lowest: int) -> list[int]:

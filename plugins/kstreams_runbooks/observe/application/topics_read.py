@@ -6,8 +6,9 @@ from functools import partial
 
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.model.readings.buffers import PolledBuffers
 from kstreams_runbooks.model.readings.lag import LagRole
-from kstreams_runbooks.model.readings.readings import Missing, NoClient, NotListening, StreamsReading
+from kstreams_runbooks.model.readings.readings import Missing, NoClient, NotListening, StreamsReading, polled_buffers
 from kstreams_runbooks.model.readings.states import CLIENT_DUE_MS, is_in_error
 from kstreams_runbooks.model.readings.status import KnownTopology
 from kstreams_runbooks.observe.application.application import ObservedApplication
@@ -34,7 +35,8 @@ class PolledTopics:
     `reads` are topics by role, `keeps` changelogs that it may have, `failed` instances that are in ERROR. If `reads` is
     None, `lacking` is the reason, and `partly` has the topics that are known all the same. `heard`: some instance
     reported a topology, and an earlier one may be out of date; `silent` are the instances that reported none.
-    `patterns` are the sources by pattern, whose topics are among `reads`.
+    `patterns` are the sources by pattern, whose topics are among `reads`. `buffers` are the suppress buffers of each
+    instance that answered.
     """
 
     reads: Mapping[str, LagRole] | None
@@ -45,6 +47,7 @@ class PolledTopics:
     heard: bool = False
     silent: tuple[str, ...] = ()
     patterns: tuple[str, ...] = ()
+    buffers: tuple[PolledBuffers, ...] = ()
 
 
 def topics_to_read(entry: ObservedApplication, polled: PolledTopics | None) -> LagAsked:
@@ -82,6 +85,7 @@ def poll_instances(
     failed: dict[str, list[str]] = {entry.name: [] for entry in entries}
     unclear: dict[str, list[str]] = {entry.name: [] for entry in entries}
     silent: dict[str, list[str]] = {entry.name: [] for entry in entries}
+    buffers: dict[str, list[PolledBuffers]] = {entry.name: [] for entry in entries}
     answers = poll_all(
         {
             entry.name: [
@@ -94,6 +98,8 @@ def poll_instances(
     )
     for entry in entries:
         for one, found in zip(entry.deployer.instances, answers[entry.name], strict=True):
+            if isinstance(found, StreamsReading):
+                buffers[entry.name].append(polled_buffers(one.name, found))
             if isinstance(found, StreamsReading) and isinstance(found.topology, str):
                 texts[entry.name].add(found.topology)
             else:
@@ -104,7 +110,9 @@ def poll_instances(
                 failed[entry.name].append(f"{one.name} ({why})")
     return {
         one.name: replace(
-            _polled(one, texts[one.name], failed[one.name], unclear[one.name], names), silent=tuple(silent[one.name])
+            _polled(one, texts[one.name], failed[one.name], unclear[one.name], names),
+            silent=tuple(silent[one.name]),
+            buffers=tuple(buffers[one.name]),
         )
         for one in entries
     }

@@ -4,6 +4,7 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from kstreams_runbooks.decide.change.answer import open_questions
+from kstreams_runbooks.decide.change.buffers import held_back
 from kstreams_runbooks.decide.change.reading import ChangeReading
 from kstreams_runbooks.decide.change.rules import Fired
 from kstreams_runbooks.decide.comparison.prediction import InternalTopic
@@ -46,19 +47,23 @@ def document(reading: ChangeReading, figures: ChangeFigures = _NOTHING_READ) -> 
             "records_to_reprocess": figures.records_held,
             "inputs_reach_back_to_ms": figures.reach_back_to_ms,
         },
+        "buffers": [asdict(one) for one in held_back(reading.limits, figures.buffers)],
         "procedures": [asdict(one) for one in procedures() if one.runbook in reading.plan.runbooks],
     }
 
 
-def exit_code(reading: ChangeReading) -> int:
+def exit_code(reading: ChangeReading, figures: ChangeFigures = _NOTHING_READ) -> int:
     """0 a rolling bounce is enough and no decision is needed, 1 more than that or a refusal, 3 inconclusive.
 
-    2 for two applications that were mixed up: that is not a change of one application.
+    1 also if the new version shuts down with the records that a suppress buffer holds now. 2 for two applications that
+    were mixed up: that is not a change of one application.
     """
     if reading.mixed_up:
         return 2
     if reading.plan.verdict is Outcome.INCONCLUSIVE:
         return 3
+    if any(one.ends_it for one in held_back(reading.limits, figures.buffers)):
+        return 1
     return 0 if reading.plan.verdict is Outcome.PROCEED and reading.rolls else 1
 
 

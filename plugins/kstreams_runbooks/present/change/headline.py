@@ -44,6 +44,8 @@ def uncovered(plan: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _worst(plan: Mapping[str, Any]) -> str:
     """The rules of the worst findings, such as ` (danger: store-renamed)`; empty if every finding is an info."""
+    if any(one["fits"] is False and one["when_full"] == "shut_down" for one in plan.get("buffers", ())):
+        return " (danger: a suppress buffer holds more than its new limit)"
     for severity in ("danger", "warning"):
         if ids := [*dict.fromkeys(one["id"] for one in uncovered(plan) if one["severity"] == severity)]:
             return f" ({severity}: {first_of(ids, _RULES)})"

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from kstreams_runbooks.decide.change.buffers import NO_INSTANCE
 from kstreams_runbooks.decide.change.library import LIBRARY_CHANGED
 from kstreams_runbooks.decide.runbooks import runbook, start_command
 from kstreams_runbooks.model.local_state import shown
@@ -29,6 +30,7 @@ def sections(plan: Mapping[str, Any]) -> Iterator[Section]:
         yield Section("declare", list(map(sentence, gap_lines(plan))))
         yield Section(DECLARE_IT, list(plan.get("declare_with", ())))
     yield Section("consequences", list(map(sentence, _happens(plan))))
+    yield Section("suppress buffers now, and their new limits", list(map(sentence, buffer_lines(plan))))
     yield Section(f"changes by {' and '.join(plan['runbooks'])}", list(map(sentence, _changes(plan))))
     yield Section("order of steps", [f"{number}. {step}" for number, step in enumerate(_order(plan), 1)])
     for procedure in plan["procedures"]:
@@ -81,6 +83,23 @@ def _happens(plan: Mapping[str, Any]) -> Iterator[str]:
         yield f"store {store['store']} restores in full from {store['changelog']}: {store['why']}{size}"
     for directory in shown(plan["stale_task_directories"]):
         yield f"task directories {directory} are no longer used"
+
+
+def buffer_lines(plan: Mapping[str, Any]) -> Iterator[str]:
+    """One line for each suppress buffer with new limits; nothing if no instance was polled for any."""
+    buffers = plan.get("buffers", ())
+    for one in buffers if any(each["place"] or each["why"] != NO_INSTANCE for each in buffers) else ():
+        pairs = ((one["max_records"], "records"), (one["max_bytes"], "bytes"))
+        limits = " and ".join(f"{most:,} {what}" for most, what in pairs if most is not None)
+        ends = "shuts down" if one["when_full"] == "shut_down" else "emits early"
+        name = f"suppress {one['operator']}"
+        if one["fits"] is None:
+            yield f"{name}: whether its records fit into the new limit of {limits} is unknown: {one['why']}"
+            continue
+        held = f"{one['place']} held {one['records']:,} records and {one['bytes']:,} bytes within the last 60 s"
+        fits = "fits into" if one["fits"] else "is over"
+        then = "" if one["fits"] else f": the new version {ends} at once"
+        yield f"{name}: {held}, which {fits} the new limit of {limits}{then}"
 
 
 def _changes(plan: Mapping[str, Any]) -> Iterator[str]:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from kstreams_runbooks.decide.change.described import described_change
@@ -14,6 +15,7 @@ from kstreams_runbooks.decide.topology.graph import internal_topics
 from kstreams_runbooks.decide.topology.names import changelog_of
 from kstreams_runbooks.errors import Inconclusive, Refused, RunbookError, WriteRefused
 from kstreams_runbooks.ledger.codec import decode, encode
+from kstreams_runbooks.model.readings.readings import polled_buffers
 from kstreams_runbooks.model.times import utc_minute
 from kstreams_runbooks.model.topology.change import ChangeFigures
 from kstreams_runbooks.model.topology.declaration import Described
@@ -71,7 +73,8 @@ def plan_of_change() -> Any:
         require_fresh(run, reading, "observe")
         before, after = sides_of(run)
         sides = parsed(before), parsed(after)
-        figures = _figures(run, sides)
+        buffers = tuple(polled_buffers(one.instance, one.streams) for one in reading.instances)
+        figures = replace(_figures(run, sides), buffers=buffers)
         change = run.decide(
             described_change,
             before=before,

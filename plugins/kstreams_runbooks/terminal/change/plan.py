@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
+from kstreams_runbooks.model.topology.change import ChangeFigures
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.wording import sentence
 
@@ -66,21 +67,24 @@ def _explain(context: click.Context, _: click.Parameter, rule: str | None) -> No
 @click.option(
     "--application",
     metavar="NAME",
-    help="Compare the new version with the topics of this application's cluster as well, as every runbook does.",
+    help="Compare the new version with the topics of this application's cluster as well, as every runbook does, and "
+    "with its suppress buffers.",
 )
 @_format
 def plan_command(form: str, application: str | None, **given: Any) -> None:
     """Show what follows from a change, and its runbook, from two descriptions and their declarations.
 
     With --application it reads the cluster as well, and stderr reports each topic that is missing or does not fit: exit
-    code 1, or 3 if that is unknown.
+    code 1, or 3 if that is unknown. Suppress buffers are compared with their new limits.
 
     Exit codes: 0 a rolling bounce is enough, 1 a runbook or a person is needed, 2 bad input, 3 inconclusive: a
     declaration is missing, and the output names it.
     """
-    topics = None if application is None else _on_cluster(application, given)
-    code = _answer(given, form, **({} if topics is None else {"topics": asdict(topics)}))
-    if topics is not None:
+    if application is None:
+        code = _answer(given, form)
+    else:
+        topics, figures = _on_cluster(application, given)
+        code = _answer(given, form, figures, topics=asdict(topics))
         for finding in topics.findings:
             click.echo(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}", err=True)
         click.echo(f"topics of {application}: {topics.sentence}", err=True)
@@ -95,7 +99,7 @@ def _worse(code: int, topics: Verdict) -> int:
     return Refused.exit_code if topics.outcome is Outcome.REFUSE else Inconclusive.exit_code
 
 
-def _on_cluster(application: str, given: dict[str, Any]) -> Verdict:
+def _on_cluster(application: str, given: dict[str, Any]) -> tuple[Verdict, ChangeFigures]:
     """Judge the new version against the cluster; its files are read as the plan reads them."""
     from kstreams_runbooks.documents.text import read_text
     from kstreams_runbooks.model.topology.declaration import Described
@@ -144,7 +148,7 @@ def verify_command(expected: Path, actual: Path, form: str, **given: Any) -> Non
     sys.exit(1)
 
 
-def _answer(given: dict[str, Any], form: str, **more: Any) -> int:
+def _answer(given: dict[str, Any], form: str, figures: ChangeFigures | None = None, **more: Any) -> int:
     """Print the plan for what the options name, and give its exit code."""
     from kstreams_runbooks.present.change.document import document, exit_code
     from kstreams_runbooks.present.change.gaps import declare_commands
@@ -152,7 +156,8 @@ def _answer(given: dict[str, Any], form: str, **more: Any) -> int:
     from kstreams_runbooks.terminal.change.inputs import read_both
 
     reading = read_both(given).reading
-    plan = {**document(reading), **more}
+    figures = figures or ChangeFigures()
+    plan = {**document(reading, figures), **more}
     if any(one["matters"] for one in plan["undecided"]) and not reading.mixed_up:
         plan["declare_with"] = list(declare_commands(given, plan))
     if form == "json":
@@ -167,4 +172,4 @@ def _answer(given: dict[str, Any], form: str, **more: Any) -> int:
         show(plan, Console())
     else:
         click.echo(as_text(plan))
-    return exit_code(reading)
+    return exit_code(reading, figures)

@@ -26,7 +26,8 @@ _FILE = click.Path(dir_okay=False, path_type=Path, allow_dash=True)
 def lint_command(topology: Path, optimization: str | None, declaration: Path | None, form: str) -> None:
     """List the names in TOPOLOGY (the text of Topology#describe, - for stdin) that a change can shift.
 
-    With --declaration it also lists the value formats of stores and topics that have no version.
+    With --declaration it also lists the value formats of stores and topics that have no version, and whether there are
+    more stream threads than tasks.
 
     Exit codes: 0 everything persistent has a chosen name, 1 something has a generated one or a format has no version, 2
     bad input.
@@ -38,7 +39,8 @@ def lint_command(topology: Path, optimization: str | None, declaration: Path | N
         raise BadInput("stdin: cannot be both topology and declaration; give a file for one of them")
     side = read_side(SideFiles(topology, declaration))
     declared = (side.declared.config or {}).get("topology.optimization")
-    findings = (*unversioned(side.topology, side.declared), *lint(side.topology, optimization or declared))
+    idle = () if side.parallelism is None else side.parallelism.finding("the application")
+    findings = (*unversioned(side.topology, side.declared), *lint(side.topology, optimization or declared), *idle)
     warned = any(finding.severity == "warning" for finding in findings)
     if form == "json":
         document = {

@@ -1,13 +1,22 @@
 """What has to hold before a bump is planned."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from kstreams_runbooks.decide.instances.check import ready_for_change
 from kstreams_runbooks.ledger.codec import decode, encode
-from kstreams_runbooks.model.readings.readings import Deployment, InstanceReading, Missing, Start
+from kstreams_runbooks.model.readings.readings import (
+    ApplicationReading,
+    Deployment,
+    InstanceReading,
+    Missing,
+    Start,
+    TopicReading,
+)
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from world.samples import declared, down, instance, reading
+from world.sides import COUNTS
 
 
 def checked(*instances: InstanceReading) -> Verdict:
@@ -96,3 +105,52 @@ def test_what_somebody_states_is_planned_with_and_said() -> None:
         ("deployment-not-seen", "warning", "orders-1")
     ]
     assert "a real run needs deployer.commands.instances" in verdict.findings[0].message
+
+
+def idle(*threads: int | Missing, text: str = COUNTS, partitions: int = 2, **changes: Any) -> list[str]:
+    """The messages about idle threads of instances with so many threads; internal topics have their full names."""
+    instances = [instance(f"orders-{at}", alive_threads=one, topology=text) for at, one in enumerate(threads, 1)]
+    topics = (
+        TopicReading("orders", "id-1", partitions),
+        TopicReading("orders-by-customer-repartition", "id-2", partitions),
+    )
+    now = replace(reading(*instances), **{"topics": topics, **changes})
+    return [one.message for one in ready_for_change(now, declared(), 0, 60_000).findings if one.id == "idle-threads"]
+
+
+def test_more_threads_than_tasks_are_an_info() -> None:
+    """It refuses nothing; as many threads as tasks have work."""
+    assert idle(2, 2) == []
+    [message] = idle(3, 2)
+    assert message.startswith("orders has 5 stream threads for 4 tasks (subtopology 0: 2, subtopology 1: 2): 1 of them")
+
+
+def test_threads_that_are_not_all_known_are_not_judged() -> None:
+    """Nor topologies that differ, as in a roll, nor partitions that were not read."""
+    assert idle(9, Missing("none")) == []
+    assert idle(9, 9, topics=Missing("timed out")) == []
+    assert idle(9, 9, text="not a description") == []
+    other = replace(reading(), instances=(instance("orders-1", alive_threads=9, topology=COUNTS), instance("orders-2")))
+    assert not [one for one in ready_for_change(other, declared(), 0, 60_000).findings if one.id == "idle-threads"]
+
+
+def test_a_topic_that_has_the_prefix_itself_counts_under_its_own_name() -> None:
+    """`orders` is both the application.id and an input."""
+    topics = (
+        TopicReading("orders", "id-1", 2),
+        TopicReading("orders-orders", "id-3", 50),
+        TopicReading("orders-by-customer-repartition", "id-2", 2),
+    )
+    assert len(idle(3, 2, topics=topics)) == 1
+
+
+def test_evidence_of_an_older_release_has_no_buffers() -> None:
+    """A reading that was kept before they were read can be decided again; it is not taken for one without buffers."""
+    kept = encode(reading())
+    for one in kept["instances"]:
+        del one["streams"]["buffers"]
+    again = decode(ApplicationReading, kept)
+    assert ready_for_change(again, declared(), 0, 60_000) == checked()
+    streams = again.instances[0].streams
+    assert not isinstance(streams, Missing)
+    assert isinstance(streams.buffers, Missing)

@@ -26,6 +26,7 @@ KNOWN = Acquaintance("orders", "digest", TOPOLOGY, "healthy", held=False, change
         (replace(KNOWN, declared="other"), "declared otherwise"),
         (replace(KNOWN, changed=9), "changed by a run"),
         (replace(KNOWN, new_topics=("orders-new-repartition",)), "has new internal topics"),
+        (replace(KNOWN, limited=True), "has a limited suppress buffer"),
     ],
 )
 def test_an_application_that_is_well_and_unchanged_is_left_alone(known: Acquaintance, why: str) -> None:

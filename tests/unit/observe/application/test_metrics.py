@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kstreams_runbooks.model.readings.buffers import SuppressBuffer
 from kstreams_runbooks.model.readings.readings import Missing, Start, StreamsReading, Taken
 from kstreams_runbooks.observe.application.metrics import read_streams, streams_from
 from kstreams_runbooks.wire.limits import ExchangeLimits
@@ -107,6 +108,63 @@ def test_metrics_that_a_release_lacks_are_missing_one_by_one() -> None:
     assert isinstance(reading.failed_threads, Missing)
     assert isinstance(reading.topology, Missing)
     assert reading.state == "RUNNING"
+
+
+def with_buffers(name: str, release: str = "4.3.1") -> dict[str, Any]:
+    """The answers of a release with those about its suppress buffers, recorded at a level of metrics."""
+    part = json.loads((SAMPLES / "jolokia_buffers.json").read_text())[name]
+    thread = next(iter(part["value"])).partition("thread-id=")[2].partition("-StreamThread")[0]
+    client = read(sample(release)).client_id
+    text = json.dumps({**sample(release), part["request"]["mbean"]: part}).replace(thread, client)
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "release", "first"),
+    [
+        ("3.4.1 DEBUG", "3.4.1", SuppressBuffer("orders-windowed-closed-store", "1_0", 199, 23_843)),
+        ("4.3.1 DEBUG", "4.3.1", SuppressBuffer("orders-windowed-closed-store", "1_0", 175, 21_032)),
+        ("4.3.1 DEBUG, idle", "4.3.1", SuppressBuffer("orders-windowed-closed-store", "1_0", None, None)),
+        ("3.4.1 INFO", "3.4.1", SuppressBuffer("orders-windowed-closed-store", "1_0", None, None)),
+    ],
+)
+def test_suppress_buffers_are_measured_at_debug_alone(name: str, release: str, first: SuppressBuffer) -> None:
+    """One for each of four tasks; at INFO, and after a minute without records, every bean is there without a figure."""
+    buffers = read(with_buffers(name, release)).buffers
+    assert isinstance(buffers, tuple)
+    assert len(buffers) == 4
+    assert min(buffers, key=lambda one: one.task) == first
+
+
+def test_buffers_of_another_client_in_the_jvm_are_not_counted() -> None:
+    """Threads are called after their client."""
+    parts = with_buffers("4.3.1 DEBUG")
+    beans, name = client_bean(parts)
+    beans["kafka.streams:type=stream-metrics,client-id=billing-1"] = {**beans[name], "application-id": "billing"}
+    assert read(parts, "billing").buffers == ()
+
+
+def test_an_agent_that_hides_the_buffers_hides_nothing_else() -> None:
+    """An access policy from before they were read allows the other beans alone; no bean at all is no buffer."""
+    parts = sample("4.3.1")
+    hidden = read(parts)
+    assert isinstance(hidden.buffers, Missing)
+    assert hidden.state == "RUNNING"
+    name, part = with_buffers("4.3.1 DEBUG").popitem()
+    refused = read({**parts, name: {"request": part["request"], "status": 403}}).buffers
+    assert isinstance(refused, Missing)
+    assert "access policy" in refused.missing
+    assert read({**parts, name: {"request": part["request"], "status": 404}}).buffers == ()
+
+
+@pytest.mark.parametrize(("old", "new"), [("task-id=1_0", "task-id=1"), ("closed-store", "closed store")])
+def test_a_buffer_with_another_name_than_streams_gives_it_is_no_answer_of_streams(old: str, new: str) -> None:
+    """As any other value of another shape."""
+    parts = json.loads(json.dumps(with_buffers("4.3.1 DEBUG")).replace(old, new))
+    found = streams_from(parts, TAKEN, "orders")
+    assert isinstance(found, Missing)
+    assert "of a suppress buffer has another name" in found.missing or "a suppress buffer has another" in found.missing
 
 
 class _Answers(http.server.BaseHTTPRequestHandler):

@@ -5,10 +5,13 @@ from typing import Any
 
 import pytest
 from kstreams_runbooks.decide.change.reading import read_change
+from kstreams_runbooks.model.readings.buffers import PolledBuffers, SuppressBuffer
+from kstreams_runbooks.model.topology.change import ChangeFigures
 from kstreams_runbooks.present.change.blocks import blocks
 from kstreams_runbooks.present.change.document import document, exit_code
 from kstreams_runbooks.present.change.gaps import declare_commands, gap_lines
 from kstreams_runbooks.present.change.headline import headline, notes
+from kstreams_runbooks.present.change.sections import buffer_lines
 from kstreams_runbooks.present.change.text import as_markdown, as_text
 from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
 from world.pairs import compared, expected
@@ -137,3 +140,33 @@ def test_stores_that_lack_the_same_are_one_line() -> None:
     ]
     made = {"undecided": [{"matters": True, "missing": missing}]}
     assert list(gap_lines(made)) == ["kind and key of 2 stores: a, b (new)"]
+
+
+def test_a_buffer_that_holds_more_than_its_new_limit_is_not_safe() -> None:
+    """The answer, a section and the exit code say so; without a poll there is no section, and JSON has the limits."""
+    reading = read("suppress-buffer-bounded")
+    title = "suppress buffers now, and their new limits"
+    [unread] = document(reading)["buffers"]
+    assert (unread["max_records"], unread["records"], unread["why"]) == (10_000, None, "no instance was polled")
+    assert title not in as_text(document(reading))
+
+    def polled(records: int | None) -> ChangeFigures:
+        buffer = SuppressBuffer("final-only-store", "1_3", records, records and 2_000_000)
+        return ChangeFigures(buffers=(PolledBuffers("orders-1", "4.3.1", (buffer,)),))
+
+    fits, over, unknown = polled(10_000), polled(10_001), polled(None)
+    assert [exit_code(reading, one) for one in (fits, over, unknown)] == [0, 1, 0]
+    assert headline(document(reading, fits)) == "SAFE: rolling_bounce"
+    assert headline(document(reading, over)) == (
+        "RUNBOOK NEEDED: rolling_bounce (danger: a suppress buffer holds more than its new limit)"
+    )
+    [line] = buffer_lines(document(reading, fits))
+    assert line == (
+        "suppress final-only: task 1_3 of orders-1 held 10,000 records and 2,000,000 bytes within the last 60 s, which "
+        "fits into the new limit of 10,000 records"
+    )
+    [line] = buffer_lines(document(reading, over))
+    assert line.endswith("which is over the new limit of 10,000 records: the new version shuts down at once")
+    [line] = buffer_lines(document(reading, unknown))
+    assert "is unknown: orders-1: Streams has not measured it" in line
+    assert "final-only" in " ".join(section(as_text(document(reading, over)), title))
