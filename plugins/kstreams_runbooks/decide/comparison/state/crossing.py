@@ -49,6 +49,7 @@ class _Leading:
 
     def __init__(self, side: Side, shared: frozenset[str]) -> None:
         self._shared = shared
+        self._around = side.around
         self._reach, self._called = reach_of(side.topology), keys_by_name(side.topology)
         self._roles = operator_roles(side.topology)
 
@@ -70,7 +71,8 @@ class _Leading:
         return self._names(one & ~other), self._names(other & ~one)
 
     def _names(self, bits: int) -> list[str]:
-        return [name for _, name in self._reach.keys(bits)]
+        """What the program itself put there: the parts of a repartition are named after the side that they are for."""
+        return [name for _, name in self._reach.keys(bits) if name not in self._around]
 
     def _shown(self, names: Iterable[str]) -> _Shown:
         kinds = [(stem(name), self._roles[name].outputs) for name in names if name in self._roles]

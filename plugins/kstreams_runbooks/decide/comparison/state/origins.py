@@ -8,9 +8,9 @@ from kstreams_runbooks.decide.topology.graph import graph, keys_by_name, reach_o
 from kstreams_runbooks.decide.topology.names import is_generated, stem
 from kstreams_runbooks.decide.topology.reach import Key
 
-Topics = frozenset[str]
+_Topics = frozenset[str]
 # The topics that lead to each operator of a store, by the operator's name without its number.
-_Fillers = Mapping[str, Topics]
+_Fillers = Mapping[str, _Topics]
 
 # Operators of a join that look something up in a store which another operator fills, by their generated names.
 _LOOKS_UP = ("KSTREAM-JOIN", "KSTREAM-LEFTJOIN-", "KSTREAM-OUTER", "KTABLE-JOIN", "KTABLE-OUTER", "KTABLE-LEFT")
@@ -50,7 +50,7 @@ def _keeping(side: Side) -> set[str]:
     return {one.name for keepers in side.keepers.values() for one in keepers if not is_generated(one.name)}
 
 
-def _counterparts(was: _Fillers, now: _Fillers) -> list[tuple[Topics, Topics]]:
+def _counterparts(was: _Fillers, now: _Fillers) -> list[tuple[_Topics, _Topics]]:
     """The topics of each operator in both versions; of operators without a counterpart, those of all together."""
     pairs = [(was[name], now[name]) for name in was.keys() & now.keys()]
     gone = Counter(topics for name, topics in was.items() if name not in now)
@@ -64,9 +64,9 @@ def _fillers(side: Side, stores: frozenset[str] | set[str]) -> dict[str, _Filler
     reach, called = reach_of(side.topology), keys_by_name(side.topology)
     made = graph(side.topology)
     inputs = reach.bits(key for key in made if key[0] == _TOPIC and not made.pred[key])
-    named: dict[int, Topics] = {}
+    named: dict[int, _Topics] = {}
 
-    def topics_before(keys: list[Key]) -> Topics:
+    def topics_before(keys: list[Key]) -> _Topics:
         bits = reach.before(keys) & inputs
         if bits not in named:
             named[bits] = frozenset(name for _, name in reach.keys(bits))

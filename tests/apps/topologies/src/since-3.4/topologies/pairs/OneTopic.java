@@ -60,6 +60,11 @@ public final class OneTopic {
                 builder -> sides(filtered(stream(builder, "clicks", "clicks-source")), false));
     }
 
+    /** Both sides of a join come from one stream with a new key, each through a topic; they change places. */
+    public Pair sidesOfOneKeyedStreamSwapped() {
+        return Pair.of(builder -> keyedSides(builder, false), builder -> keyedSides(builder, true));
+    }
+
     /** A count is put behind a merge of a join and a stream of another number of partitions. */
     public Pair countAddedBehindMergeWithJoin() {
         return Pair.of(
@@ -83,6 +88,13 @@ public final class OneTopic {
         KStream<String, String> pages = clicks.mapValues(click -> click.split(",")[0]);
         KStream<String, String> buttons = clicks.mapValues(click -> click.split(",")[1]);
         (swapped ? join(buttons, pages) : join(pages, buttons)).to("pairs", Produced.as("pairs-sink"));
+    }
+
+    private static void keyedSides(StreamsBuilder builder, boolean swapped) {
+        KStream<String, String> pages =
+                stream(builder, "clicks", "clicks-source").selectKey((user, click) -> click.split(",")[0]);
+        KStream<String, String> seen = pages.peek((page, click) -> { });
+        (swapped ? join(pages, seen) : join(seen, pages)).to("pairs", Produced.as("pairs-sink"));
     }
 
     private static KStream<String, String> merged(StreamsBuilder builder) {
