@@ -49,7 +49,7 @@ class _Leading:
 
     def __init__(self, side: Side, shared: frozenset[str]) -> None:
         self._shared = shared
-        self._around = side.around
+        self._around, self._nodes = side.around, side.nodes
         self._reach, self._called = reach_of(side.topology), keys_by_name(side.topology)
         self._roles = operator_roles(side.topology)
 
@@ -71,16 +71,19 @@ class _Leading:
         return self._names(one & ~other), self._names(other & ~one)
 
     def _names(self, bits: int) -> list[str]:
-        """What the program itself put there: the parts of a repartition are named after the side that they are for."""
-        return [name for _, name in self._reach.keys(bits) if name not in self._around]
+        return [name for _, name in self._reach.keys(bits)]
 
     def _shown(self, names: Iterable[str]) -> _Shown:
-        kinds = [(stem(name), self._roles[name].outputs) for name in names if name in self._roles]
+        kinds = [(self._kind(name), self._roles[name].outputs) for name in names if name in self._roles]
         return (
             Counter(name for name in names if name in self._shared),
             Counter(kinds),
             Counter(kind for kind, _ in kinds),
         )
+
+    def _kind(self, name: str) -> str:
+        """The kind of an operator; the parts of a repartition are named after the side that they are for."""
+        return type(self._nodes[name]).__name__ if name in self._around else stem(name)
 
 
 def _crossed(
