@@ -2,8 +2,8 @@
 
 Covers decide/change/library, decide/change/rules, decide/comparison/boundary, decide/comparison/compared,
 decide/comparison/facts, decide/comparison/state/feeding, decide/comparison/state/kinds, decide/comparison/operators,
-decide/comparison/state/persistent, decide/comparison/settings, decide/comparison/whole, decide/topology/graph,
-decide/topology/upstream
+decide/comparison/state/origins, decide/comparison/state/persistent, decide/comparison/settings,
+decide/comparison/whole, decide/topology/graph, decide/topology/upstream
 """
 
 from collections import Counter

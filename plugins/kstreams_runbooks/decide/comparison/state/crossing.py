@@ -1,46 +1,101 @@
 """Stores that keep their names and get the records of another: sides of a join, and suppressions that moved."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.topology.graph import keys_by_name, operator_roles, reach_of
-from kstreams_runbooks.decide.topology.names import is_suppression
+from kstreams_runbooks.decide.topology.names import index_of, is_suppression, stem
 from kstreams_runbooks.model.topology.topology import Processor
 
 
 @dataclass(frozen=True, slots=True)
 class _Sides:
-    """What fills the store of one side of a join, and the store of the other side."""
+    """What fills the store of one side of a join, what fills that of the other side, and that store."""
 
     filler: str
+    other_filler: str
     other: str
+
+
+# What leads to one side of a join alone, in words that get less sure from one to the next.
+_Shown = tuple[Counter[Hashable], ...]
 
 
 def crossed_sides(compared: Compared) -> dict[str, str]:
     """Stores of a join whose sides have changed places, each with the store that had its records before.
 
-    Both sides may come from one topic. What leads to each is compared by the names that both versions have, and by the
-    kinds of operators.
+    Both sides may come from one topic. What leads to one side alone is compared by the names that both versions have,
+    then by the kinds of operators and the topics behind them, then by the kinds. The first of these that fits one
+    order of the sides better decides. If none does, the order in the program decides: a description shows no more.
     """
     was, now = _joins(compared.before), _joins(compared.after)
-    if not was.keys() & now.keys():
+    both = was.keys() & now.keys()
+    if not both:
         return {}
     shared = compared.shared_names
-    named = [_names_before(side, shared, joins) for side, joins in ((compared.before, was), (compared.after, now))]
-    kinds = [operator_roles(side.topology) for side in (compared.before, compared.after)]
-    found: dict[str, str] = {}
-    for store in was.keys() & now.keys():
-        old, new = was[store], now[store]
-        if old.other not in was or new.other not in now:
-            continue
-        before = old.filler, was[old.other].filler
-        after = new.filler, now[new.other].filler
-        by_name = [tuple(named[0][name] for name in before), tuple(named[1][name] for name in after)]
-        by_kind = [tuple(kinds[0][name].before for name in before), tuple(kinds[1][name].before for name in after)]
-        if _crossed(*by_name) or _crossed(*by_kind):
-            found[store] = old.other
-    return found
+    old, new = (_Leading(side, shared) for side in (compared.before, compared.after))
+    return {
+        store: was[store].other
+        for store in both
+        if was[store].other == now[store].other
+        and _crossed(old.of(was[store]), new.of(now[store]), old.order(was[store]), new.order(now[store]))
+    }
+
+
+class _Leading:
+    """What leads to each side of a join and not to the other, in one version."""
+
+    def __init__(self, side: Side, shared: frozenset[str]) -> None:
+        self._shared = shared
+        self._around, self._nodes = side.around, side.nodes
+        self._reach, self._called = reach_of(side.topology), keys_by_name(side.topology)
+        self._roles = operator_roles(side.topology)
+
+    def of(self, sides: _Sides) -> tuple[_Shown, _Shown]:
+        """What is before the own side, and what is before the other one."""
+        one, other = self._alone(sides)
+        return self._shown(one), self._shown(other)
+
+    def order(self, sides: _Sides) -> bool | None:
+        """Whether the own side begins first in the program; None if a name hides it."""
+        first = [
+            min((place for name in names if (place := index_of(name)) is not None), default=None)
+            for names in self._alone(sides)
+        ]
+        return None if first[0] is None or first[1] is None else first[0] < first[1]
+
+    def _alone(self, sides: _Sides) -> tuple[list[str], list[str]]:
+        one, other = (self._reach.before(self._called[name]) for name in (sides.filler, sides.other_filler))
+        return self._names(one & ~other), self._names(other & ~one)
+
+    def _names(self, bits: int) -> list[str]:
+        return [name for _, name in self._reach.keys(bits)]
+
+    def _shown(self, names: Iterable[str]) -> _Shown:
+        kinds = [(self._kind(name), self._roles[name].outputs) for name in names if name in self._roles]
+        return (
+            Counter(name for name in names if name in self._shared),
+            Counter(kinds),
+            Counter(kind for kind, _ in kinds),
+        )
+
+    def _kind(self, name: str) -> str:
+        """The kind of an operator; the parts of a repartition are named after the side that they are for."""
+        return type(self._nodes[name]).__name__ if name in self._around else stem(name)
+
+
+def _crossed(
+    before: tuple[_Shown, _Shown], after: tuple[_Shown, _Shown], first_before: bool | None, first_after: bool | None
+) -> bool:
+    for own, other, new_own, new_other in zip(*before, *after, strict=True):
+        straight = (own & new_own).total() + (other & new_other).total()
+        across = (own & new_other).total() + (other & new_own).total()
+        if straight != across:
+            return across > straight
+    alike = before[0] == before[1] and after[0] == after[1]
+    return alike and None not in {first_before, first_after} and first_before != first_after
 
 
 def moved_suppressions(compared: Compared) -> frozenset[str]:
@@ -57,10 +112,6 @@ def moved_suppressions(compared: Compared) -> frozenset[str]:
     )
 
 
-def _crossed(before: tuple[object, ...], after: tuple[object, ...]) -> bool:
-    return before[0] != before[1] and before == after[::-1]
-
-
 def _joins(side: Side) -> dict[str, _Sides]:
     """Each side of a join: a keeper fills its store and leads to an operator that looks into the other one."""
     looks: dict[tuple[str, str], str] = {}
@@ -71,15 +122,9 @@ def _joins(side: Side) -> dict[str, _Sides]:
                 for other in after.stores if isinstance(after, Processor) else ():
                     if other != store:
                         looks[store, other] = node.name
-    return {one: _Sides(filler, other) for (one, other), filler in looks.items() if (other, one) in looks}
-
-
-def _names_before(side: Side, shared: frozenset[str], joins: Mapping[str, _Sides]) -> Mapping[str, frozenset[str]]:
-    """For each operator that fills a side of a join the `shared` names that lead to it."""
-    reach, called = reach_of(side.topology), keys_by_name(side.topology)
-    wanted = reach.bits(key for name in shared for key in called[name])
-    fillers = {sides.filler for sides in joins.values()}
-    return {name: frozenset(key[1] for key in reach.keys(reach.before(called[name]) & wanted)) for name in fillers}
+    return {
+        one: _Sides(filler, looks[other, one], other) for (one, other), filler in looks.items() if (other, one) in looks
+    }
 
 
 def _held_back(side: Side) -> dict[str, set[str]]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
+from kstreams_runbooks.decide.topology.partitions import joined_topics
 from kstreams_runbooks.model.topology.topology import Node, Processor, Sink, Source
 
 Pair = frozenset[str]
@@ -60,31 +61,35 @@ def merged_unevenly(compared: Compared) -> dict[str, tuple[bool | None, tuple[st
 
 
 def _uneven(side: Side) -> Iterator[tuple[Pair, bool | None]]:
-    """Pairs of topics that fill one store without a join between them, and whether their partitions differ."""
-    counts = side.counts
-    seen: set[Pair] = set()
-    for keepers in side.keepers.values():
-        for keeper in keepers:
-            for one, other in combinations(sorted(_read_before(side, keeper.name)), 2):
-                pair = frozenset({one, other})
-                if pair not in seen:
-                    seen.add(pair)
-                    yield pair, counts[one] != counts[other] if {one, other} <= counts.keys() else None
+    """Pairs of topics that fill one store without a join between them, and whether their partitions differ.
 
-
-def _read_before(side: Side, name: str) -> set[str]:
-    """Topics read before an operator in its own subtopology, without another operator's store in between."""
-    found: set[str] = set()
-    waiting, seen = list(side.predecessors.get(name, ())), {name}
-    while waiting:
-        node = side.nodes[waiting.pop()]
-        if node.name in seen:
+    The application does not start on joined topics with different partitions, so those are a finding of their own.
+    """
+    counts, read = side.counts, _read_before(side)
+    together = {read[keeper.name] for keepers in side.keepers.values() for keeper in keepers}
+    pairs = {frozenset(pair) for topics in together for pair in combinations(sorted(topics), 2)}
+    joined = joined_topics(side.topology, side.declared.suppressions.keys()) if pairs else []
+    for pair in pairs:
+        if any(pair <= group for group in joined):
             continue
-        seen.add(node.name)
-        if isinstance(node, Source):
-            found |= node.topics
-        elif not (isinstance(node, Processor) and node.stores):
-            waiting += side.predecessors.get(node.name, ())
+        one, other = pair
+        yield pair, counts[one] != counts[other] if pair <= counts.keys() else None
+
+
+def _read_before(side: Side) -> dict[str, frozenset[str]]:
+    """For each operator the topics read before it in its own subtopology; a store between leaves a key in its task."""
+    found: dict[str, frozenset[str]] = {}
+    left = {name: len(side.predecessors.get(name, ())) for name in side.nodes}
+    ready = [name for name, count in left.items() if not count]
+    while ready:
+        node = side.nodes[ready.pop()]
+        before = side.predecessors.get(node.name, ())
+        own = node.topics if isinstance(node, Source) else frozenset[str]()
+        found[node.name] = own if not before else own.union(*(found[name] for name in before))
+        for name in () if isinstance(node, Sink) else node.successors:
+            left[name] -= 1
+            if not left[name]:
+                ready.append(name)
     return found
 
 

@@ -9,8 +9,9 @@ from kstreams_runbooks.decide.comparison.facts import of_serdes, store_facts, to
 from kstreams_runbooks.decide.comparison.state.crossing import crossed_sides, moved_suppressions
 from kstreams_runbooks.decide.comparison.state.feeding import exchanged_tables
 from kstreams_runbooks.decide.comparison.state.kinds import carries, hidden_facts, hidden_words
+from kstreams_runbooks.decide.comparison.state.origins import made_of_others
 from kstreams_runbooks.decide.comparison.words import store_words, topic_words
-from kstreams_runbooks.decide.topology.graph import feeds, keys_by_name, reach_of
+from kstreams_runbooks.decide.topology.graph import Labels, feeds, keys_by_name, reach_of, store_roles
 from kstreams_runbooks.decide.topology.names import index_of, is_generated, is_suppress_buffer, repartition_base
 from kstreams_runbooks.model.topology.change import Fact, Subject, SubjectKind, Undeclared
 from kstreams_runbooks.model.topology.topology import Processor, Sink
@@ -29,6 +30,7 @@ def stores(compared: Compared) -> Iterator[Subject]:
     buffers = {f"{name}-store" for side in (old, new) for name in side.suppressions}
     crossed, shifts = _crossed(compared), _Shifts(compared)
     fed_by_other = compared.fed_by_other | exchanged_tables(compared) | moved_suppressions(compared)
+    fed_by_other |= made_of_others(compared)
     with_new_key = _stores_with_new_key(compared)
     for store in _each("store", compared.stores, compared.before.store_places, compared.after.store_places):
         was, now = old.stores.get(store.said["before"]), new.stores.get(store.name)
@@ -85,13 +87,20 @@ def _loss_acceptable(side: Side, topic: str) -> bool:
 
 
 def _crossed(compared: Compared) -> dict[str, str]:
-    """Stores that keep their names and exchange their inputs, each with the other: the two sides of a join."""
+    """Stores that keep their names and exchange inputs and outputs, each with the other."""
     shared = compared.before.read() & compared.after.read()
-    was, now = (feeds(side.topology, shared) for side in (compared.before, compared.after))
+    written = compared.before.written() & compared.after.written()
+    was, now = (_ends(side, shared, written) for side in (compared.before, compared.after))
     moved = [name for name in sorted(was.keys() & now.keys()) if was[name] != now[name]]
     by_feeds = {(was[name], now[name]): name for name in moved}
     found = {name: other for name in moved if (other := by_feeds.get((now[name], was[name]))) is not None}
     return {**crossed_sides(compared), **found}
+
+
+def _ends(side: Side, shared: set[str], written: set[str]) -> dict[str, tuple[Labels, frozenset[str]]]:
+    """For each store the topics of `shared` that lead to its operators, and those of `written` behind it."""
+    roles = store_roles(side.topology)
+    return {store: (topics, roles[store].outputs & written) for store, topics in feeds(side.topology, shared).items()}
 
 
 def _keeps_its_name(subject: Subject) -> bool:

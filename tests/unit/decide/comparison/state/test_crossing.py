@@ -138,6 +138,21 @@ def test_sides_of_one_topic_are_swapped() -> None:
     assert crossed_sides(compared(join("this", "other"), join("this", "other", called="newest"))) == {}
 
 
+def test_sides_are_swapped_behind_a_new_operator() -> None:
+    """What leads to both sides says nothing of either."""
+
+    def behind_a_peek(text: str) -> str:
+        source, leads, rest = text.replace("<-- in\n", "<-- peek\n").partition("      --> ")
+        first, rest = rest.split("\n", 1)
+        return f"{source}{leads}peek\n    Processor: peek (stores: [])\n{leads}{first}\n      <-- in\n{rest}"
+
+    both = {"this-store": "other-store", "other-store": "this-store"}
+    unnamed = "KSTREAM-FILTER-0000000001"
+    before = join("this", "other", called=unnamed)
+    assert crossed_sides(compared(before, behind_a_peek(join("other", "this", called=unnamed)))) == both
+    assert crossed_sides(compared(before, behind_a_peek(before))) == {}
+
+
 def test_a_suppression_moves_to_another_table() -> None:
     """Its buffer stays under its name; one that stays behind its table does not count."""
     count, table = held(behind_count=True), held(behind_count=False)

@@ -23,7 +23,12 @@ record Content(Step step, String role, String kind, Map<Integer, Set<String>> ke
                     : program.keys(step);
             default -> program.keys(step);
         };
-        return new Content(step, role, kind(program, step, role), keys, program.sources(step));
+        Set<Integer> sources = switch (role) {
+            case "one side", "the other side" ->
+                program.sources(program.step(step.inputs.get(side(store).equals("this") ? 0 : 1)));
+            default -> program.sources(step);
+        };
+        return new Content(step, role, kind(program, step, role), keys, sources);
     }
 
     static Content ofTopic(Built built, String topic) {
@@ -52,7 +57,9 @@ record Content(Step step, String role, String kind, Map<Integer, Set<String>> ke
             }
             return side(name).equals("this") == step.swapped ? "one side" : "the other side";
         }
-        boolean subscribes = step.kind == Step.Kind.JOIN_FOREIGN_KEY && !name.equals(step.store);
+        // The output has a generated store if a suppression behind it needs one.
+        boolean subscribes = step.kind == Step.Kind.JOIN_FOREIGN_KEY && !name.equals(step.store)
+                && name.toLowerCase().contains("subscription");
         return subscribes ? "subscription" : "";
     }
 
@@ -67,8 +74,14 @@ record Content(Step step, String role, String kind, Map<Integer, Set<String>> ke
         };
     }
 
+    /** A join of a stream with itself has the same records on both sides. */
     boolean isOf(Content other) {
-        return step.id == other.step.id && role.equals(other.role);
+        return step.id == other.step.id
+                && (role.equals(other.role) || joinsWithItself(step) || joinsWithItself(other.step));
+    }
+
+    private static boolean joinsWithItself(Step step) {
+        return step.kind == Step.Kind.JOIN_STREAMS && step.inputs.get(0).equals(step.inputs.get(1));
     }
 
     /** Why the old content is not what the new program would have there; empty where it is. */
@@ -76,7 +89,7 @@ record Content(Step step, String role, String kind, Map<Integer, Set<String>> ke
         if (!isOf(before)) {
             return "that of " + before.step + " " + before.role;
         }
-        if (!kind.equals(before.kind)) {
+        if (!kind.equals(before.kind) && !joinsWithItself(step) && !joinsWithItself(before.step)) {
             return before.kind + " in place of " + kind;
         }
         for (Map.Entry<Integer, Set<String>> source : keys.entrySet()) {

@@ -65,7 +65,7 @@ final class Truth {
             Content now = Content.ofStore(after, name);
             if (before.stores.containsKey(name)) {
                 Content was = Content.ofStore(before, name);
-                String other = now.differsFrom(was);
+                String other = isContinued(was.step(), now.step()) ? "" : now.differsFrom(was);
                 if (other.isEmpty()) {
                     kept.add(name);
                     if (now.step().kind == Step.Kind.AGGREGATE && now.step().minutes != was.step().minutes
@@ -81,6 +81,9 @@ final class Truth {
                 Content was = Content.ofStore(before, old);
                 boolean same = now.isOf(was) && now.differsFrom(was).isEmpty();
                 if (now.isOf(was) && now.step().kind == Step.Kind.SUPPRESS) {
+                    if (after.stores.containsKey(old) && isContinued(was.step(), after.owner(old))) {
+                        continue;
+                    }
                     // Results that were held back are due whatever follows them.
                     need("buffer", "store " + name, "begins empty; it was " + old);
                 } else if (same && !now.sources().stream().allMatch(this::isReplaced)) {
@@ -88,6 +91,30 @@ final class Truth {
                 }
             }
         }
+    }
+
+    /**
+     * Whether one suppression takes over what another held back: both have the same settings, and one follows the other
+     * with nothing but suppressions between, before or after the change. The program would be the same with the two
+     * exchanged, and what the first lets out passes the second.
+     */
+    private boolean isContinued(Step was, Step now) {
+        return was.kind == Step.Kind.SUPPRESS && now.kind == Step.Kind.SUPPRESS && was.minutes == now.minutes
+                && (inOneRow(before.program, was.id, now.id) || inOneRow(after.program, was.id, now.id));
+    }
+
+    private static boolean inOneRow(Program program, int one, int other) {
+        return rowBefore(program, one).contains(other) || rowBefore(program, other).contains(one);
+    }
+
+    /** The suppressions right before a suppression, up to anything else. */
+    private static Set<Integer> rowBefore(Program program, int id) {
+        Set<Integer> found = new TreeSet<>();
+        for (Step step = program.step(id); step != null && step.kind == Step.Kind.SUPPRESS; ) {
+            step = program.step(step.inputs.get(0));
+            found.add(step.id);
+        }
+        return found;
     }
 
     private void topics() {

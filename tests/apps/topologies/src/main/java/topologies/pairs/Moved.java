@@ -2,10 +2,13 @@ package topologies.pairs;
 
 import java.util.Arrays;
 import java.util.List;
+import org.apache.kafka.streams.KeyValue;
 import org.apache.kafka.streams.StreamsBuilder;
 import org.apache.kafka.streams.kstream.Consumed;
 import org.apache.kafka.streams.kstream.Grouped;
+import org.apache.kafka.streams.kstream.Joined;
 import org.apache.kafka.streams.kstream.KStream;
+import org.apache.kafka.streams.kstream.KTable;
 import org.apache.kafka.streams.kstream.Materialized;
 import org.apache.kafka.streams.kstream.Named;
 import org.apache.kafka.streams.kstream.Produced;
@@ -79,6 +82,67 @@ public final class Moved {
                     KStream<String, String> clicks = stream(builder, "clicks");
                     KStream<String, String> purchases = stream(builder, "purchases");
                     countByValue(purchases, "all", "by-value", "counts-store");
+                    copy(clicks);
+                });
+    }
+
+    /** A count of one table is made of another, which was read already; its own table goes with all its names. */
+    public Pair tableCountMovedToOtherTableAndOwnRemoved() {
+        return Pair.of(
+                builder -> {
+                    countRows(table(builder, "users"));
+                    changes(table(builder, "devices"));
+                },
+                builder -> {
+                    KTable<String, String> devices = table(builder, "devices");
+                    countRows(devices);
+                    changes(devices);
+                });
+    }
+
+    /** The table of a count reads another topic, which was not read before; the other table stays. */
+    public Pair tableCountReadsNewTopic() {
+        return Pair.of(
+                builder -> {
+                    countRows(table(builder, "users"));
+                    changes(table(builder, "devices"));
+                },
+                builder -> {
+                    countRows(table(builder, "users-2"));
+                    changes(table(builder, "devices"));
+                });
+    }
+
+    /** A count of one stream is made of the stream that is joined with it. */
+    public Pair countMovedToStreamJoinedWithIt() {
+        return Pair.of(
+                builder -> {
+                    KStream<String, String> clicks = stream(builder, "clicks");
+                    KStream<String, String> purchases = stream(builder, "purchases");
+                    joined(clicks, counted(purchases));
+                    copy(purchases);
+                },
+                builder -> {
+                    KStream<String, String> clicks = stream(builder, "clicks");
+                    KStream<String, String> purchases = stream(builder, "purchases");
+                    joined(clicks, counted(clicks));
+                    copy(purchases);
+                });
+    }
+
+    /** Another stream is joined with the count, which stays where it is. */
+    public Pair otherStreamJoinedWithCount() {
+        return Pair.of(
+                builder -> {
+                    KStream<String, String> clicks = stream(builder, "clicks");
+                    KStream<String, String> purchases = stream(builder, "purchases");
+                    joined(clicks, counted(purchases));
+                    copy(purchases);
+                },
+                builder -> {
+                    KStream<String, String> clicks = stream(builder, "clicks");
+                    KStream<String, String> purchases = stream(builder, "purchases");
+                    joined(purchases, counted(purchases));
                     copy(clicks);
                 });
     }
@@ -184,6 +248,31 @@ public final class Moved {
                 .count(Materialized.as(store))
                 .toStream()
                 .to(topic + "-per-value");
+    }
+
+    private static KTable<String, String> table(StreamsBuilder builder, String topic) {
+        String name = topic.split("-")[0];
+        return builder.table(topic, Consumed.as(topic + "-source"), Materialized.as(name + "-rows"));
+    }
+
+    private static void countRows(KTable<String, String> rows) {
+        rows.groupBy((key, value) -> KeyValue.pair(value, value), Grouped.as("by-value"))
+                .count(Materialized.as("counts-store"))
+                .toStream(Named.as("count-changes"))
+                .to("counts", Produced.as("counts-sink"));
+    }
+
+    private static void changes(KTable<String, String> rows) {
+        rows.toStream(Named.as("row-changes")).to("changes", Produced.as("changes-sink"));
+    }
+
+    private static KTable<String, Long> counted(KStream<String, String> stream) {
+        return stream.groupByKey(Grouped.as("by-user")).count(Materialized.as("counts-store"));
+    }
+
+    private static void joined(KStream<String, String> stream, KTable<String, Long> counts) {
+        stream.join(counts, (value, count) -> value + count, Joined.as("with-count"))
+                .to("joined", Produced.as("joined-sink"));
     }
 
     private static void copy(KStream<String, String> stream) {

@@ -37,6 +37,28 @@ public final class Suppression {
                 builder -> out(counts(builder).suppress(untilWindowCloses(unbounded()))));
     }
 
+    /** A suppression without a name is put right next to one with the same limit: which of them is new is all one. */
+    public Pair unnamedSuppressAddedNextToSameSuppress() {
+        return Pair.of(
+                builder -> out(plain(builder).suppress(untilTimeLimit(ofMinutes(10), unbounded()))),
+                builder -> out(plain(builder)
+                        .suppress(untilTimeLimit(ofMinutes(10), unbounded()))
+                        .suppress(untilTimeLimit(ofMinutes(10), unbounded()))));
+    }
+
+    /** A suppression without a name is put behind another table, which the program makes first. */
+    public Pair unnamedSuppressAddedBehindEarlierTable() {
+        return Pair.of(
+                builder -> {
+                    visits(visited(builder));
+                    out(plain(builder).suppress(untilTimeLimit(ofMinutes(10), unbounded())));
+                },
+                builder -> {
+                    visits(visited(builder).suppress(untilTimeLimit(ofMinutes(10), unbounded())));
+                    out(plain(builder).suppress(untilTimeLimit(ofMinutes(10), unbounded())));
+                });
+    }
+
     /** A suppression without a name is put in front of an unnamed count. */
     public Pair unnamedSuppressAddedBeforeUnnamedCount() {
         return Pair.of(
@@ -189,6 +211,12 @@ public final class Suppression {
                 .count(Named.as("count-alerts"), Materialized.as("alerts-store"));
     }
 
+    private static KTable<String, Long> visited(StreamsBuilder builder) {
+        return builder.<String, String>stream("visits", Consumed.as("visits-source"))
+                .groupByKey(Grouped.as("by-visitor"))
+                .count(Named.as("count-visits"), Materialized.as("visits-store"));
+    }
+
     private static KTable<Windowed<String>, Long> countsUnnamed(StreamsBuilder builder) {
         return builder.<String, String>stream("alerts")
                 .groupByKey()
@@ -206,6 +234,10 @@ public final class Suppression {
 
     private static void text(KTable<Windowed<String>, String> counts) {
         counts.toStream(Named.as("alert-counts")).to("alert-counts", Produced.as("alert-counts-sink"));
+    }
+
+    private static void visits(KTable<String, Long> counts) {
+        counts.toStream(Named.as("visit-counts")).to("visit-counts", Produced.as("visit-counts-sink"));
     }
 
     private static <K> void out(KTable<K, Long> counts) {

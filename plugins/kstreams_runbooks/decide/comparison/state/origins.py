@@ -1,0 +1,89 @@
+"""Stores that keep their names and are made of other topics than before."""
+
+from collections import Counter
+from collections.abc import Mapping
+
+from kstreams_runbooks.decide.comparison.compared import Compared, Side
+from kstreams_runbooks.decide.topology.digraph import Key
+from kstreams_runbooks.decide.topology.graph import graph, keys_by_name, reach_of
+from kstreams_runbooks.decide.topology.names import is_generated, stem
+
+_Topics = frozenset[str]
+# The topics that lead to each operator of a store, by the operator's name without its number.
+_Fillers = Mapping[str, _Topics]
+
+# Operators of a join that look something up in a store which another operator fills, by their generated names.
+_LOOKS_UP = ("KSTREAM-JOIN", "KSTREAM-LEFTJOIN-", "KSTREAM-OUTER", "KTABLE-JOIN", "KTABLE-OUTER", "KTABLE-LEFT")
+# The same where the join has a chosen name.
+_LOOKS_UP_BY_SUFFIX = ("-this-join", "-other-join", "-join-this", "-join-other")
+_TOPIC = "topic:"
+
+
+def made_of_others(compared: Compared) -> frozenset[str]:
+    """Stores of both versions that another operator of both fills, or that have no input topic of theirs any more.
+
+    A topic that is new takes the place of one that goes: the new one may continue the old one, and the topics have
+    findings of their own. If the new one was read before, or the old one still is, they are two inputs.
+    """
+    before, after = compared.before, compared.after
+    both = before.keepers.keys() & after.keepers.keys()
+    was, now = (_fillers(side, both) for side in (before, after))
+    read_before, read_after = before.read(), after.read()
+    keeping = [_keeping(side) for side in (before, after)]
+
+    def exchanged(store: str) -> bool:
+        """Whether operators that keep a store in both versions have given this one to each other."""
+        old, new = was[store].keys(), now[store].keys()
+        return bool(old) and bool(new) and not old & new and old <= keeping[1] and new <= keeping[0]
+
+    def moved(store: str) -> bool:
+        return any(
+            old and new and not old & new and (new & read_before or old & read_after)
+            for old, new in _counterparts(was[store], now[store])
+        )
+
+    return frozenset(store for store in both if exchanged(store) or moved(store))
+
+
+def _keeping(side: Side) -> set[str]:
+    """Operators with chosen names that keep a store."""
+    return {one.name for keepers in side.keepers.values() for one in keepers if not is_generated(one.name)}
+
+
+def _counterparts(was: _Fillers, now: _Fillers) -> list[tuple[_Topics, _Topics]]:
+    """The topics of each operator in both versions; of operators without a counterpart, those of all together."""
+    pairs = [(was[name], now[name]) for name in was.keys() & now.keys()]
+    gone = Counter(topics for name, topics in was.items() if name not in now)
+    come = Counter(topics for name, topics in now.items() if name not in was)
+    pairs.append((frozenset[str]().union(*(gone - come)), frozenset[str]().union(*(come - gone))))
+    return pairs
+
+
+def _fillers(side: Side, stores: frozenset[str] | set[str]) -> dict[str, _Fillers]:
+    """The operators that may fill each of `stores`: one whose name shows that it only looks things up does not."""
+    reach, called = reach_of(side.topology), keys_by_name(side.topology)
+    made = graph(side.topology)
+    inputs = reach.bits(key for key, before in made.predecessors.items() if key[0] == _TOPIC and not before)
+    named: dict[int, _Topics] = {}
+
+    def topics_before(keys: list[Key]) -> _Topics:
+        bits = reach.before(keys) & inputs
+        if bits not in named:
+            named[bits] = frozenset(name for _, name in reach.keys(bits))
+        return named[bits]
+
+    found: dict[str, _Fillers] = {}
+    for store in stores:
+        keepers = side.keepers[store]
+        fillers = [one.name for one in keepers if not _looks_up(one.name)] or [one.name for one in keepers]
+        # A generated name shows what its operator does: of such a one and chosen names, it is the one that fills.
+        shown = [name for name in fillers if is_generated(name)] or fillers
+        found[store] = {
+            one: topics_before([key for name in shown if stem(name) == one for key in called[name]])
+            for one in map(stem, shown)
+        }
+    return found
+
+
+def _looks_up(operator: str) -> bool:
+    return stem(operator).startswith(_LOOKS_UP) or operator.endswith(_LOOKS_UP_BY_SUFFIX)
