@@ -60,6 +60,9 @@ class _Names:
 
 def cures(compared: Compared, runbooks: Runbooks | None, plan: Planner) -> tuple[Cure, ...]:
     """Every cure that makes the plan milder, the mildest first; `runbooks` are those without a cure."""
+    if runbooks is not None and not _given_up(runbooks):
+        # Nothing is milder.
+        return ()
     found = []
     for what, cost, names in _candidates(compared):
         cured = plan(_renamed(compared.after, names))
