@@ -40,3 +40,13 @@ def test_sets_are_equal_where_their_labels_are_as_often_the_same() -> None:
     assert around(0, 1, 3) != around(0, 1, 2)
     assert around(0, 1, 3) == around(2, 1, 4)
     assert around() == Around(0, 0)
+
+
+def test_large_sets_are_equal_where_their_labels_are_as_often_the_same() -> None:
+    """They are added up eight keys at a time."""
+    keys = [_key(number) for number in range(80)]
+    reach = Reach(Digraph.of(keys, ()), {key: "ab"[number % 2] for number, key in enumerate(keys)})
+    first, second = reach.bits(keys[:40]), reach.bits(keys[40:])
+    assert reach.around(first) == reach.around(second)
+    assert reach.keys(first) == {*keys[:40]}
+    assert reach.around(first) != reach.around(reach.bits([*keys[:39], keys[40]]))
