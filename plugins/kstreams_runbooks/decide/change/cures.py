@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from kstreams_runbooks.decide.change.answer import MILDEST_FIRST
-from kstreams_runbooks.decide.comparison.compared import Compared, Side
+from kstreams_runbooks.decide.comparison.compared import Compared, Side, topics_of
 from kstreams_runbooks.decide.topology.names import (
     changelog_of,
     index_of,
@@ -17,7 +17,7 @@ from kstreams_runbooks.decide.topology.names import (
     repartition_base,
 )
 from kstreams_runbooks.model.topology.change import ChangeRunbook
-from kstreams_runbooks.model.topology.topology import Node, Processor, Sink, Source, Topology
+from kstreams_runbooks.model.topology.topology import Node, Processor, Sink, Source, Subtopology, Topology
 from kstreams_runbooks.wording import first_of
 
 Runbooks = tuple[ChangeRunbook, ...]
@@ -64,8 +64,8 @@ def cures(compared: Compared, runbooks: Runbooks | None, plan: Planner) -> tuple
         # Nothing is milder.
         return ()
     found = []
-    for what, cost, names in _candidates(compared):
-        cured = plan(_renamed(compared.after, names))
+    for what, cost, cured_side in _candidates(compared):
+        cured = plan(cured_side)
         if cured is not None and (runbooks is None or _given_up(cured) < _given_up(runbooks)):
             found.append(Cure(what, cured, cost))
     return tuple(sorted(found, key=lambda cure: _given_up(cure.runbooks)))
@@ -75,7 +75,42 @@ def _given_up(runbooks: Runbooks) -> int:
     return max((MILDEST_FIRST.index(one) for one in runbooks), default=0)
 
 
-def _candidates(compared: Compared) -> Iterator[tuple[str, str, _Names]]:
+def _candidates(compared: Compared) -> Iterator[tuple[str, str, Side]]:
+    """What to change, what that costs later, and the new version with it."""
+    for what, cost, names in _renamings(compared):
+        yield what, cost, _renamed(compared.after, names)
+    if (ordered := _in_old_order(compared)) is not None:
+        new = [sub for sub in ordered.topology.subtopologies if sub.number not in _numbers(compared.before)]
+        read = first_of(sorted(name for sub in new for source in sub.sources for name in topics_of(source)), _MOST)
+        yield (
+            f"build what reads {read} at the end of the program: no other subtopology gets another number",
+            "nothing",
+            ordered,
+        )
+
+
+def _in_old_order(compared: Compared) -> Side | None:
+    """The new version with new subtopologies behind the old ones; None if they are, or if an old one changes."""
+    before, after = compared.before, compared.after
+    old = {_read(sub): sub.number for sub in before.topology.subtopologies}
+    subs = after.topology.subtopologies
+    new = [sub for sub in subs if _read(sub) not in old]
+    if len(subs) != len(old) + len(new) or any(sub.topology for sub in subs):
+        return None
+    numbers = {_read(sub): number for number, sub in enumerate(new, len(old))} | old
+    ordered = Topology(tuple(replace(sub, number=numbers[_read(sub)]) for sub in subs))
+    return None if ordered == after.topology else Side(ordered, after.declared)
+
+
+def _read(sub: Subtopology) -> frozenset[str]:
+    return frozenset(name for source in sub.sources for name in topics_of(source))
+
+
+def _numbers(side: Side) -> set[int]:
+    return {sub.number for sub in side.topology.subtopologies}
+
+
+def _renamings(compared: Compared) -> Iterator[tuple[str, str, _Names]]:
     stores = {new: old for old, new in compared.stores.renamed}
     topics = {new: old for old, new in compared.topics.renamed}
     nodes = _suppressions(compared)

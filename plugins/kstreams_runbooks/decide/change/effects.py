@@ -39,8 +39,8 @@ def _of(runbook: ChangeRunbook, compared: Compared, prediction: Prediction) -> I
     directories = {f"{sub.id}_*" for sub in compared.before.topology.subtopologies if not sub.is_global and sub.stores}
     inputs = compared.before.read(is_global=False)
     if runbook == "blue_green_cutover":
-        yield "make another beside, for the new application.id", "group", group
-        yield "make another beside, under the new application.id", "topic", created | kept
+        yield "create next to the old one, for the new application.id", "group", group
+        yield "create next to the old ones, under the new application.id", "topic", created | kept
         return
     if runbook == "partition_increase":
         yield "raise the partitions of", "topic", _grown(compared, prediction)
@@ -48,7 +48,7 @@ def _of(runbook: ChangeRunbook, compared: Compared, prediction: Prediction) -> I
         yield "set back to the beginning of its inputs", "group", group
         yield "read again from the beginning", "topic", inputs
         yield "delete", "topic", orphaned | kept
-        yield "make anew, empty", "topic", created | kept
+        yield "create again, empty", "topic", created | kept
         yield "delete on every instance", "directory", directories
         return
     elif runbook == "store_migration":
@@ -58,7 +58,7 @@ def _of(runbook: ChangeRunbook, compared: Compared, prediction: Prediction) -> I
         yield "read to the end first", "topic", {name for name in orphaned if not is_changelog(name)}
     if runbook not in {"rolling_bounce", "library_bump"}:
         yield "empty (every instance down, static members removed)", "group", group
-    yield "make", "topic", created
+    yield "create", "topic", created
     yield "leave behind", "topic", orphaned
     if runbook == "stop_and_restart":
         yield "delete on every instance", "directory", set(shown(directories_to_delete(compared).names))

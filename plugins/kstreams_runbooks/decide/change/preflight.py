@@ -136,7 +136,7 @@ def _open(before: Described, after: Described, change: ChangeReading) -> str:
     """Undeclared facts that would decide it."""
     reasons = first_of(change.plan.reasons, _MOST, "; ")
     return (
-        f"whether {_named(after)} may be rolled beside {_named(before)} cannot be said: {reasons}; declare it next to "
+        f"whether {_named(after)} may be rolled next to {_named(before)} cannot be said: {reasons}; declare it next to "
         "the fleet entry, plan_change shows all of it"
     )
 

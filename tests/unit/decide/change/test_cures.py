@@ -61,6 +61,20 @@ def test_an_operator_of_another_branch_may_move_to_the_end() -> None:
     assert cure.runbooks == ("stop_and_restart",)
 
 
+def test_a_new_part_may_be_built_at_the_end() -> None:
+    """The global table takes the number of the stream; behind it no task and no store moves."""
+    found = of("global-table-added-before-stream")
+    assert found.plan.runbooks == ("stop_and_restart",)
+    assert [(cure.what, cure.runbooks, cure.cost) for cure in found.cures] == [
+        (
+            "build what reads rates at the end of the program: no other subtopology gets another number",
+            ("rolling_bounce",),
+            "nothing",
+        )
+    ]
+    assert of("global-table-added-behind-stream").cures == ()
+
+
 @pytest.mark.parametrize(
     "pair",
     [

@@ -34,7 +34,7 @@ def test_a_new_internal_topic_has_the_partitions_that_the_cluster_implies() -> N
     (created,) = found.prediction.created
     assert (created.name, created.partitions) == ("orders-audit-repartition", 6)
     assert found.plan.runbooks == ("stop_and_restart",)
-    made = [one for one in found.effects if one.action == "make"]
+    made = [one for one in found.effects if one.action == "create"]
     assert [one.names for one in made] == [("orders-audit-repartition",)]
 
 

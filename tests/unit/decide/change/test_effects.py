@@ -20,7 +20,7 @@ def test_a_reset_names_what_it_deletes_and_nothing_else() -> None:
             "app-KSTREAM-AGGREGATE-STATE-STORE-0000000002-changelog",
             "app-KSTREAM-AGGREGATE-STATE-STORE-0000000002-repartition",
         ),
-        "make anew, empty topic": (
+        "create again, empty topic": (
             "app-KSTREAM-AGGREGATE-STATE-STORE-0000000003-changelog",
             "app-KSTREAM-AGGREGATE-STATE-STORE-0000000003-repartition",
         ),
@@ -33,7 +33,7 @@ def test_a_migration_copies_the_changelogs_of_renamed_stores() -> None:
     found = changed("count-store-renamed", "store_migration")
     assert found["copy to the changelog of the new name topic"] == ("app-clicks-per-page-changelog",)
     assert found["delete on every instance, to restore from the copy directory"] == ("1_*",)
-    assert found["make topic"] == ("app-page-clicks-changelog",)
+    assert found["create topic"] == ("app-page-clicks-changelog",)
 
 
 def test_a_flush_reads_the_topics_that_go() -> None:

@@ -84,7 +84,7 @@ def test_another_topology_that_nobody_declares_is_inconclusive() -> None:
     found = verdict(described(more, NEW), described())
     assert found.outcome is Outcome.INCONCLUSIVE
     assert (
-        "whether release 4.3.1 may be rolled beside release 3.4.1 cannot be said: declare kind, window"
+        "whether release 4.3.1 may be rolled next to release 3.4.1 cannot be said: declare kind, window"
         in found.sentence
     )
     assert verdict(described(more, NEW, declaration())).outcome is Outcome.PROCEED
