@@ -14,14 +14,17 @@ import yaml
 from confluent_kafka import Message, Producer
 from confluent_kafka.admin import AdminClient
 from kstreams_runbooks.act.groups import GroupWriter
+from kstreams_runbooks.decide.comparison.compared import Compared
+from kstreams_runbooks.decide.comparison.directories import directories_to_delete
 from kstreams_runbooks.decide.instances.members import group_is_empty
+from kstreams_runbooks.model.local_state import TaskDirectories
 from kstreams_runbooks.model.readings.lag import LagRole, PartitionLag
 from kstreams_runbooks.model.readings.readings import GroupReading, Missing
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.lag.partition_rows import read_partitions
 from kstreams_runbooks.properties import dump
-from kstreams_runbooks.terminal.change.inputs import SideFiles
+from kstreams_runbooks.terminal.change.inputs import SideFiles, read_side
 from world.pairs import DECLARED
 
 from lab.kafka import create_topics, records
@@ -308,6 +311,11 @@ class Trial:
         found: dict[str, Any] = json.loads(kept.read_text("utf-8"))
         return found
 
+    def to_delete(self) -> TaskDirectories:
+        """What a stop and restart deletes before the new version starts, for the sides of the last plan."""
+        before, after = (read_side(self._files(side)) for side in ("before", "after"))
+        return directories_to_delete(Compared(before, after))
+
     def clean(self) -> None:
         """Leave nothing on the broker."""
         admin = AdminClient({"bootstrap.servers": self.bootstrap})
@@ -324,10 +332,14 @@ class Trial:
         for topic, partitions in self.topics.items():
             if topic in entry["topics"]:
                 entry["topics"][topic]["partitions"] = partitions
-        text, declaration = (self.directory / f"{side}.{ending}" for ending in ("txt", "yaml"))
-        text.write_text(instance.described(side), encoding="utf-8")
-        declaration.write_text(yaml.safe_dump(entry), encoding="utf-8")
-        return SideFiles(text, declaration)
+        files = self._files(side)
+        assert files.declaration is not None
+        files.topology.write_text(instance.described(side), encoding="utf-8")
+        files.declaration.write_text(yaml.safe_dump(entry), encoding="utf-8")
+        return files
+
+    def _files(self, side: str) -> SideFiles:
+        return SideFiles(self.directory / f"{side}.txt", self.directory / f"{side}.yaml")
 
     def _state(self, number: int) -> Path:
         return self.directory / f"instance-{number}" / "state"
