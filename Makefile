@@ -55,7 +55,7 @@ test: setup packages ## Against a real broker, the real application and a real A
 test-unit: setup ## The tests that need nothing but Python
 	$(BIN)/python -m pytest tests/unit
 
-test-long: setup packages ## Undo after every step, the other runbooks and deployers, more of the same; about 40 minutes
+test-long: setup packages ## Undo after every step, the other runbooks and deployers, more of the same; about 55 minutes
 	$(BIN)/python -m pytest -m long tests/long tests/integration tests/airflow tests/hostile tests/spark
 
 test-chaos: setup ## Kill an instance, kill the scheduler, in the middle of a bounce; about 10 minutes

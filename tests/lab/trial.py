@@ -6,7 +6,7 @@ import subprocess
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +14,17 @@ import yaml
 from confluent_kafka import Message, Producer
 from confluent_kafka.admin import AdminClient
 from kstreams_runbooks.act.groups import GroupWriter
+from kstreams_runbooks.decide.comparison.compared import Compared
+from kstreams_runbooks.decide.comparison.directories import directories_to_delete
 from kstreams_runbooks.decide.instances.members import group_is_empty
+from kstreams_runbooks.model.local_state import TaskDirectories
 from kstreams_runbooks.model.readings.lag import LagRole, PartitionLag
 from kstreams_runbooks.model.readings.readings import GroupReading, Missing
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.lag.partition_rows import read_partitions
 from kstreams_runbooks.properties import dump
-from kstreams_runbooks.terminal.change.inputs import SideFiles
+from kstreams_runbooks.terminal.change.inputs import SideFiles, read_side
 from world.pairs import DECLARED
 
 from lab.kafka import create_topics, records
@@ -94,6 +97,14 @@ class Instance:
         until(lambda: self._process.poll() is not None, WAIT_S, f"it ends; read {self._said}")
         return "\n".join(self.said("failed"))
 
+    def stop(self) -> None:
+        """Stop it cleanly."""
+        self._process.terminate()
+        try:
+            self._process.wait(WAIT_S)
+        finally:
+            self._process.kill()
+
     def tasks(self) -> set[str]:
         """The tasks that it has."""
         return set(self.said("tasks")[-1].split())
@@ -144,19 +155,30 @@ class Trial:
         command = [*JAVA, "-cp", self.classes, "topologies.Run", self.pair, side, str(properties)]
         with out.open("wb") as stdout, err.open("wb") as stderr:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr)
+        made = Instance(process, out)
         try:
-            yield Instance(process, out)
+            yield made
         finally:
-            process.terminate()
-            try:
-                process.wait(WAIT_S)
-            finally:
-                process.kill()
+            made.stop()
+
+    def process(self, running: Sequence[Instance], sent: Sent) -> None:
+        """Wait until these instances run, write records, and return when the group has committed all that it reads."""
+        for one in running:
+            one.wait_running()
+        for topic, records_sent in sent.items():
+            self.send(topic, records_sent)
+        self.wait_committed(running[0])
+
+    def beside(self, name: str) -> "Trial":
+        """Another application on the same topics, from nothing; its `clean` leaves them."""
+        directory = self.directory / name
+        directory.mkdir()
+        return replace(self, topics={}, directory=directory, application_id=f"{self.application_id}-{name}")
 
     def run_before(self, sent: Sent, *, case: str = "", instances: int = 1) -> dict[str, Any]:
         """Let the old version process records, stop it, and empty its group; returns the plan of the change."""
         with self._instances("before", instances) as running:
-            self._process(running, sent)
+            self.process(running, sent)
             plan = self.plan(running[0], case)
         self.empty_the_group()
         return plan
@@ -164,7 +186,7 @@ class Trial:
     def run_after(self, sent: Sent, *, instances: int = 1) -> Counter[str]:
         """Let the new version process records, and stop it; returns the records that each store read back."""
         with self._instances("after", instances) as running:
-            self._process(running, sent)
+            self.process(running, sent)
         self.empty_the_group()
         return sum((Counter(one.restored()) for one in running), Counter())
 
@@ -189,13 +211,6 @@ class Trial:
     def _instances(self, side: str, count: int) -> Iterator[list[Instance]]:
         with ExitStack() as stack:
             yield [stack.enter_context(self.instance(side, number)) for number in range(1, count + 1)]
-
-    def _process(self, running: list[Instance], sent: Sent) -> None:
-        for one in running:
-            one.wait_running()
-        for topic, records_sent in sent.items():
-            self.send(topic, records_sent)
-        self.wait_committed(running[0])
 
     def send(self, topic: str, sent: Sequence[tuple[str, bytes]]) -> None:
         """Write keys and values, by the hash of the key as Java's producers do."""
@@ -296,6 +311,11 @@ class Trial:
         found: dict[str, Any] = json.loads(kept.read_text("utf-8"))
         return found
 
+    def to_delete(self) -> TaskDirectories:
+        """What a stop and restart deletes before the new version starts, for the sides of the last plan."""
+        before, after = (read_side(self._files(side)) for side in ("before", "after"))
+        return directories_to_delete(Compared(before, after))
+
     def clean(self) -> None:
         """Leave nothing on the broker."""
         admin = AdminClient({"bootstrap.servers": self.bootstrap})
@@ -312,10 +332,14 @@ class Trial:
         for topic, partitions in self.topics.items():
             if topic in entry["topics"]:
                 entry["topics"][topic]["partitions"] = partitions
-        text, declaration = (self.directory / f"{side}.{ending}" for ending in ("txt", "yaml"))
-        text.write_text(instance.described(side), encoding="utf-8")
-        declaration.write_text(yaml.safe_dump(entry), encoding="utf-8")
-        return SideFiles(text, declaration)
+        files = self._files(side)
+        assert files.declaration is not None
+        files.topology.write_text(instance.described(side), encoding="utf-8")
+        files.declaration.write_text(yaml.safe_dump(entry), encoding="utf-8")
+        return files
+
+    def _files(self, side: str) -> SideFiles:
+        return SideFiles(self.directory / f"{side}.txt", self.directory / f"{side}.yaml")
 
     def _state(self, number: int) -> Path:
         return self.directory / f"instance-{number}" / "state"

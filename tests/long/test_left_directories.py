@@ -5,6 +5,7 @@ that they are assigned.
 """
 
 import pytest
+from kstreams_runbooks.model.local_state import TaskDirectories
 from lab.application import FROM_RELEASE, TO_RELEASE
 from lab.trial import LONGS, Begin, long
 
@@ -38,7 +39,9 @@ def test_a_global_store_takes_the_number_of_task_directories(
     assert [one["store"] for one in plan["restores"]] == ["refunds-counts"]
 
     assert why in trial.run_into_failure()
-    trial.delete_directories(plan["stale_task_directories"])
+    gone = trial.to_delete()
+    assert gone == TaskDirectories(("1_",), (f"{trial.application_id}-refunds-counts-changelog",))
+    trial.delete_directories(gone.names)
     assert trial.run_after({"amounts": ONE_EACH, "refunds": ONE_EACH}) == {"refunds-counts": len(KEYS)}
     assert trial.longs("amounts-out") == trial.longs("refunds-out") == dict.fromkeys(KEYS, 2)
 
@@ -107,9 +110,9 @@ def test_a_store_that_becomes_versioned_needs_its_directories_deleted(begin: Beg
     plan = trial.run_before({"prices": [(key, b"7") for key in KEYS]})
     assert plan["runbooks"] == ["stop_and_restart"]
     assert [one["id"] for one in plan["findings"]] == ["store-becomes-versioned"]
-    assert "clear the local state while every instance is down" in plan["findings"][0]["message"]
-
     assert why in trial.run_into_failure()
-    trial.delete_directories(["0_"])
+    gone = trial.to_delete()
+    assert gone == TaskDirectories(("0_",), (f"{trial.application_id}-prices-table-changelog",))
+    trial.delete_directories(gone.names)
     assert trial.run_after({"sales": [(key, b"sale") for key in KEYS]}) == {"prices-table": len(KEYS)}
     assert trial.latest("priced") == dict.fromkeys(KEYS, b"sale,7")

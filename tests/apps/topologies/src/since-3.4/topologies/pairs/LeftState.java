@@ -3,8 +3,11 @@ package topologies.pairs;
 import org.apache.kafka.common.serialization.Serde;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.common.utils.Bytes;
+import org.apache.kafka.streams.KeyValue;
 import org.apache.kafka.streams.StreamsBuilder;
 import org.apache.kafka.streams.kstream.Consumed;
+import org.apache.kafka.streams.kstream.Grouped;
+import org.apache.kafka.streams.kstream.KTable;
 import org.apache.kafka.streams.kstream.Materialized;
 import org.apache.kafka.streams.kstream.Named;
 import org.apache.kafka.streams.kstream.Produced;
@@ -37,6 +40,25 @@ public final class LeftState {
     /** The sum of a meter's readings is stored in the next version of its format, which reads the one before. */
     public Pair storedSumVersionRaised() {
         return Pair.of(builder -> sum(builder, Reading.versioned(1)), builder -> sum(builder, Reading.versioned(2)));
+    }
+
+    /** Events with a text are no longer counted, but the rows of a table are, under the same names. */
+    public Pair textCountBecomesRowCount() {
+        return Pair.of(
+                builder -> countOfKind(builder.<String, String>stream("notes", Consumed.as("notes-source"))
+                        .groupBy((note, text) -> text, Grouped.with("by-text", Serdes.String(), Serdes.String()))
+                        .count(Named.as("count"), Materialized.as("totals"))),
+                builder -> countOfKind(builder.<String, String>table(
+                                "rows", Consumed.as("rows-source"), Materialized.as("rows-table"))
+                        .groupBy(
+                                (row, text) -> KeyValue.pair(text, text),
+                                Grouped.with("by-text", Serdes.String(), Serdes.String()))
+                        .count(Named.as("count"), Materialized.as("totals"))));
+    }
+
+    private static void countOfKind(KTable<String, Long> totals) {
+        totals.toStream(Named.as("changes"))
+                .to("totals-out", Produced.with(Serdes.String(), Serdes.Long()).withName("totals-sink"));
     }
 
     private static void count(StreamsBuilder builder, String topic) {
