@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from kstreams_runbooks.decide.comparison.counterparts import Counterparts, counterparts
+from kstreams_runbooks.decide.comparison.facts import either
 from kstreams_runbooks.decide.topology.digraph import Key
 from kstreams_runbooks.decide.topology.graph import (
     Role,
@@ -227,9 +228,7 @@ def source_tables(side: Side) -> dict[str, bool | None]:
                 node = side.nodes[name]
                 if isinstance(node, Processor) and node.stores:
                     for topic in source.topics - side.internal:
-                        answer = _is_table(side, node)
-                        if found.get(topic) is not True:
-                            found[topic] = answer
+                        found[topic] = either(found.get(topic, False), _is_table(side, node))
     return found
 
 
