@@ -110,6 +110,7 @@ def test_a_store_that_becomes_versioned_needs_its_directories_deleted(begin: Beg
     plan = trial.run_before({"prices": [(key, b"7") for key in KEYS]})
     assert plan["runbooks"] == ["stop_and_restart"]
     assert [one["id"] for one in plan["findings"]] == ["store-becomes-versioned"]
+    assert [one["store"] for one in plan["restores"]] == ["prices-table"]
     assert why in trial.run_into_failure()
     gone = trial.to_delete()
     assert gone == TaskDirectories(("0_",), (f"{trial.application_id}-prices-table-changelog",))

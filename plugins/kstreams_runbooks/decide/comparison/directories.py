@@ -3,10 +3,8 @@
 from collections.abc import Iterator
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
-from kstreams_runbooks.decide.comparison.prediction import changelog_topics, predicted
+from kstreams_runbooks.decide.comparison.prediction import changelog_topics, places_in_another_format, predicted
 from kstreams_runbooks.model.local_state import TaskDirectories
-
-_FORMATS = {"key_value", "versioned"}
 
 
 def directories_to_delete(compared: Compared) -> TaskDirectories:
@@ -16,7 +14,7 @@ def directories_to_delete(compared: Compared) -> TaskDirectories:
     read what a plain one left. Stores that move restore in any case: their changelogs are among the topics.
     """
     found = predicted(compared)
-    names = {*found.stale_directories, *_other_format(compared)}
+    names = {*found.stale_directories, *(f"{place}_" for place in places_in_another_format(compared))}
     topics = {restore.changelog for restore in found.restores} | set(changelogs_in(compared.after, names))
     return TaskDirectories(tuple(sorted(names)), tuple(sorted(topics)))
 
@@ -39,13 +37,3 @@ def changelogs_in(side: Side, names: set[str]) -> Iterator[str]:
     subtopologies = {name.rpartition("_")[0] for name in names}
     topics = changelog_topics(side)
     return (topics[store] for store, place in side.store_places.items() if place in subtopologies)
-
-
-def _other_format(compared: Compared) -> Iterator[str]:
-    """Subtopologies of a store that stays where it is and becomes versioned, or stops being it."""
-    before, after = compared.before, compared.after
-    for store in before.declared.stores.keys() & after.declared.stores.keys():
-        place = after.store_places.get(store)
-        kinds = {before.declared.stores[store].kind, after.declared.stores[store].kind}
-        if place is not None and place == before.store_places.get(store) and kinds == _FORMATS:
-            yield f"{place}_"

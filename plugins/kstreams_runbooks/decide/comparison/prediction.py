@@ -9,6 +9,9 @@ from kstreams_runbooks.decide.topology.names import changelog_of
 from kstreams_runbooks.decide.topology.partitions import repartition_topics, task_counts
 from kstreams_runbooks.model.topology.topology import Processor, Source
 
+# Neither of the two kinds reads the files of the other.
+_FORMATS = {"key_value", "versioned"}
+
 
 @dataclass(frozen=True, slots=True)
 class InternalTopic:
@@ -81,6 +84,18 @@ def changelog_topics(side: Side) -> dict[str, str]:
     }
 
 
+def places_in_another_format(compared: Compared) -> frozenset[str]:
+    """Subtopologies of a store that stays where it is and becomes versioned, or stops being it."""
+    before, after = compared.before, compared.after
+    found = []
+    for store in before.declared.stores.keys() & after.declared.stores.keys():
+        place = after.store_places.get(store)
+        kinds = {before.declared.stores[store].kind, after.declared.stores[store].kind}
+        if place is not None and place == before.store_places.get(store) and kinds == _FORMATS:
+            found.append(place)
+    return frozenset(found)
+
+
 def _stale(before: Side, after: Side) -> Iterator[str]:
     """None if the old version keeps no state: without a store the library makes no directories."""
     old, new = (task_counts(side.topology, side.counts) for side in (before, after))
@@ -124,13 +139,14 @@ def _changelogs(side: Side) -> dict[str, str]:
 
 
 def _restores(compared: Compared) -> tuple[Restore, ...]:
-    """A store whose directory does not go with it, or whose changelog becomes another, already existing topic."""
+    """A store whose directory does not go with it or is deleted, or that another, already existing topic restores."""
     before, after = compared.before, compared.after
     if _prefix(before) != _prefix(after):
         # Another group: it has neither directories nor changelogs, and has read nothing.
         return ()
     old, new = _changelogs(before), _changelogs(after)
     there = {*old.values(), *before.read(is_global=False)}
+    reformatted = places_in_another_format(compared)
     found = []
     for store, changelog in sorted(new.items()):
         was, now = before.store_places.get(store), after.store_places[store]
@@ -142,6 +158,8 @@ def _restores(compared: Compared) -> tuple[Restore, ...]:
             why = "is read back from another topic than before"
         elif _state_dir(before) != _state_dir(after):
             why = "state.dir is another one"
+        elif now in reformatted:
+            why = "its task directories are deleted"
         else:
             continue
         own = changelog not in after.read(is_global=False)

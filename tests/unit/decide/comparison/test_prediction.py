@@ -162,6 +162,14 @@ def test_another_state_directory_restores_what_is_kept() -> None:
     assert {one.why for one in found.restores} == {"state.dir is another one"}
 
 
+def test_a_store_that_becomes_versioned_is_read_back() -> None:
+    """In full, where it is; a table that stays as it is keeps its files."""
+    found = prediction("store-of-joined-table-becomes-versioned")
+    why = "its task directories are deleted"
+    assert found.restores == (Restore("prices-table", "app-prices-table-changelog", "0", "0", why),)
+    assert prediction("table-joiner-changed").restores == ()
+
+
 def test_each_topic_of_a_foreign_key_join_has_as_many_partitions_as_the_table_that_it_is_read_beside() -> None:
     """The two hang on each other."""
     topology, _ = described("foreign-key-join-renamed")
