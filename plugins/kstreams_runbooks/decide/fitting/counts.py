@@ -40,24 +40,25 @@ def counts_fit(
     """Compare what the topology of `brought` demands with the `existing` topics (partitions by full name).
 
     The description has no partition counts: a repartition topic gets as many as its upstream topics, unless the program
-    gives it a number. Such a number is known if it is declared, or if a `proven` topology works with it; otherwise a
+    gives it a number. A join behind a suppression leaves out the topics in front of it; one with a chosen name is known
+    if it is declared. Such a number is known if it is declared, or if a `proven` topology works with it; otherwise a
     repartition topic that differs is unknown, not wrong.
     """
     one, topology = brought.described, brought.topology
     prefix = f"{application.application_id}-"
     own = repartition_topics(topology)
-    declared = one.declared.topics if one.declared is not None else {}
+    declared, suppressions = one.declaration.topics, one.declaration.suppressions.keys()
     given = {name: count for name in own if name in declared and (count := declared[name].partitions) is not None}
     fixed = given | {name: count for name in own - given.keys() if (count := _kept(prefix, name, existing, proven))}
     read = {name: max(count for _, count in topics) for name, topics in external.items()}
 
     open_ = {
         name: count
-        for name, count in partition_counts(topology, {**read, **fixed}).items()
+        for name, count in partition_counts(topology, {**read, **fixed}, suppressions).items()
         if name in own - fixed.keys() and existing.get(f"{prefix}{name}", count) != count
     }
     settled = {**read, **fixed, **{name: existing[f"{prefix}{name}"] for name in open_}}
-    demanded = {**partition_counts(topology, settled), **given}
+    demanded = {**partition_counts(topology, settled, suppressions), **given}
     wrong = [
         name
         for name in sorted((given.keys() | changelogs(topology)) & demanded.keys())
@@ -124,11 +125,13 @@ def _joins(
 ) -> Iterator[tuple[str, bool]]:
     """Joined topics whose partition counts differ, as a sentence, and whether it is certain that they are joined."""
     one, topology = brought.described, brought.topology
-    for group in joined_topics(topology):
+    suppressions = one.declaration.suppressions.keys()
+    for group in joined_topics(topology, suppressions):
         topics = {topic: count for name in group for topic, count in external.get(name, ())}
         numbers = topics | {name: given[name] for name in group & given.keys()}
         if len(set(numbers.values())) < 2 or any(  # noqa: PLR2004 - two that differ
-            group in joined_topics(each.topology) and topics.items() <= each.counts.items() for each in proven
+            group in joined_topics(each.topology, suppressions) and topics.items() <= each.counts.items()
+            for each in proven
         ):
             continue
         shown = ", ".join(f"{name} ({count})" for name, count in sorted(numbers.items()))
@@ -148,7 +151,7 @@ def _joins(
 
 
 def _is_join(one: Described, topology: Topology, group: set[str]) -> bool:
-    declared = one.declared.topics if one.declared is not None else {}
+    declared = one.declaration.topics
     if any((topic := declared.get(name)) and topic.joined_with and topic.joined_with & group for name in group):
         return True
     return any(
@@ -161,6 +164,6 @@ def _is_join(one: Described, topology: Topology, group: set[str]) -> bool:
 
 def _is_no_join(one: Described, group: set[str]) -> bool:
     """Whether every one of the topics is declared to be joined with none of the others."""
-    declared = one.declared.topics if one.declared is not None else {}
+    declared = one.declaration.topics
     found = [declared[name].joined_with if name in declared else None for name in group]
     return all(joined is not None and not joined & group for joined in found)

@@ -1,6 +1,6 @@
 """Topologies that demonstrably work with the partition counts of a cluster."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -25,12 +25,15 @@ class Proven:
     demanded: Mapping[str, int]
 
 
-def proven_counts(reading: ApplicationReading, application_id: str) -> tuple[Proven, ...]:
+def proven_counts(
+    reading: ApplicationReading, application_id: str, suppressions: Collection[str] = ()
+) -> tuple[Proven, ...]:
     """Topologies of instances that are RUNNING while members of the group hold every partition of what they read.
 
     The library checks every assignment: an internal topic with another number of partitions than it wants, or joined
-    topics that differ, end the assignment (`InternalTopicManager`, `CopartitionedTopicsEnforcer`, Apache Kafka
-    4.3). A topic that has grown since the last assignment has partitions without a member: nothing is proven then.
+    topics that differ, end the assignment (`InternalTopicManager`, `CopartitionedTopicsEnforcer`, Apache Kafka 4.3).
+    `suppressions` are suppress operators with chosen names, which a running text does not show. A topic that has
+    grown since the last assignment has partitions without a member: nothing is proven then.
     """
     group, topics = reading.group, reading.topics
     if not isinstance(group, GroupReading) or group.state.upper() != "STABLE" or isinstance(topics, Missing):
@@ -38,7 +41,7 @@ def proven_counts(reading: ApplicationReading, application_id: str) -> tuple[Pro
     counts = {topic.name: topic.partitions for topic in topics}
     held = {name for member in group.members for name in member.partitions}
     return tuple(
-        Proven(topology, counts, partition_counts(topology, _external(topology, counts)))
+        Proven(topology, counts, partition_counts(topology, _external(topology, counts), suppressions))
         for topology in dict.fromkeys(_running(reading))
         if _holds_all(_read(topology, application_id, counts), counts, held)
     )

@@ -44,7 +44,10 @@ def topics_fit(
         elif name not in seen.partitions:
             refused.append(f"topic {name} does not exist ({why}): create it, then trigger this again")
     unknown += [seen.hidden[name] for name in sorted(needed.internal & seen.hidden.keys())]
-    proven = proven_counts(reading, application.application_id)
+    suppressions = {
+        name for one in brought if not isinstance(one, Missing) for name in one.described.declaration.suppressions
+    }
+    proven = proven_counts(reading, application.application_id, suppressions)
     compared: list[str] = []
     for one in brought:
         if isinstance(one, Missing):
@@ -79,7 +82,7 @@ def _patterns(brought: ParsedDescription, seen: TopicsSeen) -> Iterator[tuple[Ou
     """Source patterns without a topic, and those that cannot be matched here."""
     one, topology = brought.described, brought.topology
     patterns = {source.pattern for sub in topology.subtopologies for source in sub.sources if source.pattern}
-    declared = one.declared.topics if one.declared is not None else {}
+    declared = one.declaration.topics
     counted = {name for sub in topology.subtopologies for source in sub.sources for name in source.topics}
     counted -= repartition_topics(topology)
     counted |= {name for name in repartition_topics(topology) if name in declared and declared[name].partitions}
@@ -94,7 +97,9 @@ def _patterns(brought: ParsedDescription, seen: TopicsSeen) -> Iterator[tuple[Ou
             yield Outcome.INCONCLUSIVE, _too_slow(one, pattern)
             continue
         # Their partitions count if a repartition topic or a join depends on them.
-        matters = repartition_topics(topology) or any(f"{pattern}*" in group for group in joined_topics(topology))
+        matters = repartition_topics(topology) or any(
+            f"{pattern}*" in group for group in joined_topics(topology, one.declaration.suppressions.keys())
+        )
         if pattern in seen.hidden and matters:
             yield (
                 Outcome.INCONCLUSIVE,

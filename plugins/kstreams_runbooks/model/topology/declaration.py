@@ -165,3 +165,8 @@ class Described:
     source: str
     text: str
     declared: Declaration | None = None
+
+    @property
+    def declaration(self) -> Declaration:
+        """What is declared of it; one without any facts if the release has no declaration file."""
+        return self.declared or Declaration()

@@ -19,7 +19,7 @@ from kstreams_runbooks.model.readings.readings import (
     TopicReading,
 )
 from kstreams_runbooks.model.readings.topics_seen import TopicsSeen
-from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredTopic, Described
+from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredSuppression, DeclaredTopic, Described
 from kstreams_runbooks.model.topology.topology import Topology
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from world.samples import NEW, declared, down, instance, reading
@@ -51,6 +51,25 @@ GLOBAL = (
       <-- zones-source
 """
 )
+
+
+# A stream joined with a table behind a suppression: the library leaves out what is in front of it.
+HELD_BACK = """Topologies:
+   Sub-topology: 0
+    Source: a (topics: [orders])
+      --> KSTREAM-LEFTJOIN-0000000004
+    Source: b (topics: [zones])
+      --> table
+    Processor: table (stores: [rows])
+      --> held
+      <-- b
+    Processor: KSTREAM-LEFTJOIN-0000000004 (stores: [held-store, rows])
+      --> none
+      <-- a
+    Processor: held (stores: [held-store])
+      --> none
+      <-- table
+"""
 
 
 def fit(
@@ -218,6 +237,16 @@ def test_joined_topics_with_other_counts_refuse() -> None:
     assert fit(described(JOINED), topics={"orders": 4, "zones": 4}).outcome is Outcome.PROCEED
     apart = Declaration(topics={name: DeclaredTopic(joined_with=frozenset()) for name in topics})
     assert fit(described(JOINED, declares=apart), topics=topics).outcome is Outcome.PROCEED
+
+
+def test_a_join_behind_a_declared_suppression_leaves_out_what_is_in_front_of_it() -> None:
+    """A chosen name hides the suppression; with other counts the application starts, as long as it is one."""
+    topics = {"orders": 4, "zones": 2, "orders-rows-changelog": 4, "orders-held-store-changelog": 4}
+    hidden = fit(described(HELD_BACK), topics=topics)
+    assert hidden.outcome is Outcome.REFUSE
+    assert "joins topics with different numbers of partitions: orders (4), zones (2)" in hidden.sentence
+    held = Declaration(suppressions={"held": DeclaredSuppression("until_time_limit", 60_000)})
+    assert fit(described(HELD_BACK, declares=held), topics=topics).outcome is Outcome.PROCEED
 
 
 def test_a_store_that_operators_share_may_be_a_join() -> None:
