@@ -37,6 +37,15 @@ class Known:
     auto_create_topics: bool | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """What a change is judged by: the rows about topologies, those about releases, and the settings of releases."""
+
+    rules: tuple[ChangeRule, ...]
+    versions: UpgradePathRules
+    catalogue: SettingCatalogue = NOTHING_KNOWN
+
+
 def described_change(
     before: Described,
     after: Described,
@@ -47,19 +56,13 @@ def described_change(
 ) -> ChangeReading:
     """The consequences of going from one version to the other, internal topics by their full names.
 
-    BadInput if a text is not a description, or contradicts its declaration or the fleet entry.
+    BadInput if a text is not a description, or contradicts its declaration or the fleet entry. The ledger keeps its
+    calls by the names of these parameters.
     """
-    return parsed_change(parsed(before), parsed(after), known, rules, versions, catalogue)
+    return parsed_change(parsed(before), parsed(after), known, Judging(rules, versions, catalogue))
 
 
-def parsed_change(
-    before: ParsedDescription,
-    after: ParsedDescription,
-    known: Known,
-    rules: tuple[ChangeRule, ...],
-    versions: UpgradePathRules,
-    catalogue: SettingCatalogue = NOTHING_KNOWN,
-) -> ChangeReading:
+def parsed_change(before: ParsedDescription, after: ParsedDescription, known: Known, judging: Judging) -> ChangeReading:
     """The same of descriptions that are parsed already."""
     old, new = _sides(before, after, known)
     runs = (old.declared.config or {}).get(_APPLICATION_ID, known.application.application_id)
@@ -69,7 +72,7 @@ def parsed_change(
             f"{known.application.name}, which runs it, has {known.application.application_id}; correct one of them"
         )
     broker = Release.parse(known.broker) if known.broker else None
-    change = read_change(old, new, rules, versions, broker, catalogue)
+    change = read_change(old, new, judging.rules, judging.versions, broker, judging.catalogue)
     named = _with_ids(old, new, known)
     prediction = predicted(named)
     return replace(change, prediction=prediction, effects=effects(change.plan.runbooks, named, prediction))
@@ -88,7 +91,7 @@ def _sides(before: ParsedDescription, after: ParsedDescription, known: Known) ->
 def side_of(one: ParsedDescription, known: Known) -> Side:
     """The version with all known facts; they fill gaps in a declaration and never replace it."""
     described, topology = one.described, one.topology
-    declared = described.declared or Declaration()
+    declared = described.declaration
     side = Side(
         topology,
         replace(

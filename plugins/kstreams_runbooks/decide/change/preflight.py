@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kstreams_runbooks.decide.change.answer import change_plan
-from kstreams_runbooks.decide.change.described import Known, parsed_change, side_of
+from kstreams_runbooks.decide.change.described import Judging, Known, parsed_change, side_of
 from kstreams_runbooks.decide.change.reading import ChangeReading
 from kstreams_runbooks.decide.change.rules import Fired
 from kstreams_runbooks.decide.change.settings import settings_of_release
@@ -58,7 +58,7 @@ def may_be_rolled(
         if refused := _refused_settings(old, wanted, known, versions, catalogue):
             reason = f"{_named(after)} cannot start: {first_of([one.message for one in refused], _MOST, '; ')}"
             return Verdict(Outcome.REFUSE, (reason,), tuple(_finding(one, at_once=at_once) for one in refused))
-        verdict = _compared(old, wanted, known, rules, versions, at_once=at_once)
+        verdict = _compared(old, wanted, known, Judging(rules, versions), at_once=at_once)
         if verdict.outcome is not Outcome.PROCEED:
             return verdict
         findings += [found for found in verdict.findings if found not in findings]
@@ -67,13 +67,7 @@ def may_be_rolled(
 
 
 def _compared(
-    old: ParsedDescription,
-    new: ParsedDescription,
-    known: Known,
-    rules: tuple[ChangeRule, ...],
-    versions: UpgradePathRules,
-    *,
-    at_once: bool,
+    old: ParsedDescription, new: ParsedDescription, known: Known, judging: Judging, *, at_once: bool
 ) -> Verdict:
     before, after = old.described, new.described
     if before.declared is None and after.declared is None and old.topology == new.topology:
@@ -83,7 +77,7 @@ def _compared(
         )
         finding = Finding("nothing-declared", "info", known.application.name, message, _DECLARATION)
         return Verdict(Outcome.PROCEED, (), (finding,))
-    change = parsed_change(_alone(old), _alone(new), known, rules, versions)
+    change = parsed_change(_alone(old), _alone(new), known, judging)
     findings = tuple(_finding(one, at_once=at_once) for one in change.uncovered if one.severity != "info")
     if change.mixed_up:
         return Verdict(Outcome.REFUSE, change.plan.reasons, findings)
