@@ -14,6 +14,7 @@ from kstreams_runbooks.decide.topology.names import (
     index_of,
     is_generated,
     is_suppression,
+    may_give_new_key,
     repartition_base,
 )
 from kstreams_runbooks.model.topology.change import ChangeRunbook
@@ -24,8 +25,14 @@ Runbooks = tuple[ChangeRunbook, ...]
 # What a side would take: None if no runbook makes it safe.
 Planner = Callable[[Side], Runbooks | None]
 
-_FIXED = "the names then stay in the program for as long as the state does"
-_MOST = 3
+_FIXED = "each of these names stays in the program as long as its data does; without it the data starts empty"
+# Source: tests/apps/topologies, store-name-added-to-first-of-two-unnamed-counts.
+_NUMBERS = (
+    "; a store with a chosen name takes no number, so generated names behind it change: plan the new program again"
+)
+_LAST = "until every store and topic behind them has a name, each operator that comes later has to be the last as well"
+# Operators and calls listed in a cure; more are counted. A person has to write every call.
+_MOST, _MOST_CALLS = 3, 8
 # What names of a join's stores and topics end in, longest first, and the call that gives the part before it.
 _CALLS = {
     "-outer-this-join-store": "StreamJoined.withStoreName",
@@ -36,6 +43,8 @@ _CALLS = {
     "-subscription-registration-topic": "TableJoined.as",
     "-subscription-response-topic": "TableJoined.as",
     "-subscription-store": "TableJoined.as",
+    "-left-repartition": "StreamJoined.withName",
+    "-right-repartition": "StreamJoined.withName",
 }
 _ENDING_OF_ITS_OWN = ("KTABLE-SUPPRESS-", "KTABLE-FK-JOIN-", "KSTREAM-JOIN", "KSTREAM-OUTER")
 
@@ -117,22 +126,21 @@ def _renamings(compared: Compared) -> Iterator[tuple[str, str, _Names]]:
     given = _Names(
         {new: old for new, old in nodes.items() if not is_generated(old)},
         {new: old for new, old in stores.items() if _can_be_given(old, new)},
-        {new: old for new, old in topics.items() if _can_be_given(repartition_base(old), repartition_base(new))},
+        {new: old for new, old in topics.items() if _topic_can_be_given(old, new)},
     )
-    if (calls := _calls(given)) and not _taken(compared.after, given):
-        yield f"keep the old names: {first_of(calls, _MOST)}", _FIXED, given
-    if not stores and not topics:
-        return
+    if named := _new_suppressions(compared) if stores or topics else []:
+        names = {name: f"suppress-{number}" for number, name in enumerate(named, 1)}
+        buffers = {_buffer(compared.after, old): f"{new}-store" for old, new in names.items()}
+        what = f"name {first_of(named, _MOST)} with Suppressed.withName, which takes no number"
+        yield what, _FIXED, _Names({**nodes, **names}, {**stores, **buffers}, topics)
     if _moves(compared, [*stores, *topics]):
         added = first_of(compared.program.added, _MOST)
         last = {name: f"{name}-last" for name in (*compared.stores.added, *compared.topics.added)}
         moved = _Names(nodes, {**last, **stores}, {**last, **topics})
-        yield f"move {added} to the end of the program, where nothing follows to be shifted", "nothing", moved
-    if named := _new_suppressions(compared):
-        names = {name: f"suppress-{number}" for number, name in enumerate(named, 1)}
-        buffers = {_buffer(compared.after, old): f"{new}-store" for old, new in names.items()}
-        what = f"name {first_of(named, _MOST)} with Suppressed.withName: it takes no number then"
-        yield what, _FIXED, _Names({**nodes, **names}, {**stores, **buffers}, topics)
+        yield f"move {added} to the end of the program, where nothing follows to be shifted", _LAST, moved
+    if (calls := _calls(compared, given)) and not _taken(compared.after, given) and not _shifted(compared, given):
+        cost = f"{_FIXED}{_NUMBERS}" if any(map(is_generated, given.stores.values())) else _FIXED
+        yield f"keep the old names: {first_of(calls, _MOST_CALLS)}", cost, given
 
 
 def _suppressions(compared: Compared) -> dict[str, str]:
@@ -151,6 +159,23 @@ def _can_be_given(old: str, new: str) -> bool:
     if _ending(old) or _ending(new):
         return not is_generated(old) and _ending(old) == _ending(new)
     return not is_generated(old) or ("STATE-STORE-" in old and not any(kind in old for kind in _ENDING_OF_ITS_OWN))
+
+
+def _topic_can_be_given(old: str, new: str) -> bool:
+    """The same of an internal topic: a repartition topic is called after its grouping, its join or the operator."""
+    if _ending(old) or _ending(new):
+        return _can_be_given(old, new)
+    return _can_be_given(repartition_base(old), repartition_base(new))
+
+
+def _shifted(compared: Compared, names: _Names) -> bool:
+    """Whether a name that is given shifts another one, which the change leaves alone.
+
+    A store with a chosen name takes no number, and everything generated behind it moves up by one.
+    """
+    first = min((index for new in names.stores if (index := index_of(new)) is not None), default=None)
+    kept = [new for found in (compared.stores, compared.topics) for old, new in found.pairs if old == new]
+    return first is not None and any((index := index_of(name)) is not None and index > first for name in kept)
 
 
 def _taken(side: Side, names: _Names) -> bool:
@@ -175,21 +200,53 @@ def _buffer(side: Side, name: str) -> str:
     return min(node.stores, default="") if isinstance(node, Processor) else ""
 
 
-def _calls(names: _Names) -> list[str]:
+def _repartitions(compared: Compared, topic: str) -> str:
+    """The calls that may give a repartition topic its name, joined by "or" if the description does not show which.
+
+    A `groupBy` is a processor of that name, and a grouping without a name takes that of its store. Other groupings have
+    a topic only if the key may be another one, and what they go on to keeps a store.
+    """
+    if _ending(topic):
+        return _call(topic, "")
+    base, before = repartition_base(topic), compared.before
+    read = [node for node in before.nodes.values() if isinstance(node, Source) and topic in node.topics]
+    behind = [before.nodes[name] for source in read for name in source.successors]
+    if base in before.nodes or base in before.topology.stores:
+        calls = ["Grouped.as"]
+    elif any(not isinstance(node, Processor) or not node.stores for node in behind) or not _new_key(before, topic):
+        calls = ["Repartitioned.as"]
+    else:
+        calls = ["Grouped.as", "Repartitioned.as"]
+    return " or ".join(f'{call}("{base}")' for call in calls)
+
+
+def _new_key(side: Side, topic: str) -> bool:
+    """Whether an operator before a repartition topic gives another key, or hides by its name whether it does."""
+    sinks = [node.name for node in side.nodes.values() if isinstance(node, Sink) and node.topic == topic]
+    before = {name for sink in sinks for name in _upstream(side, sink)} - side.around
+    return any(
+        may_give_new_key(name) or not is_generated(name) for name in before if isinstance(side.nodes[name], Processor)
+    )
+
+
+def _calls(compared: Compared, names: _Names) -> list[str]:
     """The calls that give the names, each once."""
     buffers = {f"{old}-store" for old in names.nodes.values()}
     calls = [
         *(f'Suppressed.withName("{old}")' for old in sorted(names.nodes.values())),
         *(_call(old, "Materialized.as") for old in sorted(names.stores.values()) if old not in buffers),
-        *(_call(repartition_base(old), "Grouped.as") for old in sorted(names.topics.values())),
+        *(_repartitions(compared, old) for old in sorted(names.topics.values())),
     ]
     return [*dict.fromkeys(calls)]
 
 
 def _moves(compared: Compared, moved: list[str]) -> bool:
-    """Whether the new operators shift every name, and nothing that is shifted hangs on one of them."""
-    found = compared.program
-    if not found.added or found.removed or not all(map(is_generated, moved)):
+    """Whether the new operators shift every name, and neither what is shifted nor an old operator hangs on them."""
+    found, after = compared.program, compared.after
+    if not moved or not found.added or found.removed or not all(map(is_generated, moved)):
+        return False
+    new = {*found.added, *after.around}
+    if any(not new.issuperset(_successors(after, name)) for name in found.added):
         return False
     first = min((index for name in moved if (index := index_of(name)) is not None), default=0)
     if any((own := index_of(name)) is None or own > first for name in found.added):
@@ -198,6 +255,11 @@ def _moves(compared: Compared, moved: list[str]) -> bool:
         one for name in moved for keeper in _keepers(compared.after, name) for one in _upstream(compared.after, keeper)
     }
     return not before & set(found.added)
+
+
+def _successors(side: Side, name: str) -> frozenset[str]:
+    node = side.nodes[name]
+    return frozenset() if isinstance(node, Sink) else node.successors
 
 
 def _keepers(side: Side, name: str) -> list[str]:

@@ -40,6 +40,15 @@ def stem(name: str) -> str:
     return name if found is None else f"{name[: found.start('index')]}N{name[found.end('index') :]}"
 
 
+# Generated names of operators that give records another key, or may.
+_NEW_KEY = ("KEY-SELECT-", "KSTREAM-MAP-0", "KSTREAM-FLATMAP-0", "KSTREAM-TRANSFORM-", "KSTREAM-PROCESSOR-")
+
+
+def may_give_new_key(name: str) -> bool:
+    """Whether a generated name shows an operator that gives records another key, or may; of a chosen one False."""
+    return any(part in name for part in _NEW_KEY)
+
+
 # Suffixes of internal topics.
 _CHANGELOG, _REPARTITION = "-changelog", "-repartition"
 # Suffix of a store that the library names after its operator.

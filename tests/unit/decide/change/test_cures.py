@@ -7,6 +7,7 @@ from kstreams_runbooks.decide.change.cures import Cure
 from kstreams_runbooks.decide.change.reading import ChangeReading, read_change
 from kstreams_runbooks.decide.comparison.compared import Side
 from kstreams_runbooks.model.topology.declaration import Declaration
+from kstreams_runbooks.model.topology.topology import Processor, Source, Subtopology, Topology
 from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
 from world.pairs import compared
 
@@ -21,6 +22,15 @@ def of(pair: str) -> ChangeReading:
     return reading(compared(pair).before, compared(pair).after)
 
 
+def with_table(topology: Topology) -> Topology:
+    """The same with a table at its end whose generated name is the same in both versions."""
+    nodes = (
+        Source("users-source", frozenset({"users"}), None, frozenset({"users"})),
+        Processor("users", frozenset({"users-STATE-STORE-0000000050"}), frozenset()),
+    )
+    return Topology((*topology.subtopologies, Subtopology(9, nodes)))
+
+
 @pytest.mark.parametrize(
     ("pair", "call", "runbook"),
     [
@@ -33,6 +43,9 @@ def of(pair: str) -> ChangeReading:
         ("store-renamed-and-source-topic-added", 'Materialized.as("clicks-store")', "stop_and_restart"),
         ("foreign-key-join-renamed", 'TableJoined.as("trade-trader")', "rolling_bounce"),
         ("join-stores-renamed", 'StreamJoined.withStoreName("view-purchase-store")', "rolling_bounce"),
+        ("repartition-renamed", ': Repartitioned.as("spread")', "rolling_bounce"),
+        ("grouping-renamed", ': Grouped.as("by-page")', "rolling_bounce"),
+        ("grouping-names-passed-on", 'Grouped.as("first") or Repartitioned.as("first")', "rolling_bounce"),
         ("suppress-renamed", 'Suppressed.withName("final-only")', "rolling_bounce"),
     ],
 )
@@ -49,9 +62,31 @@ def test_a_new_suppression_may_get_a_name() -> None:
     found = of("unnamed-suppress-added-before-unnamed-count")
     assert found.plan.runbooks == ("reset_and_cleanup",)
     assert (
-        "name KTABLE-SUPPRESS-0000000003 with Suppressed.withName: it takes no number then",
+        "name KTABLE-SUPPRESS-0000000003 with Suppressed.withName, which takes no number",
         ("stop_and_restart",),
     ) in [(cure.what, cure.runbooks) for cure in found.cures]
+
+
+def test_a_name_comes_before_the_names_of_all_that_moves() -> None:
+    """Of two cures that leave as much to do, the one call is the cheaper one; each says what it costs later."""
+    first, second = of("unnamed-suppress-added-before-unnamed-count").cures
+    assert first.what.startswith("name KTABLE-SUPPRESS-")
+    assert second.what.startswith("keep the old names")
+    assert second.cost.endswith("plan the new program again")
+
+
+def test_what_an_old_operator_follows_cannot_be_the_last() -> None:
+    """The suppression is before operators that were there already, which would have to move with it."""
+    [cure] = of("unnamed-suppress-added-behind-earlier-table").cures
+    assert cure.what.startswith("name KTABLE-SUPPRESS-")
+
+
+def test_a_name_that_would_shift_what_stays_is_no_cure() -> None:
+    """The store of the count would take no number, and the table behind it, whose number stays, would move."""
+    pair = compared("filter-before-unnamed-count")
+    texts = [side.topology for side in (pair.before, pair.after)]
+    assert reading(*(Side(one) for one in texts)).cures
+    assert not reading(*(Side(with_table(one)) for one in texts)).cures
 
 
 def test_an_operator_of_another_branch_may_move_to_the_end() -> None:

@@ -12,14 +12,18 @@ from kstreams_runbooks.decide.comparison.state.kinds import carries, hidden_fact
 from kstreams_runbooks.decide.comparison.state.origins import made_of_others
 from kstreams_runbooks.decide.comparison.words import store_words, topic_words
 from kstreams_runbooks.decide.topology.graph import Labels, feeds, keys_by_name, reach_of, store_roles
-from kstreams_runbooks.decide.topology.names import index_of, is_generated, is_suppress_buffer, repartition_base
+from kstreams_runbooks.decide.topology.names import (
+    index_of,
+    is_generated,
+    is_suppress_buffer,
+    may_give_new_key,
+    repartition_base,
+)
 from kstreams_runbooks.model.topology.change import Fact, Subject, SubjectKind, Undeclared
 from kstreams_runbooks.model.topology.topology import Processor, Sink
 
 # Names listed in a sentence; more are counted.
 _MOST_NAMED = 5
-# Generated names of operators that give records another key, or may.
-_NEW_KEY = ("KEY-SELECT-", "KSTREAM-MAP-0", "KSTREAM-FLATMAP-0", "KSTREAM-TRANSFORM-", "KSTREAM-PROCESSOR-")
 # An explicit repartition without a name: it moves records and leaves their keys.
 _MOVED_ONLY = "KSTREAM-REPARTITION-"
 
@@ -48,6 +52,7 @@ def stores(compared: Compared) -> Iterator[Subject]:
             facts |= {"removed": False} if store.facts["shifted"] else {"removed": False, "renamed": False}
         facts |= {"swapped": True} if (partner := crossed.get(store.name)) else {}
         facts["fed_by_other"] = partner is None and store.name in fed_by_other and _keeps_its_name(store)
+        facts["buffer"] = _is_buffer(store.name, buffers)
         said = {
             **store.said,
             "before": partner or store.said["before"],
@@ -160,7 +165,7 @@ def _topics_with_new_key(compared: Compared) -> set[str]:
     after, added = compared.after, set(compared.operators.added)
     called = keys_by_name(after.topology)
     reach = reach_of(after.topology)
-    keyed = reach.bits(key for name in added if any(part in name for part in _NEW_KEY) for key in called[name])
+    keyed = reach.bits(key for name in added if may_give_new_key(name) for key in called[name])
     found: set[str] = set()
     for node in after.nodes.values() if new else ():
         if isinstance(node, Sink) and node.topic in new:
