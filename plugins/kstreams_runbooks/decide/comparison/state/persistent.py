@@ -10,6 +10,7 @@ from kstreams_runbooks.decide.comparison.state.crossing import crossed_sides, mo
 from kstreams_runbooks.decide.comparison.state.feeding import exchanged_tables
 from kstreams_runbooks.decide.comparison.state.kinds import carries, hidden_facts, hidden_words
 from kstreams_runbooks.decide.comparison.state.origins import made_of_others
+from kstreams_runbooks.decide.comparison.state.suppressions import candidates
 from kstreams_runbooks.decide.comparison.words import store_words, topic_words
 from kstreams_runbooks.decide.topology.graph import Labels, feeds, keys_by_name, reach_of, store_roles
 from kstreams_runbooks.decide.topology.names import (
@@ -32,6 +33,8 @@ def stores(compared: Compared) -> Iterator[Subject]:
     """Stores, with the declared changes in those that stay."""
     old, new = compared.before.declared, compared.after.declared
     buffers = {f"{name}-store" for side in (old, new) for name in side.suppressions}
+    # A suppression that gets its first name takes its buffer along, whether or not it is declared.
+    named = {f"{name}-store" for name in candidates(compared.after)}
     crossed, shifts = _crossed(compared), _Shifts(compared)
     fed_by_other = compared.fed_by_other | exchanged_tables(compared) | moved_suppressions(compared)
     fed_by_other |= made_of_others(compared)
@@ -44,15 +47,18 @@ def stores(compared: Compared) -> Iterator[Subject]:
         if facts["key_changed"] is None and store.facts["stays"] and store.name in with_new_key:
             facts["key_changed"] = True
         facts["serde_changed"], asked["serde_changed"] = of_serdes(facts, asked)
-        if not store.facts["stays"] or _is_buffer(store.name, buffers):
+        is_buffer = _is_buffer(store.name, buffers) or (
+            store.name in named and _is_buffer(store.said["before"], buffers)
+        )
+        if not store.facts["stays"] or is_buffer:
             # Added and removed stores have no counterpart; a suppress buffer is declared as a suppression.
             facts = dict.fromkeys(facts, False)
-        if _is_buffer(store.name, buffers):
+        if is_buffer:
             # The fate of the buffer is that of the suppression, except for a number that shifts.
             facts |= {"removed": False} if store.facts["shifted"] else {"removed": False, "renamed": False}
         facts |= {"swapped": True} if (partner := crossed.get(store.name)) else {}
         facts["fed_by_other"] = partner is None and store.name in fed_by_other and _keeps_its_name(store)
-        facts["buffer"] = _is_buffer(store.name, buffers)
+        facts["buffer"] = is_buffer
         said = {
             **store.said,
             "before": partner or store.said["before"],
