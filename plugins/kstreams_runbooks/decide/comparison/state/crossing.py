@@ -90,12 +90,19 @@ def _crossed(
     before: tuple[_Shown, _Shown], after: tuple[_Shown, _Shown], first_before: bool | None, first_after: bool | None
 ) -> bool:
     for own, other, new_own, new_other in zip(*before, *after, strict=True):
-        straight = (own & new_own).total() + (other & new_other).total()
-        across = (own & new_other).total() + (other & new_own).total()
-        if straight != across:
-            return across > straight
+        if (crosswise := fits_crosswise((own, other), (new_own, new_other))) is not None:
+            return crosswise
     alike = before[0] == before[1] and after[0] == after[1]
     return alike and None not in {first_before, first_after} and first_before != first_after
+
+
+def fits_crosswise(
+    before: tuple[Counter[Hashable], Counter[Hashable]], after: tuple[Counter[Hashable], Counter[Hashable]]
+) -> bool | None:
+    """Whether two sides fit the two of the other version better in exchanged places; None if neither fits better."""
+    straight = sum((old & new).total() for old, new in zip(before, after, strict=True))
+    across = sum((old & new).total() for old, new in zip(before, after[::-1], strict=True))
+    return None if straight == across else across > straight
 
 
 def moved_suppressions(compared: Compared) -> frozenset[str]:

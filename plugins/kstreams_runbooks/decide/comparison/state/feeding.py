@@ -1,9 +1,12 @@
 """Which topics fill a store: those that a merge brings together, and the tables of a foreign-key join."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator
 from itertools import combinations
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
+from kstreams_runbooks.decide.comparison.state.crossing import fits_crosswise
+from kstreams_runbooks.decide.topology.names import stem
 from kstreams_runbooks.decide.topology.partitions import joined_topics
 from kstreams_runbooks.model.topology.topology import Node, Processor, Sink, Source
 
@@ -17,14 +20,19 @@ def exchanged_tables(compared: Compared) -> frozenset[str]:
     """Stores of foreign-key joins whose tables have changed places under names that stay.
 
     A join keeps its names, and the left table is the one that writes the topic it asks through: what is kept behind
-    that topic is of the other table from then on.
+    that topic is of the other table from then on. Where both tables have the same chosen names before them, they are
+    distinguished by the kinds of the operators before one alone.
     """
     before, after = compared.before, compared.after
     shared = compared.shared_names | (before.topology.stores & after.topology.stores)
     asked = [
         name
         for name in sorted(before.internal & after.internal)
-        if _ASKED in name.lower() and _askers(before, name) & shared != _askers(after, name) & shared
+        if _ASKED in name.lower()
+        and (
+            _askers(before, name) & shared != _askers(after, name) & shared
+            or fits_crosswise(_tables(before, name), _tables(after, name))
+        )
     ]
     found: set[str] = set()
     for topic in asked:
@@ -93,10 +101,36 @@ def _read_before(side: Side) -> dict[str, frozenset[str]]:
     return found
 
 
+def _tables(side: Side, topic: str) -> tuple[Counter[Hashable], Counter[Hashable]]:
+    """Kinds of the operators before the left table of a foreign-key join alone, and before the right one alone."""
+    behind = _behind(side, topic)
+    readers = (node for node in side.nodes.values() if isinstance(node, Source) and topic in node.topics)
+    first = (side.nodes[name] for reader in readers for name in reader.successors)
+    stores = {store for node in first if isinstance(node, Processor) for store in node.stores}
+    answering = {one.name for store in stores for one in side.keepers[store] if one.name not in behind}
+    # Each table is right before an operator of the join; the left one's writes the topic.
+    asking = _right_before(side, side.writers.get(topic, ()))
+    left, right = (_before(side, _right_before(side, names)) for names in (asking, answering))
+    return _kinds(side, left - right), _kinds(side, right - left)
+
+
+def _right_before(side: Side, names: Iterable[str]) -> set[str]:
+    return {one for name in names for one in side.predecessors.get(name, ())}
+
+
+def _kinds(side: Side, names: Iterable[str]) -> Counter[Hashable]:
+    return Counter(stem(name) for name in names if name not in side.around)
+
+
 def _askers(side: Side, topic: str) -> frozenset[str]:
     """Topics, operators and stores before the sink of a topic, in its own subtopology."""
+    return _before(side, side.writers.get(topic, ()))
+
+
+def _before(side: Side, names: Iterable[str]) -> frozenset[str]:
+    """These operators and those before them, with their topics and stores, in their own subtopology."""
     found: set[str] = set()
-    waiting = [*side.writers.get(topic, ())]
+    waiting = [*names]
     while waiting:
         node = side.nodes[waiting.pop()]
         if node.name not in found:

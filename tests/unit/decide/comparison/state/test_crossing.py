@@ -1,5 +1,7 @@
 """Stores that keep their names and get the records of another, in texts like those that the library prints."""
 
+import re
+
 from kstreams_runbooks.decide.comparison.boundary import sources
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.state.crossing import crossed_sides, moved_suppressions
@@ -78,6 +80,39 @@ FOREIGN = """Topologies:
     Sink: answered (topic: by-subscription-response-topic)
       <-- subscribe
 """
+OF_ONE_TABLE = """Topologies:
+   Sub-topology: 0
+    Source: in (topics: [users])
+      --> users
+    Source: registration (topics: [by-subscription-registration-topic])
+      --> subscribe
+    Processor: users (stores: [users-store])
+      --> {users}
+      <-- in
+    Processor: MAPPED (stores: [])
+      --> {MAPPED}
+      <-- users
+    Processor: ASK (stores: [])
+      --> asked
+      <-- {asks}
+    Processor: CHANGED (stores: [asked-store])
+      --> answered
+      <-- {answers}
+    Processor: subscribe (stores: [asked-store])
+      --> answered
+      <-- registration
+    Sink: asked (topic: by-subscription-registration-topic)
+      <-- ASK
+    Sink: answered (topic: by-subscription-response-topic)
+      <-- subscribe, CHANGED
+    Source: response (topics: [by-subscription-response-topic])
+      --> none
+"""
+GENERATED = {
+    "MAPPED": "KTABLE-MAPVALUES-0000000003",
+    "ASK": "KTABLE-FK-JOIN-SUBSCRIPTION-REGISTRATION-0000000005",
+    "CHANGED": "KTABLE-FK-JOIN-SUBSCRIPTION-PROCESSOR-0000000011",
+}
 TWO_TABLES = """Topologies:
    Sub-topology: 0
     Source: in2-source (topics: [in2])
@@ -165,6 +200,22 @@ def test_tables_of_one_topic_are_exchanged() -> None:
     """The left table of a foreign-key join is the one that asks."""
     assert exchanged_tables(Compared(foreign("one"), foreign("other"))) >= {"asked-store"}
     assert exchanged_tables(Compared(foreign("one"), foreign("one"))) == frozenset()
+
+
+def of_one_table(asks: str, answers: str) -> Side:
+    leads = {"users": ["MAPPED"], "MAPPED": []}
+    leads[asks].append("ASK")
+    leads[answers].append("CHANGED")
+    text = OF_ONE_TABLE.format(asks=asks, answers=answers, **{key: ", ".join(names) for key, names in leads.items()})
+    return Side(parse_topology(re.sub("|".join(GENERATED), lambda found: GENERATED[found[0]], text)))
+
+
+def test_a_table_that_is_joined_with_its_own_values_by_another_key() -> None:
+    """Both tables have the same names before them: only the operator without a name shows which one asks."""
+    asks, answers = of_one_table("MAPPED", "users"), of_one_table("users", "MAPPED")
+    for change in (Compared(asks, answers), Compared(answers, asks)):
+        assert "asked-store" in exchanged_tables(change)
+    assert exchanged_tables(Compared(asks, asks)) == frozenset()
 
 
 def test_topics_that_are_joined_from_now_on_may_be_uneven() -> None:

@@ -182,6 +182,9 @@ final class Edits {
 
     private String reordered() {
         Step first = any(step -> true);
+        if (first == null) {
+            return null;
+        }
         Set<Integer> late = program.downstream(first.id);
         List<Step> moved = program.steps.stream().filter(step -> late.contains(step.id)).toList();
         List<Step> before = List.copyOf(program.steps);
