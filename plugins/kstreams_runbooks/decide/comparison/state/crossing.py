@@ -9,6 +9,9 @@ from kstreams_runbooks.decide.topology.graph import keys_by_name, operator_roles
 from kstreams_runbooks.decide.topology.names import index_of, is_suppression, stem
 from kstreams_runbooks.model.topology.topology import Processor
 
+# Generated names of the window stores of a join of streams; those of a join with a name end alike.
+_OF_STREAM_JOIN = ("KSTREAM-JOIN", "KSTREAM-OUTER")
+
 
 @dataclass(frozen=True, slots=True)
 class _Sides:
@@ -39,9 +42,14 @@ def crossed_sides(compared: Compared) -> dict[str, str]:
     return {
         store: was[store].other
         for store in both
-        if was[store].other == now[store].other
+        if _is_the_other(was[store].other, now[store].other)
         and _crossed(old.of(was[store]), new.of(now[store]), old.order(was[store]), new.order(now[store]))
     }
+
+
+def _is_the_other(was: str, now: str) -> bool:
+    """Whether the store of the other side is the same; another kind of join of streams gives it another name."""
+    return was == now or all(one.startswith(_OF_STREAM_JOIN) or one.endswith("-join-store") for one in (was, now))
 
 
 class _Leading:

@@ -29,12 +29,12 @@ def made_of_others(compared: Compared) -> frozenset[str]:
     both = before.keepers.keys() & after.keepers.keys()
     was, now = (_fillers(side, both) for side in (before, after))
     read_before, read_after = before.read(), after.read()
-    keeping = [_keeping(side) for side in (before, after)]
+    keeping = _keeping(after)
 
     def exchanged(store: str) -> bool:
-        """Whether operators that keep a store in both versions have given this one to each other."""
+        """Whether other operators fill it now, and those that filled it before keep another store."""
         old, new = was[store].keys(), now[store].keys()
-        return bool(old) and bool(new) and not old & new and old <= keeping[1] and new <= keeping[0]
+        return bool(old) and bool(new) and not old & new and old <= keeping
 
     def moved(store: str) -> bool:
         return any(

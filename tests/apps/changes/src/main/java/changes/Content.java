@@ -74,14 +74,15 @@ record Content(Step step, String role, String kind, Map<Integer, Set<String>> ke
         };
     }
 
-    /** A join of a stream with itself has the same records on both sides. */
+    /** A join of a stream or a table with itself has the same records on both sides. */
     boolean isOf(Content other) {
         return step.id == other.step.id
                 && (role.equals(other.role) || joinsWithItself(step) || joinsWithItself(other.step));
     }
 
     private static boolean joinsWithItself(Step step) {
-        return step.kind == Step.Kind.JOIN_STREAMS && step.inputs.get(0).equals(step.inputs.get(1));
+        return (step.kind == Step.Kind.JOIN_STREAMS || step.kind == Step.Kind.JOIN_FOREIGN_KEY)
+                && step.inputs.get(0).equals(step.inputs.get(1));
     }
 
     /** Why the old content is not what the new program would have there; empty where it is. */

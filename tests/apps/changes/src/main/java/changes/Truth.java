@@ -5,6 +5,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -65,7 +66,9 @@ final class Truth {
             Content now = Content.ofStore(after, name);
             if (before.stores.containsKey(name)) {
                 Content was = Content.ofStore(before, name);
-                String other = isContinued(was.step(), now.step()) ? "" : now.differsFrom(was);
+                boolean same = isContinued(was.step(), now.step()) || areTwins(was.step(), now.step())
+                        || (now.isOf(was) && isMadeOfNewTopics(was, now));
+                String other = same ? "" : now.differsFrom(was);
                 if (other.isEmpty()) {
                     kept.add(name);
                     if (now.step().kind == Step.Kind.AGGREGATE && now.step().minutes != was.step().minutes
@@ -100,17 +103,40 @@ final class Truth {
      */
     private boolean isContinued(Step was, Step now) {
         return was.kind == Step.Kind.SUPPRESS && now.kind == Step.Kind.SUPPRESS && was.minutes == now.minutes
-                && (inOneRow(before.program, was.id, now.id) || inOneRow(after.program, was.id, now.id));
+                && areInOneRow(was, now);
+    }
+
+    /** Whether nothing but repartitions is between two of them: the records in the topic of either are the same. */
+    private boolean isPassedOn(Step was, Step now) {
+        return was.kind == Step.Kind.REPARTITION && now.kind == Step.Kind.REPARTITION && areInOneRow(was, now);
+    }
+
+    private boolean areInOneRow(Step was, Step now) {
+        return inOneRow(before.program, was.id, now.id) || inOneRow(after.program, was.id, now.id);
+    }
+
+    /** Whether two steps make the same of the same inputs, in both programs: it does not matter which one kept what. */
+    private boolean areTwins(Step was, Step now) {
+        Step then = before.program.step(now.id);
+        Step still = after.program.step(was.id);
+        return was.id != now.id && then != null && still != null && areAlike(was, then) && areAlike(still, now);
+    }
+
+    private static boolean areAlike(Step one, Step other) {
+        return one.kind == other.kind && one.inputs.equals(other.inputs) && one.function == other.function
+                && one.window == other.window && one.minutes == other.minutes && Objects.equals(one.key, other.key)
+                && one.kind != Step.Kind.TABLE_MAP_VALUES && one.kind != Step.Kind.TABLE_FILTER;
     }
 
     private static boolean inOneRow(Program program, int one, int other) {
         return rowBefore(program, one).contains(other) || rowBefore(program, other).contains(one);
     }
 
-    /** The suppressions right before a suppression, up to anything else. */
+    /** The steps of its kind right before a step, up to anything else. */
     private static Set<Integer> rowBefore(Program program, int id) {
         Set<Integer> found = new TreeSet<>();
-        for (Step step = program.step(id); step != null && step.kind == Step.Kind.SUPPRESS; ) {
+        Step own = program.step(id);
+        for (Step step = own; step != null && step.kind == own.kind; ) {
             step = program.step(step.inputs.get(0));
             found.add(step.id);
         }
@@ -123,8 +149,10 @@ final class Truth {
             if (!read && isWanted(before.served(topic))) {
                 need("flush", "topic " + topic, "is no longer read");
             } else if (read && after.internal.contains(topic)) {
-                String other = Content.ofTopic(after, topic).differsFrom(Content.ofTopic(before, topic));
-                if (!other.isEmpty()) {
+                Content now = Content.ofTopic(after, topic);
+                Content was = Content.ofTopic(before, topic);
+                String other = now.differsFrom(was);
+                if (!other.isEmpty() && !isPassedOn(was.step(), now.step())) {
                     need("flush", "topic " + topic, "has records that are not its own: " + other);
                 }
             }
@@ -145,7 +173,7 @@ final class Truth {
 
     private void suppressions() {
         for (Step step : before.program.steps) {
-            if (step.kind == Step.Kind.SUPPRESS && after.program.step(step.id) == null) {
+            if (step.kind == Step.Kind.SUPPRESS && after.program.step(step.id) == null && !isReplacedAlike(step)) {
                 Set<Integer> behind = new HashSet<>(before.program.downstream(step.id));
                 behind.remove(step.id);
                 if (isWanted(behind)) {
@@ -153,6 +181,13 @@ final class Truth {
                 }
             }
         }
+    }
+
+    /** Whether another suppression with the same settings is in its place: its buffer may go on under the new name. */
+    private boolean isReplacedAlike(Step gone) {
+        return after.program.steps.stream().anyMatch(step -> step.kind == Step.Kind.SUPPRESS
+                && before.program.step(step.id) == null && step.minutes == gone.minutes
+                && step.inputs.equals(gone.inputs));
     }
 
     private void partitions() {
@@ -192,6 +227,17 @@ final class Truth {
         Step was = before.program.step(source);
         Step now = after.program.step(source);
         return was != null && now != null && !was.topic.equals(now.topic);
+    }
+
+    /** Whether it is made of new topics alone, and those before are no longer read: they may continue these. */
+    private boolean isMadeOfNewTopics(Content was, Content now) {
+        return !now.sources().isEmpty() && was.kind().equals(now.kind())
+                && now.sources().stream().noneMatch(id -> isRead(before, after.program.step(id).topic))
+                && was.sources().stream().noneMatch(id -> isRead(after, before.program.step(id).topic));
+    }
+
+    private static boolean isRead(Built built, String topic) {
+        return built.reads.values().stream().anyMatch(topics -> topics.contains(topic));
     }
 
     private void counted(String of, int old, int now) {
