@@ -77,6 +77,12 @@ final class Built {
 
     /** The step that a name belongs to: by its number, or by a chosen name. */
     Step owner(String name) {
+        // A store may have got the name that another step gives its own by default.
+        for (Step step : program.steps) {
+            if (name.equals(step.store)) {
+                return step;
+            }
+        }
         Matcher number = NUMBER.matcher(name);
         Integer id = number.find()
                 ? build.numbers.floorEntry(Integer.parseInt(number.group(1))).getValue()
