@@ -24,7 +24,7 @@ class Lacking(NamedTuple):
 
     @property
     def is_declarable(self) -> bool:
-        """Whether a declaration can say it: if not, `what` is the sentence about what to do instead."""
+        """Whether a declaration can hold it: if not, `what` is a sentence about what to do instead."""
         return bool(self.fields or self.sides or self.names)
 
     def __str__(self) -> str:
