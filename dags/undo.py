@@ -6,7 +6,8 @@ This Airflow DAG reverts a run of any runbook, using the undo cards that the run
    refused, with the reason, if the application was changed after the run, or if no published path leads back to the
    old release.
 3. **undo**: one instance at a time, or all at once if the run took them all at once; instances that are down come
-   first. If an older release cannot open the local state, the state is cleared and restored from the changelogs. After
+   first. If an older release cannot open the local state, the state is cleared and restored from the changelogs. Task
+   directories on which the old release may not start are deleted (the field *Local state* chooses otherwise). After
    the point of no return of a library bump, for example, the repartition topics may contain records that the old
    release misreads. In that case every returning instance first runs with `upgrade.from`, the topics are read to
    where they ended, and only then the first old release starts.
@@ -25,7 +26,7 @@ Dry run is the default: it reads, plans and reports what a real run would do.
 from kstreams_runbooks.steps.approval.approve import approve
 from kstreams_runbooks.steps.conclude import conclude
 from kstreams_runbooks.steps.instances.undo import plan_undo, read_cards, undo
-from kstreams_runbooks.steps.run.form import run_to_undo, runbook
+from kstreams_runbooks.steps.run.form import run_to_undo, runbook, undone_local_state
 
-with runbook("undo", doc=__doc__, params={"run": run_to_undo()}, tags=("undo",)):
+with runbook("undo", doc=__doc__, params={"run": run_to_undo(), **undone_local_state()}, tags=("undo",)):
     read_cards() >> plan_undo() >> approve("approve_undo") >> undo() >> conclude()

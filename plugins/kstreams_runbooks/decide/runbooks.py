@@ -52,7 +52,7 @@ RUNBOOKS: tuple[Runbook, ...] = (
     Runbook(
         "stop_and_restart",
         needs=(*_READ, "classic_group", "deployment_seen", "approver"),
-        wants=("release_described", "names_chosen"),
+        wants=("release_described", "names_chosen", "directories_clearable"),
         is_dag=True,
         field="release",
         plan="restart_plan",
@@ -62,6 +62,7 @@ RUNBOOKS: tuple[Runbook, ...] = (
     Runbook(
         "undo",
         needs=(*_READ, "classic_group", "deployment_seen", "state_clearable", "approver"),
+        wants=("directories_clearable",),
         is_dag=True,
         plan="undo_plan",
         closing="undo_verified",

@@ -37,7 +37,11 @@ class ManualDeployer:
         """A person does everything; a request to clear local state is always possible."""
         commands = self._settings.commands
         return Abilities(
-            instances=commands.instances is not None, topology=commands.topology is not None, clear=True, act=False
+            instances=commands.instances is not None,
+            topology=commands.topology is not None,
+            clear=True,
+            act=False,
+            clear_directories=True,
         )
 
     def instances(self) -> tuple[Deployment, ...]:

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 class Abilities:
     """`instances`: it can read deployed instances. `topology`: it can print the topology description of a release.
 
-    `clear`: local state can be cleared, by the deployer or by a person at its request. `act`: its mutating calls
-    take effect; without it a person has to act.
+    `clear`: local state can be cleared, by the deployer or by a person at its request; `clear_directories`: single task
+    directories as well. `act`: its mutating calls take effect; without it a person has to act.
     """
 
     instances: bool
     topology: bool
     clear: bool
     act: bool
+    clear_directories: bool

@@ -20,7 +20,7 @@ class Recorder:
 
     def __init__(self, *, up: bool = True, at: Callable[[str], None] = lambda _: None) -> None:
         self.would_write: list[str] = []
-        self.abilities = Abilities(instances=True, topology=True, clear=True, act=True)
+        self.abilities = Abilities(instances=True, topology=True, clear=True, act=True, clear_directories=True)
         self.steps: list[str] = []
         self.cleared: list[Directories] = []
         self.up = up

@@ -23,7 +23,7 @@ from kstreams_runbooks.watch.readiness import read_readiness
 from pydantic import Field
 
 DOCS = Path(__file__).resolve().parents[3] / "docs" / "deployers.md"
-ABILITIES = Abilities(instances=True, topology=False, clear=False, act=True)
+ABILITIES = Abilities(instances=True, topology=False, clear=False, act=True, clear_directories=False)
 # What mypy holds: each of them does all that a deployer does.
 OURS: tuple[Callable[..., Deployer], ...] = (SupervisordDeployer, CommandDeployer, ManualDeployer)
 

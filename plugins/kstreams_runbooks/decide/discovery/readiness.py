@@ -9,6 +9,7 @@ from kstreams_runbooks.decide.instances.running import running_topology
 from kstreams_runbooks.decide.runbooks import Runbook
 from kstreams_runbooks.decide.topology.graph import internal_topics
 from kstreams_runbooks.decide.topology.names import is_generated, is_suppression
+from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.discovery.readiness import (
     Condition,
     Conditions,
@@ -47,6 +48,7 @@ def readiness_facts(found: ReadinessReading) -> Conditions:
         "release_declared": _declared(found),
         "target_declared": _target(found),
         "state_clearable": Condition(can.clear, "" if can.clear else "no clear_state command"),
+        "directories_clearable": _directories(found.abilities),
         "guarantee_known": Condition(
             found.declared.processing_guarantee != "unknown" or None, "processing_guarantee not declared"
         ),
@@ -54,6 +56,12 @@ def readiness_facts(found: ReadinessReading) -> Conditions:
         "inputs_pausable": _pausable(found),
         "auto_create_off": _auto_create(reading),
     }
+
+
+def _directories(can: Abilities) -> Condition:
+    """Whether single task directories can be deleted, as some changes of a topology and their undo need it."""
+    lacks = "clear_state without {directories}" if can.clear else "no clear_state command"
+    return Condition(can.clear_directories, "" if can.clear_directories else f"task directories not clearable: {lacks}")
 
 
 def _group(reading: ApplicationReading) -> Conditions:

@@ -66,22 +66,41 @@ def cleared_state(
 
 
 def with_cleared_state(
-    plan: Plan, cleared: ClearedState, changelog_bytes: int | Missing, undo_bytes: int | Missing
+    plan: Plan,
+    cleared: ClearedState,
+    changelog_bytes: int | Missing,
+    undo_bytes: int | Missing,
+    *,
+    undo_may_delete: bool = True,
 ) -> Plan:
     """The plan that deletes this local state between stop and start, with its cost and its findings.
 
-    `changelog_bytes` are restored after it, `undo_bytes` after an undo.
+    `changelog_bytes` are restored after it, `undo_bytes` after an undo. `undo_may_delete` is False if the deployer
+    cannot delete single task directories.
     """
     bounces = tuple(
         replace(one, clear_state=cleared.everything, deletes=cleared.deletes, undo_deletes=cleared.undo_deletes)
         for one in plan.bounces
     )
+    if cleared.undo_deletes.names and not undo_may_delete:
+        plan = replace(plan, findings=(*plan.findings, _undo_needs_a_choice(plan, cleared.undo_deletes)))
     if not any(bounce.clears for bounce in bounces):
         return replace(plan, bounces=bounces)
     what = "a full restore" if cleared.everything else RESTORED
     costs = tuple(with_restore(cost, changelog_bytes, what) for cost in plan.costs)
     findings = (*plan.findings, *_findings(plan, cleared, undo_bytes))
     return replace(plan, bounces=bounces, costs=costs if cleared.deletes.changelogs else plan.costs, findings=findings)
+
+
+def _undo_needs_a_choice(plan: Plan, left: TaskDirectories) -> Finding:
+    return Finding(
+        "undo-cannot-delete-directories",
+        "warning",
+        plan.application,
+        f"{left.what}: an undo of this run deletes them, and the deployer cannot delete single directories; add "
+        "{directories} to deployer.commands.clear_state, or give the undo local_state=all or local_state=keep",
+        _SOURCE,
+    )
 
 
 def _findings(plan: Plan, cleared: ClearedState, undo_bytes: int | Missing) -> Iterator[Finding]:

@@ -15,10 +15,11 @@ from kstreams_runbooks.decide.plans.basis import (
     other_library,
     with_restore,
 )
+from kstreams_runbooks.decide.plans.local_state import ALL, KEEP, STALE
 from kstreams_runbooks.decide.plans.way_back import Move, Undone, guard_of
-from kstreams_runbooks.errors import Inconclusive, Refused
+from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
-from kstreams_runbooks.model.local_state import NO_DIRECTORIES
+from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
 from kstreams_runbooks.model.readings.readings import (
     ApplicationReading,
     Deployment,
@@ -31,6 +32,7 @@ from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.rules import UpgradePathRules
 from kstreams_runbooks.model.runs.plan import Bounce, DeployedInstance, Plan
 from kstreams_runbooks.model.verdicts import Finding
+from kstreams_runbooks.wording import outside
 
 _KIP_904 = "KIP-904; Kafka Streams Upgrade Guide, downgrading; tests/long/test_undo.py"
 
@@ -43,13 +45,16 @@ def undo_plan(
     changelog_bytes: int | Missing,
     limits: tuple[tuple[str, float], ...],
     code: str,
+    local_state: str = STALE,
 ) -> Plan:
     """The plan that brings every instance back to where it was before `undone` touched it, cards from last to first.
 
     If the repartition topics may have records that the old release misreads, as after the point of no return of a
     library bump, there is a stage in between: every instance that goes back runs with `upgrade.from` set, and these
     records are read to their end, before the first old release starts.
-    `changelog_bytes` is what an instance may have to restore. Refused if a run changed nothing, if an instance is no
+    `changelog_bytes` is what an instance may have to restore. `local_state` is what an undo of all instances at once
+    deletes: `stale` (the directories that the cards name), `keep` (nothing) or `all`. BadInput for another one, and for
+    `keep` and `all` if the run took one instance after another. Refused if a run changed nothing, if an instance is no
     longer as the run left it, and if the version rules allow no undo; Inconclusive if an instance's deployment cannot
     be read.
     """
@@ -59,6 +64,7 @@ def undo_plan(
         raise Refused(f"run {undone.run_key} has no undo card left: it changed nothing, or it is undone already")
     if stale := tuple(_not_in_effect(reading)):
         raise Refused(f"{stale[0]}; restart it, so that what runs is what is declared, then trigger this again")
+    _check_choice(local_state, undone)
     found = facts(reading, declared, code)
     todo = {one.instance: tuple(still_to_undo(reading, undone, one)) for one in found.at_start}
     guards = {
@@ -67,7 +73,7 @@ def undo_plan(
         for move in moves
         if (guard := guard_of(move, undone, reading, declared, rules))
     }
-    bounces = tuple(_at_once(undone, todo) if undone.at_once else _stages(todo, guards))
+    bounces = tuple(_at_once(undone, todo, local_state) if undone.at_once else _stages(todo, guards))
     for bounce in bounces:
         if bounce.after_drain:
             _all_guarded(undone, bounce, found.at_start, guards)
@@ -85,12 +91,22 @@ def undo_plan(
             with_restore(cost, changelog_bytes) if _clears(bounces, cost.instance) else cost
             for cost in (costs_at_once(declared) if undone.at_once else costs(declared))
         ),
-        findings=tuple(_findings(declared, undone, bounces, guards, reading)),
+        findings=tuple(_findings(declared, undone, bounces, guards, reading, local_state)),
         undo=(f"trigger {undone.runbook} again",),
         title=f"undo of {undone.run_key}: back to {bounces[-1].deployed}",
         worst_case=all_down(declared) if undone.at_once else one_down(declared),
         at_once=undone.at_once,
     )
+
+
+def _check_choice(local_state: str, undone: Undone) -> None:
+    if local_state not in {STALE, KEEP, ALL}:
+        raise BadInput(f"local_state: {outside(local_state, 60)!r} (expected {STALE}, {KEEP} or {ALL}); choose one")
+    if local_state != STALE and not undone.at_once:
+        raise BadInput(
+            f"local_state={local_state}: run {undone.run_key} took one instance after another, and the releases decide "
+            f"what its undo deletes (expected {STALE}); leave the field as it is"
+        )
 
 
 def still_to_undo(reading: ApplicationReading, undone: Undone, deployed: DeployedInstance) -> Iterator[Move]:
@@ -177,7 +193,7 @@ def _clears(bounces: tuple[Bounce, ...], instance: str) -> bool:
     return any(bounce.clears is not None and bounce.takes(instance) for bounce in bounces)
 
 
-def _at_once(undone: Undone, todo: dict[str, tuple[Move, ...]]) -> Iterator[Bounce]:
+def _at_once(undone: Undone, todo: dict[str, tuple[Move, ...]], local_state: str) -> Iterator[Bounce]:
     """All instances together, to the state in which the first card of each found it."""
     if not any(todo.values()):
         return
@@ -192,11 +208,18 @@ def _at_once(undone: Undone, todo: dict[str, tuple[Move, ...]]) -> Iterator[Boun
             "back by hand (`kstreams-runbooks evidence` has the commands)"
         )
     release, settings, library = before[0]
-    clear = any(move.clears_state for move in undone.moves)
-    deletes = NO_DIRECTORIES
-    for move in undone.moves:
-        deletes = deletes.joined(move.deletes)
+    # What an older release cannot open goes in any case.
+    clear = local_state == ALL or any(move.clears_state for move in undone.moves)
+    deletes = NO_DIRECTORIES if clear or local_state == KEEP else _left(undone)
     yield Bounce(1, release, settings, other_library(release, library), clear_state=clear, deletes=deletes)
+
+
+def _left(undone: Undone) -> TaskDirectories:
+    """The task directories that the cards name."""
+    found = NO_DIRECTORIES
+    for move in undone.moves:
+        found = found.joined(move.deletes)
+    return found
 
 
 def _stages(todo: Mapping[str, tuple[Move, ...]], guards: Mapping[str, DeployedInstance]) -> Iterator[Bounce]:
@@ -252,6 +275,7 @@ def _findings(
     bounces: tuple[Bounce, ...],
     guards: Mapping[str, DeployedInstance],
     reading: ApplicationReading,
+    local_state: str,
 ) -> Iterator[Finding]:
     if isinstance(reading.partitions, Missing):
         yield Finding(
@@ -282,7 +306,32 @@ def _findings(
             "there is read to its end, before the first old release starts",
             _KIP_904,
         )
-    if any(bounce.clear_state for bounce in bounces):
+    yield from _state_findings(declared, undone, bounces, local_state)
+    for instance in dict.fromkeys(move.instance for move in undone.moves):
+        if not any(bounce.takes(instance) for bounce in bounces):
+            yield Finding(
+                "undo-leaves-an-instance",
+                "info",
+                instance,
+                f"{instance} runs as it did before run {undone.run_key}: it is left alone",
+                "ledger",
+            )
+
+
+def _state_findings(
+    declared: DeclaredApplication, undone: Undone, bounces: tuple[Bounce, ...], local_state: str
+) -> Iterator[Finding]:
+    """What becomes of the local state, and who has to delete it."""
+    if local_state == ALL:
+        yield Finding(
+            "undo-deletes-local-state",
+            "warning",
+            declared.name,
+            f"all local state of every instance is deleted between stop and start, as local_state={ALL} chooses, and "
+            "restored from the changelogs; a store without logging loses its content",
+            "tests/long/test_left_directories.py",
+        )
+    elif any(bounce.clear_state for bounce in bounces):
         yield Finding(
             "undo-clears-local-state",
             "warning",
@@ -301,12 +350,12 @@ def _findings(
                 "between stop and start",
                 "tests/long/test_left_directories.py",
             )
-    for instance in dict.fromkeys(move.instance for move in undone.moves):
-        if not any(bounce.takes(instance) for bounce in bounces):
-            yield Finding(
-                "undo-leaves-an-instance",
-                "info",
-                instance,
-                f"{instance} runs as it did before run {undone.run_key}: it is left alone",
-                "ledger",
-            )
+    if local_state == KEEP and (left := _left(undone)).names:
+        yield Finding(
+            "undo-keeps-task-directories",
+            "warning",
+            declared.name,
+            f"{left.what} of every instance stay, as local_state={KEEP} chooses: {bounces[-1].release} may not "
+            "start on them; delete them manually while the instances are down",
+            "tests/long/test_left_directories.py",
+        )

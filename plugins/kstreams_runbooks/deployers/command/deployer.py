@@ -44,7 +44,11 @@ class CommandDeployer:
         """The abilities that have a command."""
         commands = self._settings.commands
         return Abilities(
-            instances=True, topology=commands.topology is not None, clear=commands.clear_state is not None, act=True
+            instances=True,
+            topology=commands.topology is not None,
+            clear=commands.clear_state is not None,
+            act=True,
+            clear_directories=commands.clears_directories,
         )
 
     def instances(self) -> tuple[Deployment, ...]:
@@ -169,6 +173,7 @@ class CommandDeployer:
             return (
                 "local state cannot be cleared: no clear_state command is declared; declare "
                 "deployer.commands.clear_state, or clear it manually"
+                + (" and choose local_state=keep" if directories else "")
             )
         if directories and not self._settings.commands.clears_directories:
             return (

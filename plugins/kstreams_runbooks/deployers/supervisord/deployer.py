@@ -53,7 +53,7 @@ _PROCESS: dict[int, ProcessState] = {
 class SupervisordDeployer:
     """Deployer over XML-RPC and files; this process must be able to write to the instances' directories."""
 
-    abilities = Abilities(instances=True, topology=True, clear=True, act=True)
+    abilities = Abilities(instances=True, topology=True, clear=True, act=True, clear_directories=True)
 
     def __init__(self, settings: SupervisordSettings, *, application_id: str, dry_run: bool = True) -> None:
         self.would_write: list[str] = []

@@ -22,6 +22,11 @@ class Lacking(NamedTuple):
     sides: str
     names: tuple[str, ...]
 
+    @property
+    def is_declarable(self) -> bool:
+        """Whether a declaration can hold it: if not, `what` is a sentence about what to do instead."""
+        return bool(self.fields or self.sides or self.names)
+
     def __str__(self) -> str:
         """`kind and key of stores clicks and totals (old, new)`."""
         sides = f" ({self.sides})" if self.sides else ""
@@ -73,12 +78,14 @@ def left_open(plan: Mapping[str, Any]) -> Iterator[str]:
 
 
 def asked_in_short(plan: Mapping[str, Any]) -> str:
-    """The gaps in a few words, for a headline."""
-    first, *others = gaps(one for one in plan["undecided"] if one["matters"])
+    """The gaps in a few words, for a headline: what to declare first, or why no declaration is enough."""
+    found = gaps(one for one in plan["undecided"] if one["matters"])
+    first, *others = sorted(found, key=lambda gap: not gap.is_declarable)
     fields = first_of(first.fields, _FIELDS)
     what = f"{len(first.names)} {first.what}" if len(first.names) > 1 else ""
     short = f"{fields} of {what}" if what else str(first._replace(fields=(fields,) if fields else ()))
-    return f"{short}; and {len(others)} more" if others else short
+    words = f"declare {short}" if first.is_declarable else first.what.partition(";")[0]
+    return f"{words}; and {len(others)} more" if others else words
 
 
 def declare_commands(given: Mapping[str, Any], plan: Mapping[str, Any]) -> Iterator[str]:
@@ -102,7 +109,7 @@ def declare_commands(given: Mapping[str, Any], plan: Mapping[str, Any]) -> Itera
         for name in ("config", "version"):
             if value := given.get(f"{option}_{name}"):
                 again += [f"--{option}-{name}", str(value)]
-    yield "replace or delete every null, then plan again:"
+    yield "replace or delete every null, then plan again:" if sides - {""} else "change the program, then plan again:"
     yield pasted(("kstreams-runbooks", "plan", *topologies, *again))
 
 

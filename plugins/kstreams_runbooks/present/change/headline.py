@@ -13,7 +13,7 @@ def headline(plan: Mapping[str, Any]) -> str:
     """The answer in one sentence; SAFE only if a rolling bounce is enough and every finding is an info."""
     runbooks = ", then ".join(plan["runbooks"])
     if plan["verdict"] == "inconclusive":
-        return f"NOT KNOWN: declare {asked_in_short(plan)}"
+        return f"NOT KNOWN: {asked_in_short(plan)}"
     if plan["verdict"] != "proceed":
         return f"CANNOT: no runbook makes this safe{_worst(plan)}"
     if plan["runbooks"] == ["rolling_bounce"] and not _worst(plan):

@@ -10,7 +10,7 @@ from kstreams_runbooks.model.local_state import shown
 from kstreams_runbooks.present.change.gaps import gap_lines, left_open
 from kstreams_runbooks.wording import sentence
 
-RUN_IT, DECLARE_IT = "run it", "how to declare it"
+RUN_IT, DECLARE_IT = "run it", "how to go on"
 _STARTS_OVER = {"reset_and_cleanup", "blue_green_cutover"}
 _PLURAL = {"topic": "topics", "directory": "directories", "group": "groups"}
 _METHODS = "docs/deployment_methods.md has the three ways to deploy, and when to use which"
@@ -27,7 +27,7 @@ def sections(plan: Mapping[str, Any]) -> Iterator[Section]:
     """Facts to declare, the consequences, the steps in one order, the commands, and why no other runbook fits."""
     # Names come from a topology's text, a broker or a declaration.
     if plan["verdict"] == "inconclusive":
-        yield Section("declare", list(map(sentence, gap_lines(plan))))
+        yield Section("missing", list(map(sentence, gap_lines(plan))))
         yield Section(DECLARE_IT, list(plan.get("declare_with", ())))
     yield Section("consequences", list(map(sentence, _happens(plan))))
     yield Section("suppress buffers now, and their new limits", list(map(sentence, buffer_lines(plan))))

@@ -7,6 +7,7 @@ from typing import Any
 from kstreams_runbooks.decide.drain.marks import read_up_to
 from kstreams_runbooks.decide.instances.rolling import has_ended
 from kstreams_runbooks.decide.instances.verification import undo_verified
+from kstreams_runbooks.decide.plans.local_state import STALE
 from kstreams_runbooks.decide.plans.undo import deployed_as, undo_plan
 from kstreams_runbooks.decide.plans.way_back import Move, Undone
 from kstreams_runbooks.decide.releases.downgrade import clears_state
@@ -71,6 +72,7 @@ def plan_undo() -> Any:
             changelog_bytes=bytes_to_restore(run, reading),
             limits=run.declared.limits,
             code=code_digest(run.record.dag_id),
+            local_state=str(run.record.params.get("local_state") or STALE),
         )
         for name in made.facts.instances:
             for bounce in made.bounces:

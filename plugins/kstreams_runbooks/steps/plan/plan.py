@@ -207,6 +207,7 @@ def _with_cleared_state(run: Run, reading: ApplicationReading, made: Plan) -> Pl
         cleared=cleared,
         changelog_bytes=bytes_of_topics(run, reading, cleared.deletes.changelogs),
         undo_bytes=bytes_of_topics(run, reading, cleared.undo_deletes.changelogs),
+        undo_may_delete=run.deployer.abilities.clear_directories,
     )
 
 

@@ -25,7 +25,7 @@ STATELESS = """Topologies:
 """
 
 
-ALL = Abilities(instances=True, topology=True, clear=True, act=True)
+ALL = Abilities(instances=True, topology=True, clear=True, act=True, clear_directories=True)
 NOTHING = DeclaredNames(frozenset(), frozenset())
 
 
@@ -225,3 +225,14 @@ def test_a_rule_that_asks_for_what_is_no_fact_fails() -> None:
     """Never taken for something that holds."""
     with pytest.raises(KeyError):
         readiness({}, (Runbook("library_bump", ("typo",)),))
+
+
+@pytest.mark.parametrize("runbook", ["stop_and_restart", "undo"])
+def test_directories_that_cannot_be_deleted_alone_are_a_cost(runbook: str) -> None:
+    """A script that deletes all local state or none still restarts and undoes, with another choice of local state."""
+    answer = answers(found(abilities=replace(ALL, clear_directories=False)))[runbook]
+    assert answer.status == "ready"
+    assert answer.better == ("task directories not clearable: clear_state without {directories}",)
+    assert answers(found())[runbook].better == ()
+    without = answers(found(abilities=replace(ALL, clear=False, clear_directories=False)))["stop_and_restart"]
+    assert without.better == ("task directories not clearable: no clear_state command",)

@@ -101,6 +101,16 @@ def test_a_plan_that_deletes_nothing_stays_as_it_is() -> None:
     assert bounce.undo_deletes.names == ("2_",)
 
 
+def test_a_deployer_that_cannot_delete_what_an_undo_deletes_is_told_before_the_run() -> None:
+    """Afterwards the way back would wait for another command."""
+    adds = ClearedState(undo_deletes=TaskDirectories(("2_",)))
+    [finding] = with_cleared_state(plan(), adds, 0, 0, undo_may_delete=False).findings
+    assert (finding.id, finding.severity) == ("undo-cannot-delete-directories", "warning")
+    assert finding.message.startswith("task directories 2_*: an undo of this run deletes them")
+    assert with_cleared_state(plan(), adds, 0, 0).findings == ()
+    assert with_cleared_state(plan(), ClearedState(), 0, 0, undo_may_delete=False).findings == ()
+
+
 def test_a_plan_that_deletes_nothing_keeps_the_digest_of_older_releases() -> None:
     """Their plans have no such fields: a card or an approval of theirs still fits."""
     binding = {

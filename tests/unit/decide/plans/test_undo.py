@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from kstreams_runbooks.decide.plans.undo import deployed_as, undo_plan
 from kstreams_runbooks.decide.plans.way_back import Move, Undone
-from kstreams_runbooks.errors import Inconclusive, Refused
+from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
+from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Deployment, Missing
 from kstreams_runbooks.model.runs.plan import DeployedInstance, Plan
 from kstreams_runbooks.rules import upgrade_path_rules
@@ -41,11 +42,13 @@ def plan_of(
     at_once: bool = False,
     later: bool = False,
     changelog_bytes: int | Missing = 10_000_000,
+    local_state: str = "stale",
     **entry: Any,
 ) -> Plan:
     unguarded = any(move.bounce > 1 for move in moves) or later
     undone = Undone("library_bump/r", runbook, at_once, moves, unguarded, ("orders",))
-    return undo_plan(now, declared(**entry), undone, upgrade_path_rules(), changelog_bytes, (), "code")
+    rules = upgrade_path_rules()
+    return undo_plan(now, declared(**entry), undone, rules, changelog_bytes, (), "code", local_state)
 
 
 def stages(plan: Plan) -> list[tuple[str, tuple[tuple[str, str], ...], tuple[str, ...], bool, bool]]:
@@ -128,6 +131,46 @@ def test_what_was_taken_at_once_goes_back_at_once() -> None:
     for now in (changed, stopped):
         made = plan_of(now, *moves, runbook="stop_and_restart", at_once=True)
         assert (stages(made), made.at_once) == ([(NEW, (), (), False, False)], True)
+
+
+def left_directories(local_state: str) -> Plan:
+    """The undo of a stop and restart whose release left the directories of subtopology 2."""
+    settings = (("num.stream.threads", "2"),)
+    left = TaskDirectories(("2_",), ("orders-counts-changelog",))
+    moves = (Move("orders-1", 1, stands("orders-1", NEW), stands("orders-1", NEW, settings), False, left),)
+    now = reading(instance("orders-1", release=NEW, settings=settings))
+    return plan_of(now, *moves, runbook="stop_and_restart", at_once=True, local_state=local_state)
+
+
+def test_an_undo_deletes_the_directories_that_its_cards_name() -> None:
+    """Or all local state, for a script that cannot delete single ones; the cost of a restore is in the plan."""
+    made = left_directories("stale")
+    assert made.bounces[0].clears == TaskDirectories(("2_",), ("orders-counts-changelog",))
+    assert [finding.id for finding in made.findings] == ["undo-deletes-task-directories"]
+    everything = left_directories("all")
+    assert everything.bounces[0].clears == NO_DIRECTORIES
+    assert [finding.id for finding in everything.findings] == ["undo-deletes-local-state"]
+    assert all(
+        "a full restore from the changelogs: up to 10.0 MB" in one.why for one in (*made.costs, *everything.costs)
+    )
+
+
+def test_an_undo_can_leave_the_directories_to_a_person() -> None:
+    """Without a command that deletes them, the way back is not shut."""
+    made = left_directories("keep")
+    assert made.bounces[0].clears is None
+    [finding] = made.findings
+    assert (finding.id, finding.severity) == ("undo-keeps-task-directories", "warning")
+    assert finding.message.startswith("task directories 2_* of every instance stay, as local_state=keep chooses")
+
+
+def test_a_choice_of_local_state_is_one_of_three() -> None:
+    """The cards name the directories; and what an older release cannot open is not kept."""
+    with pytest.raises(BadInput, match=r"local_state: '2_\*' \(expected stale, keep or all\)"):
+        left_directories("2_*")
+    now = reading(instance("orders-1", release=NEW, settings=GUARD), instance("orders-2"))
+    with pytest.raises(BadInput, match=r"local_state=keep: run library_bump/r took one instance after another"):
+        plan_of(now, *bounced("orders-1"), local_state="keep")
 
 
 def test_a_rerun_of_a_bounce_goes_back_to_what_stood_before_the_first_try() -> None:

@@ -42,7 +42,12 @@ def test_the_headline_agrees_with_the_exit_code(case: str) -> None:
     """SAFE is exit code 0 and nothing else; a danger is never next to it."""
     reading = read(case)
     first = headline(document(reading))
-    words = {0: ("SAFE: ",), 1: ("RUNBOOK NEEDED: ", "CANNOT: "), 2: ("CANNOT: ",), 3: ("NOT KNOWN: declare ",)}
+    words = {
+        0: ("SAFE: ",),
+        1: ("RUNBOOK NEEDED: ", "CANNOT: "),
+        2: ("CANNOT: ",),
+        3: ("NOT KNOWN: declare ", "NOT KNOWN: the text does not show "),
+    }
     assert first.startswith(words[exit_code(reading)])
     assert not first.startswith("SAFE") or "danger" not in as_text(document(reading))
 
@@ -130,6 +135,20 @@ def test_what_is_missing_has_its_commands_with_the_files_that_were_given() -> No
         f"kstreams-runbooks declare {both} --to-declaration a/n.yaml --side new",
         "replace or delete every null, then plan again:",
         f"kstreams-runbooks plan {both} --from-declaration a/old.yaml --to-declaration a/n.yaml",
+    ]
+
+
+def test_what_no_declaration_can_say_is_not_asked_for() -> None:
+    """Two identical operators: the program has to show which is which, and no file is to be filled in."""
+    made = plan("filter-before-two-identical-unnamed-counts")
+    new, old = "KSTREAM-AGGREGATE-STATE-STORE-0000000002", "KSTREAM-AGGREGATE-STATE-STORE-0000000001"
+    assert headline(made).startswith(f"NOT KNOWN: the text does not show what {new} was ({old} or ")
+    assert headline(made).endswith("); and 1 more")
+    assert all("give each operator of the new version its old name" in line for line in gap_lines(made))
+    given = {"from_topology": "old.txt", "to_topology": "new.txt"}
+    assert list(declare_commands(given, made)) == [
+        "change the program, then plan again:",
+        "kstreams-runbooks plan --from-topology old.txt --to-topology new.txt",
     ]
 
 

@@ -11,7 +11,7 @@ from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, changed, si
 from kstreams_runbooks.decide.topology.names import is_generated, is_repartition, stem
 from kstreams_runbooks.model.topology.change import Fact, Undeclared
 from kstreams_runbooks.model.topology.declaration import DeclaredStore, Unchanged
-from kstreams_runbooks.model.topology.topology import Source
+from kstreams_runbooks.model.topology.topology import Processor, Source
 
 Shown = Literal["aggregate", "reduce", "other", "unknown"]
 
@@ -26,6 +26,9 @@ _KINDS: tuple[tuple[str, Shown], ...] = (
 # A foreign-key join keeps what its left table asks for in a store of this name.
 _SUBSCRIPTIONS = ("KTABLE-FK-JOIN-SUBSCRIPTION-STATE-STORE-", "-subscription-store")
 _JOINED = ("KTABLE-MERGE-", "KTABLE-FK-JOIN-OUTPUT-")
+# The operators of a join of tables: that of the left one, that of the right one.
+_LOOKING = (("KTABLE-JOINTHIS-", "-join-this"), ("KTABLE-JOINOTHER-", "-join-other"))
+_EXCHANGED = ", with the two tables exchanged"
 # The filter that the library puts before a repartition topic of a stream, with a name and without.
 _FILTER = ("-repartition-filter", "KSTREAM-FILTER-")
 # What `aggregate` is where an operator keeps records as they come.
@@ -65,7 +68,7 @@ def hidden_words(
         "aggregate_before": old.aggregate or _shown(compared.before, was),
         "aggregate_after": new.aggregate or _shown(compared.after, name),
         "join_before": old.join or "not declared",
-        "join_after": new.join or "not declared",
+        "join_after": (new.join or "not declared") + _EXCHANGED * _exchanged(compared, name, was),
         "fed_before": fed_by(compared.before, was),
         "fed_after": fed_by(compared.after, name),
     }
@@ -105,7 +108,32 @@ def _join_changed(compared: Compared, name: str, was: str, old: DeclaredStore, n
     """Only of a store that a join of tables fills; a join of streams shows what it is in the names of its stores."""
     if not (_is_joined(compared.before, was, old) or _is_joined(compared.after, name, new)):
         return False
-    return _declared(compared, "join", old.join, new.join)
+    told = _declared(compared, "join", old.join, new.join)
+    if told is False and {one.join for one in (old, new)} <= {"left", None} and _exchanged(compared, name, was):
+        # The other table is the one whose every record has a result now. An inner or outer join has no such side.
+        return True if "left" in {old.join, new.join} else None
+    return told
+
+
+def _exchanged(compared: Compared, name: str, was: str) -> bool:
+    """Whether the two tables of a join have changed sides: by the stores that each side looks things up in."""
+    renamed = dict(compared.stores.pairs)
+    looks = [
+        [frozenset(renamed.get(one, one) for one in found) for found in _looked_up(compared.before, was)],
+        _looked_up(compared.after, name),
+    ]
+    before, after = looks
+    return all(before) and before == after[::-1] and before != after
+
+
+def _looked_up(side: Side, store: str) -> list[frozenset[str]]:
+    """Stores that the operator of the left table, and that of the right one, looks things up in."""
+    first = {name for keeper in side.keepers.get(store, []) for name in side.predecessors.get(keeper.name, ())}
+    found = []
+    for called in _LOOKING:
+        nodes = [side.nodes[name] for name in first if stem(name).startswith(called[0]) or name.endswith(called[1])]
+        found.append(frozenset(one for node in nodes if isinstance(node, Processor) for one in node.stores))
+    return found
 
 
 def _declared(compared: Compared, field: Unchanged, old: object, new: object) -> bool | None:

@@ -217,7 +217,10 @@ def _each(
             facts = {**subject.facts, **unknown, "added": False}
             said = {**subject.said, "before": candidates, "candidates": candidates}
             which = (
-                Undeclared(f"the text does not show which of the old ones {name} was; give each of them a name first"),
+                Undeclared(
+                    f"the text does not show what {name} was ({candidates}); give each operator of the new version its "
+                    "old name (Materialized.as, Grouped.as), so that both versions have it"
+                ),
             )
             asked = dict.fromkeys(unknown, which)
             yield Subject(kind, name, facts, said, asked)

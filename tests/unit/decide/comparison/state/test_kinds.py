@@ -1,0 +1,58 @@
+"""What no description shows of a store, and what the two sides of a join of tables show of it."""
+
+from dataclasses import replace
+
+import pytest
+from kstreams_runbooks.decide.comparison.compared import Compared, Side
+from kstreams_runbooks.decide.comparison.state.kinds import hidden_facts, hidden_words
+from kstreams_runbooks.decide.topology.text import parse_topology
+from kstreams_runbooks.model.topology.change import Fact
+from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore, Join, Unchanged
+from kstreams_runbooks.model.topology.topology import Topology
+from world.pairs import PAIRS
+
+STORE = "joined"
+# A join of tables whose result is kept, and the operators of its two sides.
+NAMED = ("kept-table-join-becomes-left-join", "account-owner-join-this", "account-owner-join-other")
+
+
+def topology(*, exchanged: bool) -> Topology:
+    """The program with its tables as they are, or with each on the other side of the join."""
+    pair, this, other = NAMED
+    text = (PAIRS / pair / "before.txt").read_text("utf-8")
+    if exchanged:
+        text = text.replace(this, "LEFT").replace(other, this).replace("LEFT", other)
+    return parse_topology(text)
+
+
+def judged(
+    before: Join | None, after: Join | None, *, exchanged: bool, unchanged: tuple[Unchanged, ...] = ()
+) -> tuple[Fact, str]:
+    """Whether the join changes, and what a sentence calls the new one."""
+    old, new = DeclaredStore("key_value", join=before), DeclaredStore("key_value", join=after)
+    compared = Compared(
+        Side(topology(exchanged=False), Declaration()),
+        Side(topology(exchanged=exchanged), replace(Declaration(), unchanged=frozenset(unchanged))),
+    )
+    facts, _ = hidden_facts(compared, STORE, STORE, old, new)
+    return facts["join_changed"], hidden_words(compared, STORE, STORE, old, new)["join_after"]
+
+
+def test_a_left_join_whose_tables_change_sides_is_another_join() -> None:
+    """The other table is the one whose every record has a result."""
+    assert judged("left", "left", exchanged=True) == (True, "left, with the two tables exchanged")
+    assert judged("left", "left", exchanged=False) == (False, "left")
+
+
+@pytest.mark.parametrize("join", ["inner", "outer"])
+def test_a_join_that_treats_both_tables_alike_stays(join: Join) -> None:
+    """It has the same results whichever table is named first."""
+    assert judged(join, join, exchanged=True)[0] is False
+
+
+def test_which_join_it_is_has_to_be_declared_if_its_tables_change_sides() -> None:
+    """`unchanged: [join]` does not show whether it is a left join."""
+    assert judged(None, None, exchanged=True, unchanged=("join",))[0] is None
+    assert judged(None, None, exchanged=False, unchanged=("join",))[0] is False
+    assert judged(None, "left", exchanged=True, unchanged=("join",))[0] is True
+    assert judged("left", "inner", exchanged=True)[0] is True
