@@ -20,7 +20,7 @@ def exchanged_tables(compared: Compared) -> frozenset[str]:
     """Stores of foreign-key joins whose tables have changed places under names that stay.
 
     A join keeps its names, and the left table is the one that writes the topic it asks through: what is kept behind
-    that topic is of the other table from then on. Where both tables have the same chosen names before them, they are
+    that topic is of the other table from then on. If both tables have the same chosen names before them, they are
     distinguished by the kinds of the operators before one alone.
     """
     before, after = compared.before, compared.after
