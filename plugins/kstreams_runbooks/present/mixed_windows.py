@@ -79,8 +79,11 @@ def _lines(answer: _Answer) -> Iterator[str]:
         yield f"  {change.store}: {_shown(change.before)} → {_shown(change.after)}: {_WORDS[one.over]}"
         if change.mixed_ms is not None:
             yield f"    results mix both until stream time is {duration(change.mixed_ms)} past the change"
-        if "session" in {change.before.kind, change.after.kind}:
-            yield "    a session that goes on since before the change stays mixed until it ends"
+        if change.has_sessions:
+            yield (
+                "    ! a session from before the change that goes on stays mixed until it ends: no stream time shows "
+                "its end; read the results of keys that never pause"
+            )
         if one.why:
             yield f"    ! {one.why}"
         yield from (f"    {_partition(each)}" for each in one.partitions if not each.over)

@@ -24,12 +24,18 @@ class WindowChange:
     after: Window
     mixed_ms: int | None
 
+    @property
+    def has_sessions(self) -> bool:
+        """Whether a window is a session: one from before the change goes on for as long as its key gets records."""
+        return "session" in {self.before.kind, self.after.kind}
+
 
 @dataclass(frozen=True, slots=True)
 class MixedPartition:
     """One partition in front of a store: its stream time at the change, now, and the one that ends the mixture.
 
     All are Unix ms of event time, None if unknown. `over` is None if one is missing, and `why` is the reason then.
+    `never_read`: no record was ever in it.
     """
 
     topic: str
@@ -39,6 +45,7 @@ class MixedPartition:
     stream_time_ms: int | None = None
     over: bool | None = None
     why: str = ""
+    never_read: bool = False
 
     @property
     def name(self) -> str:
@@ -56,8 +63,10 @@ class MixedStore:
 
     @property
     def over(self) -> bool | None:
-        """False if a partition certainly still mixes, None if one is unknown."""
-        return every([None if self.why or not self.partitions else True, *(one.over for one in self.partitions)])
+        """False if a partition certainly still mixes, None if one is unknown, or if a session may still go on."""
+        read = [one for one in self.partitions if not one.never_read]
+        unknown = self.why or not self.partitions or (self.change.has_sessions and read)
+        return every([None if unknown else True, *(one.over for one in self.partitions)])
 
 
 def every(answers: list[bool | None]) -> bool | None:
@@ -105,10 +114,10 @@ def _partitions(
         now = row.stream_time_ms
         over = None if until is None or now is None else now > until
         why = "" if over is not None else _why(change, began, row)
-        if row.log_end_offset == 0:
-            # No version has ever read a record here.
+        # No version has ever read a record there.
+        if never := row.log_end_offset == 0:
             over, why = True, ""
-        yield MixedPartition(row.topic, row.partition, began, until, now, over, why)
+        yield MixedPartition(row.topic, row.partition, began, until, now, over, why, never)
 
 
 def _why(change: WindowChange, began: int | None, row: PartitionLag) -> str:

@@ -144,8 +144,16 @@ def test_the_text_has_the_end_and_what_is_left() -> None:
         "processed)",
     ]
     assert "no window of an aggregation changes" in as_text(MixedWindows("app", "demo", 7, "as given", ()))
+
+
+def test_a_session_is_never_over_by_stream_time_alone() -> None:
+    """A key without a pause keeps its session open past any end; without a record there is none."""
     session = replace(CHANGE, after=Window("session", 5, 5))
-    assert "stays mixed until it ends" in as_text(answer(row(END), change=session))
+    passed = answer(row(END + 1), change=session)
+    assert (exit_code(passed), document(passed)["status"]) == (3, "not known")
+    assert "stays mixed until it ends: no stream time shows its end" in as_text(passed)
+    assert exit_code(answer(row(END), change=session)) == 1
+    assert exit_code(answer(row(None, log_end_offset=0, committed=None), change=session)) == 0
 
 
 def test_the_document_has_every_partition() -> None:
