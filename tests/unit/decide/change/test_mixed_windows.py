@@ -169,4 +169,5 @@ def test_the_document_has_every_partition() -> None:
         "stream_time_ms": END + 1,
         "over": True,
         "why": None,
+        "never_read": False,
     }
