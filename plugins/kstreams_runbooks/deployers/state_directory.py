@@ -170,7 +170,7 @@ def _is_link(name: str, directory: int) -> bool:
 def _no_application(state_dir: Path, application_id: str) -> BadInput:
     return BadInput(
         f"state.dir {state_dir} has no directory {application_id}; check that the instance uses it "
-        "(an instance that never ran has none either)"
+        "(an instance that never ran has none either: create it empty)"
     )
 
 

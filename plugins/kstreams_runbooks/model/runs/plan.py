@@ -5,7 +5,7 @@ It never binds offsets, lag, starts or times: planning again from unchanged fact
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
 from kstreams_runbooks.model.target import Target
@@ -46,7 +46,9 @@ class Bounce:
     @property
     def clears(self) -> TaskDirectories | None:
         """The local state that is deleted between stop and start: all of it if it names no directory, None for none."""
-        return self.deletes if self.clear_state or self.deletes.names else None
+        if self.clear_state:
+            return replace(self.deletes, names=())
+        return self.deletes if self.deletes.names else None
 
     @property
     def version(self) -> str:

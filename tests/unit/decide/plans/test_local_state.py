@@ -131,3 +131,12 @@ def test_all_local_state_without_a_known_size() -> None:
     assert made.bounces[0].clears == cleared.deletes
     assert "a full restore from the changelogs, whose size is not known: no answer" in made.costs[0].why
     assert "an undo restores an unknown number of MB" in made.findings[0].message
+
+
+def test_all_local_state_is_more_than_some_directories() -> None:
+    """A bounce that clears everything never deletes the named directories alone."""
+    [bounce] = plan().bounces
+    some = TaskDirectories(("1_",), (COUNTS_LOG,))
+    assert replace(bounce, clear_state=True, deletes=some).clears == TaskDirectories((), (COUNTS_LOG,))
+    assert replace(bounce, deletes=some).clears == some
+    assert replace(bounce, undo_deletes=some).clears is None
