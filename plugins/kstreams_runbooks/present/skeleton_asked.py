@@ -7,7 +7,7 @@ from kstreams_runbooks.decide.change.reading import ChangeReading
 from kstreams_runbooks.decide.change.rules import Fired
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.model.topology.change import Undeclared
-from kstreams_runbooks.present.change.gaps import UNCHANGED
+from kstreams_runbooks.present.change.gaps import UNCHANGED, sides_of_join
 from kstreams_runbooks.present.skeleton import FIELDS, first_stores, key_of
 from kstreams_runbooks.wording import sentence
 
@@ -40,7 +40,8 @@ def _lines(missing: list[Undeclared], compared: Compared, side: str) -> Iterator
     yield from others
     fields = [field for field in UNCHANGED if any(field in found for found in asked.get("stores", {}).values())]
     if fields and side == "new":
-        yield "# If the change touches none of these, this line declares them for every store:"
+        yield f"# If the change touches none of these{sides_of_join(fields)},"
+        yield "# this line declares them for every store:"
         yield f"# unchanged: [{', '.join(fields)}]"
     for section, objects in asked.items():
         yield f"{section}:"

@@ -67,9 +67,14 @@ def gap_lines(plan: Mapping[str, Any]) -> Iterator[str]:
         sides = ", ".join(dict.fromkeys(gap.sides for gap in newer))
         asked = Lacking("stores", tuple(fields), sides if len({gap.sides for gap in newer}) == 1 else "", tuple(names))
         yield (
-            f"{asked}: new fields of declarations. If the change touches none of them, one line in the new declaration "
-            f"is enough: unchanged: [{', '.join(fields)}]"
+            f"{asked}: new fields of declarations. If the change touches none of them{sides_of_join(fields)}, one line "
+            f"in the new declaration is enough: unchanged: [{', '.join(fields)}]"
         )
+
+
+def sides_of_join(fields: Iterable[str]) -> str:
+    """What `unchanged` does not answer: a left join whose tables change sides is another join."""
+    return " and no join gets its tables in another order" if "join" in fields else ""
 
 
 def left_open(plan: Mapping[str, Any]) -> Iterator[str]:

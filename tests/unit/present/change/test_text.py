@@ -9,7 +9,7 @@ from kstreams_runbooks.model.readings.buffers import PolledBuffers, SuppressBuff
 from kstreams_runbooks.model.topology.change import ChangeFigures
 from kstreams_runbooks.present.change.blocks import blocks
 from kstreams_runbooks.present.change.document import document, exit_code
-from kstreams_runbooks.present.change.gaps import declare_commands, gap_lines
+from kstreams_runbooks.present.change.gaps import declare_commands, gap_lines, sides_of_join
 from kstreams_runbooks.present.change.headline import headline, notes
 from kstreams_runbooks.present.change.sections import buffer_lines
 from kstreams_runbooks.present.change.text import as_markdown, as_text
@@ -127,6 +127,8 @@ def test_what_is_missing_has_its_commands_with_the_files_that_were_given() -> No
     (line,) = gap_lines(made)
     assert line.startswith("aggregate of store totals (old, new): new fields of declarations. ")
     assert line.endswith("unchanged: [aggregate]")
+    assert sides_of_join(["aggregate"]) == ""
+    assert sides_of_join(["aggregate", "join"]) == " and no join gets its tables in another order"
     given = {"from_topology": "a/old.txt", "to_topology": "a/new.txt", "to_declaration": "a/n.yaml"}
     both = "--from-topology a/old.txt --to-topology a/new.txt"
     assert list(declare_commands(given, made)) == [
