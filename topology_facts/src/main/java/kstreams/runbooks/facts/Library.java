@@ -1,0 +1,109 @@
+package kstreams.runbooks.facts;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.Properties;
+
+/** The Kafka Streams of one topology: where its classes are, also if a build has relocated them, and its release. */
+final class Library {
+    private static final String TOPOLOGY = "streams.Topology";
+    private static final String BUILDER = "streams.processor.internals.InternalTopologyBuilder";
+    private final String prefix;
+    private final ClassLoader loader;
+    private final String release;
+
+    private Library(String prefix, ClassLoader loader) {
+        this.prefix = prefix;
+        this.loader = loader;
+        this.release = releaseOf(loader);
+    }
+
+    /** The library of a Topology or of the builder inside it; NotRead for an object of any other class. */
+    static Library of(Object topology) throws NotRead {
+        for (Class<?> type = topology == null ? null : topology.getClass(); type != null; type = type.getSuperclass()) {
+            for (String known : new String[] {TOPOLOGY, BUILDER}) {
+                if (type.getName().endsWith("." + known)) {
+                    String name = type.getName();
+                    return new Library(name.substring(0, name.length() - known.length()), type.getClassLoader());
+                }
+            }
+        }
+        throw new NotRead("class " + Peek.nameOf(topology) + " is not a Topology of Kafka Streams; give one");
+    }
+
+    /** The release, such as 4.3.1; NotRead if no file of the library names it. */
+    String release() throws NotRead {
+        if (release == null) {
+            throw new NotRead("the library has no file kafka/kafka-streams-version.properties; declare its release");
+        }
+        return release;
+    }
+
+    /** Whether the release is known and is this one or a later one. */
+    boolean isAtLeast(int major, int minor) {
+        int[] known = parts();
+        return known != null && (known[0] > major || (known[0] == major && known[1] >= minor));
+    }
+
+    /** Whether the release is known and is an earlier one. */
+    boolean isBefore(int major, int minor) {
+        return parts() != null && !isAtLeast(major, minor);
+    }
+
+    /**
+     * The name of an object's class inside Kafka, such as streams.kstream.TimeWindows, without what a lambda's class
+     * has at its end; empty for an object of any other class.
+     */
+    String known(Object of) {
+        return of == null ? "" : withoutLambda(inside(of.getClass().getName()));
+    }
+
+    /** The name of a class inside Kafka; empty for any other class. */
+    String inside(String name) {
+        return name.startsWith(prefix + "streams.") || name.startsWith(prefix + "common.")
+                ? name.substring(prefix.length())
+                : "";
+    }
+
+    /** A class of Kafka, by its name inside it. */
+    Class<?> type(String name) throws ClassNotFoundException {
+        return Class.forName(prefix + name, false, loader);
+    }
+
+    /** Whether the class of an object is a lambda's, which has another name in each run. */
+    static boolean isLambda(Object of) {
+        return Peek.nameOf(of).contains("$$Lambda");
+    }
+
+    /** The name of a class as it is in each run: a lambda has that of the class around it. */
+    static String lastingName(Object of) {
+        String name = Peek.nameOf(of);
+        return isLambda(of) ? withoutLambda(name) + " (lambda)" : name;
+    }
+
+    private static String withoutLambda(String name) {
+        int lambda = name.indexOf("$$Lambda");
+        return lambda < 0 ? name : name.substring(0, lambda);
+    }
+
+    private int[] parts() {
+        String[] parts = release == null ? new String[0] : release.split("[.-]");
+        try {
+            return parts.length < 2 ? null : new int[] {Integer.parseInt(parts[0]), Integer.parseInt(parts[1])};
+        } catch (NumberFormatException other) {
+            return null; // a build of a team's own
+        }
+    }
+
+    private static String releaseOf(ClassLoader loader) {
+        try (InputStream file = loader.getResourceAsStream("kafka/kafka-streams-version.properties")) {
+            Properties properties = new Properties();
+            if (file != null) {
+                properties.load(file);
+            }
+            return properties.getProperty("version");
+        } catch (IOException unreadable) {
+            return null; // the fact is not read
+        }
+    }
+}

@@ -1,0 +1,145 @@
+package kstreams.runbooks.facts;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+/** The nodes and stores of a built topology, as the library keeps them before it starts anything. */
+final class Program {
+    /** One operator: what the library made of it, and the code behind it. */
+    static final class Node {
+        final String name;
+        /** The library's factory of the node: a source, a sink or a processor. */
+        final Object factory;
+        final Set<String> stores = new LinkedHashSet<>();
+        final List<String> predecessors = new ArrayList<>();
+        /** The object of a class that is not a wrapper; null for a source and a sink. */
+        Object code;
+
+        Node(String name, Object factory) {
+            this.name = name;
+            this.factory = factory;
+        }
+    }
+
+    // Fields in which the wrappers of all releases have the object that they wrap.
+    private static final String[] WRAPPED = {
+        "delegate", "processorSupplier", "oldProcessorSupplier", "transformerSupplier", "valueTransformerSupplier",
+        "val$supplier", "val$processorSupplier", "val$valueTransformerSupplier", "val$transformerSupplier", "supplier",
+        "arg$1",
+    };
+    private static final int WRAPPERS = 6;
+    final Library library;
+    final Object builder;
+    final Map<String, Node> nodes = new TreeMap<>();
+    final Map<String, Object> stores = new TreeMap<>();
+    final Map<String, Object> globalStores = new TreeMap<>();
+
+    /** The program of a Topology, or of the builder inside one; NotRead if a field that holds its nodes is missing. */
+    Program(Object topology) throws NotRead {
+        library = Library.of(topology);
+        builder = Peek.has(topology, "internalTopologyBuilder")
+                ? Peek.field(topology, "internalTopologyBuilder")
+                : topology;
+        Peek.map(builder, "stateFactories").forEach((name, store) -> stores.put((String) name, store));
+        Peek.map(builder, "globalStateBuilders").forEach((name, store) -> globalStores.put((String) name, store));
+        for (Map.Entry<?, ?> entry : Peek.map(builder, "nodeFactories").entrySet()) {
+            nodes.put((String) entry.getKey(), node((String) entry.getKey(), entry.getValue()));
+        }
+    }
+
+    /** The nodes that the program connects with a store. */
+    Collection<Node> users(String store) {
+        List<Node> users = new ArrayList<>();
+        for (Node node : nodes.values()) {
+            if (node.stores.contains(store)) {
+                users.add(node);
+            }
+        }
+        return users;
+    }
+
+    /** Whether a node is a source. */
+    boolean isSource(Node node) {
+        return library.known(node.factory).endsWith("$SourceNodeFactory");
+    }
+
+    /** Whether a node is a sink. */
+    boolean isSink(Node node) {
+        return library.known(node.factory).endsWith("$SinkNodeFactory");
+    }
+
+    /** The topics of the sources right before a node. */
+    Set<Object> topicsBefore(Node node) throws NotRead {
+        Set<Object> topics = new LinkedHashSet<>();
+        for (String before : node.predecessors) {
+            Node source = nodes.get(before);
+            if (isSource(source) && Peek.field(source.factory, "topics") != null) {
+                topics.addAll((Collection<?>) Peek.field(source.factory, "topics"));
+            }
+        }
+        return topics;
+    }
+
+    /** The sinks that write one of some topics. */
+    Collection<Node> writing(Set<Object> topics) throws NotRead {
+        List<Node> writing = new ArrayList<>();
+        for (Node node : nodes.values()) {
+            if (isSink(node) && topics.contains(fixedTopic(node))) {
+                writing.add(node);
+            }
+        }
+        return writing;
+    }
+
+    /** The topic of a sink; null if a class of the program chooses one for each record. */
+    String fixedTopic(Node sink) throws NotRead {
+        Object extractor = Peek.field(sink.factory, "topicExtractor");
+        return library.known(extractor).endsWith(".StaticTopicNameExtractor")
+                ? (String) Peek.field(extractor, "topicName")
+                : null;
+    }
+
+    private Node node(String name, Object factory) throws NotRead {
+        Node node = new Node(name, factory);
+        node.predecessors.addAll(Arrays.asList((String[]) Peek.field(factory, "predecessors")));
+        if (Peek.has(factory, "supplier")) {
+            node.code = unwrapped(Peek.field(factory, "supplier"));
+            for (Object store : (Collection<?>) Peek.field(factory, "stateStoreNames")) {
+                node.stores.add((String) store);
+            }
+        }
+        return node;
+    }
+
+    private Object unwrapped(Object supplier) throws NotRead {
+        Object code = supplier;
+        for (int wrapper = 0; wrapper < WRAPPERS && isWrapper(code); wrapper++) {
+            Object inner = inner(code);
+            if (inner == null) {
+                return code;
+            }
+            code = inner;
+        }
+        return code;
+    }
+
+    private boolean isWrapper(Object code) {
+        return !library.known(code).isEmpty() && !OperatorReader.knows(library.known(code));
+    }
+
+    private static Object inner(Object wrapper) throws NotRead {
+        for (String field : WRAPPED) {
+            Object inner = Peek.fieldOrNull(wrapper, field);
+            if (inner != null) {
+                return inner;
+            }
+        }
+        return null;
+    }
+}

@@ -1,0 +1,197 @@
+package kstreams.runbooks.facts;
+
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.StringJoiner;
+import java.util.TreeMap;
+
+/** Names the format of serdes, serializers and deserializers. */
+final class SerdeReader {
+    /** A name, and whether all of its classes are Kafka's. */
+    private static final class Format {
+        final String name;
+        final boolean isOfKafka;
+
+        Format(String name, boolean isOfKafka) {
+            this.name = name;
+            this.isOfKafka = isOfKafka;
+        }
+    }
+
+    private static final int DEPTH = 4;
+    private final Library library;
+    private final Settings settings;
+
+    SerdeReader(Library library, Settings settings) {
+        this.library = library;
+        this.settings = settings;
+    }
+
+    /** The facts of the serde of keys; an object that is null stands for the default of the settings. */
+    void key(Facts of, Facts.Reading serde) {
+        read(of, "key_serde", serde, "default.key.serde");
+    }
+
+    /** The facts of the serde of values. */
+    void value(Facts of, Facts.Reading serde) {
+        read(of, "value_serde", serde, "default.value.serde");
+    }
+
+    /** A serde of the settings, by the name of the setting; null if it is not set. */
+    void setting(Facts of, String name, String setting) {
+        of.read(name, () -> entry(name, of, ofSetting(setting)));
+    }
+
+    private void read(Facts of, String name, Facts.Reading serde, String setting) {
+        of.read(name, () -> entry(name, of, given(serde.read(), setting)));
+    }
+
+    /** A format of Kafka's own has no version of a schema; whether another one has is not known to code. */
+    private static Map<String, Object> entry(String name, Facts of, Format format) {
+        if (format == null) {
+            return null;
+        }
+        Map<String, Object> entry = new LinkedHashMap<>();
+        entry.put("name", format.name);
+        if (format.isOfKafka) {
+            entry.put("schema_version", null);
+        } else {
+            of.notRead(name + ".schema_version", "class " + format.name
+                    + " does not show the version of the schema that it writes; declare it");
+        }
+        return entry;
+    }
+
+    private Format given(Object serde, String setting) throws NotRead {
+        Format format = serde == null ? ofSetting(setting) : format(serde, setting, 0);
+        if (format == null) {
+            throw new NotRead("the program gives no serde here and the settings that were read have no " + setting
+                    + "; give the settings, or declare the serde");
+        }
+        return format;
+    }
+
+    private Format ofSetting(String setting) throws NotRead {
+        Object given = settings.parsed(setting);
+        if (given == null) {
+            return null;
+        }
+        String type = given instanceof Class ? ((Class<?>) given).getName() : given.toString();
+        String plain = plain(library.inside(type));
+        return plain == null ? new Format(type, false) : new Format(plain, true);
+    }
+
+    private Format format(Object serde, String setting, int depth) throws NotRead {
+        String known = library.known(serde);
+        String plain = plain(known);
+        if (plain != null) {
+            return new Format(plain, true);
+        }
+        if (Library.isLambda(serde)) {
+            throw new NotRead("the format is a lambda of " + Library.lastingName(serde)
+                    + ", which has another name in each run; declare the serde");
+        }
+        if (depth == DEPTH) {
+            throw new NotRead("class " + Peek.nameOf(serde) + " is inside more than " + DEPTH
+                    + " others; declare the serde");
+        }
+        switch (known) {
+            case "common.serialization.Serdes$WrapperSerde":
+                Format writes = format(Peek.field(serde, "serializer"), setting, depth + 1);
+                Format reads = format(Peek.field(serde, "deserializer"), setting, depth + 1);
+                return writes.name.equals(reads.name)
+                        ? writes
+                        : new Format(writes.name + "/" + reads.name, writes.isOfKafka && reads.isOfKafka);
+            case "streams.state.internals.ValueAndTimestampSerde":
+                // The library wraps the serde of the program, also one that is not given.
+                Object writer = Peek.field(serde, Peek.has(serde, "serializer")
+                        ? "serializer"
+                        : "valueAndTimestampSerializer");
+                Object inner = Peek.field(writer, "valueSerializer");
+                return inner == null ? given(null, setting) : format(inner, setting, depth + 1);
+            default:
+                return withState(serde, known, setting, depth);
+        }
+    }
+
+    /** string for a StringSerde, a StringSerializer and a StringDeserializer; null for a class with a state. */
+    private static String plain(String known) {
+        if (!known.startsWith("common.serialization.")) {
+            return null;
+        }
+        String type = known.substring("common.serialization.".length())
+                .replaceFirst("^Serdes\\$", "")
+                .replaceFirst("(Serde|Serializer|Deserializer)$", "");
+        switch (type) {
+            case "String":
+            case "Short":
+            case "Integer":
+            case "Long":
+            case "Float":
+            case "Double":
+            case "Bytes":
+            case "UUID":
+            case "Void":
+            case "Boolean":
+                return type.toLowerCase(Locale.ROOT);
+            case "ByteArray":
+                return "byte_array";
+            case "ByteBuffer":
+                return "byte_buffer";
+            default:
+                return null;
+        }
+    }
+
+    /**
+     * The class with what tells two of its objects apart: its classes, flags and numbers, and the formats inside it. Text
+     * is left out, because it may be a secret.
+     */
+    private Format withState(Object serde, String known, String setting, int depth) throws NotRead {
+        Map<String, String> parts = new TreeMap<>();
+        boolean isOfKafka = !known.isEmpty();
+        for (Class<?> type = serde.getClass(); type != null && type != Object.class; type = type.getSuperclass()) {
+            for (Field field : type.getDeclaredFields()) {
+                if (Modifier.isStatic(field.getModifiers())) {
+                    continue;
+                }
+                Object value = Peek.field(serde, field.getName());
+                if (isFormat(field.getType()) || (value != null && isFormat(value.getClass()))) {
+                    Format inner = value == null ? new Format("default", true) : format(value, setting, depth + 1);
+                    parts.put(withoutDirection(field.getName()), inner.name);
+                    isOfKafka &= inner.isOfKafka;
+                } else if (value instanceof Class) {
+                    parts.put(field.getName(), ((Class<?>) value).getName());
+                } else if (value instanceof Number || value instanceof Enum || Boolean.TRUE.equals(value)) {
+                    parts.put(field.getName(), value.toString());
+                }
+            }
+        }
+        StringJoiner state = new StringJoiner(", ", "(", ")").setEmptyValue("");
+        parts.forEach((field, value) -> state.add(field + "=" + value));
+        String name = known.isEmpty() ? serde.getClass().getName() : withoutDirection(known.replaceFirst(".*[.$]", ""));
+        return new Format(name + state, isOfKafka);
+    }
+
+    /** One name for a serializer and the deserializer that reads what it writes. */
+    private static String withoutDirection(String name) {
+        String format = name.replaceFirst("(Serializer|Deserializer|Serde)$", "");
+        return format.isEmpty() || format.matches("(?i)(de)?serializer|serde") ? "inner" : format;
+    }
+
+    private boolean isFormat(Class<?> type) {
+        for (String face : new String[] {"Serde", "Serializer", "Deserializer"}) {
+            try {
+                if (library.type("common.serialization." + face).isAssignableFrom(type)) {
+                    return true;
+                }
+            } catch (ClassNotFoundException absent) {
+                return false;
+            }
+        }
+        return false;
+    }
+}

@@ -1,0 +1,99 @@
+package kstreams.runbooks.facts;
+
+import java.lang.reflect.Method;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * The settings that a program gives, as the library parses them.
+ *
+ * A setting that no release knows is left out with its value: it may be a secret of an interceptor or of a serde.
+ */
+final class Settings {
+    private static final String[] DEFINED_IN = {
+        "streams.StreamsConfig",
+        "clients.consumer.ConsumerConfig",
+        "clients.producer.ProducerConfig",
+        "clients.admin.AdminClientConfig",
+    };
+    private static final String[] PREFIXES = {
+        "main.consumer.", "restore.consumer.", "global.consumer.", "consumer.", "producer.", "admin.", "topic.", "",
+    };
+    private final Library library;
+    private final Map<String, Object> given = new TreeMap<>();
+
+    /** {@code properties} may be null: then no setting is known. */
+    Settings(Library library, Map<?, ?> properties) {
+        this.library = library;
+        if (properties != null) {
+            properties.forEach((name, value) -> given.put(String.valueOf(name), value));
+        }
+    }
+
+    /** All that are given, as text; a password and what no release knows are facts that were not read. */
+    void read(Facts facts) {
+        Facts config = facts.at("config");
+        given.forEach((name, value) -> config.read(name, () -> text(name, value)));
+    }
+
+    /** A setting, parsed; null if it is not given. */
+    Object parsed(String name) throws NotRead {
+        Object value = given.get(name);
+        return value == null ? null : parsed(definition(name), name, value);
+    }
+
+    private String text(String name, Object value) throws NotRead {
+        Object definition = definition(name);
+        Object type = type(definition, bare(definition, name));
+        if (type.toString().equals("PASSWORD")) {
+            throw new NotRead("setting " + name + " is a password, which no fact shows");
+        }
+        Object parsed = parsed(definition, name, value);
+        try {
+            Method write = definition.getClass().getMethod("convertToString", Object.class, type.getClass());
+            return (String) write.invoke(null, parsed, type);
+        } catch (ReflectiveOperationException other) {
+            return String.valueOf(parsed);
+        }
+    }
+
+    private static Object parsed(Object definition, String name, Object value) throws NotRead {
+        Object type = type(definition, bare(definition, name));
+        try {
+            Method parse = definition.getClass().getMethod("parseType", String.class, Object.class, type.getClass());
+            return parse.invoke(null, name, value, type);
+        } catch (ReflectiveOperationException refused) {
+            throw new NotRead("setting " + name + " has a value that is not a " + type + "; correct it");
+        }
+    }
+
+    /** The ConfigDef of Kafka that has a setting, with or without the prefix of a client. */
+    private Object definition(String name) throws NotRead {
+        for (String type : DEFINED_IN) {
+            try {
+                Object definition = library.type(type).getMethod("configDef").invoke(null);
+                if (bare(definition, name) != null) {
+                    return definition;
+                }
+            } catch (ReflectiveOperationException | LinkageError absent) {
+                continue; // the others may have it
+            }
+        }
+        throw new NotRead("setting " + name + " is not one of Kafka's in this release, and its value may be a secret; "
+                + "declare it if it matters");
+    }
+
+    private static String bare(Object definition, String name) throws NotRead {
+        Map<?, ?> keys = (Map<?, ?>) Peek.call(definition, "configKeys");
+        for (String prefix : PREFIXES) {
+            if (name.startsWith(prefix) && keys.containsKey(name.substring(prefix.length()))) {
+                return name.substring(prefix.length());
+            }
+        }
+        return null;
+    }
+
+    private static Object type(Object definition, String bare) throws NotRead {
+        return Peek.field(((Map<?, ?>) Peek.call(definition, "configKeys")).get(bare), "type");
+    }
+}

@@ -1,0 +1,171 @@
+package kstreams.runbooks.facts;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+
+/** Reads sources, sinks and the topics of both. */
+final class TopicReader {
+    private final Program program;
+    private final SerdeReader serdes;
+    private final Map<String, List<Object>> keys = new TreeMap<>();
+    private final Map<String, List<Object>> values = new TreeMap<>();
+
+    TopicReader(Program program, SerdeReader serdes) {
+        this.program = program;
+        this.serdes = serdes;
+    }
+
+    /** Reads one source: where it begins, and its timestamps. */
+    void readSource(Facts source, Program.Node node) {
+        source.read("pattern", () -> text(Peek.field(node.factory, "pattern")));
+        source.read("topics", () -> topics(node));
+        source.read("offset_reset", () -> reset(node));
+        source.read("timestamp_extractor", () -> type(Peek.field(node.factory, "timestampExtractor")));
+        serdes.key(source, () -> Peek.field(node.factory, "keyDeserializer"));
+        serdes.value(source, () -> Peek.field(node.factory, "valDeserializer"));
+    }
+
+    /** Reads one sink: its topic, or the class that chooses one for each record. */
+    void readSink(Facts sink, Program.Node node) {
+        sink.read("dynamic", () -> program.fixedTopic(node) == null);
+        sink.read("topic", () -> program.fixedTopic(node));
+        sink.read("topic_extractor", () -> program.fixedTopic(node) == null
+                ? Library.lastingName(Peek.field(node.factory, "topicExtractor"))
+                : null);
+        sink.read("partitioner", () -> type(Peek.field(node.factory, "partitioner")));
+        serdes.key(sink, () -> Peek.field(node.factory, "keySerializer"));
+        serdes.value(sink, () -> Peek.field(node.factory, "valSerializer"));
+    }
+
+    /** Reads the topics that sources name and sinks write. */
+    void read(Facts facts) {
+        Set<String> named = new TreeSet<>();
+        for (Program.Node node : program.nodes.values()) {
+            try {
+                if (program.isSource(node)) {
+                    for (Object topic : topics(node)) {
+                        named.add((String) topic);
+                        add(keys, topic, Peek.field(node.factory, "keyDeserializer"));
+                        add(values, topic, Peek.field(node.factory, "valDeserializer"));
+                    }
+                } else if (program.isSink(node) && program.fixedTopic(node) != null) {
+                    String topic = program.fixedTopic(node);
+                    named.add(topic);
+                    add(keys, topic, Peek.field(node.factory, "keySerializer"));
+                    add(values, topic, Peek.field(node.factory, "valSerializer"));
+                }
+            } catch (NotRead reason) {
+                facts.notRead(node.name, reason.getMessage());
+            }
+        }
+        for (String topic : named) {
+            readTopic(facts.at(topic), topic);
+        }
+    }
+
+    private static void add(Map<String, List<Object>> formats, Object topic, Object format) {
+        formats.computeIfAbsent((String) topic, name -> new ArrayList<>()).add(format);
+    }
+
+    private void readTopic(Facts topic, String name) {
+        topic.read("internal", () -> internal().containsKey(name));
+        topic.read("partitions", () -> partitions(name));
+        topic.read("joined_with", () -> joinedWith(name));
+        // A topic that is read and written has the format of its first reader; the operators have that of each one.
+        serdes.key(topic, () -> keys.get(name).get(0));
+        serdes.value(topic, () -> values.get(name).get(0));
+    }
+
+    /** The internal topics; the value has the number of partitions that the program fixes, from release 2.6 on. */
+    private Map<?, ?> internal() throws NotRead {
+        if (Peek.has(program.builder, "internalTopicNamesWithProperties")) {
+            return Peek.map(program.builder, "internalTopicNamesWithProperties");
+        }
+        Map<Object, Object> names = new TreeMap<>();
+        for (Object name : (Collection<?>) Peek.field(program.builder, "internalTopicNames")) {
+            names.put(name, "");
+        }
+        return names;
+    }
+
+    /** The number that the program fixes: null for an internal topic without one. */
+    private Object partitions(String topic) throws NotRead {
+        if (!internal().containsKey(topic)) {
+            throw new NotRead("a program does not show the partitions of topic " + topic
+                    + "; they are those of the cluster");
+        }
+        Object properties = internal().get(topic);
+        return properties.equals("") ? null : Peek.field(properties, "numberOfPartitions");
+    }
+
+    private Object joinedWith(String topic) throws NotRead {
+        Map<?, ?> topicsOf = Peek.map(program.builder, "nodeToSourceTopics");
+        Set<Object> others = new TreeSet<>();
+        for (Object group : (Collection<?>) Peek.field(program.builder, "copartitionSourceGroups")) {
+            Set<Object> together = new TreeSet<>();
+            for (Object source : (Collection<?>) group) {
+                Object topics = topicsOf.get(source);
+                if (topics == null) {
+                    throw new NotRead("source " + source + " of a join reads a pattern of topics; declare joined_with");
+                }
+                together.addAll((Collection<?>) topics);
+            }
+            if (together.contains(topic)) {
+                others.addAll(together);
+            }
+        }
+        others.remove(topic);
+        return others;
+    }
+
+    private Collection<?> topics(Program.Node node) throws NotRead {
+        Collection<?> topics = (Collection<?>) Peek.field(node.factory, "topics");
+        return topics == null ? new ArrayList<>() : topics;
+    }
+
+    /** earliest, latest, none or by_duration; null if the source leaves it to the setting. */
+    private Object reset(Program.Node node) throws NotRead {
+        Object pattern = Peek.field(node.factory, "pattern");
+        Set<String> found = new TreeSet<>();
+        for (String reset : new String[] {"earliest", "latest", "none", "duration"}) {
+            Object inTopics = Peek.fieldOrNull(program.builder, reset + "ResetTopics");
+            Object inPatterns = Peek.fieldOrNull(program.builder, reset + "ResetPatterns");
+            for (Object topic : topics(node)) {
+                if (contains(inTopics, topic)) {
+                    found.add(reset);
+                }
+            }
+            if (pattern != null && contains(inPatterns, pattern)) {
+                found.add(reset);
+            }
+        }
+        if (found.size() > 1) {
+            throw new NotRead("source " + node.name + " has topics with " + String.join(" and ", found)
+                    + "; declare the reset by hand");
+        }
+        return found.isEmpty() ? null : found.iterator().next().replace("duration", "by_duration");
+    }
+
+    private static boolean contains(Object names, Object name) {
+        if (names == null) {
+            return false; // a reset of later releases
+        }
+        Collection<?> all = names instanceof Map ? ((Map<?, ?>) names).keySet() : (Collection<?>) names;
+        String text = text(name);
+        return all.stream().anyMatch(one -> text.equals(text(one)));
+    }
+
+    private static String type(Object of) {
+        return of == null ? null : Library.lastingName(of);
+    }
+
+    private static String text(Object of) {
+        return of instanceof Pattern ? ((Pattern) of).pattern() : (String) of;
+    }
+}

@@ -1,0 +1,73 @@
+package kstreams.runbooks.facts;
+
+import java.util.Map;
+
+/**
+ * The facts of a built topology that its description omits, as YAML in the words of a declaration.
+ *
+ * <pre>
+ * System.out.print(TopologyFacts.yaml(topology, properties));
+ * </pre>
+ *
+ * A fact in the document was read from the objects of the library. Each other one is in the list {@code not_read} with
+ * the reason. Times are in ms, sizes in bytes.
+ */
+public final class TopologyFacts {
+    private static final int FORMAT = 1;
+
+    private TopologyFacts() {}
+
+    /**
+     * The facts of a Topology of Kafka Streams 2.4 to 4.3. {@code properties} are the application's settings, or null.
+     *
+     * It never throws: if the object is not a Topology, the document has one fact that was not read.
+     */
+    public static String yaml(Object topology, Map<?, ?> properties) {
+        return read(topology, properties).yaml();
+    }
+
+    static Facts read(Object topology, Map<?, ?> properties) {
+        Facts facts = Facts.none();
+        facts.read("facts", () -> FORMAT);
+        try {
+            read(facts, new Program(topology), properties);
+        } catch (NotRead reason) {
+            facts.notRead("topology", reason.getMessage());
+        } catch (RuntimeException | LinkageError | StackOverflowError failure) {
+            facts.notRead("topology", "the reader failed with " + failure.getClass().getName()
+                    + "; declare the topology by hand");
+        }
+        return facts;
+    }
+
+    private static void read(Facts facts, Program program, Map<?, ?> properties) throws NotRead {
+        Settings settings = new Settings(program.library, properties);
+        SerdeReader serdes = new SerdeReader(program.library, settings);
+        OperatorReader operators = new OperatorReader(program);
+        TopicReader topics = new TopicReader(program, serdes);
+        SuppressionReader suppressions = new SuppressionReader(program, serdes);
+        facts.read("library", program.library::release);
+        if (properties == null) {
+            facts.notRead("config", "no settings were given; give them");
+        } else {
+            settings.read(facts);
+            serdes.setting(facts, "default_key_serde", "default.key.serde");
+            serdes.setting(facts, "default_value_serde", "default.value.serde");
+        }
+        new StoreReader(program, serdes, operators).read(facts.at("stores"));
+        Facts held = facts.at("suppressions");
+        topics.read(facts.at("topics"));
+        Facts all = facts.at("operators");
+        for (Program.Node node : program.nodes.values()) {
+            if (program.isSource(node)) {
+                topics.readSource(all.at(node.name), node);
+            } else if (program.isSink(node)) {
+                topics.readSink(all.at(node.name), node);
+            } else if (operators.role(node) == OperatorReader.Role.SUPPRESS) {
+                suppressions.read(held.at(node.name), node);
+            } else {
+                operators.read(all.at(node.name), node);
+            }
+        }
+    }
+}

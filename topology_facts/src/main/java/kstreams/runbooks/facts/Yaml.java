@@ -1,0 +1,106 @@
+package kstreams.runbooks.facts;
+
+import java.util.Collection;
+import java.util.Map;
+
+/** Writes maps, lists, text, numbers and flags as YAML. Text is quoted as in JSON: no text can become another type. */
+final class Yaml {
+    private static final String PLAIN = "[a-z][a-z_]*";
+    // Words that YAML 1.1 reads as a flag or as null.
+    private static final String OTHER_TYPE = "true|false|null|yes|no|on|off|y|n";
+    private final StringBuilder text = new StringBuilder();
+
+    private Yaml() {}
+
+    /** A document of a map. */
+    static String of(Map<String, Object> document) {
+        Yaml yaml = new Yaml();
+        yaml.block(document, 0);
+        return yaml.text.toString();
+    }
+
+    private void block(Map<?, ?> map, int depth) {
+        map.forEach((name, value) -> {
+            indent(depth);
+            key(name);
+            text.append(':');
+            value(value, depth);
+        });
+    }
+
+    private void value(Object value, int depth) {
+        if (value instanceof Map && !((Map<?, ?>) value).isEmpty()) {
+            text.append('\n');
+            block((Map<?, ?>) value, depth + 1);
+        } else if (depth == 0 && value instanceof Collection && !((Collection<?>) value).isEmpty()) {
+            text.append('\n');
+            for (Object item : (Collection<?>) value) {
+                text.append("  - ");
+                flow(item);
+                text.append('\n');
+            }
+        } else {
+            text.append(' ');
+            flow(value);
+            text.append('\n');
+        }
+    }
+
+    private void flow(Object value) {
+        if (value instanceof Map) {
+            text.append('{');
+            String comma = "";
+            for (Map.Entry<?, ?> entry : ((Map<?, ?>) value).entrySet()) {
+                text.append(comma);
+                key(entry.getKey());
+                text.append(": ");
+                flow(entry.getValue());
+                comma = ", ";
+            }
+            text.append('}');
+        } else if (value instanceof Collection) {
+            text.append('[');
+            String comma = "";
+            for (Object item : (Collection<?>) value) {
+                text.append(comma);
+                flow(item);
+                comma = ", ";
+            }
+            text.append(']');
+        } else if (value == null || value instanceof Number || value instanceof Boolean) {
+            text.append(value);
+        } else {
+            quoted(value.toString());
+        }
+    }
+
+    private void key(Object name) {
+        String plain = name.toString();
+        if (plain.matches(PLAIN) && !plain.matches(OTHER_TYPE)) {
+            text.append(plain);
+        } else {
+            quoted(plain);
+        }
+    }
+
+    private void quoted(String plain) {
+        text.append('"');
+        for (int at = 0; at < plain.length(); at++) {
+            char c = plain.charAt(at);
+            if (c == '"' || c == '\\') {
+                text.append('\\').append(c);
+            } else if (c < ' ' || c > '~') {
+                text.append(String.format("\\u%04x", (int) c));
+            } else {
+                text.append(c);
+            }
+        }
+        text.append('"');
+    }
+
+    private void indent(int depth) {
+        for (int step = 0; step < depth; step++) {
+            text.append("  ");
+        }
+    }
+}
