@@ -1,6 +1,6 @@
 # `make` prints what there is. Everything runs from .venv, which `setup` makes from the hashed locks.
 .DEFAULT_GOAL := help
-.PHONY: help setup packages lock lint types docs test test-unit test-long test-chaos test-kill soak mutate fuzz-plan topologies settings spark-matrix lag-scenarios build demo demo-down bench bench-bump bench-lag bench-fleet bench-plan
+.PHONY: help setup packages lock lint types docs test test-unit test-long test-chaos test-kill soak mutate fuzz-plan topologies settings spark-matrix lag-scenarios build facts demo demo-down bench bench-bump bench-lag bench-fleet bench-plan
 
 PYTHON ?= python3
 VENV := .venv
@@ -56,7 +56,7 @@ test-unit: setup ## The tests that need nothing but Python
 	$(BIN)/python -m pytest tests/unit
 
 test-long: setup packages ## Undo after every step, the other runbooks and deployers, more of the same; about 55 minutes
-	$(BIN)/python -m pytest -m long tests/long tests/integration tests/airflow tests/hostile tests/spark
+	$(BIN)/python -m pytest -m long tests/long tests/facts tests/integration tests/airflow tests/hostile tests/spark
 
 test-chaos: setup ## Kill an instance, kill the scheduler, in the middle of a bounce; about 10 minutes
 	$(BIN)/python -m pytest tests/chaos
@@ -85,9 +85,12 @@ spark-matrix: setup ## The Spark jobs on local[2], local[*], Spark Connect and a
 lag-scenarios: setup ## Measure docs/lag_scenarios.md again: lag by Kafka's tool and by this project, and the true count
 	WRITE_PAGE=1 $(BIN)/python -m pytest tests/spark/test_lag_scenarios.py
 
-build: setup ## The orders application in both releases, the broker's jars, and those with which Spark reads Kafka
+build: setup facts ## The orders application in both releases, the broker's jars, and those with which Spark reads Kafka
 	mvn -q -B -f tests/apps/pom.xml package -DskipTests
 	mvn -q -B -f spark_jobs/pom.xml package
+
+facts: ## topology_facts/target/topology-facts.jar, which an application prints its topology's facts with
+	mvn -q -B -f topology_facts/pom.xml package
 
 demo: setup ## A real library bump under traffic, with its proof; PORT_BASE, RUN_DIR, APPROVE=me, FORMAT=json
 	@$(LAB) lab.demo up

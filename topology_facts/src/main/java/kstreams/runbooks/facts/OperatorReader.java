@@ -1,5 +1,7 @@
 package kstreams.runbooks.facts;
 
+import java.util.Arrays;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -10,6 +12,9 @@ final class OperatorReader {
     /** What an operator does with its store. */
     enum Role { AGGREGATE, REDUCE, TABLE, SOURCE_TABLE, TABLE_JOIN, JOIN_WINDOW, STREAM_JOIN, LOOKUP, FOREIGN_KEY, SUPPRESS }
 
+    // Those that have facts of their own, next to those of their store. A set of enums may not be asked for null.
+    private static final Collection<Role> WITH_FACTS =
+            Arrays.asList(Role.AGGREGATE, Role.REDUCE, Role.TABLE_JOIN, Role.STREAM_JOIN, Role.LOOKUP, Role.FOREIGN_KEY);
     private static final String INTERNALS = "streams.kstream.internals.";
     private static final Map<String, Role> ROLES = new HashMap<>();
 
@@ -76,10 +81,15 @@ final class OperatorReader {
         }
     }
 
-    /** The facts of one processor. */
-    void read(Facts facts, Program.Node node) {
+    /** The facts of one processor; none for an operator of Kafka without any. */
+    void read(Facts operators, Program.Node node) {
         Role role = role(node);
-        if (program.library.known(node.code).isEmpty()) {
+        boolean own = program.library.known(node.code).isEmpty();
+        if (!own && !WITH_FACTS.contains(role)) {
+            return;
+        }
+        Facts facts = operators.at(node.name);
+        if (own) {
             facts.read("processor", () -> Library.lastingName(node.code));
             facts.notRead("punctuators", "a processor schedules them when it starts; declare them if they matter");
         } else if (role == Role.AGGREGATE || role == Role.REDUCE) {

@@ -142,6 +142,10 @@ final class StoreReader {
                 readJoined(store, builder);
                 break;
             default:
+                for (String serde : new String[] {"key_serde", "value_serde"}) {
+                    store.notRead(serde, "the library makes the format of the store of a foreign-key join from the serdes "
+                            + "of both tables; read those");
+                }
                 store.read("logging", () -> Peek.flag(builder, "loggingEnabled"));
                 store.read("logging_config", () -> Peek.map(builder, "logConfig"));
         }
@@ -177,9 +181,11 @@ final class StoreReader {
         serdes.value(store, () -> materialized(factory, "valueSerde"));
         store.read("logging", () -> materialized(factory, "loggingEnabled"));
         store.read("logging_config", () -> materialized(factory, "topicConfig"));
-        store.read("caching", () -> (Boolean) materialized(factory, "cachingEnabled") && !finalOnly(factory));
+        store.read("caching", () -> (Boolean) materialized(factory, "cachingEnabled")
+                && !finalOnly(factory)
+                && !(Boolean) Peek.call(factory, "isVersionedStore"));
         readSupplier(store, () -> materialized(factory, "storeSupplier"), "");
-        store.read("retention_ms", () -> keepsWindows(factory) ? Peek.call(factory, "retentionPeriod") : null);
+        store.read("retention_ms", () -> keepsWindows(factory) ? retention(factory) : null);
         store.read("history_retention_ms", () -> (Boolean) Peek.call(factory, "isVersionedStore")
                 ? Peek.call(factory, "historyRetention")
                 : null);
@@ -190,9 +196,17 @@ final class StoreReader {
                 || program.library.known(factory).endsWith("SessionStoreMaterializer");
     }
 
-    /** The library switches a cache off if only final results are emitted. */
+    /** A supplier of the program keeps what it keeps; the factory has the time without one. */
+    private static Object retention(Object factory) throws NotRead {
+        Object supplier = materialized(factory, "storeSupplier");
+        return Peek.call(supplier == null ? factory : supplier, "retentionPeriod");
+    }
+
+    /** Of final results the library caches those of tumbling and hopping windows alone. */
     private boolean finalOnly(Object factory) throws NotRead {
-        return Peek.has(factory, "emitStrategy") && windows.emit(factory).equals("on_window_close");
+        return !program.library.known(factory).endsWith(".WindowStoreMaterializer")
+                && Peek.has(factory, "emitStrategy")
+                && windows.emit(factory).equals("on_window_close");
     }
 
     private void readJoined(Facts store, Object factory) {

@@ -66,7 +66,7 @@ public final class TopologyFacts {
             } else if (operators.role(node) == OperatorReader.Role.SUPPRESS) {
                 suppressions.read(held.at(node.name), node);
             } else {
-                operators.read(all.at(node.name), node);
+                operators.read(all, node);
             }
         }
     }

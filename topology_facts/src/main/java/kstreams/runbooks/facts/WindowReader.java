@@ -61,24 +61,31 @@ final class WindowReader {
 
     /** Each family of releases marks in another way that the program leaves the grace to the default. */
     private boolean graceGiven(Object windows) throws NotRead {
-        if (Peek.has(windows, "hasSetGrace")) {
-            return Peek.flag(windows, "hasSetGrace");
-        }
         if (Peek.has(windows, "maintainDurationMs")) {
             return Peek.number(windows, "graceMs") != -1;
         }
-        if (library.isAtLeast(4, 0) || library.known(windows).endsWith("SlidingWindows")) {
-            return true; // every factory takes a grace
+        boolean everyFactoryTakesOne = library.isAtLeast(4, 0) || library.known(windows).endsWith("SlidingWindows");
+        if (everyFactoryTakesOne || isFlagged(windows, "hasSetGrace") || isFlagged(windows, "enableSpuriousResultFix")) {
+            return true;
         }
-        if (Peek.has(windows, "enableSpuriousResultFix") && Peek.flag(windows, "enableSpuriousResultFix")) {
-            return true; // only the factories that take a grace set it
-        }
-        return isNotDefault(Peek.number(windows, "graceMs"), (Long) Peek.call(windows, "size"));
+        // A flag that is not set proves nothing of a hopping window: advanceBy forgets it.
+        boolean isProof = Peek.has(windows, "hasSetGrace") && !(Peek.has(windows, "advanceMs") && !isTumbling(windows));
+        long size = Peek.has(windows, "gapMs") ? Peek.number(windows, "gapMs") : (Long) Peek.call(windows, "size");
+        long grace = Peek.number(windows, "graceMs");
+        return !(isProof && isDefault(grace, size)) && isNotDefault(grace, size);
+    }
+
+    private static boolean isFlagged(Object windows, String flag) throws NotRead {
+        return Peek.has(windows, flag) && Peek.flag(windows, flag);
+    }
+
+    private static boolean isDefault(long grace, long size) {
+        return grace == DEFAULT_GRACE_MS || grace == Math.max(DEFAULT_GRACE_MS - size, 0);
     }
 
     /** True for a grace that no release has as its default; NotRead for one that may be given or the default. */
     static boolean isNotDefault(long grace, long size) throws NotRead {
-        if (grace == DEFAULT_GRACE_MS || grace == Math.max(DEFAULT_GRACE_MS - size, 0)) {
+        if (isDefault(grace, size)) {
             throw new NotRead("the grace of " + grace + " ms may be given or the default of this release; declare it");
         }
         return true;

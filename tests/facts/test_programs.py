@@ -1,0 +1,159 @@
+"""The command that is given a method: programs with shapes of their own, and every kind of bad input."""
+
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lab.topology_facts import SOURCES, class_path, document, java
+
+COMMAND = "kstreams.runbooks.facts.FactsCommand"
+RELEASES = ["3.4.1", "4.3.1"]
+
+
+@cache
+def _compiled(release: str, folder: Path) -> str:
+    classes = class_path(release)
+    command = ["javac", "-nowarn", "-d", str(folder), "-cp", classes, str(SOURCES / "Programs.java")]
+    compiled = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert compiled.returncode == 0, compiled.stderr
+    return f"{folder}:{classes}"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the compiled programs are."""
+    return tmp_path_factory.mktemp("programs")
+
+
+@pytest.fixture(scope="module", params=RELEASES)
+def programs(request: pytest.FixtureRequest, folder: Path) -> str:
+    """The class path of Programs.java, compiled with a release."""
+    return _compiled(request.param, folder / request.param)
+
+
+def _facts(programs: str, method: str, *options: str) -> dict[str, Any]:
+    ran = java(programs, COMMAND, "--factory", f"Programs::{method}", *options)
+    assert ran.returncode == 0, ran.stderr
+    return document(ran.stdout)
+
+
+def _reasons(facts: dict[str, Any]) -> dict[tuple[str, ...], str]:
+    return {tuple(entry["fact"]): entry["reason"] for entry in facts["not_read"]}
+
+
+def test_windows_retention_and_caches(programs: str) -> None:
+    """The cache of a final session or sliding window is off; the retention is that of a supplier, if there is one."""
+    facts = _facts(programs, "windows")
+    stores = facts["stores"]
+    assert [stores[name]["caching"] for name in ("final-sessions", "sessions", "final-sliding", "hopping")] == [
+        False,
+        True,
+        False,
+        True,
+    ]
+    assert stores["hopping"]["retention_ms"] == 7_200_000
+    assert stores["hopping"]["window"] == {
+        "kind": "hopping",
+        "size_ms": 600_000,
+        "advance_ms": 120_000,
+        "grace_ms": 0,
+        "grace_given": True,
+        "emit": "on_window_update",
+    }
+    assert (
+        facts["suppressions"]["slowly"].items()
+        >= {
+            "mode": "until_time_limit",
+            "time_limit_ms": 90_000,
+            "max_bytes": 4096,
+            "max_records": None,
+            "when_full": "emit_early",
+        }.items()
+    )
+
+
+def test_an_unknown_window_is_not_read(programs: str) -> None:
+    """A class that is not in the table of readers is named, and no fact is made of it."""
+    facts = _facts(programs, "windows")
+    assert facts["stores"]["unlimited"]["window"] == {}
+    reason = _reasons(facts)["stores", "unlimited", "window", "kind"]
+    assert reason.startswith("class org.apache.kafka.streams.kstream.UnlimitedWindows of the window is not known")
+
+
+def test_topics_and_changelogs(programs: str) -> None:
+    """A pattern with its reset, a fixed number of partitions, a dynamic sink, and changelogs as the program sets them."""
+    facts = _facts(programs, "topics")
+    events, chosen = facts["operators"]["events"], facts["operators"]["chosen"]
+    assert (events["pattern"], events["offset_reset"]) == ("events-.*", "earliest")
+    assert facts["topics"]["spread-repartition"]["partitions"] == 6
+    assert (chosen["dynamic"], chosen["topic"], chosen["partitioner"]) == (True, None, "Programs$First")
+    counted, lost, countries = (facts["stores"][name] for name in ("counted", "lost", "countries-store"))
+    assert (counted["logging_config"], counted["caching"]) == ({"min.insync.replicas": "2"}, False)
+    assert (lost["logging"], countries["global"], countries["logging"]) == (False, True, False)
+
+
+def test_the_state_of_a_serde_is_read_and_its_text_is_not(programs: str) -> None:
+    """Two objects of one class may write differently, and a text may be a secret."""
+    events = _facts(programs, "topics")["operators"]["events"]
+    assert events["value_serde"] == {"name": "Programs$Sealing(type=java.lang.String, version=7)"}
+
+
+def test_a_join_that_looks_further_ahead_has_no_difference(programs: str) -> None:
+    """A declaration has one difference for both sides; the grace is read."""
+    facts = _facts(programs, "topics")
+    window = facts["stores"]["skewed-this-join-store"]["window"]
+    assert (window["kind"], window["grace_ms"]) == ("join", 60_000)
+    assert "declare the window by hand" in _reasons(facts)["stores", "skewed-this-join-store", "window", "size_ms"]
+
+
+def test_processors_of_ones_own(programs: str) -> None:
+    """Their classes are read, a lambda by the class around it; what they do with a store and when they run is not."""
+    facts = _facts(programs, "processors")
+    assert facts["operators"]["counted"] == {"processor": "Programs$Counting"}
+    assert facts["operators"]["seen"] == {"processor": "Programs (lambda)"}
+    assert set(_reasons(facts)) >= {("operators", "counted", "punctuators"), ("stores", "seen", "aggregate")}
+
+
+def test_settings_without_secrets(programs: str, tmp_path: Path) -> None:
+    """The library parses them; a password, a setting that it does not know and a wrong value are not shown."""
+    file = tmp_path / "app.properties"
+    file.write_text(
+        "application.id=app\nbootstrap.servers=none:0\nnum.stream.threads= 3 \nconsumer.session.timeout.ms=12000\n"
+        "default.value.serde=org.apache.kafka.common.serialization.Serdes$LongSerde\n"
+        "sasl.jaas.config=hunter2\nregistry.token=hunter3\ncommit.interval.ms=soon-hunter4\n",
+        encoding="latin-1",
+    )
+    facts = _facts(programs, "topics", "--properties", str(file))
+    assert facts["config"].items() >= {"num.stream.threads": "3", "consumer.session.timeout.ms": "12000"}.items()
+    assert facts["default_value_serde"]["name"] == "long"
+    hidden = {"sasl.jaas.config", "registry.token", "commit.interval.ms"}
+    assert {fact[1] for fact in _reasons(facts) if fact[0] == "config"} == hidden
+    assert "hunter" not in str(facts)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ([], "--factory has value '' (expected CLASS::METHOD)"),
+        (["--factory"], "option --factory has no value"),
+        (["--fabric", "x"], "option --fabric is not known"),
+        (["--factory", "Programs"], "--factory has value 'Programs' (expected CLASS::METHOD)"),
+        (["--factory", "com.acme.App::topology"], "class com.acme.App is not on the class path"),
+        (["--factory", "Programs::absent"], "class Programs has no static method absent"),
+        (["--factory", "Programs::perObject"], "class Programs has no static method perObject"),
+        (["--factory", "Programs::fails"], "failed with java.lang.IllegalStateException: no schema registry at http"),
+        (["--factory", "Programs::hangs", "--timeout-s", "1"], "Programs::hangs has not returned after 1 s"),
+        (["--factory", "Programs::text"], "class java.lang.String is not a Topology of Kafka Streams"),
+        (["--factory", "Programs::windows", "--timeout-s", "0"], "--timeout-s has value '0'"),
+        (["--factory", "Programs::windows", "--properties", "absent"], "--properties absent is not readable"),
+    ],
+)
+def test_bad_input_is_one_sentence(folder: Path, arguments: list[str], sentence: str) -> None:
+    """On stderr, with exit code 2 and nothing on stdout."""
+    ran = java(_compiled("4.3.1", folder / "4.3.1"), COMMAND, *arguments)
+    lines = [line for line in ran.stderr.splitlines() if line != "a line of the program"]
+    assert (ran.returncode, ran.stdout, len(lines)) == (2, "", 1)
+    assert lines[0].startswith("topology-facts: ")
+    assert sentence in lines[0]
