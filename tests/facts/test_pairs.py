@@ -58,7 +58,7 @@ def _unread(document: Mapping[str, Any]) -> set[tuple[str, ...]]:
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_facts_are_those_of_the_declarations(release: str) -> None:
-    """Of stores and suppressions: each fact that is declared by hand is read as the same, or is not read."""
+    """Of stores and suppressions: each fact that is declared manually is read as the same, or is not read."""
     compared, contradicted = 0, []
     for (pair, side), read in facts(release).items():
         unread = _unread(read)

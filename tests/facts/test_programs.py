@@ -83,7 +83,7 @@ def test_an_unknown_window_is_not_read(programs: str) -> None:
 
 
 def test_topics_and_changelogs(programs: str) -> None:
-    """A pattern with its reset, a fixed number of partitions, a dynamic sink, and changelogs as the program sets them."""
+    """A pattern with its reset, a fixed number of partitions, a dynamic sink, changelogs as the program sets them."""
     facts = _facts(programs, "topics")
     events, chosen = facts["operators"]["events"], facts["operators"]["chosen"]
     assert (events["pattern"], events["offset_reset"]) == ("events-.*", "earliest")
@@ -105,7 +105,7 @@ def test_a_join_that_looks_further_ahead_has_no_difference(programs: str) -> Non
     facts = _facts(programs, "topics")
     window = facts["stores"]["skewed-this-join-store"]["window"]
     assert (window["kind"], window["grace_ms"]) == ("join", 60_000)
-    assert "declare the window by hand" in _reasons(facts)["stores", "skewed-this-join-store", "window", "size_ms"]
+    assert "declare the window manually" in _reasons(facts)["stores", "skewed-this-join-store", "window", "size_ms"]
 
 
 def test_processors_of_ones_own(programs: str) -> None:

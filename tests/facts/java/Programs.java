@@ -61,7 +61,7 @@ public final class Programs {
         return builder.build();
     }
 
-    /** Topics, serdes with a state, and stores of which the program sets the changelog. */
+    /** Topics, serdes with a state, and stores with settings of their changelogs. */
     public static Topology topics(Properties settings) {
         StreamsBuilder builder = new StreamsBuilder();
         KStream<String, String> events = builder.stream(
@@ -74,7 +74,8 @@ public final class Programs {
                 .count(Materialized.<String, Long>as(Stores.inMemoryKeyValueStore("counted"))
                         .withLoggingEnabled(Map.of("min.insync.replicas", "2"))
                         .withCachingDisabled());
-        events.groupByKey().count(Materialized.<String, Long>as(Stores.inMemoryKeyValueStore("lost")).withLoggingDisabled());
+        events.groupByKey()
+                .count(Materialized.<String, Long>as(Stores.inMemoryKeyValueStore("lost")).withLoggingDisabled());
         builder.globalTable("countries", Materialized.as("countries-store"));
         events.leftJoin(
                 builder.<String, String>stream("late"),
@@ -93,7 +94,8 @@ public final class Programs {
                 .addProcessor("seen", (ProcessorSupplier<String, String, Void, Void>) Seen::new, "in")
                 .addProcessor("counted", new Counting(), "in")
                 .addStateStore(
-                        Stores.keyValueStoreBuilder(Stores.inMemoryKeyValueStore("seen"), Serdes.String(), Serdes.Long()),
+                        Stores.keyValueStoreBuilder(
+                                Stores.inMemoryKeyValueStore("seen"), Serdes.String(), Serdes.Long()),
                         "seen", "counted");
     }
 

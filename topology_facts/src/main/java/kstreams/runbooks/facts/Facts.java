@@ -37,14 +37,14 @@ final class Facts {
         return new Facts(inner, pathOf(subject), notRead);
     }
 
-    /** Reads a fact. Whatever goes wrong is a fact that was not read: an application's start may not depend on it. */
+    /** Reads a fact. Any error is a fact that was not read: an application may not depend on the reader. */
     void read(String name, Reading reading) {
         try {
             values.put(name, reading.read());
         } catch (NotRead reason) {
             notRead(name, reason.getMessage());
         } catch (Exception | LinkageError | StackOverflowError failure) {
-            notRead(name, "the reader failed with " + failure.getClass().getName() + "; declare the fact by hand");
+            notRead(name, "the reader failed with " + failure.getClass().getName() + "; declare the fact manually");
         }
     }
 

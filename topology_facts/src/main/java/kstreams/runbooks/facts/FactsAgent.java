@@ -38,7 +38,7 @@ public final class FactsAgent {
         } catch (RuntimeException | Error refused) {
             // An exception here would end the application: without the thread there are no facts.
             System.err.println("topology-facts: the agent does not start (" + refused
-                    + "), and the application goes on without it; declare its facts by hand");
+                    + "), and the application goes on without it; declare its facts manually");
         }
     }
 }

@@ -110,7 +110,8 @@ public final class FactsCommand {
         } catch (ClassNotFoundException absent) {
             throw new NotRead("class " + type + " is not on the class path; put the application's jars there (-cp)");
         } catch (LinkageError refused) {
-            throw new NotRead("class " + type + " does not load (" + refused + "); put all of its jars on the class path");
+            throw new NotRead("class " + type + " does not load (" + refused
+                    + "); put all of its jars on the class path");
         }
         for (Method method : found.getDeclaredMethods()) {
             Class<?>[] takes = method.getParameterTypes();

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.Properties;
 
-/** The Kafka Streams of one topology: where its classes are, also if a build has relocated them, and its release. */
+/** The Kafka Streams of one topology: the package of its classes, also of relocated ones, and its release. */
 final class Library {
     private static final String TOPOLOGY = "streams.Topology";
     private static final String BUILDER = "streams.processor.internals.InternalTopologyBuilder";

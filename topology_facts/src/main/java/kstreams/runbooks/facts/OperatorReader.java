@@ -10,11 +10,22 @@ import java.util.Optional;
 /** Reads operators: what each one does with the store that it fills, and how it joins. */
 final class OperatorReader {
     /** What an operator does with its store. */
-    enum Role { AGGREGATE, REDUCE, TABLE, SOURCE_TABLE, TABLE_JOIN, JOIN_WINDOW, STREAM_JOIN, LOOKUP, FOREIGN_KEY, SUPPRESS }
+    enum Role {
+        AGGREGATE,
+        REDUCE,
+        TABLE,
+        SOURCE_TABLE,
+        TABLE_JOIN,
+        JOIN_WINDOW,
+        STREAM_JOIN,
+        LOOKUP,
+        FOREIGN_KEY,
+        SUPPRESS
+    }
 
     // Those that have facts of their own, next to those of their store. A set of enums may not be asked for null.
-    private static final Collection<Role> WITH_FACTS =
-            Arrays.asList(Role.AGGREGATE, Role.REDUCE, Role.TABLE_JOIN, Role.STREAM_JOIN, Role.LOOKUP, Role.FOREIGN_KEY);
+    private static final Collection<Role> WITH_FACTS = Arrays.asList(
+            Role.AGGREGATE, Role.REDUCE, Role.TABLE_JOIN, Role.STREAM_JOIN, Role.LOOKUP, Role.FOREIGN_KEY);
     private static final String INTERNALS = "streams.kstream.internals.";
     private static final Map<String, Role> ROLES = new HashMap<>();
 
@@ -165,7 +176,8 @@ final class OperatorReader {
                 return "reduce";
             default:
                 throw new NotRead("class " + Peek.nameOf(aggregator) + " of the aggregator is not known (expected one "
-                        + "of the program, or of a count or reduce of Kafka Streams 2.4 to 4.3); declare the aggregate");
+                        + "of the program, or of a count or reduce of Kafka Streams 2.4 to 4.3); declare the "
+                        + "aggregate");
         }
     }
 
@@ -181,7 +193,7 @@ final class OperatorReader {
                 return "outer";
             default:
                 throw new NotRead("classes " + one + " and " + other
-                        + " of the join are not known together; declare the join by hand");
+                        + " of the join are not known together; declare the join manually");
         }
     }
 
@@ -199,7 +211,7 @@ final class OperatorReader {
             if (program.library.isBefore(3, 5) || program.library.known(join).contains("Global")) {
                 return null;
             }
-            throw new NotRead("class " + Peek.nameOf(join) + " has no field gracePeriod; declare the grace by hand");
+            throw new NotRead("class " + Peek.nameOf(join) + " has no field gracePeriod; declare the grace manually");
         }
         Optional<?> grace = (Optional<?>) Peek.field(join, "gracePeriod");
         return grace.isPresent() ? Peek.call(grace.get(), "toMillis") : null;
@@ -217,7 +229,7 @@ final class OperatorReader {
 
     /**
      * Whether a table is read straight from a topic. A stream that becomes a table has the same class behind a source
-     * too: the names tell them apart, because the library makes the name of a table's source from that of the table.
+     * too. Their names differ, because the library makes the name of a table's source from that of the table.
      */
     private boolean isSourceTable(Program.Node node) throws NotRead {
         for (String before : node.predecessors) {
@@ -232,7 +244,8 @@ final class OperatorReader {
         if (node.name.startsWith("KSTREAM-TOTABLE-")) {
             return false;
         }
-        throw new NotRead("operator " + node.name + " may be a table of a topic or a stream that becomes one (its source is "
+        throw new NotRead("operator " + node.name
+                + " may be a table of a topic or a stream that becomes one (its source is "
                 + String.join(", ", node.predecessors) + "); declare source_table");
     }
 
@@ -247,8 +260,8 @@ final class OperatorReader {
     }
 
     /**
-     * The window of a stream-stream join, from its operator: before release 3.9 the library keeps no other. {@code kept}
-     * reads the time in ms that the store keeps beyond the window, which is the grace before release 3.1.
+     * The window of a stream-stream join, from its operator: before release 3.9 the library keeps no other.
+     * {@code kept} reads the time in ms that the store keeps beyond the window, which is the grace before release 3.1.
      */
     void readJoinWindow(Facts window, String store, Facts.Reading kept) {
         window.read("kind", () -> "join");

@@ -13,7 +13,7 @@ final class Peek {
         Field found = find(of, name);
         if (found == null) {
             throw new NotRead("class " + nameOf(of) + " has no field " + name
-                    + " in this release of Kafka Streams; declare the fact by hand");
+                    + " in this release of Kafka Streams; declare the fact manually");
         }
         return get(found, of);
     }
@@ -56,11 +56,11 @@ final class Peek {
             } catch (ReflectiveOperationException | RuntimeException refused) {
                 throw new NotRead("method " + name + " of class " + nameOf(of) + " failed with "
                         + (refused.getCause() == null ? refused : refused.getCause()).getClass().getName()
-                        + "; declare the fact by hand");
+                        + "; declare the fact manually");
             }
         }
         throw new NotRead("class " + nameOf(of) + " has no method " + name
-                + " in this release of Kafka Streams; declare the fact by hand");
+                + " in this release of Kafka Streams; declare the fact manually");
     }
 
     /** The name of an object's class, "null" without an object. */
@@ -85,7 +85,7 @@ final class Peek {
             return found.get(of);
         } catch (IllegalAccessException | RuntimeException refused) {
             throw new NotRead("field " + found.getName() + " of class " + nameOf(of) + " is not accessible ("
-                    + refused.getClass().getName() + "); declare the fact by hand");
+                    + refused.getClass().getName() + "); declare the fact manually");
         }
     }
 }

@@ -19,7 +19,8 @@ final class RunningFacts implements RunningFactsMBean {
     static RunningFacts of(Object streams) {
         long began = System.nanoTime();
         try {
-            Object config = Peek.field(streams, Peek.has(streams, "applicationConfigs") ? "applicationConfigs" : "config");
+            String field = Peek.has(streams, "applicationConfigs") ? "applicationConfigs" : "config";
+            Object config = Peek.field(streams, field);
             Map<?, ?> settings = (Map<?, ?>) Peek.call(config, "originals");
             return new RunningFacts(TopologyFacts.read(builder(streams), settings), began);
         } catch (NotRead reason) {
@@ -41,7 +42,7 @@ final class RunningFacts implements RunningFactsMBean {
         Map<?, ?> builders = Peek.map(Peek.field(streams, "topologyMetadata"), "builders");
         if (builders.size() != 1) {
             throw new NotRead("the application has " + builders.size()
-                    + " named topologies (expected 1); declare its facts by hand");
+                    + " named topologies (expected 1); declare its facts manually");
         }
         return builders.values().iterator().next();
     }

@@ -30,7 +30,7 @@ final class SerdeReader {
         this.settings = settings;
     }
 
-    /** The facts of the serde of keys; an object that is null stands for the default of the settings. */
+    /** The facts of the serde of keys; null is the default of the settings. */
     void key(Facts of, Facts.Reading serde) {
         read(of, "key_serde", serde, "default.key.serde");
     }
@@ -147,8 +147,8 @@ final class SerdeReader {
     }
 
     /**
-     * The class with what tells two of its objects apart: its classes, flags and numbers, and the formats inside it. Text
-     * is left out, because it may be a secret.
+     * The class with the state in which two of its objects may differ: classes, flags, numbers, and the formats inside
+     * it. Text is left out, because it may be a secret.
      */
     private Format withState(Object serde, String known, String setting, int depth) throws NotRead {
         Map<String, String> parts = new TreeMap<>();

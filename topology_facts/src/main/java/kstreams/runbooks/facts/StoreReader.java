@@ -46,7 +46,8 @@ final class StoreReader {
         rows(Shape.BUILDER, "join", STATE + "ListValueStoreBuilder");
         rows(Shape.MATERIALIZED, "key_value", KSTREAM + "KeyValueStoreMaterializer",
                 KSTREAM + "TimestampedKeyValueStoreMaterializer");
-        rows(Shape.MATERIALIZED, "window", KSTREAM + "WindowStoreMaterializer", KSTREAM + "SlidingWindowStoreMaterializer");
+        rows(Shape.MATERIALIZED, "window", KSTREAM + "WindowStoreMaterializer",
+                KSTREAM + "SlidingWindowStoreMaterializer");
         rows(Shape.MATERIALIZED, "session", KSTREAM + "SessionStoreMaterializer");
         rows(Shape.JOINED, "join", KSTREAM + "StreamJoinedStoreFactory", KSTREAM + "OuterStreamJoinStoreFactory");
         rows(Shape.SUBSCRIPTION, "key_value", KSTREAM + "SubscriptionStoreFactory");
@@ -117,7 +118,8 @@ final class StoreReader {
         Row row = ROWS.get(program.library.known(builder));
         if (row == null) {
             stores.notRead(name, "class " + Peek.nameOf(builder)
-                    + " of the store is not known to the readers of Kafka Streams 2.4 to 4.3; declare the store by hand");
+                    + " of the store is not known to the readers of Kafka Streams 2.4 to 4.3; declare the store "
+                    + "manually");
             return;
         }
         if (row.shape == Shape.SUPPRESSION) {
@@ -143,8 +145,8 @@ final class StoreReader {
                 break;
             default:
                 for (String serde : new String[] {"key_serde", "value_serde"}) {
-                    store.notRead(serde, "the library makes the format of the store of a foreign-key join from the serdes "
-                            + "of both tables; read those");
+                    store.notRead(serde, "the library makes the format of the store of a foreign-key join from "
+                            + "the serdes of both tables; read those");
                 }
                 store.read("logging", () -> Peek.flag(builder, "loggingEnabled"));
                 store.read("logging_config", () -> Peek.map(builder, "logConfig"));
@@ -216,7 +218,8 @@ final class StoreReader {
         if (Peek.has(factory, "valueSerde")) {
             serdes.value(store, () -> Peek.field(factory, "valueSerde"));
         } else {
-            store.notRead("value_serde", "the store has the values of both sides; their serdes are those of its topics");
+            store.notRead("value_serde", "the store has the values of both sides of the join; read the serdes of its "
+                    + "topics");
         }
         store.read("logging", () -> Peek.flag(factory, "loggingEnabled"));
         store.read("logging_config", () -> Peek.call(factory, "logConfig"));
@@ -246,7 +249,7 @@ final class StoreReader {
         return Peek.field(Peek.field(factory, "materialized"), field);
     }
 
-    /** A store that no operator of the DSL fills: processors of the program do, or a join of Kafka's keeps it inside. */
+    /** A store that no operator of the DSL fills: processors of the program fill it, or a join inside the library. */
     private void readUnfilled(Facts store, String name) {
         boolean own = false;
         boolean inner = true;

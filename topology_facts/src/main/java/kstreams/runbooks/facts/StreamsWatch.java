@@ -36,7 +36,7 @@ final class StreamsWatch implements Runnable {
             } catch (Exception | Error failure) {
                 // An application may end at an uncaught exception of any thread.
                 System.err.println("topology-facts: the agent ends after " + failure
-                        + ", and the application goes on without it; declare its facts by hand");
+                        + ", and the application goes on without it; declare its facts manually");
                 return;
             }
         }

@@ -21,7 +21,7 @@ final class TopicReader {
         this.serdes = serdes;
     }
 
-    /** Reads one source: where it begins, and its timestamps. */
+    /** Reads one source: its topics, the offset that it begins with, its timestamps and its serdes. */
     void readSource(Facts source, Program.Node node) {
         source.read("pattern", () -> text(Peek.field(node.factory, "pattern")));
         source.read("topics", () -> topics(node));
@@ -147,7 +147,7 @@ final class TopicReader {
         }
         if (found.size() > 1) {
             throw new NotRead("source " + node.name + " has topics with " + String.join(" and ", found)
-                    + "; declare the reset by hand");
+                    + "; declare the reset manually");
         }
         return found.isEmpty() ? null : found.iterator().next().replace("duration", "by_duration");
     }

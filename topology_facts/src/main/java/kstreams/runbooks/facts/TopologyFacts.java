@@ -35,7 +35,7 @@ public final class TopologyFacts {
             facts.notRead("topology", reason.getMessage());
         } catch (RuntimeException | LinkageError | StackOverflowError failure) {
             facts.notRead("topology", "the reader failed with " + failure.getClass().getName()
-                    + "; declare the topology by hand");
+                    + "; declare the topology manually");
         }
         return facts;
     }

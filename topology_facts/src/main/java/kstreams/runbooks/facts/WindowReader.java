@@ -36,7 +36,7 @@ final class WindowReader {
             default:
                 window.notRead("kind", "class " + Peek.nameOf(windows)
                         + " of the window is not known (TimeWindows, SessionWindows, SlidingWindows and JoinWindows "
-                        + "are); declare the window by hand");
+                        + "are); declare the window manually");
                 return;
         }
         window.read("grace_ms", () -> Peek.call(windows, "gracePeriodMs"));
@@ -54,7 +54,7 @@ final class WindowReader {
     static long difference(long before, long after) throws NotRead {
         if (before != after) {
             throw new NotRead("the join looks " + before + " ms back and " + after
-                    + " ms ahead, and a declaration has one difference; declare the window by hand");
+                    + " ms ahead, and a declaration has one difference; declare the window manually");
         }
         return before;
     }
@@ -65,7 +65,9 @@ final class WindowReader {
             return Peek.number(windows, "graceMs") != -1;
         }
         boolean everyFactoryTakesOne = library.isAtLeast(4, 0) || library.known(windows).endsWith("SlidingWindows");
-        if (everyFactoryTakesOne || isFlagged(windows, "hasSetGrace") || isFlagged(windows, "enableSpuriousResultFix")) {
+        if (everyFactoryTakesOne
+                || isFlagged(windows, "hasSetGrace")
+                || isFlagged(windows, "enableSpuriousResultFix")) {
             return true;
         }
         // A flag that is not set proves nothing of a hopping window: advanceBy forgets it.
@@ -103,7 +105,7 @@ final class WindowReader {
             case "ON_WINDOW_UPDATE":
                 return "on_window_update";
             default:
-                throw new NotRead("emit strategy " + strategy + " is not known; declare it by hand");
+                throw new NotRead("emit strategy " + strategy + " is not known; declare it manually");
         }
     }
 }
