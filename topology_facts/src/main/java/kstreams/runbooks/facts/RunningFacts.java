@@ -25,6 +25,9 @@ final class RunningFacts implements RunningFactsMBean {
             return new RunningFacts(TopologyFacts.read(builder(streams), settings), began);
         } catch (NotRead reason) {
             return without(reason, began);
+        } catch (RuntimeException | LinkageError failure) {
+            return without(new NotRead("the reader failed with " + failure.getClass().getName()
+                    + "; declare the topology manually"), began);
         }
     }
 
@@ -38,6 +41,9 @@ final class RunningFacts implements RunningFactsMBean {
     private static Object builder(Object streams) throws NotRead {
         if (Peek.has(streams, "internalTopologyBuilder")) {
             return Peek.field(streams, "internalTopologyBuilder");
+        }
+        if (!Peek.has(streams, "topologyMetadata")) {
+            return Peek.field(((Object[]) Peek.field(streams, "threads"))[0], "builder"); // release 2.4
         }
         Map<?, ?> builders = Peek.map(Peek.field(streams, "topologyMetadata"), "builders");
         if (builders.size() != 1) {
