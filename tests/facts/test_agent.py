@@ -120,7 +120,7 @@ def test_the_orders_application_shows_its_facts(release: str, agents: int, tmp_p
 def test_two_applications_in_one_process(release: str, tmp_path: Path) -> None:
     """Each KafkaStreams has an MBean of its own, also with one client.id."""
     classes = class_path(release)
-    ran = java(classes, str(SOURCES / "TwoStreams.java"), str(tmp_path), options=[f"-javaagent:{jar()}"])
+    ran = java(classes, str(SOURCES / "TwoStreams.java"), str(tmp_path), "30000", options=[f"-javaagent:{jar()}"])
     assert ran.returncode == 0, ran.stderr
     parts = ran.stdout.split("# ")[1:]
     names = [part.partition("\n")[0] for part in parts]
@@ -131,3 +131,28 @@ def test_two_applications_in_one_process(release: str, tmp_path: Path) -> None:
         set(facts["topics"]) == {f"{facts['config']['application.id']}-{end}" for end in ("in", "out")}
         for facts in read
     )
+
+
+def test_an_application_goes_on_if_a_security_manager_refuses(tmp_path: Path) -> None:
+    """Everything is granted to the application and nothing to the agent: one sentence, and no MBean."""
+    classes = class_path("3.4.1").removesuffix(f":{jar()}")
+    folder = tmp_path / "classes"
+    command = ["javac", "-nowarn", "-d", str(folder), "-cp", classes, str(SOURCES / "TwoStreams.java")]
+    assert subprocess.run(command, capture_output=True, timeout=60, check=False).returncode == 0
+    granted = "".join(
+        f'grant codeBase "file:{place}/-" {{ permission java.security.AllPermission; }};\n'
+        for place in (folder, class_folder(classes))
+    )
+    (tmp_path / "policy").write_text(granted, encoding="ascii")
+    options = ["-Djava.security.manager", f"-Djava.security.policy=={tmp_path / 'policy'}", f"-javaagent:{jar()}"]
+    ran = java(f"{folder}:{classes}", "TwoStreams", str(tmp_path), "3000", options=options)
+    if "Security Manager" in ran.stdout + ran.stderr and ran.returncode == 1:
+        pytest.skip("this JDK has no security manager (24 and later)")
+    assert (ran.returncode, ran.stdout) == (0, "")
+    [line] = [line for line in ran.stderr.splitlines() if line.startswith("topology-facts:")]
+    assert line.endswith("and the application goes on without it; declare its facts manually")
+
+
+def class_folder(classes: str) -> Path:
+    """Where the jars of a class path are."""
+    return Path(next(entry for entry in classes.split(":") if entry.endswith("/*")).removesuffix("/*"))

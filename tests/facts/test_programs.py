@@ -4,6 +4,7 @@ import subprocess
 from functools import cache
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 from lab.topology_facts import SOURCES, class_path, document, java
@@ -131,6 +132,36 @@ def test_settings_without_secrets(programs: str, tmp_path: Path) -> None:
     hidden = {"sasl.jaas.config", "registry.token", "commit.interval.ms"}
     assert {fact[1] for fact in _reasons(facts) if fact[0] == "config"} == hidden
     assert "hunter" not in str(facts)
+
+
+def test_a_relocated_library_is_read(folder: Path) -> None:
+    """A build may put Kafka's classes in another package: the same facts, except the names of classes."""
+    classes = _compiled("4.3.1", folder / "4.3.1")
+    relocated = folder / "relocated"
+    for entry in classes.split(":"):
+        path = Path(entry.removesuffix("/*"))
+        for jar in path.glob("kafka-*.jar"):
+            with ZipFile(jar) as archive:
+                for name in archive.namelist():
+                    _relocate(relocated, name, archive.read(name))
+        if path == folder / "4.3.1":
+            for file in path.glob("*.class"):
+                _relocate(relocated, file.name, file.read_bytes())
+    others = ":".join(entry for entry in classes.split(":") if entry.endswith((".jar", "/*")))
+    found, wanted = _facts(f"{relocated}:{others}", "windows"), _facts(classes, "windows")
+    assert found["stores"]["hopping"]["supplier"].startswith("com.acmeco.kafka.streams.")
+    assert str(found).replace("com.acmeco", "org.apache") == str(wanted)
+
+
+def _relocate(folder: Path, name: str, content: bytes) -> None:
+    """Both names have the same length, which the format of class files needs."""
+    if name.endswith("/"):
+        return
+    file = folder / name.replace("org/apache/kafka", "com/acmeco/kafka")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    for old, new in ((b"org/apache/kafka", b"com/acmeco/kafka"), (b"org.apache.kafka", b"com.acmeco.kafka")):
+        content = content.replace(old, new)
+    file.write_bytes(content)
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,10 @@ import org.apache.kafka.streams.StreamsBuilder;
  * An application with two KafkaStreams of one client.id, and no broker: prints their MBeans and what the first one has.
  *
  * <pre>
- * TwoStreams STATE_DIRECTORY
+ * TwoStreams STATE_DIRECTORY WAIT_MS
  * </pre>
  */
 public final class TwoStreams {
-    private static final long WAIT_MS = 30_000;
-
     private TwoStreams() {}
 
     public static void main(String[] arguments) throws Exception {
@@ -24,7 +22,7 @@ public final class TwoStreams {
         start("other", arguments[0]);
         MBeanServer server = ManagementFactory.getPlatformMBeanServer();
         Set<ObjectName> names = new TreeSet<>();
-        long until = System.currentTimeMillis() + WAIT_MS;
+        long until = System.currentTimeMillis() + Long.parseLong(arguments[1]);
         while (names.size() < 2 && System.currentTimeMillis() < until) {
             names.addAll(server.queryNames(new ObjectName("kstreams.runbooks:*"), null));
             Thread.sleep(50);
