@@ -118,11 +118,12 @@ def test_the_orders_application_shows_its_facts(release: str, agents: int, tmp_p
     "release", ["2.4.1", *(pytest.param(one, marks=pytest.mark.long) for one in ("2.7.0", "2.8.2", "3.9.1"))]
 )
 def test_two_applications_in_one_process(release: str, tmp_path: Path) -> None:
-    """Each KafkaStreams has an MBean of its own, also with one client.id."""
+    """Each KafkaStreams has an MBean of its own, also with one client.id; that of a closed one goes with its object."""
     classes = class_path(release)
     ran = java(classes, str(SOURCES / "TwoStreams.java"), str(tmp_path), "30000", options=[f"-javaagent:{jar()}"])
     assert ran.returncode == 0, ran.stderr
-    parts = ran.stdout.split("# ")[1:]
+    *parts, left = ran.stdout.split("# ")[1:]
+    assert left.strip() == "left 1"
     names = [part.partition("\n")[0] for part in parts]
     assert {name.partition("client-id=")[2] for name in names} == {"shared", "shared,instance=2"}
     read = [document(part.partition("\n")[2]) for part in parts]

@@ -14,9 +14,9 @@ RELEASES = ["3.4.1", "4.3.1"]
 
 
 @cache
-def _compiled(release: str, folder: Path) -> str:
+def _compiled(release: str, folder: Path, source: str = "Programs.java") -> str:
     classes = class_path(release)
-    command = ["javac", "-nowarn", "-d", str(folder), "-cp", classes, str(SOURCES / "Programs.java")]
+    command = ["javac", "-nowarn", "-d", str(folder), "-cp", classes, str(SOURCES / source)]
     compiled = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert compiled.returncode == 0, compiled.stderr
     return f"{folder}:{classes}"
@@ -35,7 +35,8 @@ def programs(request: pytest.FixtureRequest, folder: Path) -> str:
 
 
 def _facts(programs: str, method: str, *options: str) -> dict[str, Any]:
-    ran = java(programs, COMMAND, "--factory", f"Programs::{method}", *options)
+    factory = method if "::" in method else f"Programs::{method}"
+    ran = java(programs, COMMAND, "--factory", factory, *options)
     assert ran.returncode == 0, ran.stderr
     return document(ran.stdout)
 
@@ -132,6 +133,30 @@ def test_settings_without_secrets(programs: str, tmp_path: Path) -> None:
     hidden = {"sasl.jaas.config", "registry.token", "commit.interval.ms"}
     assert {fact[1] for fact in _reasons(facts) if fact[0] == "config"} == hidden
     assert "hunter" not in str(facts)
+
+
+def test_operators_behind_a_wrapper_are_not_read(folder: Path, tmp_path: Path) -> None:
+    """A ProcessorWrapper (KIP-1112) hides the classes of Kafka: nothing is made of what depends on them."""
+    file = tmp_path / "app.properties"
+    file.write_text("application.id=app\nbootstrap.servers=none:0\ntopic.retention.ms=5\n", encoding="latin-1")
+    classes = _compiled("4.3.1", folder / "hidden", "Hidden.java")
+    facts = _facts(classes, "Hidden::topology", "--properties", str(file))
+    counts, reasons = facts["stores"]["counts"], _reasons(facts)
+    assert (counts["kind"], counts["value_serde"]["name"], facts["suppressions"]) == ("window", "long", {})
+    hidden = {("stores", "counts", fact) for fact in ("source_table", "aggregate", "join", "window")}
+    assert hidden | {("stores", "closed-store")} <= set(reasons)
+    assert not {"source_table", "aggregate", "join", "window"} & set(counts)
+    assert facts["config"]["topic.retention.ms"] == "5"
+
+
+def test_a_topic_with_two_formats(folder: Path, tmp_path: Path) -> None:
+    """It is read as text and written as numbers: neither is the format of the topic."""
+    file = tmp_path / "app.properties"
+    file.write_text("application.id=app\nbootstrap.servers=none:0\n", encoding="latin-1")
+    classes = _compiled("4.3.1", folder / "hidden", "Hidden.java")
+    facts = _facts(classes, "Hidden::topology", "--properties", str(file))
+    assert facts["topics"]["in"]["key_serde"]["name"] == "string"
+    assert "several formats (long, string)" in _reasons(facts)["topics", "in", "value_serde"]
 
 
 def test_a_relocated_library_is_read(folder: Path) -> None:

@@ -1,4 +1,5 @@
 import java.lang.management.ManagementFactory;
+import java.time.Duration;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeSet;
@@ -8,7 +9,8 @@ import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.StreamsBuilder;
 
 /**
- * An application with two KafkaStreams of one client.id, and no broker: prints their MBeans and what the first one has.
+ * An application with two KafkaStreams of one client.id, and no broker: prints their MBeans with the facts, closes the
+ * first one, and prints the number of MBeans that are left.
  *
  * <pre>
  * TwoStreams STATE_DIRECTORY WAIT_MS
@@ -18,8 +20,7 @@ public final class TwoStreams {
     private TwoStreams() {}
 
     public static void main(String[] arguments) throws Exception {
-        start("one", arguments[0]);
-        start("other", arguments[0]);
+        KafkaStreams[] running = {start("one", arguments[0]), start("other", arguments[0])};
         MBeanServer server = ManagementFactory.getPlatformMBeanServer();
         Set<ObjectName> names = new TreeSet<>();
         long until = System.currentTimeMillis() + Long.parseLong(arguments[1]);
@@ -31,11 +32,28 @@ public final class TwoStreams {
             System.out.println("# " + name);
             System.out.println(server.getAttribute(name, "Facts"));
         }
+        if (!names.isEmpty()) {
+            running[0].close(Duration.ofSeconds(5));
+            running[0] = null;
+            System.out.println("# left " + left(server, until));
+        }
         System.out.flush();
         Runtime.getRuntime().halt(0);
     }
 
-    private static void start(String application, String directory) {
+    /** The MBeans after the garbage collector has run, at the latest at a time. */
+    private static int left(MBeanServer server, long until) throws Exception {
+        while (true) {
+            System.gc();
+            int left = server.queryNames(new ObjectName("kstreams.runbooks:*"), null).size();
+            if (left < 2 || System.currentTimeMillis() > until) {
+                return left;
+            }
+            Thread.sleep(200);
+        }
+    }
+
+    private static KafkaStreams start(String application, String directory) {
         Properties settings = new Properties();
         settings.put("application.id", application);
         settings.put("bootstrap.servers", "127.0.0.1:9");
@@ -43,6 +61,8 @@ public final class TwoStreams {
         settings.put("state.dir", directory);
         StreamsBuilder builder = new StreamsBuilder();
         builder.stream(application + "-in").to(application + "-out");
-        new KafkaStreams(builder.build(), settings).start();
+        KafkaStreams streams = new KafkaStreams(builder.build(), settings);
+        streams.start();
+        return streams;
     }
 }

@@ -36,6 +36,8 @@ final class Program {
     private static final int WRAPPERS = 6;
     final Library library;
     final Object builder;
+    /** The class of a ProcessorWrapper of the program, which may hide the operators of Kafka; null without one. */
+    final String wrapper;
     final Map<String, Node> nodes = new TreeMap<>();
     final Map<String, Object> stores = new TreeMap<>();
     final Map<String, Object> globalStores = new TreeMap<>();
@@ -46,6 +48,8 @@ final class Program {
         builder = Peek.has(topology, "internalTopologyBuilder")
                 ? Peek.field(topology, "internalTopologyBuilder")
                 : topology;
+        Object wraps = Peek.fieldOrNull(builder, "processorWrapper");
+        wrapper = wraps == null || library.known(wraps).endsWith(".NoOpProcessorWrapper") ? null : Peek.nameOf(wraps);
         Peek.map(builder, "stateFactories").forEach((name, store) -> stores.put((String) name, store));
         Peek.map(builder, "globalStateBuilders").forEach((name, store) -> globalStores.put((String) name, store));
         for (Map.Entry<?, ?> entry : Peek.map(builder, "nodeFactories").entrySet()) {

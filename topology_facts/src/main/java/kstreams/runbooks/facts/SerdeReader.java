@@ -2,6 +2,7 @@ package kstreams.runbooks.facts;
 
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -38,6 +39,29 @@ final class SerdeReader {
     /** The facts of the serde of values. */
     void value(Facts of, Facts.Reading serde) {
         read(of, "value_serde", serde, "default.value.serde");
+    }
+
+    /** The facts of the keys of a topic, from each of its readers and writers; not read if two of them differ. */
+    void keys(Facts of, Collection<Object> formats) {
+        of.read("key_serde", () -> entry("key_serde", of, same(formats, "default.key.serde")));
+    }
+
+    /** The facts of the values of a topic. */
+    void values(Facts of, Collection<Object> formats) {
+        of.read("value_serde", () -> entry("value_serde", of, same(formats, "default.value.serde")));
+    }
+
+    private Format same(Collection<Object> formats, String setting) throws NotRead {
+        Map<String, Format> named = new TreeMap<>();
+        for (Object format : formats) {
+            Format one = given(format, setting);
+            named.put(one.name, one);
+        }
+        if (named.size() != 1) {
+            throw new NotRead("the operators that read and write the topic have several formats ("
+                    + String.join(", ", named.keySet()) + "); read those of the operators, or declare the serde");
+        }
+        return named.values().iterator().next();
     }
 
     /** A serde of the settings, by the name of the setting; null if it is not set. */
@@ -81,7 +105,7 @@ final class SerdeReader {
         }
         String type = given instanceof Class ? ((Class<?>) given).getName() : given.toString();
         String plain = plain(library.inside(type));
-        return plain == null ? new Format(type, false) : new Format(plain, true);
+        return plain == null ? new Format(withoutDirection(type), false) : new Format(plain, true);
     }
 
     private Format format(Object serde, String setting, int depth) throws NotRead {
@@ -172,14 +196,16 @@ final class SerdeReader {
         }
         StringJoiner state = new StringJoiner(", ", "(", ")").setEmptyValue("");
         parts.forEach((field, value) -> state.add(field + "=" + value));
-        String name = known.isEmpty() ? serde.getClass().getName() : withoutDirection(known.replaceFirst(".*[.$]", ""));
+        String name = withoutDirection(known.isEmpty() ? serde.getClass().getName() : known.replaceFirst(".*[.$]", ""));
         return new Format(name + state, isOfKafka);
     }
 
     /** One name for a serializer and the deserializer that reads what it writes. */
     private static String withoutDirection(String name) {
-        String format = name.replaceFirst("(Serializer|Deserializer|Serde)$", "");
-        return format.isEmpty() || format.matches("(?i)(de)?serializer|serde") ? "inner" : format;
+        if (name.matches("(?i)serializer|deserializer|serde")) {
+            return "inner"; // a field
+        }
+        return name.replaceFirst("(?<=[\\w&&[^.$]])(Serializer|Deserializer|Serde)$", "");
     }
 
     private boolean isFormat(Class<?> type) {

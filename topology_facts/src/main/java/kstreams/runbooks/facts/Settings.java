@@ -1,5 +1,6 @@
 package kstreams.runbooks.facts;
 
+import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.util.Map;
 import java.util.TreeMap;
@@ -17,7 +18,7 @@ final class Settings {
         "clients.admin.AdminClientConfig",
     };
     private static final String[] PREFIXES = {
-        "main.consumer.", "restore.consumer.", "global.consumer.", "consumer.", "producer.", "admin.", "topic.", "",
+        "main.consumer.", "restore.consumer.", "global.consumer.", "consumer.", "producer.", "admin.", "",
     };
     private final Library library;
     private final Map<String, Object> given = new TreeMap<>();
@@ -43,6 +44,9 @@ final class Settings {
     }
 
     private String text(String name, Object value) throws NotRead {
+        if (name.startsWith("topic.") && isOfTopics(name.substring("topic.".length()))) {
+            return String.valueOf(value);
+        }
         Object definition = definition(name);
         Object type = type(definition, bare(definition, name));
         if (type.toString().equals("PASSWORD")) {
@@ -91,6 +95,20 @@ final class Settings {
             }
         }
         return null;
+    }
+
+    /** Whether internal topics may have a setting: those have no types, and none of them is a secret. */
+    private boolean isOfTopics(String name) {
+        try {
+            for (Field constant : library.type("common.config.TopicConfig").getFields()) {
+                if (name.equals(constant.get(null)) && constant.getName().endsWith("_CONFIG")) {
+                    return true;
+                }
+            }
+        } catch (ReflectiveOperationException | LinkageError absent) {
+            return false;
+        }
+        return false;
     }
 
     private static Object type(Object definition, String bare) throws NotRead {

@@ -123,6 +123,11 @@ final class StoreReader {
             return;
         }
         if (row.shape == Shape.SUPPRESSION) {
+            boolean known = program.users(name).stream()
+                    .anyMatch(user -> operators.role(user) == OperatorReader.Role.SUPPRESS);
+            if (!known) {
+                stores.notRead(name, "no suppression that the buffer belongs to is known to the readers; declare it");
+            }
             return;
         }
         Facts store = stores.at(name);
@@ -155,6 +160,9 @@ final class StoreReader {
             operators.readStore(store, filling.get(0));
         } else {
             readUnfilled(store, name);
+            if (row.kind.equals("window") || row.kind.equals("session")) {
+                store.notRead("window", "no operator that fills the store is known to the readers; declare the window");
+            }
         }
     }
 
@@ -259,7 +267,7 @@ final class StoreReader {
             inner &= type.contains(".foreignkeyjoin.") || operators.role(user) == OperatorReader.Role.STREAM_JOIN;
         }
         String reason = "a processor of the program fills the store, and its code is not readable; declare the fact";
-        if (own) {
+        if (own && program.wrapper == null) {
             store.read("source_table", () -> false);
             store.notRead("aggregate", reason);
             store.read("join", () -> null);
@@ -268,8 +276,12 @@ final class StoreReader {
             store.read("aggregate", () -> "none");
             store.read("join", () -> operators.joinOfSubscriptions(name));
         } else {
+            String hidden = program.wrapper == null
+                    ? "no operator that fills the store is known to the readers; declare the fact"
+                    : "class " + program.wrapper + " wraps the operators and may hide the one that fills the store; "
+                            + "declare the fact";
             for (String fact : new String[] {"source_table", "aggregate", "join"}) {
-                store.notRead(fact, "no operator that fills the store is known to the readers; declare the fact");
+                store.notRead(fact, hidden);
             }
         }
     }

@@ -77,9 +77,8 @@ final class TopicReader {
         topic.read("internal", () -> internal().containsKey(name));
         topic.read("partitions", () -> partitions(name));
         topic.read("joined_with", () -> joinedWith(name));
-        // A topic that is read and written has the format of its first reader; the operators have that of each one.
-        serdes.key(topic, () -> keys.get(name).get(0));
-        serdes.value(topic, () -> values.get(name).get(0));
+        serdes.keys(topic, keys.get(name));
+        serdes.values(topic, values.get(name));
     }
 
     /** The internal topics; the value has the number of partitions that the program fixes, from release 2.6 on. */
