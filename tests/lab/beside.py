@@ -42,6 +42,11 @@ class Beside:
         with self._log.open("w", encoding="utf-8") as log:
             self._process = subprocess.Popen([str(_LAUNCHER), str(directory)], stdout=log, stderr=log, env=os.environ)
 
+    @property
+    def pid(self) -> int:
+        """The process: the launcher becomes the JVM."""
+        return self._process.pid
+
     def wait_running(self) -> StreamsReading:
         """Return its report once it is RUNNING; Unreachable with its last lines if it never is."""
         deadline = time.monotonic() + _RUNNING_S
