@@ -134,6 +134,7 @@ def test_two_applications_in_one_process(release: str, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.long
 def test_an_application_goes_on_if_a_security_manager_refuses(tmp_path: Path) -> None:
     """Everything is granted to the application and nothing to the agent: one sentence, and no MBean."""
     classes = class_path("3.4.1").removesuffix(f":{jar()}")

@@ -133,3 +133,11 @@ def test_settings_and_release_are_those_of_the_library(release: str) -> None:
         assert read["library"] == release
         assert read["config"]["application.id"] == "pairs"
         assert read["default_key_serde"] == {"name": "string", "schema_version": None}
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_format_around_a_default_names_the_default(release: str) -> None:
+    """The library wraps serdes of the program; one that is not given is that of the settings."""
+    topics = facts(release)["foreign-key-computed-from-other-field", "before"]["topics"]
+    names = {entry["value_serde"]["name"] for entry in topics.values() if entry["internal"]}
+    assert names == {"SubscriptionWrapper(primaryKey=string)", "SubscriptionResponseWrapper(inner=string)"}

@@ -124,12 +124,14 @@ def test_settings_without_secrets(programs: str, tmp_path: Path) -> None:
     file.write_text(
         "application.id=app\nbootstrap.servers=none:0\nnum.stream.threads= 3 \nconsumer.session.timeout.ms=12000\n"
         "default.value.serde=org.apache.kafka.common.serialization.Serdes$LongSerde\n"
+        'client.id=a "quoted" name \\ud83d\\udcbe\n'
         "sasl.jaas.config=hunter2\nregistry.token=hunter3\ncommit.interval.ms=soon-hunter4\n",
         encoding="latin-1",
     )
     facts = _facts(programs, "topics", "--properties", str(file))
     assert facts["config"].items() >= {"num.stream.threads": "3", "consumer.session.timeout.ms": "12000"}.items()
     assert facts["default_value_serde"]["name"] == "long"
+    assert facts["config"]["client.id"] == 'a "quoted" name \U0001f4be'
     hidden = {"sasl.jaas.config", "registry.token", "commit.interval.ms"}
     assert {fact[1] for fact in _reasons(facts) if fact[0] == "config"} == hidden
     assert "hunter" not in str(facts)

@@ -184,7 +184,9 @@ final class SerdeReader {
                 }
                 Object value = Peek.field(serde, field.getName());
                 if (isFormat(field.getType()) || (value != null && isFormat(value.getClass()))) {
-                    Format inner = value == null ? new Format("default", true) : format(value, setting, depth + 1);
+                    Format inner = value == null
+                            ? absent(field.getName(), !known.isEmpty(), setting)
+                            : format(value, setting, depth + 1);
                     parts.put(withoutDirection(field.getName()), inner.name);
                     isOfKafka &= inner.isOfKafka;
                 } else if (value instanceof Class) {
@@ -198,6 +200,14 @@ final class SerdeReader {
         parts.forEach((field, value) -> state.add(field + "=" + value));
         String name = withoutDirection(known.isEmpty() ? serde.getClass().getName() : known.replaceFirst(".*[.$]", ""));
         return new Format(name + state, isOfKafka);
+    }
+
+    /** A class of Kafka without an inner format gets the default when it starts; one of the program has none. */
+    private Format absent(String field, boolean isOfKafka, String setting) throws NotRead {
+        if (!isOfKafka) {
+            return new Format("null", true);
+        }
+        return given(null, field.toLowerCase(Locale.ROOT).contains("key") ? "default.key.serde" : setting);
     }
 
     /** One name for a serializer and the deserializer that reads what it writes. */

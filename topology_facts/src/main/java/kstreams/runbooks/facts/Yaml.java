@@ -85,16 +85,15 @@ final class Yaml {
 
     private void quoted(String plain) {
         text.append('"');
-        for (int at = 0; at < plain.length(); at++) {
-            char c = plain.charAt(at);
+        plain.codePoints().forEach(c -> {
             if (c == '"' || c == '\\') {
-                text.append('\\').append(c);
+                text.append('\\').appendCodePoint(c);
             } else if (c < ' ' || c > '~') {
-                text.append(String.format("\\u%04x", (int) c));
+                text.append(String.format(c > 0xffff ? "\\U%08x" : "\\u%04x", c));
             } else {
-                text.append(c);
+                text.appendCodePoint(c);
             }
-        }
+        });
         text.append('"');
     }
 
