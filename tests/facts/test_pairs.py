@@ -141,3 +141,20 @@ def test_a_format_around_a_default_names_the_default(release: str) -> None:
     topics = facts(release)["foreign-key-computed-from-other-field", "before"]["topics"]
     names = {entry["value_serde"]["name"] for entry in topics.values() if entry["internal"]}
     assert names == {"SubscriptionWrapper(primaryKey=string)", "SubscriptionResponseWrapper(inner=string)"}
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_topics_are_those_of_the_declarations(release: str) -> None:
+    """By name or pattern, with those that have to have as many partitions; a sink that chooses its topics has none."""
+    compared, absent, differing = 0, set(), []
+    for (pair, side), read in facts(release).items():
+        for topic, entry in (_declared(pair, side).get("topics") or {}).items():
+            found = read["topics"].get(topic)
+            if found is None:
+                absent.add(topic)
+            elif "joined_with" in entry:
+                compared += 1
+                if sorted(entry["joined_with"]) != found["joined_with"]:
+                    differing.append((pair, side, topic))
+    assert (differing, compared >= 2) == ([], True)
+    assert absent <= {"topologies.TopicPerCountry", "topologies.TopicPerMonth", "topologies.pairs.Structure$$Lambda"}

@@ -90,6 +90,7 @@ def test_topics_and_changelogs(programs: str) -> None:
     events, chosen = facts["operators"]["events"], facts["operators"]["chosen"]
     assert (events["pattern"], events["offset_reset"]) == ("events-.*", "earliest")
     assert facts["topics"]["spread-repartition"]["partitions"] == 6
+    assert (facts["topics"]["events-.*"]["joined_with"], facts["topics"]["countries"]["joined_with"]) == (["late"], [])
     assert (chosen["dynamic"], chosen["topic"], chosen["partitioner"]) == (True, None, "Programs$First")
     counted, lost, countries = (facts["stores"][name] for name in ("counted", "lost", "countries-store"))
     assert (counted["logging_config"], counted["caching"]) == ({"min.insync.replicas": "2"}, False)

@@ -2,6 +2,7 @@ package kstreams.runbooks.facts;
 
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -49,7 +50,7 @@ final class TopicReader {
         for (Program.Node node : program.nodes.values()) {
             try {
                 if (program.isSource(node)) {
-                    for (Object topic : topics(node)) {
+                    for (Object topic : names(node)) {
                         named.add((String) topic);
                         add(keys, topic, Peek.field(node.factory, "keyDeserializer"));
                         add(values, topic, Peek.field(node.factory, "valDeserializer"));
@@ -103,17 +104,13 @@ final class TopicReader {
         return properties.equals("") ? null : Peek.field(properties, "numberOfPartitions");
     }
 
+    /** The topics, and the patterns of topics, that have to have as many partitions as this one. */
     private Object joinedWith(String topic) throws NotRead {
-        Map<?, ?> topicsOf = Peek.map(program.builder, "nodeToSourceTopics");
         Set<Object> others = new TreeSet<>();
         for (Object group : (Collection<?>) Peek.field(program.builder, "copartitionSourceGroups")) {
             Set<Object> together = new TreeSet<>();
             for (Object source : (Collection<?>) group) {
-                Object topics = topicsOf.get(source);
-                if (topics == null) {
-                    throw new NotRead("source " + source + " of a join reads a pattern of topics; declare joined_with");
-                }
-                together.addAll((Collection<?>) topics);
+                together.addAll(names(program.nodes.get(source)));
             }
             if (together.contains(topic)) {
                 others.addAll(together);
@@ -121,6 +118,12 @@ final class TopicReader {
         }
         others.remove(topic);
         return others;
+    }
+
+    /** The topics of a source, or its pattern. */
+    private Collection<?> names(Program.Node source) throws NotRead {
+        Object pattern = Peek.field(source.factory, "pattern");
+        return pattern == null ? topics(source) : Collections.singleton(text(pattern));
     }
 
     private Collection<?> topics(Program.Node node) throws NotRead {
