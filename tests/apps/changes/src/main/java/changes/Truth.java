@@ -99,7 +99,7 @@ final class Truth {
     /**
      * Whether one suppression takes over what another held back: both have the same settings, and one follows the other
      * with nothing but suppressions between, before or after the change. The program would be the same with the two
-     * exchanged, and what the first lets out passes the second.
+     * exchanged, and what the first lets out passes the second. One that is put in the place of another continues it too.
      */
     private boolean isContinued(Step was, Step now) {
         return was.kind == Step.Kind.SUPPRESS && now.kind == Step.Kind.SUPPRESS && was.minutes == now.minutes
@@ -112,7 +112,21 @@ final class Truth {
     }
 
     private boolean areInOneRow(Step was, Step now) {
-        return inOneRow(before.program, was.id, now.id) || inOneRow(after.program, was.id, now.id);
+        return inOneRow(before.program, was.id, now.id) || inOneRow(after.program, was.id, now.id)
+                || takesItsPlace(was, now);
+    }
+
+    /** Whether the new step has the input of the old one, which is gone, and leads to the same steps. */
+    private boolean takesItsPlace(Step was, Step now) {
+        return after.program.step(was.id) == null && before.program.step(now.id) == null
+                && was.inputs.equals(now.inputs)
+                && followers(before.program, was.id).equals(followers(after.program, now.id));
+    }
+
+    private static Set<Integer> followers(Program program, int id) {
+        Set<Integer> found = new TreeSet<>();
+        program.steps.stream().filter(step -> step.inputs.contains(id)).forEach(step -> found.add(step.id));
+        return found;
     }
 
     /** Whether two steps make the same of the same inputs, in both programs: it does not matter which one kept what. */
