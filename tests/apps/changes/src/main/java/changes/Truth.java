@@ -120,13 +120,11 @@ final class Truth {
     private boolean takesItsPlace(Step was, Step now) {
         return after.program.step(was.id) == null && before.program.step(now.id) == null
                 && was.inputs.equals(now.inputs)
-                && followers(before.program, was.id).equals(followers(after.program, now.id));
+                && consumers(before.program, was.id).equals(consumers(after.program, now.id));
     }
 
-    private static Set<Integer> followers(Program program, int id) {
-        Set<Integer> found = new TreeSet<>();
-        program.steps.stream().filter(step -> step.inputs.contains(id)).forEach(step -> found.add(step.id));
-        return found;
+    private static List<Integer> consumers(Program program, int id) {
+        return program.consumers(id).stream().map(step -> step.id).toList();
     }
 
     /** Whether two steps make the same of the same inputs, in both programs: it does not matter which one kept what. */
