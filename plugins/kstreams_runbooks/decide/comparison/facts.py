@@ -5,18 +5,22 @@ from typing import TypeVar
 
 from kstreams_runbooks.model.times import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from kstreams_runbooks.model.topology.change import Fact, Undeclared
-from kstreams_runbooks.model.topology.declaration import DeclaredStore, DeclaredTopic, Window
+from kstreams_runbooks.model.topology.declaration import DeclaredStore, DeclaredTopic, Serde, Window
 
 _T = TypeVar("_T")
 ToDeclare = dict[str, tuple[Undeclared, ...]]
 DeclaredFacts = tuple[dict[str, Fact], ToDeclare]
 
+# The end of a key that has a window too.
+_WINDOWED = " (windowed)"
 # Means "there is no window", as opposed to an unknown one.
 NO_WINDOW = Window("tumbling", 0, 0)
 
 
-def store_facts(name: str, before: DeclaredStore | None, after: DeclaredStore | None) -> DeclaredFacts:
-    """Changes in a store that stays, and what to declare if they are unknown."""
+def store_facts(
+    name: str, before: DeclaredStore | None, after: DeclaredStore | None, *, same_key: bool = False
+) -> DeclaredFacts:
+    """Changes in a store that stays, and what to declare if they are unknown; `same_key`: no key changes."""
     old, new = before or DeclaredStore(), after or DeclaredStore()
     facts: dict[str, Fact] = {
         "is_join": None if new.kind is None else new.kind == "join",
@@ -30,12 +34,12 @@ def store_facts(name: str, before: DeclaredStore | None, after: DeclaredStore | 
         "window_changed": ("window", shape_of),
         "grace_changed": ("window", lambda store: _of_window(store, lambda window: window.grace_ms)),
         "emit_changed": ("window", lambda store: _of_window(store, lambda window: window.emit)),
-        "key_changed": ("key", lambda store: store.key),
         "key_serde_changed": ("key_serde", lambda store: store.key_serde),
         "value_serde_changed": ("value_serde", lambda store: store.value_serde),
     }
     for fact, (field, of) in compared.items():
         facts[fact], asked[fact] = _compared(where, field, of(old), of(new))
+    facts["key_changed"], asked["key_changed"] = _key_changed(where, old, new, same_key=same_key)
     asked["is_join"] = asked["kind_changed"]
     facts["becomes_versioned"] = (old.kind, new.kind) == ("key_value", "versioned")
     facts["retention_changed"], asked["retention_changed"] = _compared(where, "retention_ms", *_kept_in(old, new))
@@ -47,7 +51,9 @@ def store_facts(name: str, before: DeclaredStore | None, after: DeclaredStore | 
     return facts, asked
 
 
-def topic_facts(name: str, before: DeclaredTopic | None, after: DeclaredTopic | None) -> DeclaredFacts:
+def topic_facts(
+    name: str, before: DeclaredTopic | None, after: DeclaredTopic | None, *, same_key: bool = False
+) -> DeclaredFacts:
     """Changes in a topic that stays; partition counts that neither side declares are not part of the change."""
     old, new = before or DeclaredTopic(), after or DeclaredTopic()
     facts: dict[str, Fact] = {}
@@ -55,11 +61,11 @@ def topic_facts(name: str, before: DeclaredTopic | None, after: DeclaredTopic | 
     where = f"topics.{name}"
     for fact, field in (
         ("partitions_changed", "partitions"),
-        ("key_changed", "key"),
         ("key_serde_changed", "key_serde"),
         ("value_serde_changed", "value_serde"),
     ):
         facts[fact], asked[fact] = _compared(where, field, getattr(old, field), getattr(new, field))
+    facts["key_changed"], asked["key_changed"] = _key_changed(where, old, new, same_key=same_key)
     facts["serde_changed"], asked["serde_changed"] = of_serdes(facts, asked)
     facts["reads_old"] = _reads_old(old, new)
     facts["fewer"] = (new.partitions or 0) < (old.partitions or 0)
@@ -76,9 +82,21 @@ def of_serdes(facts: dict[str, Fact], asked: ToDeclare) -> tuple[bool | None, tu
     )
 
 
+def _key_changed(
+    where: str, old: DeclaredStore | DeclaredTopic, new: DeclaredStore | DeclaredTopic, *, same_key: bool
+) -> tuple[bool | None, tuple[Undeclared, ...]]:
+    """By the declared words, else by the topics whose keys they are: those of other topics may mean the same."""
+    found, asked = _compared(where, "key", old.key, new.key)
+    if found is None and old.key_of is not None and new.key_of is not None:
+        windowed = {one.endswith(_WINDOWED) for one in (*old.key_of, *new.key_of)}
+        found = False if old.key_of == new.key_of else len(windowed) > 1 or None
+    return False if found is None and same_key else found, asked
+
+
 def _reads_old(old: DeclaredStore | DeclaredTopic, new: DeclaredStore | DeclaredTopic) -> bool:
     """Whether the new serdes read what the old ones wrote; a key is looked up by its bytes, which must not change."""
-    return old.key_serde == new.key_serde and new.value_serde is not None and new.value_serde.takes(old.value_serde)
+    same_keys = changed(old.key_serde, new.key_serde) is False or (old.key_serde is None and new.key_serde is None)
+    return same_keys and new.value_serde is not None and new.value_serde.takes(old.value_serde)
 
 
 def until(before: DeclaredStore | None, after: DeclaredStore | None) -> str:
@@ -107,8 +125,10 @@ def duration(milliseconds: int) -> str:
 
 
 def changed(old: object, new: object) -> bool | None:
-    """Whether two declared values differ, None if one of them is not declared."""
-    return None if old is None or new is None else old != new
+    """Whether two known values differ, None if one of them is not known, or if code alone cannot compare them."""
+    if old is None or new is None:
+        return None
+    return new.differs(old) if isinstance(old, Serde) and isinstance(new, Serde) else old != new
 
 
 def either(*facts: Fact) -> bool | None:
@@ -140,11 +160,19 @@ def _compared(where: str, field: str, old: object, new: object) -> tuple[bool | 
 
 
 def _kept_in(old: DeclaredStore, new: DeclaredStore) -> tuple[int | None, int | None]:
-    """The retention of both; without one on either side it follows the window, which has rules of its own."""
+    """The retention of both; if it follows the window on both sides, the window has rules of its own."""
     kept = kept_ms(old), kept_ms(new)
-    if old.retention_ms is None and new.retention_ms is None and None not in kept:
+    if _follows_window(old) and _follows_window(new) and None not in kept:
         return 0, 0
     return kept
+
+
+def _follows_window(store: DeclaredStore) -> bool:
+    """Whether the library computes the retention: none is declared, or the one that was read is what it computes."""
+    window = store.window
+    if store.retention_ms is None or window is None:
+        return store.retention_ms is None
+    return store.retention_ms in {window.size_ms + window.grace_ms, 2 * window.size_ms + window.grace_ms}
 
 
 def kept_ms(store: DeclaredStore) -> int | None:
