@@ -36,8 +36,8 @@ final class Settings {
             Map.entry(PROCESSING_DELAY, "0"),
             Map.entry(AUDIT, "false"));
 
-    /** Read by the launcher, which starts the release and the agent before there is an application. */
-    private static final List<String> OF_THE_LAUNCHER = List.of("release", "metrics.port");
+    /** Read by the launcher, which starts the release and the agents before there is an application. */
+    private static final List<String> OF_THE_LAUNCHER = List.of("release", "metrics.port", "facts.agent");
 
     private final Map<String, String> own = new TreeMap<>(DEFAULTS);
     private final Properties streams = new Properties();
