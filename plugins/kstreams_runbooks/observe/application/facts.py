@@ -4,12 +4,16 @@ A document has some 15 KB and does not change while the instance runs: the readi
 without it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from kstreams_runbooks.model.readings.facts import FactsReading, NoFacts
+from kstreams_runbooks.decide.topology.text import parse_topology
+from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.fleet.topology_facts import read_facts
 from kstreams_runbooks.model.readings.readings import InstanceReading, Missing, StreamsReading, Taken
+from kstreams_runbooks.model.topology.declaration import TopologyFacts
+from kstreams_runbooks.model.topology.facts import FactsReading, NoFacts
 from kstreams_runbooks.observe.application.agent import LIMITS, not_jolokia, request_agent
 from kstreams_runbooks.observe.application.application import ObservedApplication
 from kstreams_runbooks.observe.application.jolokia import NotJolokia, denied, description, object_keys, pattern
@@ -24,23 +28,41 @@ _REQUEST = [{"type": "read", "mbean": _BEANS, "attribute": [_DOCUMENT]}]
 _LONGEST = 4 * MIB
 
 
-def read_facts(metrics_url: str, client_id: str, limits: ExchangeLimits = LIMITS) -> FactsReading | Missing:
+def read_client_facts(
+    metrics_url: str, client: StreamsReading, limits: ExchangeLimits = LIMITS
+) -> FactsReading | Missing:
     """The facts of a Kafka Streams client behind a Jolokia base URL.
 
-    Missing has the reason as `read_streams` has it; NoFacts if the JVM has no facts of this client.
+    Missing has the reason as `read_streams` has it, or why the facts cannot be this client's; NoFacts if the JVM has
+    none of it.
     """
     answer = request_agent(metrics_url, _REQUEST, limits)
-    return answer if isinstance(answer, Missing) else facts_from(answer.parts, answer.taken, client_id)
+    return answer if isinstance(answer, Missing) else facts_from(answer.parts, answer.taken, client)
 
 
-def facts_from(parts: Mapping[str, Mapping[str, Any]], taken: Taken, client_id: str) -> FactsReading | Missing:
+def read_running_facts(
+    application: ObservedApplication, instances: Iterable[InstanceReading]
+) -> dict[str, FactsReading | Missing]:
+    """By instance, the facts of those declared ones whose Streams client answered; the others are left out."""
+    urls = {one.name: one.metrics for one in application.deployer.instances}
+    clients = {
+        one.instance: one.streams
+        for one in instances
+        if isinstance(one.streams, StreamsReading) and one.instance in urls
+    }
+    calls = [partial(read_client_facts, urls[name], client) for name, client in clients.items()]
+    found = poll_all({application.name: calls}, Missing)[application.name]
+    return dict(zip(clients, found, strict=True))
+
+
+def facts_from(parts: Mapping[str, Mapping[str, Any]], taken: Taken, client: StreamsReading) -> FactsReading | Missing:
     """The reading in Jolokia's answers by requested bean. Pure."""
     part = parts.get(_BEANS)
     if denied(part):
         return Missing(f"{taken.source}: the agent gives no answer about {_BEANS}; does its access policy allow it?")
     try:
         beans = pattern(part, _BEANS)
-        documents = [_document(values) for name, values in beans.items() if _is_of(name, client_id)]
+        documents = [_document(values) for name, values in beans.items() if _is_of(name, client.client_id)]
     except NotJolokia as error:
         return not_jolokia(taken.source, error)
     if not beans:
@@ -50,21 +72,48 @@ def facts_from(parts: Mapping[str, Mapping[str, Any]], taken: Taken, client_id: 
         )
     if not documents:
         return NoFacts(
-            f"{taken.source}: no MBean {_TYPE} of client {client_id}, only of {len(beans)} others; the agent reads a "
-            "client within seconds of its start, read again"
+            f"{taken.source}: no MBean {_TYPE} of client {client.client_id}, only of {len(beans)} others; the agent "
+            "reads a client within seconds of its start, read again"
         )
-    return FactsReading(taken, client_id, tuple(dict.fromkeys(documents)))
+    try:
+        found = [read_facts(one, f"{taken.source}: its topology facts") for one in dict.fromkeys(documents)]
+    except BadInput as error:
+        return Missing(str(error))
+    return _of_client(found, taken, client)
 
 
-def read_running_facts(
-    application: ObservedApplication, instances: Iterable[InstanceReading]
-) -> dict[str, FactsReading | Missing]:
-    """By instance, the facts of those whose Streams client answered in this reading; the others are left out."""
-    urls = {one.name: one.metrics for one in application.deployer.instances}
-    clients = {one.instance: one.streams.client_id for one in instances if isinstance(one.streams, StreamsReading)}
-    calls = [partial(read_facts, urls[name], client_id) for name, client_id in clients.items()]
-    found = poll_all({application.name: calls}, Missing)[application.name]
-    return dict(zip(clients, found, strict=True))
+def _of_client(found: list[TopologyFacts], taken: Taken, client: StreamsReading) -> FactsReading | Missing:
+    """The one that describes what the client reports; a process may still have those of a client that it closed."""
+    own: list[TopologyFacts] = []
+    for one in _that_fit(found, client):
+        own += [] if any(one.read == other.read for other in own) else [one]
+    if len(own) == 1:
+        [facts] = own
+        if why := facts.read.not_read.get("topology"):
+            return Missing(f"{taken.source}: the agent read no topology facts: {why}")
+        return FactsReading(taken, client.client_id, facts.read)
+    what = "are of another topology than the client reports" if not own else f"are of {len(own)} different programs"
+    return Missing(
+        f"{taken.source}: the topology facts of client {client.client_id} {what}; give each KafkaStreams of the "
+        "process a client.id of its own and restart the instance, or declare its facts"
+    )
+
+
+def _that_fit(found: Iterable[TopologyFacts], client: StreamsReading) -> Iterator[TopologyFacts]:
+    for facts in found:
+        config = facts.read.config or {}
+        if config.get("application.id", client.application_id) != client.application_id:
+            continue
+        if facts.text is None or isinstance(client.topology, Missing) or _same(facts.text, client.topology):
+            yield facts
+
+
+def _same(text: str, reported: str) -> bool:
+    """Whether two descriptions are of one topology; the addresses of lambdas in them differ."""
+    try:
+        return text.strip() == reported.strip() or parse_topology(text) == parse_topology(reported)
+    except BadInput:
+        return False
 
 
 def _is_of(name: str, client_id: str) -> bool:

@@ -1,20 +1,18 @@
-"""Topology facts that a running instance shows: the documents of topology-facts.jar (docs/facts.md)."""
+"""Topology facts that a running instance shows, in the MBean of topology-facts.jar (docs/facts.md)."""
 
 from dataclasses import dataclass
 
 from kstreams_runbooks.model.readings.readings import Missing, Taken
+from kstreams_runbooks.model.topology.declaration import Declaration
 
 
 @dataclass(frozen=True, slots=True)
 class FactsReading:
-    """The documents of one Kafka Streams client, as they came.
-
-    There is one, unless the process has several clients with one client.id, or one that was closed and not collected.
-    """
+    """What was read of the program that one Kafka Streams client runs."""
 
     taken: Taken
     client_id: str
-    documents: tuple[str, ...]
+    read: Declaration
 
 
 @dataclass(frozen=True, slots=True)
