@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -36,6 +36,7 @@ from kstreams_runbooks.steps.plan.releases import known_of, one_running, running
 from kstreams_runbooks.steps.run.form import given_limits
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.step import step, write
+from kstreams_runbooks.wording import first_of
 
 CHOSEN = "chosen"
 CHOOSE = "choose_runbook"
@@ -69,7 +70,7 @@ def _known_from(one: Described) -> str:
     """The origin of the facts that a description omits."""
     if one.declared is None:
         return "nothing declared"
-    unread = len(one.declared.not_read)
+    unread = sum(not where.startswith("config.") for where in one.declared.not_read)
     read = f"facts read from its program{f', {unread} not read' if unread else ''}" if one.read else ""
     return "; ".join(filter(None, (read, "nothing declared" if one.only_read else "declared")))
 
@@ -96,7 +97,7 @@ def plan_of_change() -> Any:
             catalogue=settings_between((before,), after),
         )
         _store(run, change, figures, sides)
-        _demand(change, judged_topics(run, reading, (after,)))
+        _demand(change, judged_topics(run, reading, (after,)), (*before.unread, *after.unread))
 
     return plan()
 
@@ -134,14 +135,18 @@ def _digest(made: Mapping[str, Any], before: Described, after: Described) -> str
     return hashlib.sha256(text.encode(errors="backslashreplace")).hexdigest()[:16]
 
 
-def _demand(change: ChangeReading, topics: Verdict) -> None:
-    """Refused or Inconclusive if there is nothing to choose, or the cluster's topics do not fit the release."""
+def _demand(change: ChangeReading, topics: Verdict, unread: Sequence[str]) -> None:
+    """Refused or Inconclusive if there is nothing to choose, or the cluster's topics do not fit the release.
+
+    `unread` are the reasons why facts of the running program were not read: they would answer what is not declared.
+    """
     reasons = change.plan.reasons
     more = f"; and {len(reasons) - _MOST} more in the log of plan" if len(reasons) > _MOST else ""
     said = f"{'; '.join(reasons[:_MOST])}{more}"
     against = list(topics.reasons) if topics.outcome is not Outcome.PROCEED else []
     if change.plan.verdict is Outcome.INCONCLUSIVE:
-        against.append(f"{len(reasons)} things are not declared, and the runbook depends on them: {said}")
+        why = f"; topology facts were not read: {first_of(unread, _MOST, '; ')}" if unread else ""
+        against.append(f"{len(reasons)} things are not declared, and the runbook depends on them: {said}{why}")
     elif change.plan.verdict is not Outcome.PROCEED:
         against.append(f"no runbook makes this safe: {said}")
     if not against:
