@@ -144,7 +144,7 @@ def _read_together(side: Side) -> dict[str, list[set[str]]]:
 def _joined_now(compared: Compared) -> dict[str, set[str]]:
     """For each topic those that it is joined with since this change, as far as the descriptions show it.
 
-    Two topics that are joined through a third may be joined with each other, or may not: a new join next to theirs asks.
+    Two topics that are joined through a third may be joined with each other: a new join next to theirs asks.
     What may be a suppression in front of a join before the change may have kept the topics apart.
     """
     old, new = compared.before, compared.after

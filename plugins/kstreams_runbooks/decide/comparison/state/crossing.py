@@ -31,8 +31,8 @@ def crossed_sides(compared: Compared) -> dict[str, str]:
     """Stores of a join whose sides have changed places, each with the store that had its records before.
 
     Both sides may come from one topic. What leads to one side alone is compared by the names that both versions have,
-    then by the kinds of operators and the topics behind them, then by the kinds. The first of these that fits one
-    order of the sides better decides. If none does, the order in the program decides: a description shows no more.
+    then by the kinds of operators and the topics behind them, then by the kinds, then by their number, since an operator
+    may have another chosen name. The first of these that fits one order of the sides better decides. If none does, the order in the program decides: a description shows no more.
     """
     was, now = _joins(compared.before), _joins(compared.after)
     both = was.keys() & now.keys()
@@ -88,6 +88,7 @@ class _Leading:
             Counter(name for name in names if name in self._shared),
             Counter(kinds),
             Counter(kind for kind, _ in kinds),
+            Counter(type(self._nodes[name]).__name__ for name in names if name in self._roles),
         )
 
     def _kind(self, name: str) -> str:

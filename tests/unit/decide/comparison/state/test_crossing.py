@@ -171,6 +171,8 @@ def test_sides_of_one_topic_are_swapped() -> None:
     unnamed = [join(*sides, called="KSTREAM-FILTER-0000000001") for sides in (("this", "other"), ("other", "this"))]
     assert crossed_sides(compared(*unnamed)) == both
     assert crossed_sides(compared(join("this", "other"), join("this", "other", called="newest"))) == {}
+    # With another name for the operator its place alone shows the side.
+    assert crossed_sides(compared(join("this", "other"), join("other", "this", called="newest"))) == both
 
 
 def test_sides_are_swapped_behind_a_new_operator() -> None:
