@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
 
@@ -128,7 +128,7 @@ class SuppressionEntry(FleetModel):
     time_limit_ms: Milliseconds | None = Field(default=None, description="for until_time_limit; 0 disables it")
     max_records: Positive | None = Field(default=None, description="maxRecords of its buffer; null: no limit")
     max_bytes: Positive | None = Field(default=None, description="maxBytes of its buffer; null: no limit")
-    when_full: Literal["shut_down", "emit_early"] | None = Field(default=None, description="what a full buffer does")
+    when_full: model.WhenFull | None = Field(default=None, description="what a full buffer does")
     value_serde: SerdeEntry | None = Field(default=None, description="serde of the results that it holds back")
     keys: Positive | None = Field(default=None, description="different keys an instance sees while results are held")
     key_bytes: Positive | None = Field(default=None, description="average size of a key, serialized")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from kstreams_runbooks.decide.change.answer import ChangePlan, change_plan
 from kstreams_runbooks.decide.change.buffers import NewLimits, new_limits
+from kstreams_runbooks.decide.change.contradicted import contradicted
 from kstreams_runbooks.decide.change.cures import Cure, Runbooks, cures
 from kstreams_runbooks.decide.change.effects import Effect, effects
 from kstreams_runbooks.decide.change.library import library_findings
@@ -73,7 +74,7 @@ def read_change(
     def fired_with(other: Compared) -> Fired:
         by_rows = fired(subjects(other, catalogue), rules)
         return Fired(
-            (*by_rows.findings, *of_library.findings, *of_settings.findings),
+            (*by_rows.findings, *of_library.findings, *of_settings.findings, *contradicted(other)),
             (*by_rows.undecided, *of_library.undecided),
         )
 

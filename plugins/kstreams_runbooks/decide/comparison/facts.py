@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from kstreams_runbooks.model.times import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from kstreams_runbooks.model.topology.change import Fact, Undeclared
-from kstreams_runbooks.model.topology.declaration import DeclaredStore, DeclaredTopic, Window
+from kstreams_runbooks.model.topology.declaration import DeclaredStore, DeclaredTopic, Serde, Window
 
 _T = TypeVar("_T")
 ToDeclare = dict[str, tuple[Undeclared, ...]]
@@ -78,7 +78,8 @@ def of_serdes(facts: dict[str, Fact], asked: ToDeclare) -> tuple[bool | None, tu
 
 def _reads_old(old: DeclaredStore | DeclaredTopic, new: DeclaredStore | DeclaredTopic) -> bool:
     """Whether the new serdes read what the old ones wrote; a key is looked up by its bytes, which must not change."""
-    return old.key_serde == new.key_serde and new.value_serde is not None and new.value_serde.takes(old.value_serde)
+    same_keys = changed(old.key_serde, new.key_serde) is False or (old.key_serde is None and new.key_serde is None)
+    return same_keys and new.value_serde is not None and new.value_serde.takes(old.value_serde)
 
 
 def until(before: DeclaredStore | None, after: DeclaredStore | None) -> str:
@@ -107,8 +108,10 @@ def duration(milliseconds: int) -> str:
 
 
 def changed(old: object, new: object) -> bool | None:
-    """Whether two declared values differ, None if one of them is not declared."""
-    return None if old is None or new is None else old != new
+    """Whether two known values differ, None if one of them is not known, or if code alone cannot compare them."""
+    if old is None or new is None:
+        return None
+    return new.differs(old) if isinstance(old, Serde) and isinstance(new, Serde) else old != new
 
 
 def either(*facts: Fact) -> bool | None:
@@ -140,11 +143,19 @@ def _compared(where: str, field: str, old: object, new: object) -> tuple[bool | 
 
 
 def _kept_in(old: DeclaredStore, new: DeclaredStore) -> tuple[int | None, int | None]:
-    """The retention of both; without one on either side it follows the window, which has rules of its own."""
+    """The retention of both; if it follows the window on both sides, the window has rules of its own."""
     kept = kept_ms(old), kept_ms(new)
-    if old.retention_ms is None and new.retention_ms is None and None not in kept:
+    if _follows_window(old) and _follows_window(new) and None not in kept:
         return 0, 0
     return kept
+
+
+def _follows_window(store: DeclaredStore) -> bool:
+    """Whether the library computes the retention: none is declared, or the one that was read is what it computes."""
+    window = store.window
+    if store.retention_ms is None or window is None:
+        return store.retention_ms is None
+    return store.retention_ms in {window.size_ms + window.grace_ms, 2 * window.size_ms + window.grace_ms}
 
 
 def kept_ms(store: DeclaredStore) -> int | None:

@@ -67,7 +67,7 @@ def unversioned(topology: Topology, declared: Declaration) -> tuple[Finding, ...
             _VERSIONED,
         )
         for what, name, serde in serdes
-        if serde is not None and serde.schema_version is None
+        if serde is not None and serde.schema_version is None and not serde.is_class
     )
 
 

@@ -1,7 +1,7 @@
-"""An application's declaration of facts that a topology description omits: windows, keys, serdes, suppressions.
+"""The facts of an application that a topology description omits: windows, keys, serdes, suppressions.
 
-No field has a default in place of a fact: an undeclared fact is unknown, and decisions that depend on it are
-inconclusive.
+A person declares them, or they are read from the built program (docs/facts.md). No field has a default in place of a
+fact: a fact that is not known stays unknown, and decisions that depend on it are inconclusive.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,10 @@ StoreKind = Literal["key_value", "window", "session", "join", "versioned"]
 WindowKind = Literal["tumbling", "hopping", "sliding", "session", "join"]
 Emit = Literal["on_window_update", "on_window_close"]
 SuppressMode = Literal["until_window_closes", "until_time_limit"]
+WhenFull = Literal["shut_down", "emit_early"]
 Join = Literal["inner", "left", "outer"]
+# What an operator does with the records of its store, as far as code shows it; none: it keeps them as they come.
+Aggregation = Literal["count", "reduce", "aggregate", "none"]
 # What no description shows of a store, and what a declaration may state to be as it was before.
 Unchanged = Literal["aggregate", "join", "logging"]
 
@@ -37,15 +40,26 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Serde:
-    """The format of bytes: a name, and the version of the schema that is written with them (None: no version)."""
+    """The format of bytes: a name, and the version of the schema that is written with them (None: no version).
+
+    `is_class`: the name is that of a class of the program, read from its code. Under an equal name it may write another
+    schema: only a declared name and version prove that a format is the same.
+    """
 
     name: str
     schema_version: int | None = None
     reads: frozenset[int] = field(default=frozenset(), compare=False)
+    is_class: bool = False
 
     def takes(self, other: "Serde | None") -> bool:
         """Whether it reads what another one wrote: the same one, or a declared version of its schema (`reads`)."""
-        return other is not None and (self == other or (self.name == other.name and other.schema_version in self.reads))
+        if other is None or self.is_class:
+            return False
+        return self == other or (self.name == other.name and other.schema_version in self.reads)
+
+    def differs(self, other: "Serde") -> bool | None:
+        """Whether another one writes other bytes, None if both are one class, which may write either."""
+        return None if self == other and self.is_class else self != other
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +67,8 @@ class DeclaredStore:
     """One store. `key` describes in words how its records are keyed.
 
     `ttl_ms` is the time after which a key is removed, `loss_acceptable` whether the owners accept to begin without its
-    content; `source_table` whether it is a table read straight from a topic.
+    content; `source_table` whether it is a table read straight from a topic. `aggregate` describes in words what
+    `aggregation` is by its code.
     """
 
     kind: StoreKind | None = None
@@ -68,6 +83,7 @@ class DeclaredStore:
     aggregate: str | None = None
     join: Join | None = None
     logging: bool | None = None
+    aggregation: Aggregation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +99,7 @@ class DeclaredSuppression:
     time_limit_ms: int | None = None
     max_records: int | None = None
     max_bytes: int | None = None
-    when_full: Literal["shut_down", "emit_early"] | None = None
+    when_full: WhenFull | None = None
     value_serde: Serde | None = None
     keys: int | None = None
     key_bytes: int | None = None
@@ -126,12 +142,23 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
+class Contradiction:
+    """A field (`stores.orders.window.size_ms`) that a person declared and that was read as another value."""
+
+    where: str
+    declared: str
+    read: str
+
+
+@dataclass(frozen=True, slots=True)
 class Declaration:
-    """An application's whole declaration of one version, by the names in its topology.
+    """All facts of one version, by the names in its topology.
 
     `config` are its settings (None: not given), `library` its Kafka Streams release, `auto_create_topics` the broker's
     auto.create.topics.enable. `unchanged` are fields that no store changes from the version before to this one.
-    `instances` is their number in the fleet entry (None: not read from one).
+    `instances` is their number in the fleet entry (None: not read from one). `not_read` has the reason for each field
+    that the reader of the program could not read; `contradictions` are declared fields that it read as other values,
+    which replace them.
     """
 
     stores: Mapping[str, DeclaredStore] = field(default_factory=dict)
@@ -143,6 +170,8 @@ class Declaration:
     memory: Memory | None = None
     unchanged: frozenset[Unchanged] = frozenset()
     instances: int | None = None
+    not_read: Mapping[str, str] = field(default_factory=dict, compare=False)
+    contradictions: tuple[Contradiction, ...] = field(default=(), compare=False)
 
     @property
     def instance_count(self) -> int | None:
@@ -150,6 +179,18 @@ class Declaration:
         if self.instances is not None or self.memory is None:
             return self.instances
         return self.memory.instances
+
+
+@dataclass(frozen=True, slots=True)
+class TopologyFacts:
+    """What was read from a built program: the text of its description (None: not read), and its facts.
+
+    `lines` are all facts of the document, also those that decide nothing: `stores.orders.caching: true`, sorted.
+    """
+
+    text: str | None
+    read: Declaration
+    lines: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,7 +104,7 @@ def declare_commands(given: Mapping[str, Any], plan: Mapping[str, Any]) -> Itera
         known += [f"--{option}-declaration", str(declared)] if declared else []
     for side, option in (("old", "from"), ("new", "to")):
         declared = given.get(f"{option}_declaration")
-        target = str(declared) if declared else str(PurePath(_file(given, option)).with_suffix(".yaml"))
+        target = str(declared or _declaration_of(_file(given, option)))
         if side in sides:
             command = pasted(("kstreams-runbooks", "declare", *topologies, *known, "--side", side))
             yield from (f"add the lines that this prints to {target}:", command) if declared else ()
@@ -122,6 +122,12 @@ def _file(given: Mapping[str, Any], option: str) -> str:
     """The path of a description; a name in place of stdin."""
     path = str(given[f"{option}_topology"])
     return path if path != "-" else {"from": "before.txt", "to": "after.txt"}[option]
+
+
+def _declaration_of(topology: str) -> PurePath:
+    """A name for the declaration next to a description, or next to facts, which are YAML as well."""
+    path = PurePath(topology)
+    return path.with_suffix(".declaration.yaml" if path.suffix in {".yaml", ".yml"} else ".yaml")
 
 
 def _listed(fields: Iterable[str]) -> str:

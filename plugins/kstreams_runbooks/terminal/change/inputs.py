@@ -10,12 +10,14 @@ from typing import Any
 from kstreams_runbooks.decide.change.reading import ChangeReading, read_change
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.contradictions import check_declaration
+from kstreams_runbooks.decide.topology.code_facts import is_facts, merged
+from kstreams_runbooks.decide.topology.lines import lines
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.documents.text import read_stream, read_text
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.settings import SettingCatalogue
-from kstreams_runbooks.model.topology.declaration import Declaration
+from kstreams_runbooks.model.topology.declaration import Declaration, TopologyFacts
 from kstreams_runbooks.model.topology.topology import Topology
 from kstreams_runbooks.rules import release_settings, topology_change_rules, upgrade_path_rules
 
@@ -41,32 +43,77 @@ class BothSides:
     compared: Compared
 
 
+@dataclass(frozen=True, slots=True)
+class GivenTopology:
+    """A topology with its text, and its facts if the file has them."""
+
+    source: str
+    text: str
+    topology: Topology
+    facts: TopologyFacts | None = None
+
+
 def read_topology(path: Path) -> Topology:
-    """The topology in a file (- for stdin)."""
+    """The topology in a file of either kind (- for stdin)."""
+    return read_given(path).topology
+
+
+def read_given(path: Path) -> GivenTopology:
+    """What a file has (- for stdin): the text of Topology#describe, or facts, which have that text too."""
     name = "stdin" if str(path) == "-" else str(path)
     try:
         text = read_stream(sys.stdin.buffer) if name == "stdin" else read_text(path)
     except BadInput as error:
-        raise BadInput(f"{name}: {error} (expected the text of Topology#describe)") from None
+        raise BadInput(f"{name}: {error} (expected the text of Topology#describe, or topology facts)") from None
+    facts = None
+    if is_facts(text):
+        from kstreams_runbooks.fleet.topology_facts import read_facts
+
+        facts = read_facts(text, name)
+        text = _description(facts, name)
     try:
-        return parse_topology(text)
+        return GivenTopology(name, text, parse_topology(text), facts)
     except BadInput as error:
         raise BadInput(f"{name}: {error}") from None
 
 
+def kept_lines(old: GivenTopology, new: GivenTopology) -> tuple[list[str], list[str]]:
+    """Both as lines to compare: their facts too if both have them, one line each; equal for equal topologies."""
+    both = old.facts is not None and new.facts is not None
+    found = [[*lines(one.topology), *(one.facts.lines if both and one.facts else ())] for one in (old, new)]
+    return found[0], found[1]
+
+
+def _description(facts: TopologyFacts, source: str) -> str:
+    if facts.text is None:
+        reason = facts.read.not_read.get("topology", "the document has no `topology`")
+        raise BadInput(f"{source}: the topology was not read: {reason}; give the text of Topology#describe instead")
+    return facts.text
+
+
 def read_side(given: SideFiles) -> Side:
-    """One side with everything that was given for it; BadInput if two of its files contradict each other."""
-    topology = read_topology(given.topology)
+    """One side with everything that was given for it; BadInput if two of its files contradict each other.
+
+    Facts win over the declaration, and the side has the contradictions.
+    """
+    return side_of(read_given(given.topology), given)
+
+
+def side_of(described: GivenTopology, given: SideFiles) -> Side:
+    """The same with the topology read already."""
     declared = _declaration(given.declaration)
+    if described.facts is not None:
+        declared = merged(described.facts.read, None if given.declaration is None else declared)
+    known = "the declaration" if described.facts is None else described.source
     if given.config is not None:
-        declared = replace(declared, config=_merged(declared.config or {}, given.config))
+        declared = replace(declared, config=_merged(declared.config or {}, given.config, known))
     if given.library is not None:
-        declared = replace(declared, library=_library(declared.library, given.library))
-    side = Side(topology, declared)
+        declared = replace(declared, library=_library(declared.library, given.library, known))
+    side = Side(described.topology, declared)
     try:
         check_declaration(side)
     except BadInput as error:
-        raise BadInput(f"{given.declaration}: {error}") from None
+        raise BadInput(f"{given.declaration or described.source}: {error}") from None
     return side
 
 
@@ -97,10 +144,12 @@ def _declaration(path: Path | None) -> Declaration:
         return Declaration()
     from kstreams_runbooks.fleet.topology_declaration import read_topology_declaration
 
+    if is_facts(read_text(path)):
+        raise BadInput(f"{path}: these are topology facts (expected a declaration); give them as the topology")
     return read_topology_declaration(path)
 
 
-def _merged(declared: Mapping[str, str], path: Path) -> dict[str, str]:
+def _merged(declared: Mapping[str, str], path: Path, known: str) -> dict[str, str]:
     from kstreams_runbooks.properties import parse
 
     try:
@@ -113,14 +162,12 @@ def _merged(declared: Mapping[str, str], path: Path) -> dict[str, str]:
         )
     for key in sorted(declared.keys() & given.keys()):
         if declared[key] != given[key]:
-            raise BadInput(
-                f"{path}: {key} is {given[key]}, and {declared[key]} in the declaration; correct one of them"
-            )
+            raise BadInput(f"{path}: {key} is {given[key]}, and {declared[key]} in {known}; correct one of them")
     return {**declared, **given}
 
 
-def _library(declared: Release | None, given: str) -> Release:
+def _library(declared: Release | None, given: str, known: str) -> Release:
     release = Release.parse(given)
     if declared is not None and declared != release:
-        raise BadInput(f"version {given}: the declaration has library {declared}; give the declaration of {given}")
+        raise BadInput(f"version {given}: {known} has library {declared}; give that of {given}")
     return release

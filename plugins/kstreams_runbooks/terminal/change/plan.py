@@ -52,9 +52,19 @@ def _explain(context: click.Context, _: click.Parameter, rule: str | None) -> No
     "--to-declaration new.yaml",
 )
 @click.option(
-    "--from-topology", type=_TEXT, required=True, metavar="FILE", help="Topology#describe of the old version."
+    "--from-topology",
+    type=_TEXT,
+    required=True,
+    metavar="FILE",
+    help="Topology#describe of the old version, or its facts.",
 )
-@click.option("--to-topology", type=_TEXT, required=True, metavar="FILE", help="Topology#describe of the new version.")
+@click.option(
+    "--to-topology",
+    type=_TEXT,
+    required=True,
+    metavar="FILE",
+    help="Topology#describe of the new version, or its facts.",
+)
 @click.option(
     "--explain",
     metavar="RULE",
@@ -73,6 +83,9 @@ def _explain(context: click.Context, _: click.Parameter, rule: str | None) -> No
 @_format
 def plan_command(form: str, application: str | None, **given: Any) -> None:
     """Show what follows from a change, and its runbook, from two descriptions and their declarations.
+
+    Topology facts (docs/facts.md) take the place of a description, of its settings and release, and of most of a
+    declaration.
 
     With --application it reads the cluster as well, and stderr reports each topic that is missing or does not fit: exit
     code 1, or 3 if that is unknown. Suppress buffers are compared with their new limits.
@@ -101,41 +114,47 @@ def _worse(code: int, topics: Verdict) -> int:
 
 def _on_cluster(application: str, given: dict[str, Any]) -> tuple[Verdict, ChangeFigures]:
     """Judge the new version against the cluster; its files are read as the plan reads them."""
-    from kstreams_runbooks.documents.text import read_text
     from kstreams_runbooks.model.topology.declaration import Described
-    from kstreams_runbooks.terminal.change.inputs import SideFiles, read_side
+    from kstreams_runbooks.terminal.change.inputs import SideFiles, read_given, side_of
     from kstreams_runbooks.terminal.logs import log_to_stderr
     from kstreams_runbooks.watch.planned_topics import judged_on_cluster
 
     path = given["to_topology"]
     if str(path) == "-":
         raise BadInput("stdin: can be read only once; with --application give --to-topology as a file")
-    side = read_side(SideFiles(path, given["to_declaration"], given["to_config"], given["to_version"]))
+    described = read_given(path)
+    side = side_of(described, SideFiles(path, given["to_declaration"], given["to_config"], given["to_version"]))
     log_to_stderr()
-    return judged_on_cluster(application, Described("", "", str(path), read_text(path), side.declared))
+    return judged_on_cluster(application, Described("", "", str(path), described.text, side.declared))
 
 
 @click.command(
     "verify",
     epilog="Example: kstreams-runbooks verify --expected src/test/resources/topology.txt --actual target/topology.txt",
 )
-@click.option("--expected", type=_TEXT, required=True, metavar="FILE", help="Topology#describe that is kept.")
-@click.option("--actual", type=_TEXT, required=True, metavar="FILE", help="Topology#describe of the present code.")
+@click.option("--expected", type=_TEXT, required=True, metavar="FILE", help="Topology#describe that is kept, or facts.")
+@click.option(
+    "--actual", type=_TEXT, required=True, metavar="FILE", help="Topology#describe of the present code, or facts."
+)
 @side_options
 @_format
 def verify_command(expected: Path, actual: Path, form: str, **given: Any) -> None:
     """Compare the present topology with the kept one, for the CI of an application; print the plan if they differ.
 
-    The order of lines and the class of a lambda are not a change. Exit codes: 0 the same, 1 a change, 2 bad input.
+    The order of lines and the class of a lambda are not a change. If both files are topology facts, every fact is
+    compared, such as windows. Exit codes: 0 the same, 1 a change, 2 bad input.
     """
     from difflib import unified_diff
 
-    from kstreams_runbooks.decide.topology.lines import lines
-    from kstreams_runbooks.terminal.change.inputs import read_topology
+    from kstreams_runbooks.terminal.change.inputs import kept_lines, read_given
 
-    old, new = read_topology(expected), read_topology(actual)
-    difference = list(unified_diff(lines(old), lines(new), str(expected), str(actual), lineterm="", n=1))
-    if old == new:
+    old, new = read_given(expected), read_given(actual)
+    if (old.facts is None) != (new.facts is None):
+        lacking = old if old.facts is None else new
+        click.echo(f"{lacking.source}: has no topology facts: only the two descriptions are compared", err=True)
+    kept, present = kept_lines(old, new)
+    difference = list(unified_diff(kept, present, str(expected), str(actual), lineterm="", n=1))
+    if not difference:
         click.echo(
             json.dumps({"schema_version": 1, "same": True, "diff": []})
             if form == "json"

@@ -24,7 +24,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path, allow_dash=True)
 @click.option("--declaration", type=_FILE, metavar="FILE", help="Its declaration: value formats are checked as well.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def lint_command(topology: Path, optimization: str | None, declaration: Path | None, form: str) -> None:
-    """List the names in TOPOLOGY (the text of Topology#describe, - for stdin) that a change can shift.
+    """List the names in TOPOLOGY (the text of Topology#describe or its facts, - for stdin) that a change can shift.
 
     With --declaration it also lists the value formats of stores and topics that have no version, and whether there are
     more stream threads than tasks.
@@ -62,7 +62,7 @@ def lint_command(topology: Path, optimization: str | None, declaration: Path | N
 @click.argument("topology", type=_FILE)
 @click.option("--compare", "other", type=_FILE, metavar="NEW", help="Another description; changes are marked.")
 def diagram_command(topology: Path, other: Path | None) -> None:
-    """Print TOPOLOGY (the text of Topology#describe, - for stdin) as Mermaid text.
+    """Print TOPOLOGY (the text of Topology#describe or its facts, - for stdin) as Mermaid text.
 
     Subtopologies are groups; stores, internal topics and topics of others look different. With --compare additions are
     green, removals are red, and a part that is only renamed has both colours.
@@ -79,12 +79,12 @@ def diagram_command(topology: Path, other: Path | None) -> None:
     "declare", epilog="Example: kstreams-runbooks declare topology.txt > config/applications/orders/4.3.1.yaml"
 )
 @click.argument("topology", type=_FILE, required=False)
-@click.option("--from-topology", type=_FILE, metavar="FILE", help="Topology#describe of the old version.")
-@click.option("--to-topology", type=_FILE, metavar="FILE", help="Topology#describe of the new version.")
+@click.option("--from-topology", type=_FILE, metavar="FILE", help="Topology#describe of the old version, or its facts.")
+@click.option("--to-topology", type=_FILE, metavar="FILE", help="Topology#describe of the new version, or its facts.")
 @side_options
 @click.option("--side", type=click.Choice(["old", "new"]), help="Print one version's file alone.")
 def declare_command(topology: Path | None, side: str | None, **given: Any) -> None:
-    """Print what TOPOLOGY (the text of Topology#describe, - for stdin) leaves out, as a YAML file to fill in.
+    """Print what TOPOLOGY (the text of Topology#describe or its facts, - for stdin) leaves out, as a YAML file to fill in.
 
     With --from-topology and --to-topology it prints only the fields on which the plan of that change depends, without
     those that a given declaration has. `plan` takes the files with --from-declaration and --to-declaration.

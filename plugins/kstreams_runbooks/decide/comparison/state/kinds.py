@@ -92,7 +92,16 @@ def fed_by(side: Side, store: str) -> str:
 
 
 def _aggregate_changed(compared: Compared, name: str, was: str, old: DeclaredStore, new: DeclaredStore) -> bool | None:
-    """By what is declared, else by names that the library generated; a chosen name hides the operator."""
+    """By the code if it was read, then by what is declared, then by names that the library generated.
+
+    Two counts are the same, and so are two operators that keep records as they come. An aggregate may do what a count
+    or a reduce did before: its function is not read.
+    """
+    kinds = {old.aggregation, new.aggregation}
+    if kinds in ({"count"}, {_NONE}):
+        return False
+    if None not in kinds and len(kinds) > 1 and (_NONE in kinds or "aggregate" not in kinds):
+        return True
     if (told := changed(old.aggregate, new.aggregate)) is not None:
         return told
     shown = {_shown(compared.before, was), _shown(compared.after, name)}

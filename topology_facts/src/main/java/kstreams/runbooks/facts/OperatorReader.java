@@ -119,12 +119,16 @@ final class OperatorReader {
         }
     }
 
-    /** The facts of the store that a node fills: aggregate, join, source_table and window. */
+    /** The facts of the store that a node fills: aggregate, aggregation, join, source_table and window. */
     void readStore(Facts store, Program.Node node) {
         Role role = role(node);
         store.read("source_table", () -> role == Role.SOURCE_TABLE && isSourceTable(node));
         store.read("join", () -> role == Role.TABLE_JOIN ? join(node) : foreignKeyJoin(node));
         store.read("aggregate", () -> aggregate(node));
+        store.read("aggregation", () -> {
+            boolean aggregates = role == Role.AGGREGATE || role == Role.REDUCE;
+            return aggregates ? aggregation(node).get("kind") : "none";
+        });
         if (role == Role.AGGREGATE && Peek.has(node.code, "windows")) {
             try {
                 windows.read(store, Peek.field(node.code, "windows"), node.code);

@@ -274,6 +274,7 @@ final class StoreReader {
         } else if (inner) {
             store.read("source_table", () -> false);
             store.read("aggregate", () -> "none");
+            store.read("aggregation", () -> "none");
             store.read("join", () -> operators.joinOfSubscriptions(name));
         } else {
             String hidden = program.wrapper == null

@@ -47,6 +47,7 @@ public final class TopologyFacts {
         TopicReader topics = new TopicReader(program, serdes);
         SuppressionReader suppressions = new SuppressionReader(program, serdes);
         facts.read("library", program.library::release);
+        facts.read("topology", () -> String.valueOf(Peek.call(program.builder, "describe")));
         if (properties == null) {
             facts.notRead("config", "no settings were given; give them");
         } else {

@@ -3,11 +3,17 @@ package kstreams.runbooks.facts;
 import java.util.Collection;
 import java.util.Map;
 
-/** Writes maps, lists, text, numbers and flags as YAML. Text is quoted as in JSON: no text can become another type. */
+/**
+ * Writes maps, lists, text, numbers and flags as YAML. Text is quoted as in JSON: no text can become another type. Text
+ * of several lines is a literal block, and what is inside a subject is on one line.
+ */
 final class Yaml {
     private static final String PLAIN = "[a-z][a-z_]*";
     // Words that YAML 1.1 reads as a flag or as null.
     private static final String OTHER_TYPE = "true|false|null|yes|no|on|off|y|n";
+    private static final String LINES = "[!-~][ -~]*\n[ -~\n]*";
+    // The document has sections, a section has subjects, a subject has facts.
+    private static final int FACT = 2;
     private final StringBuilder text = new StringBuilder();
 
     private Yaml() {}
@@ -29,7 +35,7 @@ final class Yaml {
     }
 
     private void value(Object value, int depth) {
-        if (value instanceof Map && !((Map<?, ?>) value).isEmpty()) {
+        if (depth < FACT && value instanceof Map && !((Map<?, ?>) value).isEmpty()) {
             text.append('\n');
             block((Map<?, ?>) value, depth + 1);
         } else if (depth == 0 && value instanceof Collection && !((Collection<?>) value).isEmpty()) {
@@ -39,10 +45,19 @@ final class Yaml {
                 flow(item);
                 text.append('\n');
             }
+        } else if (depth == 0 && value instanceof String && ((String) value).matches(LINES)) {
+            literal((String) value);
         } else {
             text.append(' ');
             flow(value);
             text.append('\n');
+        }
+    }
+
+    private void literal(String lines) {
+        text.append(" |\n");
+        for (String line : lines.trim().split("\n")) {
+            text.append(line.isEmpty() ? "" : "  ").append(line).append('\n');
         }
     }
 

@@ -1,0 +1,190 @@
+"""The facts of a built program, as topology-facts.jar prints them (docs/facts.md): a YAML document."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Annotated, Any, Final
+
+from pydantic import BeforeValidator, ConfigDict, Field, ValidationError
+
+from kstreams_runbooks.documents.yaml_document import yaml_document
+from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.fleet.problems import explained, shown
+from kstreams_runbooks.fleet.values import FleetModel
+from kstreams_runbooks.model.releases.release import Release
+from kstreams_runbooks.model.topology import declaration as model
+
+FORMAT: Final = 1
+# Parts of the document without facts of the program: the description has lines of its own.
+_OTHER_PARTS = ("facts", "topology", "not_read")
+
+
+class _Part(FleetModel):
+    """A part of the document. A later jar may read more facts of the same format: they are left out."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", str_strip_whitespace=False)
+
+
+class _Serde(_Part):
+    name: str
+    schema_version: int | None = None
+
+    def read(self) -> model.Serde:
+        """A format of Kafka has the fact that it has no version. A class of the program has no such fact."""
+        return model.Serde(self.name, self.schema_version, is_class="schema_version" not in self.model_fields_set)
+
+
+class _Window(_Part):
+    kind: model.WindowKind
+    size_ms: int = Field(ge=0)
+    grace_ms: int = Field(ge=0)
+    advance_ms: int | None = None
+    grace_given: bool = True
+    emit: model.Emit = "on_window_update"
+
+
+def _whole(value: Any) -> Any:
+    """A window, None unless its kind, size and grace were read."""
+    whole = isinstance(value, Mapping) and {"kind", "size_ms", "grace_ms"} <= value.keys()
+    return value if whole or not isinstance(value, Mapping) else None
+
+
+class _Store(_Part):
+    kind: model.StoreKind | None = None
+    window: Annotated[_Window | None, BeforeValidator(_whole)] = None
+    retention_ms: int | None = None
+    key_serde: _Serde | None = None
+    value_serde: _Serde | None = None
+    source_table: bool | None = None
+    aggregate: str | None = None
+    join: model.Join | None = None
+    logging: bool | None = None
+    aggregation: model.Aggregation | None = None
+
+
+class _Suppression(_Part):
+    mode: model.SuppressMode | None = None
+    time_limit_ms: int | None = None
+    max_records: int | None = None
+    max_bytes: int | None = None
+    when_full: model.WhenFull | None = None
+    value_serde: _Serde | None = None
+    logging: bool | None = None
+
+
+class _Topic(_Part):
+    partitions: int | None = None
+    key_serde: _Serde | None = None
+    value_serde: _Serde | None = None
+    joined_with: tuple[str, ...] | None = None
+
+
+class _NotRead(_Part):
+    fact: tuple[str, ...]
+    reason: str
+
+
+class _Document(_Part):
+    """The whole; sections are absent if the topology was not read."""
+
+    facts: int
+    library: str | None = None
+    topology: str | None = None
+    config: dict[str, str] | None = None
+    stores: dict[str, _Store] = Field(default_factory=dict)
+    suppressions: dict[str, _Suppression] = Field(default_factory=dict)
+    topics: dict[str, _Topic] = Field(default_factory=dict)
+    not_read: tuple[_NotRead, ...]
+
+
+def read_facts(text: str, source: str) -> model.TopologyFacts:
+    """The facts in a document, which comes from `source` (a file, or an instance).
+
+    BadInput in one sentence for a text that is not valid YAML or not such a document, for a format that is not known,
+    and for a fact that has another type than the jar writes.
+    """
+    try:
+        written = _written(text)
+        return replace(_read(_Document.model_validate(written)), lines=tuple(sorted(_lines(written))))
+    except ValidationError as error:
+        raise BadInput(f"{source}: {explained(error, _Document, written)} (print the facts again)") from None
+    except BadInput as error:
+        raise BadInput(f"{source}: {error}") from None
+
+
+def _written(text: str) -> dict[str, Any]:
+    written = yaml_document(text)
+    if not isinstance(written, dict) or "facts" not in written:
+        raise BadInput("is not a document of topology facts (expected `facts: 1`); print it with topology-facts.jar")
+    if written["facts"] != FORMAT or isinstance(written["facts"], bool):
+        raise BadInput(
+            f"facts: {shown(written['facts'])} is a format that is not known (expected {FORMAT}); print the facts "
+            "with the topology-facts.jar of this release of kstreams-runbooks"
+        )
+    return written
+
+
+def _read(document: _Document) -> model.TopologyFacts:
+    not_read = {".".join(entry.fact): entry.reason for entry in document.not_read}
+    unread = {entry.fact for entry in document.not_read}
+    library = document.library
+    if library is not None and not Release.known(library):
+        not_read["library"] = f"{library[:40]} is not a release of Apache Kafka; give the release that it is made of"
+        library = None
+    # A suppression without one of its facts would have a limit that the program may not set.
+    limits = {"mode", "time_limit_ms", "max_records", "max_bytes", "when_full"}
+    return model.TopologyFacts(
+        document.topology,
+        model.Declaration(
+            stores={name: _store(name, one, unread) for name, one in document.stores.items()},
+            suppressions={
+                name: _suppression(one) for name, one in document.suppressions.items() if limits <= one.model_fields_set
+            },
+            topics={name: _topic(one) for name, one in document.topics.items()},
+            config=document.config,
+            library=None if library is None else Release.parse(library),
+            not_read=not_read,
+        ),
+    )
+
+
+def _lines(written: Mapping[str, Any], path: str = "") -> Iterator[str]:
+    for name, value in written.items():
+        if not path and name in _OTHER_PARTS:
+            continue
+        where = f"{path}{name}"
+        if isinstance(value, Mapping) and value:
+            yield from _lines(value, f"{where}.")
+        else:
+            yield f"{where}: {json.dumps(value, default=str)}"
+
+
+def _store(name: str, store: _Store, unread: set[tuple[str, ...]]) -> model.DeclaredStore:
+    plain = store.model_dump(exclude={"window", "key_serde", "value_serde", "aggregation"})
+    # A window with a part that was not read is not known: no part of it has a default.
+    whole = store.window is not None and not any(fact[:3] == ("stores", name, "window") for fact in unread)
+    return model.DeclaredStore(
+        **plain,
+        window=model.Window(**store.window.model_dump()) if whole and store.window else None,
+        key_serde=_serde(store.key_serde),
+        value_serde=_serde(store.value_serde),
+        aggregation=store.aggregation,
+    )
+
+
+def _suppression(one: _Suppression) -> model.DeclaredSuppression:
+    plain = one.model_dump(exclude={"value_serde"})
+    return model.DeclaredSuppression(**plain, value_serde=_serde(one.value_serde))
+
+
+def _topic(one: _Topic) -> model.DeclaredTopic:
+    return model.DeclaredTopic(
+        partitions=one.partitions,
+        key_serde=_serde(one.key_serde),
+        value_serde=_serde(one.value_serde),
+        joined_with=None if one.joined_with is None else frozenset(one.joined_with),
+    )
+
+
+def _serde(serde: _Serde | None) -> model.Serde | None:
+    return None if serde is None else serde.read()

@@ -1,0 +1,130 @@
+"""A document of topology facts as values; bad documents in one sentence."""
+
+import pytest
+from kstreams_runbooks.decide.topology.code_facts import is_facts
+from kstreams_runbooks.decide.topology.text import parse_topology
+from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.fleet.topology_facts import read_facts
+from kstreams_runbooks.model.releases.release import Release
+from kstreams_runbooks.model.topology.declaration import Serde, TopologyFacts, Window
+from world.facts import COUNTED
+
+
+def _facts(*changes: tuple[str, str]) -> TopologyFacts:
+    text = COUNTED
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    return read_facts(text, "old.yaml")
+
+
+def test_facts_are_those_of_a_declaration() -> None:
+    """Stores, suppressions, topics, settings and release, in the words of declarations."""
+    read = _facts().read
+    store = read.stores["readings-store"]
+    assert (store.kind, store.aggregate, store.aggregation, store.logging) == ("window", "count", "count", True)
+    assert store.window == Window("tumbling", 3_600_000, 300_000)
+    assert store.value_serde == Serde("long")
+    closed = read.suppressions["closed"]
+    assert (closed.mode, closed.max_records, closed.max_bytes, closed.when_full) == (
+        "until_window_closes",
+        1000,
+        None,
+        "shut_down",
+    )
+    assert read.topics["readings"].joined_with == frozenset()
+    assert (read.config, read.library) == ({"application.id": "app"}, Release("4.3.1"))
+
+
+def test_the_description_is_in_the_document() -> None:
+    """One file for each release is enough."""
+    text = _facts().text
+    assert text is not None
+    assert parse_topology(text).stores == {"readings-store", "closed-store"}
+
+
+def test_a_class_of_the_program_is_not_a_proof_of_its_format() -> None:
+    """It has no fact about a version of its schema; a format of Kafka has the fact that there is none."""
+    topics = _facts().read.topics
+    assert topics["readings"].value_serde == Serde("com.acme.Reading", is_class=True)
+    assert topics["reading-counts"].value_serde == Serde("long")
+
+
+def test_what_was_not_read_is_unknown_with_its_reason() -> None:
+    """By the path of the fact."""
+    read = _facts().read
+    assert read.topics["reading-counts"].key_serde is None
+    assert read.not_read["topics.reading-counts.key_serde"].startswith("the format is a lambda of App")
+    assert "sasl.jaas.config" not in (read.config or {})
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("size_ms: 3600000", "later: 1"),
+        ("not_read:\n", 'not_read:\n  - {fact: ["stores", "readings-store", "window", "emit"], reason: "x"}\n'),
+    ],
+)
+def test_a_window_with_a_part_that_was_not_read_is_unknown(old: str, new: str) -> None:
+    """A default in place of it would be a guess."""
+    assert _facts((old, new)).read.stores["readings-store"].window is None
+
+
+def test_a_suppression_with_a_limit_that_was_not_read_is_unknown() -> None:
+    """A limit that is absent is not the same as no limit."""
+    assert _facts(("    max_bytes: null\n", "")).read.suppressions == {}
+
+
+def test_a_release_of_a_vendor_is_not_read() -> None:
+    """Its rules are those of the release of Apache Kafka that it is made of, which a person knows."""
+    read = _facts(('library: "4.3.1"', 'library: "7.6.0-ccs"')).read
+    assert read.library is None
+    assert read.not_read["library"].startswith("7.6.0-ccs is not a release of Apache Kafka")
+
+
+def test_a_document_without_its_topology_has_the_reason() -> None:
+    """The agent writes it for an application that it cannot read."""
+    found = read_facts('facts: 1\nnot_read:\n  - {fact: ["topology"], reason: "two named topologies"}\n', "orders-1")
+    assert (found.text, found.read.not_read) == (None, {"topology": "two named topologies"})
+
+
+def test_facts_that_decide_nothing_have_a_line_too() -> None:
+    """For a comparison of two documents; the description has lines of its own."""
+    lines = _facts().lines
+    assert "stores.readings-store.caching: true" in lines
+    assert not any(line.startswith(("topology", "not_read", "facts")) for line in lines)
+
+
+def test_a_later_jar_may_read_more() -> None:
+    """A fact that is not known here is left out."""
+    assert _facts(("    caching: true\n", "    caching: true\n    tiered: yes\n")).read == _facts().read
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (COUNTED.replace("facts: 1", "facts: 2"), "old.yaml: facts: 2 is a format that is not known (expected 1)"),
+        (COUNTED.replace("facts: 1", "facts: true"), "old.yaml: facts: true is a format that is not known"),
+        ("facts:\n", "old.yaml: facts: null is a format that is not known"),
+        (COUNTED[:300] + "\n}", "old.yaml: "),
+        ("stores: {}\n", "old.yaml: is not a document of topology facts"),
+        ("- facts: 1\n", "old.yaml: is not a document of topology facts"),
+        ("facts: 1\n", "old.yaml: not_read is missing"),
+        (COUNTED.replace('kind: "window"', "kind: [1]"), "old.yaml: stores.readings-store.kind must be "),
+        (COUNTED.replace("max_records: 1000", 'max_records: "x"'), "old.yaml: suppressions.closed.max_records: "),
+    ],
+)
+def test_bad_documents_are_one_sentence(text: str, sentence: str) -> None:
+    """With the file, the place and what is expected."""
+    with pytest.raises(BadInput) as refused:
+        read_facts(text, "old.yaml")
+    assert str(refused.value).startswith(sentence)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_document_is_told_from_a_description_and_from_a_declaration() -> None:
+    """By its first key, which has the format, so that a later format is named."""
+    assert is_facts(COUNTED)
+    assert is_facts("# printed by topology-facts.jar\n\n---\nfacts: 9\n")
+    assert not is_facts("Topologies:\n   Sub-topology: 0\n")
+    assert not is_facts("library: 4.3.1\nfacts: 1\n")

@@ -1,0 +1,140 @@
+"""`plan`, `verify`, `lint`, `diagram` and `declare` on topology facts in place of descriptions."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from kstreams_runbooks.cli import cli
+from kstreams_runbooks.errors import BadInput
+from world.facts import COUNTED
+
+SMALLER = COUNTED.replace("size_ms: 3600000", "size_ms: 600000").replace(
+    "retention_ms: 3900000", "retention_ms: 900000"
+)
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
+
+
+def _files(folder: Path, before: str = COUNTED, after: str = SMALLER) -> tuple[str, ...]:
+    (folder / "old.facts.yaml").write_text(before, "utf-8")
+    (folder / "new.facts.yaml").write_text(after, "utf-8")
+    return (
+        "--from-topology",
+        str(folder / "old.facts.yaml"),
+        "--to-topology",
+        str(folder / "new.facts.yaml"),
+    )
+
+
+def _plan(folder: Path, *more: str | Path, before: str = COUNTED, after: str = SMALLER) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(run("plan", *_files(folder, before, after), *more, "--format", "json").stdout)
+    return found
+
+
+def _rules(plan: dict[str, Any]) -> set[tuple[str, str]]:
+    return {(one["id"], one["object"]) for one in plan["findings"]}
+
+
+def test_one_file_for_each_release_has_windows_settings_and_release(tmp_path: Path) -> None:
+    """The change of a window that no description shows, and nothing that is not compared."""
+    plan = _plan(tmp_path)
+    assert ("window-size-changed", "readings-store") in _rules(plan)
+    assert plan["not_compared"] == []
+
+
+def test_a_description_is_still_taken(tmp_path: Path) -> None:
+    """One side may have facts, and the other one its description."""
+    text = COUNTED.partition("topology: |\n")[2].partition("config:")[0]
+    plan = _plan(tmp_path, before="\n".join(line.removeprefix("  ") for line in text.splitlines()))
+    assert ("window-size-changed", "readings-store") not in _rules(plan)
+    assert any("stores.readings-store" in asked for one in plan["undecided"] for asked in one["declare"])
+
+
+def test_a_declaration_has_what_code_does_not_show_and_is_contradicted_by_name(tmp_path: Path) -> None:
+    """What was read wins."""
+    declared = tmp_path / "new.yaml"
+    declared.write_text(
+        "stores:\n  readings-store: {key: sensor, window: {kind: tumbling, size_ms: 3600000, grace_ms: 300000}}\n"
+        "config: {application.id: app}\n",
+        "utf-8",
+    )
+    plan = _plan(tmp_path, "--to-declaration", declared)
+    assert ("window-size-changed", "readings-store") in _rules(plan)
+    [one] = [one for one in plan["findings"] if one["id"] == "declaration-contradicted"]
+    assert (one["object"], one["severity"]) == ("stores.readings-store.window.size_ms", "info")
+    assert "the new version declares 3600000, and its program has 600000" in one["message"]
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "sentence"),
+    [
+        ("--from-version", "3.4.1", "version 3.4.1: {folder}/old.facts.yaml has library 4.3.1"),
+        ("--to-config", "application.id=other\n", "application.id is other, and app in {folder}/new.facts.yaml"),
+        ("--to-declaration", COUNTED, "these are topology facts (expected a declaration)"),
+    ],
+)
+def test_options_that_contradict_the_facts_are_bad_input(
+    tmp_path: Path, option: str, value: str, sentence: str
+) -> None:
+    """Both values are named."""
+    if "\n" in value:
+        file = tmp_path / "given.yaml"
+        file.write_text(value, "utf-8")
+        value = str(file)
+    result = run("plan", *_files(tmp_path), option, value)
+    assert isinstance(result.exception, BadInput)
+    assert sentence.format(folder=tmp_path) in str(result.exception)
+
+
+def test_facts_without_a_topology_say_why(tmp_path: Path) -> None:
+    """The reader's reason, and what to give instead."""
+    unread = 'facts: 1\nnot_read:\n  - {fact: ["topology"], reason: "two named topologies"}\n'
+    result = run("plan", *_files(tmp_path, before=unread))
+    assert isinstance(result.exception, BadInput)
+    assert "the topology was not read: two named topologies; give the text of Topology#describe" in str(
+        result.exception
+    )
+
+
+def test_verify_sees_a_changed_window(tmp_path: Path) -> None:
+    """The descriptions are equal: kept facts differ by a line."""
+    _files(tmp_path)
+    old, new = tmp_path / "old.facts.yaml", tmp_path / "new.facts.yaml"
+    changed = run("verify", "--expected", old, "--actual", new)
+    assert changed.exit_code == 1
+    assert "-stores.readings-store.window.size_ms: 3600000\n+stores.readings-store.window.size_ms: 600000" in (
+        changed.stdout
+    )
+    assert "window-size-changed" in changed.stdout
+    same = run("verify", "--expected", old, "--actual", old)
+    assert (same.exit_code, same.stdout) == (0, "the topology is the same\n")
+
+
+def test_verify_says_if_one_file_has_no_facts(tmp_path: Path) -> None:
+    """The two descriptions are compared, and no more."""
+    _files(tmp_path)
+    text = tmp_path / "kept.txt"
+    description = COUNTED.partition("topology: |\n")[2].partition("config:")[0]
+    text.write_text("\n".join(line.removeprefix("  ") for line in description.splitlines()), "utf-8")
+    result = run("verify", "--expected", text, "--actual", tmp_path / "new.facts.yaml")
+    assert result.exit_code == 0
+    assert f"{text}: has no topology facts: only the two descriptions are compared" in result.stderr
+
+
+def test_lint_and_diagram_take_facts(tmp_path: Path) -> None:
+    """Value formats are known without a declaration; those of the program's classes are not judged."""
+    _files(tmp_path)
+    linted = json.loads(run("lint", tmp_path / "old.facts.yaml", "--format", "json").stdout)
+    unversioned = {one["object"] for one in linted["findings"] if one["id"] == "format-version-missing"}
+    assert unversioned == {"readings-store", "reading-counts"}
+    assert "readings-store" in run("diagram", tmp_path / "old.facts.yaml").stdout
+
+
+def test_no_command_proposes_to_write_over_facts(tmp_path: Path) -> None:
+    """The declaration that is asked for gets another name."""
+    commands = _plan(tmp_path)["declare_with"]
+    assert any(line.endswith("> " + str(tmp_path / "old.facts.declaration.yaml")) for line in commands)
