@@ -68,7 +68,7 @@ class DeclaredStore:
 
     `ttl_ms` is the time after which a key is removed, `loss_acceptable` whether the owners accept to begin without its
     content; `source_table` whether it is a table read straight from a topic. `aggregate` describes in words what
-    `aggregation` is by its code.
+    `aggregation` is by its code. `history_retention_ms` is how long a versioned store keeps earlier values.
     """
 
     kind: StoreKind | None = None
@@ -84,6 +84,7 @@ class DeclaredStore:
     join: Join | None = None
     logging: bool | None = None
     aggregation: Aggregation | None = None
+    history_retention_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
