@@ -1,4 +1,4 @@
-"""Changes of programs of other domains (tests/apps/domains), each with the truth that was written before any plan of it.
+"""Changes of programs of other domains (tests/apps/domains), each with the truth that was written before its plan.
 
 The truth has the mildest runbook that loses nothing, and whether the built program shows it.
 """
@@ -11,12 +11,13 @@ from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import Any
 
 from kstreams_runbooks.decide.change.answer import MILD, MILDEST_FIRST
 from kstreams_runbooks.model.topology.change import ChangeRunbook
 from kstreams_runbooks.model.verdicts import Outcome
 from lab.settings import CHECKOUT
-from lab.topology_facts import class_path, java
+from lab.topology_facts import class_path, document, java
 
 _APP = CHECKOUT / "tests" / "apps" / "domains"
 _FOLDERS = {"3.4.1": ("main",), "4.3.1": ("main", "since-3.5")}
@@ -36,13 +37,17 @@ class Grade(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What a change needs: `least` is the mildest runbook that is right; `by_code` whether the program shows it."""
+    """What a change needs: `least` is the mildest runbook that is right; `by_code` whether the program shows it.
+
+    `changed` are fields of a declaration that the change touches and no code shows, as `stores.NAME.key`.
+    """
 
     pair: str
     domain: str
     change: str
     least: ChangeRunbook
     by_code: bool
+    changed: frozenset[str]
 
 
 @cache
@@ -50,7 +55,14 @@ def truths() -> dict[str, Truth]:
     """By pair."""
     rows = [json.loads(line) for line in (_APP / "truth.jsonl").read_text("utf-8").splitlines()]
     found = [
-        Truth(row["pair"], row["domain"], row["change"], row["milder_than_this_is_unsafe"], row["decidable_by_code"])
+        Truth(
+            row["pair"],
+            row["domain"],
+            row["change"],
+            row["milder_than_this_is_unsafe"],
+            row["decidable_by_code"],
+            frozenset(row.get("declared_as_changed", ())),
+        )
         for row in rows
     ]
     return {one.pair: one for one in found}
@@ -71,6 +83,31 @@ def built(release: str) -> Path:
     ran = java(f"{folder / 'classes'}:{classes}", "domains.Main", str(folder / "pairs"), *pairs)
     assert ran.returncode == 0, ran.stderr
     return folder / "pairs"
+
+
+def declared(pair: str, side: str, release: str) -> dict[str, Any]:
+    """What the developer of a pair declares of one side: what no code shows, as it is in truth.
+
+    That is the key of each store and topic, in words that change where the truth has it, how records become values, and
+    the format of each class of the program.
+    """
+    read = document((built(release) / pair / f"{side}.yaml").read_text("utf-8"))
+    changed = truths()[pair].changed
+
+    def words(where: str) -> str:
+        return side if where in changed else "the same"
+
+    found: dict[str, Any] = {"stores": {}, "topics": {}}
+    for section, entries in found.items():
+        for name, facts in read[section].items():
+            entries[name] = {"key": words(f"{section}.{name}.key")}
+            for field in ("key_serde", "value_serde"):
+                serde = facts.get(field) or {"name": "the same"}
+                if "schema_version" not in serde:
+                    entries[name][field] = {"name": serde["name"], "schema_version": 1}
+            if section == "stores" and "aggregate" not in facts:
+                entries[name]["aggregate"] = words(f"{section}.{name}.aggregate")
+    return found
 
 
 def grade(least: ChangeRunbook, verdict: Outcome, runbooks: Sequence[ChangeRunbook]) -> Grade:
