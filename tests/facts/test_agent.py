@@ -15,6 +15,10 @@ from typing import Any
 
 import pytest
 import yaml
+from kstreams_runbooks.model.readings.readings import StreamsReading
+from kstreams_runbooks.model.topology.facts import FactsReading
+from kstreams_runbooks.observe.application.facts import read_client_facts
+from kstreams_runbooks.observe.application.metrics import read_streams
 from kstreams_runbooks.properties import dump
 from lab.application import build
 from lab.settings import CHECKOUT, DEFAULT_PORT_BASE, Lab, Ports
@@ -97,12 +101,18 @@ def test_the_orders_application_shows_its_facts(release: str, agents: int, tmp_p
         time.sleep(1.5)  # one more look of the agent: it registers nothing twice
         assert list(_beans(port)) == list(beans)
         assert "topology-facts:" not in log.read_text(encoding="utf-8")
-    [(name, bean)] = beans.items()
+        [(name, bean)] = beans.items()
+        client = read_streams(f"http://127.0.0.1:{port}/jolokia", application_id="orders")
+        assert isinstance(client, StreamsReading), client
+        reading = read_client_facts(f"http://127.0.0.1:{port}/jolokia", client)
     assert name.startswith("kstreams.runbooks:type=topology-facts,client-id=orders-")
     facts = document(bean["Facts"])
     assert facts["library"] == release
     assert facts["config"]["num.stream.threads"] == "2"
     assert bean["NotRead"] == len(facts["not_read"])
+    assert isinstance(reading, FactsReading), reading
+    assert reading.client_id == name.partition("client-id=")[2]
+    assert str(reading.read.library) == release
     declared = yaml.safe_load((CHECKOUT / "config" / "applications" / "orders" / f"{release}.yaml").read_text("utf-8"))
     for store, entry in declared["stores"].items():
         read = facts["stores"][store]

@@ -10,7 +10,7 @@ from kstreams_runbooks.decide.comparison.state.feeding import merged_unevenly
 from kstreams_runbooks.decide.comparison.state.suppressions import candidates
 from kstreams_runbooks.decide.comparison.words import topic_words
 from kstreams_runbooks.decide.topology.graph import store_roles
-from kstreams_runbooks.decide.topology.partitions import joined_topics
+from kstreams_runbooks.decide.topology.partitions import joins
 from kstreams_runbooks.model.topology.change import Fact, Subject, Undeclared
 from kstreams_runbooks.model.topology.declaration import DeclaredTopic
 
@@ -147,12 +147,12 @@ def _joined_now(compared: Compared) -> dict[str, set[str]]:
     What may be a suppression in front of a join before the change may have kept the topics apart.
     """
     old, new = compared.before, compared.after
-    before = joined_topics(old.topology, candidates(old))
+    before = joins(old.topology, candidates(old))
     found: dict[str, set[str]] = {}
-    for group in joined_topics(new.topology, new.declared.suppressions.keys()):
+    for group in joins(new.topology, new.declared.suppressions.keys()):
         for topic in group:
             known = set().union(*(one for one in before if topic in one))
-            found[topic] = group - known - {topic}
+            found.setdefault(topic, set()).update(group - known - {topic})
     return found
 
 

@@ -43,6 +43,11 @@ def _place(role: Role) -> Hashable:
     return role.inputs, role.outputs, role.before.size, role.behind.size
 
 
+def _named_owners(_: str, role: Role) -> Hashable:
+    """The operators with chosen names that something belongs to; with a generated one it is like nothing else."""
+    return role.owners if role.has_named_owners else object()
+
+
 # From the most alike to the least; a pair found by one of them is settled for those below it.
 _LIKENESSES: tuple[_Likeness, ...] = (
     lambda _, role: role,
@@ -52,6 +57,7 @@ _LIKENESSES: tuple[_Likeness, ...] = (
     lambda _, role: (role.owners, role.inputs),
     lambda name, role: (stem(name), _ends(role)),
     lambda name, role: (stem(name), role.inputs),
+    _named_owners,
     lambda _, role: _place(role),
 )
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, source_tables
+from kstreams_runbooks.decide.comparison.facts import changed
 from kstreams_runbooks.decide.comparison.segments import segments_changed
 from kstreams_runbooks.decide.comparison.settings import REUSE, optimized
 from kstreams_runbooks.decide.topology.names import changelog_of
@@ -72,8 +73,14 @@ def predicted(compared: Compared) -> Prediction:
         kept=_named(old, kept),
         restores=_restores(compared),
         stale_directories=tuple(_stale(before, after)),
-        refused=_named(new, {name for name in kept if None not in (old[name], new[name]) and old[name] != new[name]}),
+        refused=_named(new, {name for name, (was, now) in kept_counts(compared).items() if changed(was, now)}),
     )
+
+
+def kept_counts(compared: Compared) -> dict[str, tuple[int | None, int | None]]:
+    """Partitions of the topics that stay, by full name: those of the old version and those that the new one needs."""
+    old, new = _topics(compared.before), _topics(compared.after)
+    return {name: (old[name], new[name]) for name in sorted(old.keys() & new.keys())}
 
 
 def changelog_topics(side: Side) -> dict[str, str]:

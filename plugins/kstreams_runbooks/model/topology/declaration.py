@@ -203,7 +203,9 @@ class Described:
     """The text of a description with its origin.
 
     `release` is the deployed name, empty if the text belongs to none; `library` the Kafka Streams release inside it,
-    empty if unknown; `declared` is None if that release has no declaration file.
+    empty if unknown; `declared` is None if that release has no declaration file and nothing was read of its program.
+    `read`: facts of its program were read; `only_read`: and it has no file; `only_read_settings`: the file has no
+    settings. `unread` are the reasons why facts of a running program were not read.
     """
 
     release: str
@@ -211,6 +213,10 @@ class Described:
     source: str
     text: str
     declared: Declaration | None = None
+    read: bool = False
+    only_read: bool = False
+    only_read_settings: bool = False
+    unread: tuple[str, ...] = ()
 
     @property
     def declaration(self) -> Declaration:

@@ -3,6 +3,7 @@
 import pytest
 from kstreams_runbooks.decide.comparison.counterparts import Counterparts, Tie, counterparts
 from kstreams_runbooks.decide.topology.graph import store_roles, topic_roles
+from kstreams_runbooks.decide.topology.text import parse_topology
 from world.pairs import PAIRS, described
 
 
@@ -89,6 +90,35 @@ def test_internal_topics_are_found_again_too(
     """Added, removed and renamed are three different things for what lies in them."""
     found = topics(pair)
     assert (found.renamed, found.removed, found.added) == (renamed, removed, added)
+
+
+_COUNT = """Topologies:
+   Sub-topology: 0
+    Source: clicks-source (topics: [{topic}])
+      --> {operator}
+    Processor: {operator} (stores: [{store}])
+      --> none
+      <-- clicks-source
+"""
+
+
+def _moved_to_another_topic(operator: str) -> Counterparts:
+    """A count of another topic in place of one with a named store; nothing but the operator's name is alike."""
+    before, after = (
+        parse_topology(_COUNT.format(topic=topic, operator=operator, store=store))
+        for topic, store in (("clicks", "clicks-store"), ("taps", count(1)))
+    )
+    return counterparts(store_roles(before), store_roles(after))
+
+
+def test_the_store_of_an_operator_with_a_chosen_name_is_found_again() -> None:
+    """Although it reads another topic and its store has lost its name."""
+    assert _moved_to_another_topic("count-clicks").pairs == (("clicks-store", count(1)),)
+
+
+def test_an_operator_with_a_generated_name_shows_nothing() -> None:
+    found = _moved_to_another_topic("KSTREAM-AGGREGATE-0000000002")
+    assert (found.pairs, found.removed, found.added) == ((), ("clicks-store",), (count(1),))
 
 
 @pytest.mark.parametrize("pair", sorted(path.name for path in PAIRS.iterdir()))

@@ -37,7 +37,9 @@ def asked(tmp_path: Path, config: Path) -> Callable[..., Run]:
         )
         run = Run(ledger.start_run(record), "start_runbook", 1, ledger)
         vars(run).update(
-            declared=declared(), application=SimpleNamespace(application_id="orders"), deployer=Describing()
+            declared=declared(),
+            application=SimpleNamespace(name="orders", application_id="orders", deployer=SimpleNamespace(instances=())),
+            deployer=Describing(),
         )
         return run
 
@@ -46,6 +48,9 @@ def asked(tmp_path: Path, config: Path) -> Callable[..., Run]:
 
 class Describing:
     """A deployer that knows one description."""
+
+    def facts(self, target: Target) -> None:
+        """It prints descriptions."""
 
     def topology(self, target: Target) -> str:
         """What one release prints, and the other does not."""

@@ -24,6 +24,9 @@ class Describing:
     def __init__(self, text: str) -> None:
         self.text, self.asked = text, 0
 
+    def facts(self, target: Target) -> None:
+        """It prints descriptions."""
+
     def topology(self, target: Target) -> str:
         """What the topology command prints."""
         self.asked += 1

@@ -109,7 +109,7 @@ final class Truth {
     /**
      * Whether one suppression takes over what another held back: both have the same settings, and one follows the other
      * with nothing but suppressions between, before or after the change. The program would be the same with the two
-     * exchanged, and what the first lets out passes the second.
+     * exchanged, and what the first lets out passes the second. One that is put in the place of another continues it too.
      */
     private boolean isContinued(Step was, Step now) {
         return was.kind == Step.Kind.SUPPRESS && now.kind == Step.Kind.SUPPRESS && was.minutes == now.minutes
@@ -122,7 +122,19 @@ final class Truth {
     }
 
     private boolean areInOneRow(Step was, Step now) {
-        return inOneRow(before.program, was.id, now.id) || inOneRow(after.program, was.id, now.id);
+        return inOneRow(before.program, was.id, now.id) || inOneRow(after.program, was.id, now.id)
+                || takesItsPlace(was, now);
+    }
+
+    /** Whether the new step has the input of the old one, which is gone, and leads to the same steps. */
+    private boolean takesItsPlace(Step was, Step now) {
+        return after.program.step(was.id) == null && before.program.step(now.id) == null
+                && was.inputs.equals(now.inputs)
+                && consumers(before.program, was.id).equals(consumers(after.program, now.id));
+    }
+
+    private static List<Integer> consumers(Program program, int id) {
+        return program.consumers(id).stream().map(step -> step.id).toList();
     }
 
     /** Whether two steps make the same of the same inputs, in both programs: it does not matter which one kept what. */
