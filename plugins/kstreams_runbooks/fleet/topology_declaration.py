@@ -82,6 +82,7 @@ class StoreEntry(FleetModel):
     kind: model.StoreKind | None = Field(default=None, description="key_value, window, session, join or versioned")
     window: WindowEntry | None = Field(default=None, description="window of the operator that keeps it")
     retention_ms: Milliseconds | None = Field(default=None, description="retention of a window or session store")
+    history_retention_ms: Milliseconds | None = Field(default=None, description="history of a versioned store")
     key: Words | None = Field(default=None, description="key of its records, in words")
     key_serde: SerdeEntry | None = Field(default=None, description="serde of its keys")
     value_serde: SerdeEntry | None = Field(default=None, description="serde of its values")

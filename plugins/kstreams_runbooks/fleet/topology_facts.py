@@ -53,6 +53,7 @@ class _Store(_Part):
     kind: model.StoreKind | None = None
     window: Annotated[_Window | None, BeforeValidator(_whole)] = None
     retention_ms: int | None = None
+    history_retention_ms: int | None = None
     key_serde: _Serde | None = None
     value_serde: _Serde | None = None
     source_table: bool | None = None
