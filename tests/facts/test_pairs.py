@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 import yaml
+from kstreams_runbooks.decide.topology.text import parse_topology
 from lab.topology_facts import SOURCES, class_path, document, java
-from world.pairs import DECLARED
+from world.pairs import DECLARED, FIXTURES, described
 
 # The oldest, one of each family of internals, the newest; the releases between them: make test-long.
 RELEASES = [
@@ -90,6 +91,8 @@ def test_only_what_code_does_not_show_is_not_read(release: str) -> None:
     )
     allowed = {
         ("stores", "aggregate"),  # a lambda
+        ("stores", "key_of"),  # behind an operator that may give another key
+        ("topics", "key_of"),
         ("stores", "value_serde"),  # a lambda, and the second store of a left join
         ("stores", "key_serde"),  # of a foreign-key join
         ("stores", "source_table"),  # stream-made-table alone
@@ -124,6 +127,43 @@ def test_a_change_that_the_description_omits_is_read(
             value = value[name]
         found.append(value)
     assert found == [before, after]
+
+
+@pytest.mark.parametrize(
+    ("pair", "path", "key_of"),
+    [
+        ("tumbling-window-made-smaller", ("stores", "readings-store"), ["readings"]),
+        ("tumbling-window-made-smaller", ("topics", "reading-counts"), ["readings (windowed)"]),
+        ("foreign-key-computed-from-other-field", ("topics", "orders-of-customers"), ["orders"]),
+        ("inner-join-to-left-join", ("topics", "viewed-and-bought"), ["purchases", "views"]),
+    ],
+)
+@pytest.mark.parametrize("release", RELEASES)
+def test_keys_are_followed_to_the_topics_that_have_them(
+    release: str, pair: str, path: tuple[str, str], key_of: list[str]
+) -> None:
+    """Through operators that keep them, internal topics and joins; behind windows they have a window too."""
+    section, name = path
+    assert facts(release)[pair, "before"][section][name]["key_of"] == key_of
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_behind_an_operator_that_may_give_another_key_no_key_is_read(release: str) -> None:
+    """The reason names the operator."""
+    read = facts(release)["group-by-computes-other-key", "before"]
+    reasons = {tuple(entry["fact"]): entry["reason"] for entry in read["not_read"]}
+    for path in (("stores", "visits-store"), ("topics", "by-page-repartition"), ("topics", "visit-counts")):
+        assert reasons[*path, "key_of"].startswith("operator by-page may give each record another key")
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_the_description_is_that_of_the_library(release: str) -> None:
+    """As the committed texts of the pairs have it, if the release has none of its own."""
+    pairs = ("tumbling-window-made-smaller", "group-by-computes-other-key")
+    for pair in [pair for pair in pairs if not (FIXTURES / "releases" / release / pair).exists()]:
+        before, after = described(pair)
+        read = [parse_topology(facts(release)[pair, side]["topology"]) for side in ("before", "after")]
+        assert read == [before, after]
 
 
 @pytest.mark.parametrize("release", RELEASES)

@@ -29,6 +29,7 @@ stores:
     global: false
     history_retention_ms: null
     join: null
+    key_of: ["readings"]
     key_serde: {name: "string", schema_version: null}
     kind: "window"
     logging: true
@@ -54,6 +55,7 @@ topics:
   "reading-counts":
     internal: false
     joined_with: []
+    key_of: ["readings (windowed)"]
     value_serde: {name: "long", schema_version: null}
   readings:
     internal: false

@@ -60,6 +60,7 @@ class _Store(_Part):
     join: model.Join | None = None
     logging: bool | None = None
     aggregation: model.Aggregation | None = None
+    key_of: frozenset[str] | None = None
 
 
 class _Suppression(_Part):
@@ -76,7 +77,8 @@ class _Topic(_Part):
     partitions: int | None = None
     key_serde: _Serde | None = None
     value_serde: _Serde | None = None
-    joined_with: tuple[str, ...] | None = None
+    joined_with: frozenset[str] | None = None
+    key_of: frozenset[str] | None = None
 
 
 class _NotRead(_Part):
@@ -160,7 +162,7 @@ def _lines(written: Mapping[str, Any], path: str = "") -> Iterator[str]:
 
 
 def _store(name: str, store: _Store, unread: set[tuple[str, ...]]) -> model.DeclaredStore:
-    plain = store.model_dump(exclude={"window", "key_serde", "value_serde", "aggregation"})
+    plain = store.model_dump(exclude={"window", "key_serde", "value_serde"})
     # A window with a part that was not read is not known: no part of it has a default.
     whole = store.window is not None and not any(fact[:3] == ("stores", name, "window") for fact in unread)
     return model.DeclaredStore(
@@ -168,7 +170,6 @@ def _store(name: str, store: _Store, unread: set[tuple[str, ...]]) -> model.Decl
         window=model.Window(**store.window.model_dump()) if whole and store.window else None,
         key_serde=_serde(store.key_serde),
         value_serde=_serde(store.value_serde),
-        aggregation=store.aggregation,
     )
 
 
@@ -182,7 +183,8 @@ def _topic(one: _Topic) -> model.DeclaredTopic:
         partitions=one.partitions,
         key_serde=_serde(one.key_serde),
         value_serde=_serde(one.value_serde),
-        joined_with=None if one.joined_with is None else frozenset(one.joined_with),
+        joined_with=one.joined_with,
+        key_of=one.key_of,
     )
 
 

@@ -38,10 +38,11 @@ def _lines(missing: list[Undeclared], compared: Compared, side: str) -> Iterator
     asked, others = _by_section(missing, own, names)
     yield _HEAD.format(side=side)
     yield from others
-    fields = [field for field in UNCHANGED if any(field in found for found in asked.get("stores", {}).values())]
+    every = [found for section in ("stores", "topics") for found in asked.get(section, {}).values()]
+    fields = [field for field in UNCHANGED if any(field in found for found in every)]
     if fields and side == "new":
         yield f"# If the change touches none of these{sides_of_join(fields)},"
-        yield "# this line declares them for every store:"
+        yield "# this line declares them for every store and topic:"
         yield f"# unchanged: [{', '.join(fields)}]"
     for section, objects in asked.items():
         yield f"{section}:"

@@ -24,7 +24,8 @@ def test_facts_are_those_of_a_declaration() -> None:
     store = read.stores["readings-store"]
     assert (store.kind, store.aggregate, store.aggregation, store.logging) == ("window", "count", "count", True)
     assert store.window == Window("tumbling", 3_600_000, 300_000)
-    assert store.value_serde == Serde("long")
+    assert (store.value_serde, store.key_of) == (Serde("long"), frozenset({"readings"}))
+    assert read.topics["reading-counts"].key_of == frozenset({"readings (windowed)"})
     closed = read.suppressions["closed"]
     assert (closed.mode, closed.max_records, closed.max_bytes, closed.when_full) == (
         "until_window_closes",

@@ -1,6 +1,6 @@
 """From findings to a plan: one runbook that covers all of them, if one does."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import get_args
 
@@ -36,7 +36,7 @@ _GAINS: Mapping[tuple[ChangeRunbook, ChangeRunbook], str] = {
     ("partition_increase", "reset_and_cleanup"): "every key gets its state again",
     ("reset_and_cleanup", "blue_green_cutover"): "results do not pause",
 }
-_STORE = "stores."
+_SECTIONS = ("stores", "topics")
 _UNCHANGED = get_args(Unchanged)
 
 
@@ -118,14 +118,18 @@ def _matters(one: Undecided, plan: tuple[ChangeRunbook, ...]) -> bool:
 def _missing(undecided: Iterable[Undecided]) -> Iterator[str]:
     """One sentence for each thing to declare: its fields, and the rules that depend on them.
 
-    The fields that a change can declare for all stores at once are one sentence for all stores.
+    The fields that a change can declare for all stores and topics at once are one sentence for all of them.
     """
     places: dict[tuple[str, str], list[tuple[str, Undecided]]] = {}
     shared: dict[str, list[tuple[str, Undecided]]] = {}
+    undecided = tuple(undecided)
+    lacking: dict[str, set[str]] = {}
+    for missing in (missing for one in undecided for missing in one.asked):
+        lacking.setdefault(missing.where, set()).add(missing.field)
     for one in undecided:
         for missing in one.asked:
-            if missing.where.startswith(_STORE) and missing.field in _UNCHANGED:
-                shared.setdefault(missing.field, []).append((missing.where.removeprefix(_STORE), one))
+            if can_be_unchanged(missing.where, missing.field, lacking[missing.where]):
+                shared.setdefault(missing.field, []).append((missing.where.partition(".")[2], one))
             else:
                 places.setdefault((missing.where, missing.sides), []).append((missing.field, one))
     for (where, sides), found in places.items():
@@ -141,6 +145,16 @@ def _missing(undecided: Iterable[Undecided]) -> Iterator[str]:
             f"declare {fields} of {names}, or `unchanged: [{fields}]` if the change touches none of them; "
             f"{_hang_on_it(one for _, one in every)}"
         )
+
+
+def can_be_unchanged(where: str, field: str, lacking: Collection[str]) -> bool:
+    """Whether `unchanged` can declare a field of an object; `lacking` are all its fields that are asked for.
+
+    A key is declared in words next to other fields that a person has to declare of the same object anyway.
+    """
+    section, _, name = where.partition(".")
+    shared = section in _SECTIONS and bool(name) and field in _UNCHANGED
+    return shared and (field != "key" or set(lacking) <= set(_UNCHANGED))
 
 
 def _hang_on_it(undecided: Iterable[Undecided]) -> str:

@@ -118,7 +118,8 @@ def _sink(compared: Compared, one: str, other: str, *, added: bool = False) -> S
 
 def _declared(compared: Compared, old: str, new: str) -> DeclaredFacts:
     before, after = compared.before.declared.topics, compared.after.declared.topics
-    return topic_facts(new, before.get(old), after.get(new))
+    same_key = "key" in compared.after.declared.unchanged
+    return topic_facts(new, before.get(old), after.get(new), same_key=same_key)
 
 
 def _is_changelog(side: Side, topic: str) -> bool | None:

@@ -11,12 +11,16 @@ _T = TypeVar("_T")
 ToDeclare = dict[str, tuple[Undeclared, ...]]
 DeclaredFacts = tuple[dict[str, Fact], ToDeclare]
 
+# The end of a key that has a window too.
+_WINDOWED = " (windowed)"
 # Means "there is no window", as opposed to an unknown one.
 NO_WINDOW = Window("tumbling", 0, 0)
 
 
-def store_facts(name: str, before: DeclaredStore | None, after: DeclaredStore | None) -> DeclaredFacts:
-    """Changes in a store that stays, and what to declare if they are unknown."""
+def store_facts(
+    name: str, before: DeclaredStore | None, after: DeclaredStore | None, *, same_key: bool = False
+) -> DeclaredFacts:
+    """Changes in a store that stays, and what to declare if they are unknown; `same_key`: no key changes."""
     old, new = before or DeclaredStore(), after or DeclaredStore()
     facts: dict[str, Fact] = {
         "is_join": None if new.kind is None else new.kind == "join",
@@ -30,12 +34,12 @@ def store_facts(name: str, before: DeclaredStore | None, after: DeclaredStore | 
         "window_changed": ("window", shape_of),
         "grace_changed": ("window", lambda store: _of_window(store, lambda window: window.grace_ms)),
         "emit_changed": ("window", lambda store: _of_window(store, lambda window: window.emit)),
-        "key_changed": ("key", lambda store: store.key),
         "key_serde_changed": ("key_serde", lambda store: store.key_serde),
         "value_serde_changed": ("value_serde", lambda store: store.value_serde),
     }
     for fact, (field, of) in compared.items():
         facts[fact], asked[fact] = _compared(where, field, of(old), of(new))
+    facts["key_changed"], asked["key_changed"] = _key_changed(where, old, new, same_key=same_key)
     asked["is_join"] = asked["kind_changed"]
     facts["becomes_versioned"] = (old.kind, new.kind) == ("key_value", "versioned")
     facts["retention_changed"], asked["retention_changed"] = _compared(where, "retention_ms", *_kept_in(old, new))
@@ -47,7 +51,9 @@ def store_facts(name: str, before: DeclaredStore | None, after: DeclaredStore | 
     return facts, asked
 
 
-def topic_facts(name: str, before: DeclaredTopic | None, after: DeclaredTopic | None) -> DeclaredFacts:
+def topic_facts(
+    name: str, before: DeclaredTopic | None, after: DeclaredTopic | None, *, same_key: bool = False
+) -> DeclaredFacts:
     """Changes in a topic that stays; partition counts that neither side declares are not part of the change."""
     old, new = before or DeclaredTopic(), after or DeclaredTopic()
     facts: dict[str, Fact] = {}
@@ -55,11 +61,11 @@ def topic_facts(name: str, before: DeclaredTopic | None, after: DeclaredTopic | 
     where = f"topics.{name}"
     for fact, field in (
         ("partitions_changed", "partitions"),
-        ("key_changed", "key"),
         ("key_serde_changed", "key_serde"),
         ("value_serde_changed", "value_serde"),
     ):
         facts[fact], asked[fact] = _compared(where, field, getattr(old, field), getattr(new, field))
+    facts["key_changed"], asked["key_changed"] = _key_changed(where, old, new, same_key=same_key)
     facts["serde_changed"], asked["serde_changed"] = of_serdes(facts, asked)
     facts["reads_old"] = _reads_old(old, new)
     facts["fewer"] = (new.partitions or 0) < (old.partitions or 0)
@@ -74,6 +80,17 @@ def of_serdes(facts: dict[str, Fact], asked: ToDeclare) -> tuple[bool | None, tu
     return either(*(facts[fact] for fact in both)), tuple(
         one for fact in both if facts[fact] is None for one in asked[fact]
     )
+
+
+def _key_changed(
+    where: str, old: DeclaredStore | DeclaredTopic, new: DeclaredStore | DeclaredTopic, *, same_key: bool
+) -> tuple[bool | None, tuple[Undeclared, ...]]:
+    """By the declared words, else by the topics whose keys they are: those of other topics may mean the same."""
+    found, asked = _compared(where, "key", old.key, new.key)
+    if found is None and old.key_of is not None and new.key_of is not None:
+        windowed = {one.endswith(_WINDOWED) for one in (*old.key_of, *new.key_of)}
+        found = False if old.key_of == new.key_of else len(windowed) > 1 or None
+    return False if found is None and same_key else found, asked
 
 
 def _reads_old(old: DeclaredStore | DeclaredTopic, new: DeclaredStore | DeclaredTopic) -> bool:

@@ -68,7 +68,7 @@ def _store(where: str, read: DeclaredStore, declared: DeclaredStore) -> _Found[D
     merges = ("kind", "window", "retention_ms", "source_table", "join", "logging", "key_serde", "value_serde")
     store, found = _fields(where, read, declared, merges)
     words, wrong = _aggregate(where, read, declared)
-    return replace(store, aggregate=words, aggregation=read.aggregation), [*found, *wrong]
+    return replace(store, aggregate=words, aggregation=read.aggregation, key_of=read.key_of), [*found, *wrong]
 
 
 def _aggregate(where: str, read: DeclaredStore, declared: DeclaredStore) -> tuple[str | None, list[Contradiction]]:
@@ -94,7 +94,8 @@ def _suppression(where: str, read: DeclaredSuppression, declared: DeclaredSuppre
 
 
 def _topic(where: str, read: DeclaredTopic, declared: DeclaredTopic) -> _Found[DeclaredTopic]:
-    return _fields(where, read, declared, ("partitions", "joined_with", "key_serde", "value_serde"))
+    topic, found = _fields(where, read, declared, ("partitions", "joined_with", "key_serde", "value_serde"))
+    return replace(topic, key_of=read.key_of), found
 
 
 def _fields(where: str, read: _T, declared: _T, names: tuple[str, ...]) -> _Found[_T]:

@@ -18,8 +18,8 @@ WhenFull = Literal["shut_down", "emit_early"]
 Join = Literal["inner", "left", "outer"]
 # What an operator does with the records of its store, as far as code shows it; none: it keeps them as they come.
 Aggregation = Literal["count", "reduce", "aggregate", "none"]
-# What no description shows of a store, and what a declaration may state to be as it was before.
-Unchanged = Literal["aggregate", "join", "logging"]
+# What no description shows and a declaration may state to be as it was: of every store, the key of topics too.
+Unchanged = Literal["key", "aggregate", "join", "logging"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,8 @@ class DeclaredStore:
 
     `ttl_ms` is the time after which a key is removed, `loss_acceptable` whether the owners accept to begin without its
     content; `source_table` whether it is a table read straight from a topic. `aggregate` describes in words what
-    `aggregation` is by its code.
+    `aggregation` is by its code. `key_of` are the topics whose keys it has, unchanged: by its code, which does not show
+    what they mean.
     """
 
     kind: StoreKind | None = None
@@ -84,6 +85,7 @@ class DeclaredStore:
     join: Join | None = None
     logging: bool | None = None
     aggregation: Aggregation | None = None
+    key_of: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +125,7 @@ class DeclaredTopic:
     """One topic that is read or written: its partitions and, in words, how its records are keyed.
 
     `joined_with` are topics that it has to be co-partitioned with (empty: none), `readers` the groups downstream.
+    `key_of` are the topics whose keys are written to it, unchanged, "(windowed)" if behind windows.
     """
 
     partitions: int | None = None
@@ -131,6 +134,7 @@ class DeclaredTopic:
     value_serde: Serde | None = None
     joined_with: frozenset[str] | None = None
     readers: tuple[str, ...] = ()
+    key_of: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePath
 from typing import Any, NamedTuple, get_args
 
+from kstreams_runbooks.decide.change.answer import can_be_unchanged
 from kstreams_runbooks.model.topology.declaration import Unchanged
 from kstreams_runbooks.wording import first_of, pasted
 
@@ -41,12 +42,15 @@ class Lacking(NamedTuple):
 def gaps(undecided: Iterable[Mapping[str, Any]]) -> list[Lacking]:
     """The undeclared facts by kind: objects that lack the same fields on the same sides are one gap."""
     places: dict[tuple[str, str, bool], list[str]] = {}
-    for one in undecided:
-        for missing in one["missing"]:
-            shared = missing["where"].startswith("stores.") and missing["field"] in UNCHANGED
-            fields = places.setdefault((missing["where"], missing["sides"], shared), [])
-            if missing["field"] and missing["field"] not in fields:
-                fields.append(missing["field"])
+    every = [missing for one in undecided for missing in one["missing"]]
+    lacking: dict[str, set[str]] = {}
+    for missing in every:
+        lacking.setdefault(missing["where"], set()).add(missing["field"])
+    for missing in every:
+        shared = can_be_unchanged(missing["where"], missing["field"], lacking[missing["where"]])
+        fields = places.setdefault((missing["where"], missing["sides"], shared), [])
+        if missing["field"] and missing["field"] not in fields:
+            fields.append(missing["field"])
     alike: dict[tuple[str, tuple[str, ...], str], list[str]] = {}
     for (where, sides, _), fields in places.items():
         section, _, name = where.partition(".")
@@ -57,18 +61,15 @@ def gaps(undecided: Iterable[Mapping[str, Any]]) -> list[Lacking]:
 
 
 def gap_lines(plan: Mapping[str, Any]) -> Iterator[str]:
-    """One line for each gap on which the plan depends; fields that are new in declarations are one line for all."""
+    """One line for each gap on which the plan depends; what `unchanged` can declare is one line for all."""
     found = gaps(one for one in plan["undecided"] if one["matters"])
-    newer = [gap for gap in found if gap.what == "stores" and gap.fields and set(gap.fields) <= set(UNCHANGED)]
-    yield from (str(gap) for gap in found if gap not in newer)
-    if newer:
-        fields = [one for one in UNCHANGED if any(one in gap.fields for gap in newer)]
-        names = list(dict.fromkeys(name for gap in newer for name in gap.names))
-        sides = ", ".join(dict.fromkeys(gap.sides for gap in newer))
-        asked = Lacking("stores", tuple(fields), sides if len({gap.sides for gap in newer}) == 1 else "", tuple(names))
+    shared = [gap for gap in found if gap.names and gap.fields and set(gap.fields) <= set(UNCHANGED)]
+    yield from (str(gap) for gap in found if gap not in shared)
+    if shared:
+        fields = [one for one in UNCHANGED if any(one in gap.fields for gap in shared)]
         yield (
-            f"{asked}: new fields of declarations. If the change touches none of them{sides_of_join(fields)}, one line "
-            f"in the new declaration is enough: unchanged: [{', '.join(fields)}]"
+            f"{'; '.join(map(str, shared))}. If the change touches none of them{sides_of_join(fields)}, one line in "
+            f"the new declaration is enough: unchanged: [{', '.join(fields)}]"
         )
 
 

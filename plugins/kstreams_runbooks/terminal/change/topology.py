@@ -84,7 +84,7 @@ def diagram_command(topology: Path, other: Path | None) -> None:
 @side_options
 @click.option("--side", type=click.Choice(["old", "new"]), help="Print one version's file alone.")
 def declare_command(topology: Path | None, side: str | None, **given: Any) -> None:
-    """Print what TOPOLOGY (the text of Topology#describe or its facts, - for stdin) leaves out, as YAML to fill in.
+    """Print what TOPOLOGY (a description or facts, - for stdin) leaves out, as a YAML file to fill in.
 
     With --from-topology and --to-topology it prints only the fields on which the plan of that change depends, without
     those that a given declaration has. `plan` takes the files with --from-declaration and --to-declaration.

@@ -66,7 +66,9 @@ def test_what_nobody_declares_is_inconclusive_and_named() -> None:
     for found in ((), (finding("stop_and_restart"),)):
         plan = change_plan(Fired(found, (open_("reset_and_cleanup"),)))
         assert (plan.verdict, plan.runbooks) == (Outcome.INCONCLUSIVE, ())
-        assert plan.reasons == ("declare key of stores.orders (old, new); perhaps depends on it",)
+        assert plan.reasons == (
+            "declare key of orders, or `unchanged: [key]` if the change touches none of them; perhaps depends on it",
+        )
 
 
 def test_what_nobody_declares_does_not_matter_where_the_plan_answers_it() -> None:
@@ -99,15 +101,16 @@ def test_what_may_have_to_be_refused_is_never_gone_on_with() -> None:
 
 
 def test_new_fields_of_declarations_are_one_reason_for_all_stores() -> None:
-    """An older declaration has none of them: three for each store would hide the rest."""
+    """Three for each store would hide the rest. A key is one of them unless more is asked of its store anyway."""
     asked = [
         Undecided(f"{field}-changed", "danger", store, (Undeclared(f"stores.{store}", field, "old, new"),), RESET)
         for store in ("orders", "totals")
         for field in ("logging", "aggregate")
     ]
-    plan = change_plan(Fired((), (*asked, open_(*RESET))))
+    kind = Undecided("kind-changed", "danger", "orders", (Undeclared("stores.orders", "kind", "old, new"),), RESET)
+    plan = change_plan(Fired((), (*asked, kind, open_(*RESET))))
     assert plan.reasons == (
-        "declare key of stores.orders (old, new); perhaps depends on it",
+        "declare kind, key of stores.orders (old, new); kind-changed, perhaps depend on it",
         "declare aggregate, logging of orders, totals, or `unchanged: [aggregate, logging]` if the change touches none "
         "of them; logging-changed, aggregate-changed depend on it",
     )

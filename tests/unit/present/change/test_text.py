@@ -125,7 +125,7 @@ def test_what_is_missing_has_its_commands_with_the_files_that_were_given() -> No
     """A side with a declaration gets lines to add; a side without one gets a file."""
     made = plan(NOT_DECLARED)
     (line,) = gap_lines(made)
-    assert line.startswith("aggregate of store totals (old, new): new fields of declarations. ")
+    assert line.startswith("aggregate of store totals (old, new). If the change touches none of them, ")
     assert line.endswith("unchanged: [aggregate]")
     assert sides_of_join(["aggregate"]) == ""
     assert sides_of_join(["aggregate", "join"]) == " and no join gets its tables in another order"

@@ -41,10 +41,11 @@ def stores(compared: Compared) -> Iterator[Subject]:
     with_new_key = _stores_with_new_key(compared)
     for store in _each("store", compared.stores, compared.before.store_places, compared.after.store_places):
         was, now = old.stores.get(store.said["before"]), new.stores.get(store.name)
-        facts, asked = store_facts(store.name, was, now)
+        new_key = store.name in with_new_key
+        facts, asked = store_facts(store.name, was, now, same_key="key" in new.unchanged and not new_key)
         hidden, undeclared = hidden_facts(compared, store.name, store.said["before"], was, now)
         facts, asked = {**facts, **hidden}, {**asked, **undeclared}
-        if facts["key_changed"] is None and store.facts["stays"] and store.name in with_new_key:
+        if facts["key_changed"] is None and store.facts["stays"] and new_key:
             facts["key_changed"] = True
         facts["serde_changed"], asked["serde_changed"] = of_serdes(facts, asked)
         is_buffer = _is_buffer(store.name, buffers) or (

@@ -7,11 +7,12 @@ from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.state.kinds import hidden_facts, hidden_words
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.model.topology.change import Fact
-from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore, Join, Unchanged
+from kstreams_runbooks.model.topology.declaration import Aggregation, Declaration, DeclaredStore, Join, Unchanged
 from kstreams_runbooks.model.topology.topology import Topology
 from world.pairs import PAIRS
 
 STORE = "joined"
+SIDES = ("before", "after")
 # A join of tables whose result is kept, and the operators of its two sides.
 NAMED = ("kept-table-join-becomes-left-join", "account-owner-join-this", "account-owner-join-other")
 
@@ -56,3 +57,28 @@ def test_which_join_it_is_has_to_be_declared_if_its_tables_change_sides() -> Non
     assert judged(None, None, exchanged=False, unchanged=("join",))[0] is False
     assert judged(None, "left", exchanged=True, unchanged=("join",))[0] is True
     assert judged("left", "inner", exchanged=True)[0] is True
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "changes"),
+    [
+        ("count", "count", False),
+        ("none", "none", False),
+        ("count", "reduce", True),
+        ("none", "aggregate", True),
+        ("count", "aggregate", None),
+        ("reduce", "aggregate", None),
+        ("reduce", "reduce", None),
+        ("aggregate", "aggregate", None),
+        ("count", None, None),
+    ],
+)
+def test_the_kind_of_an_aggregation_is_proof_if_its_function_is_the_librarys(
+    before: Aggregation, after: Aggregation | None, changes: bool | None
+) -> None:
+    """A reduce or an aggregate may be any function, and so may be what replaces another kind by an aggregate."""
+    topologies = (parse_topology((PAIRS / "count-becomes-sum" / f"{side}.txt").read_text("utf-8")) for side in SIDES)
+    compared = Compared(*(Side(topology, Declaration()) for topology in topologies))
+    stores = [DeclaredStore("key_value", aggregation=kind) for kind in (before, after)]
+    facts, _ = hidden_facts(compared, "totals", "totals", *stores)
+    assert facts["aggregate_changed"] is changes

@@ -3,6 +3,7 @@ package kstreams.runbooks.facts;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -20,6 +21,8 @@ final class Program {
         final List<String> predecessors = new ArrayList<>();
         /** The object of a class that is not a wrapper; null for a source and a sink. */
         Object code;
+        /** Whether a wrapper of the library around the code gives its records the key that they had. */
+        boolean keepsKey;
 
         Node(String name, Object factory) {
             this.name = name;
@@ -34,6 +37,7 @@ final class Program {
         "arg$1",
     };
     private static final int WRAPPERS = 6;
+    private static final String KEEPS_KEY = "streams\\.kstream\\.internals\\.KStream(Flat)?TransformValues";
     final Library library;
     final Object builder;
     /** The class of a ProcessorWrapper of the program, which may hide the operators of Kafka; null without one. */
@@ -90,6 +94,30 @@ final class Program {
         return topics;
     }
 
+    /** The topics of a source, or its pattern. */
+    Collection<?> topicsOf(Node source) throws NotRead {
+        Object pattern = Peek.field(source.factory, "pattern");
+        return pattern == null ? fixedTopics(source) : Collections.singleton(pattern.toString());
+    }
+
+    /** The topics that a source names; none for a pattern. */
+    Collection<?> fixedTopics(Node source) throws NotRead {
+        Collection<?> topics = (Collection<?>) Peek.field(source.factory, "topics");
+        return topics == null ? Collections.emptyList() : topics;
+    }
+
+    /** The internal topics; the value has the number of partitions that the program fixes, from release 2.6 on. */
+    Map<?, ?> internalTopics() throws NotRead {
+        if (Peek.has(builder, "internalTopicNamesWithProperties")) {
+            return Peek.map(builder, "internalTopicNamesWithProperties");
+        }
+        Map<Object, Object> names = new TreeMap<>();
+        for (Object name : (Collection<?>) Peek.field(builder, "internalTopicNames")) {
+            names.put(name, "");
+        }
+        return names;
+    }
+
     /** The sinks that write one of some topics. */
     Collection<Node> writing(Set<Object> topics) throws NotRead {
         List<Node> writing = new ArrayList<>();
@@ -113,7 +141,7 @@ final class Program {
         Node node = new Node(name, factory);
         node.predecessors.addAll(Arrays.asList((String[]) Peek.field(factory, "predecessors")));
         if (Peek.has(factory, "supplier")) {
-            node.code = unwrapped(Peek.field(factory, "supplier"));
+            unwrap(node, Peek.field(factory, "supplier"));
             for (Object store : (Collection<?>) Peek.field(factory, "stateStoreNames")) {
                 node.stores.add((String) store);
             }
@@ -121,16 +149,16 @@ final class Program {
         return node;
     }
 
-    private Object unwrapped(Object supplier) throws NotRead {
-        Object code = supplier;
-        for (int wrapper = 0; wrapper < WRAPPERS && isWrapper(code); wrapper++) {
-            Object inner = inner(code);
+    private void unwrap(Node node, Object supplier) throws NotRead {
+        node.code = supplier;
+        for (int wrapper = 0; wrapper < WRAPPERS && isWrapper(node.code); wrapper++) {
+            Object inner = inner(node.code);
             if (inner == null) {
-                return code;
+                return;
             }
-            code = inner;
+            node.keepsKey |= library.known(node.code).matches(KEEPS_KEY);
+            node.code = inner;
         }
-        return code;
     }
 
     private boolean isWrapper(Object code) {

@@ -1,6 +1,7 @@
 package kstreams.runbooks.facts;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -156,6 +157,7 @@ final class StoreReader {
                 store.read("logging", () -> Peek.flag(builder, "loggingEnabled"));
                 store.read("logging_config", () -> Peek.map(builder, "logConfig"));
         }
+        store.read("key_of", () -> keyOf(name, filling));
         if (!filling.isEmpty()) {
             operators.readStore(store, filling.get(0));
         } else {
@@ -255,6 +257,19 @@ final class StoreReader {
 
     private static Object materialized(Object factory, String field) throws NotRead {
         return Peek.field(Peek.field(factory, "materialized"), field);
+    }
+
+    /** Whose keys a store has: those of the records that reach the operators which fill it. */
+    private Collection<String> keyOf(String store, List<Program.Node> filling) throws NotRead {
+        Collection<Program.Node> nodes = filling.isEmpty() ? program.users(store) : filling;
+        for (Program.Node node : nodes) {
+            String type = program.library.known(node.code);
+            if (type.isEmpty() || type.contains(".foreignkeyjoin.")) {
+                throw new NotRead("operator " + node.name + " computes the keys of the store, and its code is not "
+                        + "readable; declare the key in words");
+            }
+        }
+        return new KeyReader(program).before(nodes);
     }
 
     /** A store that no operator of the DSL fills: processors of the program fill it, or a join inside the library. */

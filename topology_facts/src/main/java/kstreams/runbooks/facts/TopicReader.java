@@ -25,7 +25,7 @@ final class TopicReader {
     /** Reads one source: its topics, the offset that it begins with, its timestamps and its serdes. */
     void readSource(Facts source, Program.Node node) {
         source.read("pattern", () -> text(Peek.field(node.factory, "pattern")));
-        source.read("topics", () -> topics(node));
+        source.read("topics", () -> program.fixedTopics(node));
         source.read("offset_reset", () -> reset(node));
         source.read("timestamp_extractor", () -> type(Peek.field(node.factory, "timestampExtractor")));
         serdes.key(source, () -> Peek.field(node.factory, "keyDeserializer"));
@@ -50,7 +50,7 @@ final class TopicReader {
         for (Program.Node node : program.nodes.values()) {
             try {
                 if (program.isSource(node)) {
-                    for (Object topic : names(node)) {
+                    for (Object topic : program.topicsOf(node)) {
                         named.add((String) topic);
                         add(keys, topic, Peek.field(node.factory, "keyDeserializer"));
                         add(values, topic, Peek.field(node.factory, "valDeserializer"));
@@ -75,32 +75,33 @@ final class TopicReader {
     }
 
     private void readTopic(Facts topic, String name) {
-        topic.read("internal", () -> internal().containsKey(name));
+        topic.read("internal", () -> program.internalTopics().containsKey(name));
         topic.read("partitions", () -> partitions(name));
         topic.read("joined_with", () -> joinedWith(name));
         serdes.keys(topic, keys.get(name));
         serdes.values(topic, values.get(name));
+        readKey(topic, name);
     }
 
-    /** The internal topics; the value has the number of partitions that the program fixes, from release 2.6 on. */
-    private Map<?, ?> internal() throws NotRead {
-        if (Peek.has(program.builder, "internalTopicNamesWithProperties")) {
-            return Peek.map(program.builder, "internalTopicNamesWithProperties");
+    /** Whose keys the program writes there; others write a topic that it only reads. */
+    private void readKey(Facts topic, String name) {
+        try {
+            Collection<Program.Node> sinks = program.writing(Collections.singleton(name));
+            if (!sinks.isEmpty()) {
+                topic.read("key_of", () -> new KeyReader(program).before(sinks));
+            }
+        } catch (NotRead reason) {
+            topic.notRead("key_of", reason.getMessage());
         }
-        Map<Object, Object> names = new TreeMap<>();
-        for (Object name : (Collection<?>) Peek.field(program.builder, "internalTopicNames")) {
-            names.put(name, "");
-        }
-        return names;
     }
 
     /** The number that the program fixes: null for an internal topic without one. */
     private Object partitions(String topic) throws NotRead {
-        if (!internal().containsKey(topic)) {
+        if (!program.internalTopics().containsKey(topic)) {
             throw new NotRead("a program does not show the partitions of topic " + topic
                     + "; they are those of the cluster");
         }
-        Object properties = internal().get(topic);
+        Object properties = program.internalTopics().get(topic);
         return properties.equals("") ? null : Peek.field(properties, "numberOfPartitions");
     }
 
@@ -110,7 +111,7 @@ final class TopicReader {
         for (Object group : (Collection<?>) Peek.field(program.builder, "copartitionSourceGroups")) {
             Set<Object> together = new TreeSet<>();
             for (Object source : (Collection<?>) group) {
-                together.addAll(names(program.nodes.get(source)));
+                together.addAll(program.topicsOf(program.nodes.get(source)));
             }
             if (together.contains(topic)) {
                 others.addAll(together);
@@ -120,17 +121,6 @@ final class TopicReader {
         return others;
     }
 
-    /** The topics of a source, or its pattern. */
-    private Collection<?> names(Program.Node source) throws NotRead {
-        Object pattern = Peek.field(source.factory, "pattern");
-        return pattern == null ? topics(source) : Collections.singleton(text(pattern));
-    }
-
-    private Collection<?> topics(Program.Node node) throws NotRead {
-        Collection<?> topics = (Collection<?>) Peek.field(node.factory, "topics");
-        return topics == null ? new ArrayList<>() : topics;
-    }
-
     /** earliest, latest, none or by_duration; null if the source leaves it to the setting. */
     private Object reset(Program.Node node) throws NotRead {
         Object pattern = Peek.field(node.factory, "pattern");
@@ -138,7 +128,7 @@ final class TopicReader {
         for (String reset : new String[] {"earliest", "latest", "none", "duration"}) {
             Object inTopics = Peek.fieldOrNull(program.builder, reset + "ResetTopics");
             Object inPatterns = Peek.fieldOrNull(program.builder, reset + "ResetPatterns");
-            for (Object topic : topics(node)) {
+            for (Object topic : program.fixedTopics(node)) {
                 if (contains(inTopics, topic)) {
                     found.add(reset);
                 }

@@ -1,0 +1,92 @@
+"""What follows from facts of both sides, declared or read from code: changed, the same, or unknown."""
+
+import pytest
+from kstreams_runbooks.decide.comparison.facts import store_facts, topic_facts
+from kstreams_runbooks.model.topology.change import Undeclared
+from kstreams_runbooks.model.topology.declaration import DeclaredStore, DeclaredTopic, Serde, Window
+
+HOUR, MINUTE = 3_600_000, 60_000
+ONE, OTHER = Serde("com.acme.Order", is_class=True), Serde("com.acme.Bill", is_class=True)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "changes"),
+    [
+        (Serde("long"), Serde("long"), False),
+        (Serde("long"), Serde("string"), True),
+        (ONE, ONE, None),
+        (ONE, OTHER, True),
+        (Serde("json", 1), ONE, True),
+        (None, ONE, None),
+    ],
+)
+def test_an_equal_class_does_not_prove_an_equal_format(
+    before: Serde | None, after: Serde | None, changes: bool | None
+) -> None:
+    """A format of Kafka does, and a declared one."""
+    found, asked = store_facts("s", DeclaredStore(value_serde=before), DeclaredStore(value_serde=after))
+    assert found["value_serde_changed"] is changes
+    assert [one.field for one in asked["value_serde_changed"]] == ["value_serde"]
+    of_topic, _ = topic_facts("t", DeclaredTopic(key_serde=before), DeclaredTopic(key_serde=after))
+    assert of_topic["key_serde_changed"] is changes
+
+
+def test_a_class_does_not_read_what_another_one_wrote() -> None:
+    """Also under an equal name: only a declaration has the versions."""
+    same, _ = store_facts("s", DeclaredStore(value_serde=ONE), DeclaredStore(value_serde=ONE))
+    declared, _ = store_facts("s", DeclaredStore(value_serde=Serde("json")), DeclaredStore(value_serde=Serde("json")))
+    assert (same["reads_old"], declared["reads_old"]) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "changes"),
+    [
+        (["clicks"], ["clicks"], False),
+        (["clicks"], ["views"], None),
+        (["clicks"], ["clicks (windowed)"], True),
+        (["clicks"], None, None),
+        (None, None, None),
+    ],
+)
+def test_a_key_of_the_same_topics_is_the_same(
+    before: list[str] | None, after: list[str] | None, changes: bool | None
+) -> None:
+    """Without words; the keys of another topic may mean the same."""
+    old, new = (None if one is None else frozenset(one) for one in (before, after))
+    found, _ = store_facts("s", DeclaredStore(key_of=old), DeclaredStore(key_of=new))
+    of_topic, _ = topic_facts("t", DeclaredTopic(key_of=old), DeclaredTopic(key_of=new))
+    assert (found["key_changed"], of_topic["key_changed"]) == (changes, changes)
+
+
+def test_declared_words_count_more_than_the_topics_of_a_key() -> None:
+    """What the keys of a topic mean may change, and code does not show it."""
+    clicks = frozenset({"clicks"})
+    found, asked = store_facts("s", DeclaredStore(key="page", key_of=clicks), DeclaredStore(key="user", key_of=clicks))
+    assert found["key_changed"] is True
+    assert asked["key_changed"] == (Undeclared("stores.s", "key", ""),)
+
+
+def test_a_change_may_declare_that_no_key_changes() -> None:
+    """It answers what is not known, and not what is."""
+    unknown, _ = store_facts("s", None, None, same_key=True)
+    known, _ = store_facts("s", DeclaredStore(key="page"), DeclaredStore(key="user"), same_key=True)
+    assert (unknown["key_changed"], known["key_changed"]) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "changes"),
+    [
+        (HOUR + MINUTE, 2 * HOUR + MINUTE, False),
+        (None, 2 * HOUR + MINUTE, False),
+        (5 * HOUR, 2 * HOUR + MINUTE, True),
+        (5 * HOUR, 5 * HOUR, False),
+    ],
+)
+def test_a_retention_that_follows_the_window_is_not_a_change_of_its_own(
+    before: int | None, after: int, changes: bool
+) -> None:
+    """Code has the retention that the library computes: that of the window, which has rules of its own."""
+    old = DeclaredStore("window", Window("tumbling", HOUR, MINUTE), before)
+    new = DeclaredStore("window", Window("tumbling", 2 * HOUR, MINUTE), after)
+    found, _ = store_facts("s", old, new)
+    assert (found["window_changed"], found["retention_changed"]) == (True, changes)
