@@ -31,8 +31,9 @@ def crossed_sides(compared: Compared) -> dict[str, str]:
     """Stores of a join whose sides have changed places, each with the store that had its records before.
 
     Both sides may come from one topic. What leads to one side alone is compared by the names that both versions have,
-    then by the kinds of operators and the topics behind them, then by the kinds, then by their number, since an operator
-    may have another chosen name. The first of these that fits one order of the sides better decides. If none does, the order in the program decides: a description shows no more.
+    then by the kinds of operators and the topics behind them, then by the kinds, then by their number, since an
+    operator may have got another name. The first of these that fits one order of the sides better decides. If none
+    does, the order in the program decides: a description shows no more.
     """
     was, now = _joins(compared.before), _joins(compared.after)
     both = was.keys() & now.keys()
