@@ -157,6 +157,9 @@ final class StoreReader {
                 store.read("logging", () -> Peek.flag(builder, "loggingEnabled"));
                 store.read("logging_config", () -> Peek.map(builder, "logConfig"));
         }
+        if (!global) {
+            readSourceChangelog(store, name);
+        }
         store.read("key_of", () -> keyOf(name, filling));
         if (!filling.isEmpty()) {
             operators.readStore(store, filling.get(0));
@@ -165,6 +168,19 @@ final class StoreReader {
             if (row.kind.equals("window") || row.kind.equals("session")) {
                 store.notRead("window", "no operator that fills the store is known to the readers; declare the window");
             }
+        }
+    }
+
+    /** The optimization that reuses the topic of a table switches the changelog of its own off. */
+    private void readSourceChangelog(Facts store, String name) {
+        try {
+            Object topic = Peek.map(program.builder, "storeToChangelogTopic").get(name);
+            if (topic != null && program.reads(topic)) {
+                store.read("logging", () -> true);
+                store.read("changelog", () -> topic);
+            }
+        } catch (NotRead reason) {
+            store.notRead("logging", reason.getMessage());
         }
     }
 
