@@ -94,6 +94,7 @@ class StoreEntry(FleetModel):
     )
     join: model.Join | None = Field(default=None, description="of a table that a join fills: inner, left or outer")
     logging: bool | None = Field(default=None, description="whether it has a changelog")
+    in_memory: bool | None = Field(default=None, description="whether it is in memory; otherwise it is on the disk")
 
     @field_validator("window")
     @classmethod

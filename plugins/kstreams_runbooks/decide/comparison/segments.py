@@ -24,8 +24,11 @@ _LONG = (24, 5 * MINUTE_MS)
 def segments_changed(old: DeclaredStore, new: DeclaredStore) -> bool | None:
     """Whether a store that stays has segments of another length, None if the kind or the retention is unknown.
 
-    A store that changes its kind has no common format, which is another finding.
+    A store that changes its kind has no common format, which is another finding. One in memory has none: the library
+    keeps it on the disk unless the program or a setting chooses otherwise.
     """
+    if old.in_memory or new.in_memory:
+        return False
     if None in {old.kind, new.kind}:
         return None
     if old.kind != new.kind or (new.kind != "versioned" and new.kind not in _WINDOWED):

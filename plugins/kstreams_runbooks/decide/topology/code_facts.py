@@ -70,6 +70,7 @@ def _store(where: str, read: DeclaredStore, declared: DeclaredStore) -> _Found[D
         "window",
         "retention_ms",
         "history_retention_ms",
+        "in_memory",
         "source_table",
         "join",
         "logging",

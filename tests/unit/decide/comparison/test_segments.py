@@ -1,5 +1,7 @@
 """The length of a store's segments on the disk, as release 4.3.1 cuts them."""
 
+from dataclasses import replace
+
 import pytest
 from kstreams_runbooks.decide.comparison.segments import segments_changed
 from kstreams_runbooks.model.topology.declaration import DeclaredStore, StoreKind, Window, WindowKind
@@ -45,6 +47,14 @@ HOURLY: tuple[WindowKind, int, int] = ("tumbling", HOUR, 5 * MINUTE)
 def test_segments_follow_the_retention(old: DeclaredStore, new: DeclaredStore, changed: bool | None) -> None:
     """The declared one, else that of the library."""
     assert segments_changed(old, new) is changed
+
+
+@pytest.mark.parametrize(("before", "after"), [(True, True), (True, False), (False, True)])
+def test_a_store_in_memory_has_no_segments(before: bool, after: bool) -> None:
+    """What is not on the disk is restored at each start, and what goes to memory does not read the disk."""
+    old = replace(_store("window", HOURLY), in_memory=before)
+    assert segments_changed(old, replace(old, retention_ms=3 * HOUR, in_memory=after)) is False
+    assert segments_changed(replace(old, in_memory=False), replace(old, retention_ms=3 * HOUR, in_memory=None)) is True
 
 
 @pytest.mark.parametrize(
