@@ -132,7 +132,7 @@ def test_a_setting_that_was_not_read_is_unknown_on_that_side() -> None:
         replace(side, declared=replace(side.declared, config=BASE, not_read={f"config.{name}": "not readable"}))
         for side, name in ((given.before, "sasl.jaas.config"), (given.after, "timestamp.extractor"))
     ]
-    found = read_change(*sides, topology_change_rules(), upgrade_path_rules(), catalogue=release_settings())
+    found = read_change(sides[0], sides[1], topology_change_rules(), upgrade_path_rules(), catalogue=release_settings())
     asked = {(one.id, str(missing)) for one in found.undecided for missing in one.asked}
     assert ("timestamp-extractor-changed", "config.default.timestamp.extractor (new)") in asked
     assert ("setting-changed", "config.sasl.jaas.config (old)") in asked
