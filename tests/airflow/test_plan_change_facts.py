@@ -16,7 +16,7 @@ from lab.afresh import afresh
 from lab.application import FROM_RELEASE, TO_RELEASE, Deployed
 from lab.stack import Stack
 from lab.topology_facts import jar
-from world.endings import DRY_RUN, INCONCLUSIVE, begun_other, ended
+from world.endings import DRY_RUN, INCONCLUSIVE, NOTHING_CHANGED, begun, begun_other, ended
 from world.given import declared_as
 from world.runs import log_of
 
@@ -84,6 +84,23 @@ def test_what_no_code_shows_is_all_that_is_asked(shown: Stack) -> None:
     document = ended(trial, state="failed", outcome=INCONCLUSIVE)
     asked = {missing["field"] for one in document["plan"]["undecided"] if one["matters"] for missing in one["missing"]}
     assert asked == {"key", "key_serde", "value_serde", "aggregate"}
+
+
+def test_a_bump_goes_on_with_what_was_read(shown: Stack) -> None:
+    """No file declares anything: both programs are compared as far as code shows them, and the approver reads that."""
+    settings_of(shown, TO_RELEASE)
+    trial = begun(shown, dry_run=True)
+    ended(trial, state="success", outcome=DRY_RUN)
+    said = "info nothing-declared on orders: nothing declared for release 3.4.1 and release 4.3.1: only what was read"
+    assert said in log_of(shown, trial.run_id, "plan")
+
+
+def test_a_bump_that_takes_a_changelog_away_is_refused(shown: Stack) -> None:
+    """By what was read, although both descriptions are the same; nothing was changed."""
+    settings_of(shown, TO_RELEASE, windowed_changelog="false")
+    document = ended(begun(shown, dry_run=True), state="failed", outcome=NOTHING_CHANGED)
+    sentence = document["run"]["outcome_sentence"]
+    assert "release 4.3.1 changes more than a roll may: logging-switched-off (orders-windowed-store)" in sentence
 
 
 def test_readiness_names_what_stays_to_be_declared(shown: Stack) -> None:
