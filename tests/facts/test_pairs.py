@@ -94,7 +94,6 @@ def test_only_what_code_does_not_show_is_not_read(release: str) -> None:
         ("stores", "key_of"),  # behind an operator that may give another key
         ("topics", "key_of"),
         ("stores", "value_serde"),  # a lambda, and the second store of a left join
-        ("stores", "key_serde"),  # of a foreign-key join
         ("stores", "source_table"),  # stream-made-table alone
         ("stores", "window"),  # a window store of a processor
         ("topics", "partitions"),  # of the cluster

@@ -150,10 +150,9 @@ final class StoreReader {
                 readJoined(store, builder);
                 break;
             default:
-                for (String serde : new String[] {"key_serde", "value_serde"}) {
-                    store.notRead(serde, "the library makes the format of the store of a foreign-key join from "
-                            + "the serdes of both tables; read those");
-                }
+                // The factory builds the store with these two; those of both tables are in its topics.
+                serdes.key(store, () -> bytes());
+                serdes.value(store, () -> Peek.call(Peek.field(builder, "subscriptionWrapperSerde"), "serializer"));
                 store.read("logging", () -> Peek.flag(builder, "loggingEnabled"));
                 store.read("logging_config", () -> Peek.map(builder, "logConfig"));
         }
@@ -240,12 +239,14 @@ final class StoreReader {
     private void readJoined(Facts store, Object factory) {
         Facts.Reading joined = () ->
                 Peek.field(factory, Peek.has(factory, "joinedInternal") ? "joinedInternal" : "streamJoined");
-        serdes.key(store, () -> Peek.field(joined.read(), "keySerde"));
         if (Peek.has(factory, "valueSerde")) {
+            serdes.key(store, () -> Peek.field(joined.read(), "keySerde"));
             serdes.value(store, () -> Peek.field(factory, "valueSerde"));
         } else {
-            store.notRead("value_serde", "the store has the values of both sides of the join; read the serdes of its "
-                    + "topics");
+            // The factory wraps the serdes of both sides when it builds the store, as earlier releases did at once.
+            serdes.key(store, () -> wrapping("TimestampedKeyAndJoinSideSerde", Peek.field(joined.read(), "keySerde")));
+            serdes.value(store, () -> wrapping("LeftOrRightValueSerde",
+                    Peek.field(joined.read(), "valueSerde"), Peek.field(joined.read(), "otherValueSerde")));
         }
         store.read("logging", () -> Peek.flag(factory, "loggingEnabled"));
         store.read("logging_config", () -> Peek.call(factory, "logConfig"));
@@ -269,6 +270,15 @@ final class StoreReader {
         if (kind.equals("versioned")) {
             store.read("history_retention_ms", () -> Peek.call(supplier.read(), "historyRetentionMs"));
         }
+    }
+
+    /** A serde of the library around others, of which null is the default of the settings. */
+    private Object wrapping(String type, Object... inner) throws ReflectiveOperationException {
+        return program.library.type(STATE + type).getConstructors()[0].newInstance(inner);
+    }
+
+    private Object bytes() throws ReflectiveOperationException {
+        return program.library.type("common.serialization.Serdes$BytesSerde").getConstructor().newInstance();
     }
 
     private static Object materialized(Object factory, String field) throws NotRead {
