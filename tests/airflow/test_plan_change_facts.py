@@ -1,4 +1,4 @@
-"""`plan_change` knows a program from its instances' agent and from its release's command; no file declares anything."""
+"""Runs know a program from its instances' agent and from its release's command, with and without declarations."""
 
 import json
 import re
@@ -24,10 +24,16 @@ DAG = "plan_change"
 
 
 @pytest.fixture(scope="module")
-def shown(stack: Stack) -> Iterator[Stack]:
-    """Two instances that were started with the agent, releases that print their facts, and no declaration file."""
-    agent = jar()
-    afresh(stack, Deployed(settings={"facts.agent": str(agent)}))
+def running(stack: Stack) -> Stack:
+    """Two instances that were started with the agent; releases print descriptions, and each has a declaration file."""
+    afresh(stack, Deployed(settings={"facts.agent": str(jar())}))
+    return stack
+
+
+@pytest.fixture
+def shown(running: Stack) -> Iterator[Stack]:
+    """The same with releases that print their facts, and without a declaration file."""
+    stack = running
     folder = stack.lab.config / "applications" / "orders"
     kept = stack.lab.run_dir / "declarations"
     shutil.move(folder, kept)
@@ -58,6 +64,15 @@ def settings_of(stack: Stack, release: str, **settings: str) -> None:
     base = (stack.lab.instances / "orders-1" / "base.properties").read_text(encoding="latin-1")
     more = dump({name.replace("_", "."): value for name, value in settings.items()})
     (stack.lab.run_dir / f"{release}.properties").write_text(f"{base}\n{more}", encoding="latin-1")
+
+
+def test_the_agent_alone_changes_no_plan(running: Stack) -> None:
+    """What was read of one release is compared with what is declared of the other; the declarations are corrected."""
+    trial = begun_other(running, DAG, release=TO_RELEASE, dry_run=True)
+    document = ended(trial, state="success", outcome=DRY_RUN)
+    assert document["run"]["outcome_sentence"].startswith("RUNBOOK NEEDED: library_bump")
+    contradicted = {one["object"] for one in document["plan"]["findings"] if one["id"] == "declaration-contradicted"}
+    assert "stores.orders-enriched-subscription-store.value_serde" in contradicted
 
 
 def test_a_change_that_no_description_shows_is_decided(shown: Stack) -> None:

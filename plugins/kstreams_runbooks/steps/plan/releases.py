@@ -85,14 +85,7 @@ def _with_read(run: Run, described: Described, read: Declaration | None) -> Desc
         return replace(described, library=library, declared=declared)
     known = declared or Declaration(library=Release.parse(library) if library else None)
     both = _merged(read, known)
-    return replace(
-        described,
-        library=str(both.library or ""),
-        declared=both,
-        read=True,
-        only_read=declared is None,
-        only_read_settings=read.config is not None and known.config is None,
-    )
+    return replace(described, library=str(both.library or ""), declared=both, read=True, file=declared)
 
 
 def _merged(read: Declaration, known: Declaration) -> Declaration:

@@ -97,7 +97,7 @@ def test_what_runs_is_known_from_its_instances(run: Callable[..., Run]) -> None:
     """Without a file: what was read is all that is known."""
     found = running_version(run())
     assert (found.release, found.library, found.source) == (OLD, OLD, "orders-1, orders-2")
-    assert (found.read, found.only_read, found.only_read_settings, found.unread) == (True, True, True, ())
+    assert (found.read, found.only_read, found.unread) == (True, True, ())
     window = found.declaration.stores["readings-store"].window
     assert window is not None
     assert window.size_ms == 3_600_000
