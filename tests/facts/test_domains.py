@@ -8,11 +8,12 @@ import pytest
 from click.testing import CliRunner
 from kstreams_runbooks.cli import cli
 from kstreams_runbooks.model.verdicts import Outcome
-from world.domains import Grade, Truth, built, declared, grade, truths
+from world.domains import Grade, Truth, built, declared, grade, truths, unchanged
 
 RELEASE = "4.3.1"
-# What the command is given: descriptions, facts, or facts with a declaration of what no code shows.
-Kind = Literal["text", "facts", "declared"]
+# What the command is given: descriptions, facts, facts with the line `unchanged` for what the change does not touch, or
+# facts with a declaration of all that no code shows.
+Kind = Literal["text", "facts", "line", "declared"]
 
 
 def plan(pair: str, kind: Kind) -> dict[str, Any]:
@@ -21,9 +22,10 @@ def plan(pair: str, kind: Kind) -> dict[str, Any]:
     given = []
     for option, side in (("from", "before"), ("to", "after")):
         given += [f"--{option}-topology", str(folder / f"{side}.{'txt' if kind == 'text' else 'yaml'}")]
-        if kind == "declared":
-            file = folder / f"{side}.declaration.yaml"
-            file.write_text(json.dumps(declared(pair, side, RELEASE)), "utf-8")
+        if kind == "declared" or (kind == "line" and side == "after"):
+            file = folder / f"{side}.{kind}.yaml"
+            known = declared(pair, side, RELEASE) if kind == "declared" else {"unchanged": unchanged(pair)}
+            file.write_text(json.dumps(known), "utf-8")
             given += [f"--{option}-declaration", str(file)]
     ran = CliRunner().invoke(cli, ["plan", *given, "--format", "json"])
     assert ran.stdout, (pair, kind, ran.exception)

@@ -11,10 +11,11 @@ from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any
+from typing import Any, get_args
 
 from kstreams_runbooks.decide.change.answer import MILD, MILDEST_FIRST
 from kstreams_runbooks.model.topology.change import ChangeRunbook
+from kstreams_runbooks.model.topology.declaration import Unchanged
 from kstreams_runbooks.model.verdicts import Outcome
 from lab.settings import CHECKOUT
 from lab.topology_facts import class_path, document, java
@@ -83,6 +84,11 @@ def built(release: str) -> Path:
     ran = java(f"{folder / 'classes'}:{classes}", "domains.Main", str(folder / "pairs"), *pairs)
     assert ran.returncode == 0, ran.stderr
     return folder / "pairs"
+
+
+def unchanged(pair: str) -> list[str]:
+    """The fields of declarations that a change does not touch where no code shows it."""
+    return sorted(set(get_args(Unchanged)) - {field.rpartition(".")[2] for field in truths()[pair].changed})
 
 
 def declared(pair: str, side: str, release: str) -> dict[str, Any]:

@@ -186,7 +186,7 @@ class TopologyDeclaration(FleetModel):
     default_value_serde: SerdeEntry | None = Field(default=None, description="of stores and topics that give none")
     memory: MemoryEntry | None = Field(default=None, description="of an instance, for suppress buffers")
     unchanged: list[model.Unchanged] = Field(
-        default_factory=list, description="fields that no store changes against the release before"
+        default_factory=list, description="fields that no store or topic changes against the release before"
     )
 
     @field_validator("library")

@@ -118,8 +118,7 @@ def _sink(compared: Compared, one: str, other: str, *, added: bool = False) -> S
 
 def _declared(compared: Compared, old: str, new: str) -> DeclaredFacts:
     before, after = compared.before.declared.topics, compared.after.declared.topics
-    same_key = "key" in compared.after.declared.unchanged
-    return topic_facts(new, before.get(old), after.get(new), same_key=same_key)
+    return topic_facts(new, before.get(old), after.get(new), compared.after.declared.unchanged)
 
 
 def _is_changelog(side: Side, topic: str) -> bool | None:

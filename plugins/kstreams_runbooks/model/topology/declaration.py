@@ -19,7 +19,7 @@ Join = Literal["inner", "left", "outer"]
 # What an operator does with the records of its store, as far as code shows it; none: it keeps them as they come.
 Aggregation = Literal["count", "reduce", "aggregate", "none"]
 # What no description shows and a declaration may state to be as it was: of every store, the key of topics too.
-Unchanged = Literal["key", "aggregate", "join", "logging"]
+Unchanged = Literal["key", "key_serde", "value_serde", "aggregate", "join", "logging"]
 
 
 @dataclass(frozen=True, slots=True)
