@@ -113,24 +113,28 @@ final class Truth {
      */
     private boolean isContinued(Step was, Step now) {
         return was.kind == Step.Kind.SUPPRESS && now.kind == Step.Kind.SUPPRESS && was.minutes == now.minutes
-                && areInOneRow(was, now);
+                && (areInOneRow(was, now) || takesItsPlace(was, now));
     }
 
     /** Whether nothing but repartitions is between two of them: the records in the topic of either are the same. */
     private boolean isPassedOn(Step was, Step now) {
-        return was.kind == Step.Kind.REPARTITION && now.kind == Step.Kind.REPARTITION && areInOneRow(was, now);
+        return was.kind == Step.Kind.REPARTITION && now.kind == Step.Kind.REPARTITION
+                && (areInOneRow(was, now) || takesItsInput(was, now));
     }
 
     private boolean areInOneRow(Step was, Step now) {
-        return inOneRow(before.program, was.id, now.id) || inOneRow(after.program, was.id, now.id)
-                || takesItsPlace(was, now);
+        return inOneRow(before.program, was.id, now.id) || inOneRow(after.program, was.id, now.id);
     }
 
-    /** Whether the new step has the input of the old one, which is gone, and leads to the same steps. */
     private boolean takesItsPlace(Step was, Step now) {
-        return after.program.step(was.id) == null && before.program.step(now.id) == null
-                && was.inputs.equals(now.inputs)
+        return takesItsInput(was, now)
                 && consumers(before.program, was.id).equals(consumers(after.program, now.id));
+    }
+
+    /** Whether the new step has the input of the old one, which is gone. */
+    private boolean takesItsInput(Step was, Step now) {
+        return after.program.step(was.id) == null && before.program.step(now.id) == null
+                && was.inputs.equals(now.inputs);
     }
 
     private static List<Integer> consumers(Program program, int id) {
