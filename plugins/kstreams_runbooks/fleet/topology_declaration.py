@@ -163,6 +163,9 @@ class TopicEntry(FleetModel):
         default=None, description="topics that it has to be co-partitioned with; [] for none"
     )
     readers: tuple[Words, ...] = Field(default=(), description="groups and applications that read it")
+    timestamp_extractor: Words | None = Field(
+        default=None, description="class that gives its records their times; default: that of the settings"
+    )
 
 
 class MemoryEntry(FleetModel):

@@ -56,7 +56,10 @@ def store_facts(
 def topic_facts(
     name: str, before: DeclaredTopic | None, after: DeclaredTopic | None, unchanged: Collection[Unchanged] = ()
 ) -> DeclaredFacts:
-    """Changes in a topic that stays; partition counts that neither side declares are not part of the change."""
+    """Changes in a topic that stays.
+
+    Partitions and an extractor of timestamps that neither side declares are not part of the change.
+    """
     old, new = before or DeclaredTopic(), after or DeclaredTopic()
     facts: dict[str, Fact] = {}
     asked: ToDeclare = {}
@@ -69,8 +72,14 @@ def topic_facts(
     facts["serde_changed"], asked["serde_changed"] = of_serdes(facts, asked)
     facts["reads_old"] = _reads_old(old, new)
     facts["fewer"] = (new.partitions or 0) < (old.partitions or 0)
-    if old.partitions is None and new.partitions is None:
-        facts["partitions_changed"] = False
+    facts["extractor_changed"], asked["extractor_changed"] = _compared(
+        where, "timestamp_extractor", old.timestamp_extractor, new.timestamp_extractor
+    )
+    for fact, values in (
+        ("partitions_changed", (old.partitions, new.partitions)),
+        ("extractor_changed", (old.timestamp_extractor, new.timestamp_extractor)),
+    ):
+        facts[fact] = False if values == (None, None) else facts[fact]
     return facts, asked
 
 
