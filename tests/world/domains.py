@@ -3,6 +3,7 @@
 The truth has the mildest runbook that loses nothing, and whether the built program shows it.
 """
 
+import atexit
 import json
 import subprocess
 from collections.abc import Sequence
@@ -10,11 +11,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
+from shutil import rmtree
 from tempfile import mkdtemp
-from typing import Any
+from typing import Any, get_args
 
 from kstreams_runbooks.decide.change.answer import MILD, MILDEST_FIRST
 from kstreams_runbooks.model.topology.change import ChangeRunbook
+from kstreams_runbooks.model.topology.declaration import Unchanged
 from kstreams_runbooks.model.verdicts import Outcome
 from lab.settings import CHECKOUT
 from lab.topology_facts import class_path, document, java
@@ -72,6 +75,7 @@ def truths() -> dict[str, Truth]:
 def built(release: str) -> Path:
     """A folder with PAIR/{before,after}.{txt,yaml} of a release: descriptions and facts."""
     folder = Path(mkdtemp(prefix="domains-"))
+    atexit.register(rmtree, folder, ignore_errors=True)
     sources = [file for part in _FOLDERS[release] for file in sorted((_APP / "src" / part).glob("domains/*.java"))]
     classes = class_path(release)
     command = ["javac", "-nowarn", "-Xlint:none", "-d", str(folder / "classes"), "-cp", classes, *map(str, sources)]
@@ -83,6 +87,11 @@ def built(release: str) -> Path:
     ran = java(f"{folder / 'classes'}:{classes}", "domains.Main", str(folder / "pairs"), *pairs)
     assert ran.returncode == 0, ran.stderr
     return folder / "pairs"
+
+
+def unchanged(pair: str) -> list[str]:
+    """The fields of declarations that a change does not touch where no code shows it."""
+    return sorted(set(get_args(Unchanged)) - {field.rpartition(".")[2] for field in truths()[pair].changed})
 
 
 def declared(pair: str, side: str, release: str) -> dict[str, Any]:

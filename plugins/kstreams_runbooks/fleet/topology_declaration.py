@@ -163,6 +163,9 @@ class TopicEntry(FleetModel):
         default=None, description="topics that it has to be co-partitioned with; [] for none"
     )
     readers: tuple[Words, ...] = Field(default=(), description="groups and applications that read it")
+    timestamp_extractor: Words | None = Field(
+        default=None, description="class that gives its records their times; default: that of the settings"
+    )
 
 
 class MemoryEntry(FleetModel):
@@ -186,7 +189,7 @@ class TopologyDeclaration(FleetModel):
     default_value_serde: SerdeEntry | None = Field(default=None, description="of stores and topics that give none")
     memory: MemoryEntry | None = Field(default=None, description="of an instance, for suppress buffers")
     unchanged: list[model.Unchanged] = Field(
-        default_factory=list, description="fields that no store changes against the release before"
+        default_factory=list, description="fields that no store or topic changes against the release before"
     )
 
     @field_validator("library")

@@ -83,6 +83,21 @@ class _Topic(_Part):
     key_of: frozenset[str] | None = None
 
 
+class _Operator(_Part):
+    """A source, as far as it is compared: a topic has one."""
+
+    topics: tuple[str, ...] = ()
+    pattern: str | None = None
+    timestamp_extractor: str | None = None
+
+    def extractors(self) -> dict[str, str]:
+        """The class that gives the records of each topic their times."""
+        if "timestamp_extractor" not in self.model_fields_set:
+            return {}
+        read = (*self.topics, *([] if self.pattern is None else [self.pattern]))
+        return dict.fromkeys(read, self.timestamp_extractor or model.DEFAULT_EXTRACTOR)
+
+
 class _NotRead(_Part):
     fact: tuple[str, ...]
     reason: str
@@ -98,6 +113,7 @@ class _Document(_Part):
     stores: dict[str, _Store] = Field(default_factory=dict)
     suppressions: dict[str, _Suppression] = Field(default_factory=dict)
     topics: dict[str, _Topic] = Field(default_factory=dict)
+    operators: dict[str, _Operator] = Field(default_factory=dict)
     not_read: tuple[_NotRead, ...]
 
 
@@ -135,6 +151,7 @@ def _read(document: _Document) -> model.TopologyFacts:
     if library is not None and not Release.known(library):
         not_read["library"] = f"{library[:40]} is not a release of Apache Kafka; give the release that it is made of"
         library = None
+    extractors = {name: one for source in document.operators.values() for name, one in source.extractors().items()}
     # A suppression without one of its facts would have a limit that the program may not set.
     limits = {"mode", "time_limit_ms", "max_records", "max_bytes", "when_full"}
     return model.TopologyFacts(
@@ -144,7 +161,7 @@ def _read(document: _Document) -> model.TopologyFacts:
             suppressions={
                 name: _suppression(one) for name, one in document.suppressions.items() if limits <= one.model_fields_set
             },
-            topics={name: _topic(one) for name, one in document.topics.items()},
+            topics={name: _topic(one, extractors.get(name)) for name, one in document.topics.items()},
             config=document.config,
             library=None if library is None else Release.parse(library),
             not_read=not_read,
@@ -187,13 +204,14 @@ def _suppression(one: _Suppression) -> model.DeclaredSuppression:
     return model.DeclaredSuppression(**plain, value_serde=_serde(one.value_serde))
 
 
-def _topic(one: _Topic) -> model.DeclaredTopic:
+def _topic(one: _Topic, extractor: str | None) -> model.DeclaredTopic:
     return model.DeclaredTopic(
         partitions=one.partitions,
         key_serde=_serde(one.key_serde),
         value_serde=_serde(one.value_serde),
         joined_with=one.joined_with,
         key_of=one.key_of,
+        timestamp_extractor=extractor,
     )
 
 

@@ -20,7 +20,7 @@ library: null              # Kafka Streams release, such as 4.3.1
 config: null               # every setting that is set, such as {application.id: orders, topology.optimization: all}
 default_key_serde: null    # {name: string}, of stores and topics that give none
 default_value_serde: null  # {name: json, schema_version: 1}; without schema_version the bytes do not contain one
-unchanged: []              # fields that no store changes against the release before: [aggregate, join, logging]"""
+unchanged: []              # fields that no store or topic changes against the one before: [key, aggregate, logging]"""
 # What a comment next to a field explains.
 FIELDS: Mapping[str, Mapping[str, str]] = {
     "stores": {

@@ -144,3 +144,18 @@ def test_the_class_that_makes_a_store_shows_its_place(supplier: str, in_memory: 
     """That of the library; the default is that of a setting."""
     read = read_facts(COUNTED.replace("supplier: null", f"supplier: {supplier}"), "facts.yaml").read
     assert read.stores["readings-store"].in_memory is in_memory
+
+
+def test_a_topic_has_the_timestamp_extractor_of_its_source() -> None:
+    """Null is that of the settings; a source whose class was not read has none."""
+    sources = """
+operators:
+  one: {topics: [readings], pattern: null, timestamp_extractor: "com.acme.MeasuredAt"}
+  other: {topics: ["reading-counts"], pattern: null, timestamp_extractor: null}
+"""
+    text = COUNTED.partition("operators:\n")[0] + sources.lstrip() + "not_read: []\n"
+    topics = read_facts(text, "facts.yaml").read.topics
+    assert topics["readings"].timestamp_extractor == "com.acme.MeasuredAt"
+    assert topics["reading-counts"].timestamp_extractor == "default"
+    unread = read_facts(text.replace(", timestamp_extractor: null", ""), "facts.yaml").read.topics
+    assert unread["reading-counts"].timestamp_extractor is None

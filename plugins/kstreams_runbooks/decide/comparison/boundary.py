@@ -5,6 +5,7 @@ from functools import partial
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, source_tables, target_of
 from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, topic_facts
+from kstreams_runbooks.decide.comparison.setting_facts import timed_by
 from kstreams_runbooks.decide.comparison.settings import REUSE, optimized
 from kstreams_runbooks.decide.comparison.state.feeding import merged_unevenly
 from kstreams_runbooks.decide.comparison.state.suppressions import candidates
@@ -30,6 +31,7 @@ def sources(compared: Compared) -> Iterator[Subject]:
     merged = merged_unevenly(compared)
     own, together = compared.before.written(), _read_together(compared.after)
     joined = _joined_now(compared)
+    timed, untimed = timed_by(compared.after)
     for is_global in (False, True):
         old, new = (side.read(is_global=is_global) for side in (compared.before, compared.after))
         for topic in sorted(old | new):
@@ -37,6 +39,8 @@ def sources(compared: Compared) -> Iterator[Subject]:
             stays = topic in old and topic in new
             if not stays:
                 declared = dict.fromkeys(declared, False)
+            if is_global:
+                declared["extractor_changed"] = False
             facts: dict[str, Fact] = {
                 "added": topic not in old,
                 "removed": topic not in new,
@@ -51,6 +55,7 @@ def sources(compared: Compared) -> Iterator[Subject]:
                 if is_global
                 else _uneven(compared, topic, together.get(topic, ()), joined.get(topic, set())),
                 "merged_unevenly": merged.get(topic, _ALONE)[0],
+                "timed": timed,
                 **declared,
             }
             what = Undeclared("config", "topology.optimization", "old")
@@ -68,6 +73,7 @@ def sources(compared: Compared) -> Iterator[Subject]:
                 },
                 {
                     **asked,
+                    "timed": untimed,
                     "is_changelog": (what,),
                     "uneven": uneven,
                     "merged_unevenly": (Undeclared(f"topics.{topic}", "partitions", "new"),),
@@ -118,8 +124,7 @@ def _sink(compared: Compared, one: str, other: str, *, added: bool = False) -> S
 
 def _declared(compared: Compared, old: str, new: str) -> DeclaredFacts:
     before, after = compared.before.declared.topics, compared.after.declared.topics
-    same_key = "key" in compared.after.declared.unchanged
-    return topic_facts(new, before.get(old), after.get(new), same_key=same_key)
+    return topic_facts(new, before.get(old), after.get(new), compared.after.declared.unchanged)
 
 
 def _is_changelog(side: Side, topic: str) -> bool | None:

@@ -105,7 +105,9 @@ def _suppression(where: str, read: DeclaredSuppression, declared: DeclaredSuppre
 
 
 def _topic(where: str, read: DeclaredTopic, declared: DeclaredTopic) -> _Found[DeclaredTopic]:
-    topic, found = _fields(where, read, declared, ("partitions", "joined_with", "key_serde", "value_serde"))
+    topic, found = _fields(
+        where, read, declared, ("partitions", "joined_with", "key_serde", "value_serde", "timestamp_extractor")
+    )
     return replace(topic, key_of=read.key_of), found
 
 

@@ -19,7 +19,7 @@ Join = Literal["inner", "left", "outer"]
 # What an operator does with the records of its store, as far as code shows it; none: it keeps them as they come.
 Aggregation = Literal["count", "reduce", "aggregate", "none"]
 # What no description shows and a declaration may state to be as it was: of every store, the key of topics too.
-Unchanged = Literal["key", "aggregate", "join", "logging"]
+Unchanged = Literal["key", "key_serde", "value_serde", "aggregate", "join", "logging"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +123,10 @@ class DeclaredSuppression:
         return self.when_full == "shut_down" or (self.when_full is None and self.mode == "until_window_closes")
 
 
+# A source without a class of its own has that of default.timestamp.extractor.
+DEFAULT_EXTRACTOR = "default"
+
+
 @dataclass(frozen=True, slots=True)
 class DeclaredTopic:
     """One topic that is read or written: its partitions and, in words, how its records are keyed.
@@ -138,6 +142,7 @@ class DeclaredTopic:
     joined_with: frozenset[str] | None = None
     readers: tuple[str, ...] = ()
     key_of: frozenset[str] | None = None
+    timestamp_extractor: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
