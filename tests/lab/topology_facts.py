@@ -14,6 +14,7 @@ from lab.trial import JAVA, PROGRAM
 MODULE = CHECKOUT / "topology_facts"
 JAR = MODULE / "target" / "topology-facts.jar"
 SOURCES = CHECKOUT / "tests" / "facts" / "java"
+COMMAND = "kstreams.runbooks.facts.FactsCommand"
 _BUILD_S = 300
 _RUN_S = 120
 # A thousand documents of 10 kB: the loader in Python alone takes 40 s.
@@ -33,6 +34,28 @@ def class_path(release: str) -> str:
     _maven("process-classes", PROGRAM, f"-Dkafka.version={release}")
     target = PROGRAM / "target" / release
     return f"{target / 'classes'}:{target / 'libraries'}/*:{jar()}"
+
+
+@cache
+def compiled(release: str, folder: Path, source: str, *options: str) -> str:
+    """The class path of a file of SOURCES, compiled into `folder` with a release; the classes come first."""
+    classes = class_path(release)
+    command = ["javac", "-nowarn", *options, "-d", str(folder), "-cp", classes, str(SOURCES / source)]
+    built = subprocess.run(command, capture_output=True, text=True, timeout=_RUN_S, check=False)
+    assert built.returncode == 0, built.stderr
+    return f"{folder}:{classes}"
+
+
+def facts_of(classes: str, factory: str, *options: str) -> dict[str, Any]:
+    """The facts that the command prints of what CLASS::METHOD returns."""
+    ran = java(classes, COMMAND, "--factory", factory, *options)
+    assert ran.returncode == 0, ran.stderr
+    return document(ran.stdout)
+
+
+def reasons(facts: dict[str, Any]) -> dict[tuple[str, ...], str]:
+    """Why each fact that was not read was not."""
+    return {tuple(entry["fact"]): entry["reason"] for entry in facts["not_read"]}
 
 
 def java(classes: str, *arguments: str, options: Sequence[str] = ()) -> "subprocess.CompletedProcess[str]":
