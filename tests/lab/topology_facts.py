@@ -58,9 +58,11 @@ def reasons(facts: dict[str, Any]) -> dict[tuple[str, ...], str]:
     return {tuple(entry["fact"]): entry["reason"] for entry in facts["not_read"]}
 
 
-def java(classes: str, *arguments: str, options: Sequence[str] = ()) -> "subprocess.CompletedProcess[str]":
+def java(
+    classes: str, *arguments: str, options: Sequence[str] = (), launcher: str = JAVA[0]
+) -> "subprocess.CompletedProcess[str]":
     """Run Java with a class path: `arguments` begin with a class or with a file of source."""
-    command = [*JAVA, *options, "-cp", classes, *arguments]
+    command = [launcher, *JAVA[1:], *options, "-cp", classes, *arguments]
     return subprocess.run(
         command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_RUN_S, check=False
     )
