@@ -1,4 +1,5 @@
 import java.time.Duration;
+import kstreams.runbooks.facts.TopologyFacts;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.streams.StreamsBuilder;
 import org.apache.kafka.streams.Topology;
@@ -16,6 +17,11 @@ public final class Everywhere {
     private static final Duration MINUTE = Duration.ofMinutes(1);
 
     private Everywhere() {}
+
+    /** Prints the facts of the stores, as an application's own code does. */
+    public static void main(String[] arguments) {
+        System.out.print(TopologyFacts.yaml(stores(), null));
+    }
 
     /** A store of each kind of builder, with what a program may give it. */
     public static Topology stores() {
