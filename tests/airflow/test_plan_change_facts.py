@@ -1,12 +1,16 @@
 """`plan_change` knows a program from its instances' agent and from its release's command; no file declares anything."""
 
+import json
 import re
 import shutil
+import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from kstreams_runbooks.fleet.topology_declaration import read_topology_declaration
 from kstreams_runbooks.properties import dump
 from lab.afresh import afresh
 from lab.application import FROM_RELEASE, TO_RELEASE, Deployed
@@ -80,3 +84,39 @@ def test_what_no_code_shows_is_all_that_is_asked(shown: Stack) -> None:
     document = ended(trial, state="failed", outcome=INCONCLUSIVE)
     asked = {missing["field"] for one in document["plan"]["undecided"] if one["matters"] for missing in one["missing"]}
     assert asked == {"key", "key_serde", "value_serde", "aggregate"}
+
+
+def test_readiness_names_what_stays_to_be_declared(shown: Stack) -> None:
+    """Every instance has the jar; no fact but formats of the program and what only a person knows is left."""
+    code, document = answered(shown, "readiness", "orders")
+    facts = document["applications"][0]["topology_facts"]
+    assert (facts["standing"], facts["instances_without"], facts["not_known"]) == ("ready", [], [])
+    assert "aggregate of 1 store" in facts["not_read"]
+    unknown = {why for one in document["applications"][0]["runbooks"] for why in one["not_known"]}
+    assert not unknown, "the agent shows the suppression"
+    assert code == 1
+
+
+def test_discover_declares_what_was_read(shown: Stack, tmp_path: Path) -> None:
+    """The file of the running release loads, and its window is the program's."""
+    lab = shown.lab
+    ports = [word for number in (1, 2) for word in ("--jolokia-port", str(lab.ports.metrics(number)))]
+    where = ("--bootstrap", lab.bootstrap, "--cluster", "found", "--out", str(tmp_path / "applications"))
+    _, document = answered(shown, "discover", *where, *ports, "--approver", "ada")
+    [found] = [one for one in document["applications"] if one["application_id"] == "orders"]
+    assert (found["outcome"], found["problems"]) == ("written", [])
+    assert "processing_guarantee" in found["fields"]["observed"]
+    [file] = found["declarations"]
+    declared = read_topology_declaration(Path(file))
+    assert str(declared.library) == FROM_RELEASE
+    window = declared.stores["orders-windowed-store"].window
+    assert window is not None
+    assert (window.kind, window.size_ms, window.grace_ms) == ("tumbling", 10_000, 120_000)
+
+
+def answered(stack: Stack, *words: str) -> tuple[int, dict[str, Any]]:
+    """Exit code and document of a command."""
+    command = [str(stack.lab.command), *words, "--format", "json"]
+    done = subprocess.run(command, env=stack.environment(), capture_output=True, text=True, timeout=120, check=False)
+    document: dict[str, Any] = json.loads(done.stdout)
+    return done.returncode, document

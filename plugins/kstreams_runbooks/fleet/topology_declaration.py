@@ -82,6 +82,7 @@ class StoreEntry(FleetModel):
     kind: model.StoreKind | None = Field(default=None, description="key_value, window, session, join or versioned")
     window: WindowEntry | None = Field(default=None, description="window of the operator that keeps it")
     retention_ms: Milliseconds | None = Field(default=None, description="retention of a window or session store")
+    history_retention_ms: Milliseconds | None = Field(default=None, description="history of a versioned store")
     key: Words | None = Field(default=None, description="key of its records, in words")
     key_serde: SerdeEntry | None = Field(default=None, description="serde of its keys")
     value_serde: SerdeEntry | None = Field(default=None, description="serde of its values")
@@ -93,6 +94,7 @@ class StoreEntry(FleetModel):
     )
     join: model.Join | None = Field(default=None, description="of a table that a join fills: inner, left or outer")
     logging: bool | None = Field(default=None, description="whether it has a changelog")
+    in_memory: bool | None = Field(default=None, description="whether it is in memory; otherwise it is on the disk")
 
     @field_validator("window")
     @classmethod

@@ -53,6 +53,8 @@ class _Store(_Part):
     kind: model.StoreKind | None = None
     window: Annotated[_Window | None, BeforeValidator(_whole)] = None
     retention_ms: int | None = None
+    history_retention_ms: int | None = None
+    supplier: str | None = None
     key_serde: _Serde | None = None
     value_serde: _Serde | None = None
     source_table: bool | None = None
@@ -162,7 +164,7 @@ def _lines(written: Mapping[str, Any], path: str = "") -> Iterator[str]:
 
 
 def _store(name: str, store: _Store, unread: set[tuple[str, ...]]) -> model.DeclaredStore:
-    plain = store.model_dump(exclude={"window", "key_serde", "value_serde"})
+    plain = store.model_dump(exclude={"window", "key_serde", "value_serde", "supplier"})
     # A window with a part that was not read is not known: no part of it has a default.
     whole = store.window is not None and not any(fact[:3] == ("stores", name, "window") for fact in unread)
     return model.DeclaredStore(
@@ -170,7 +172,14 @@ def _store(name: str, store: _Store, unread: set[tuple[str, ...]]) -> model.Decl
         window=model.Window(**store.window.model_dump()) if whole and store.window else None,
         key_serde=_serde(store.key_serde),
         value_serde=_serde(store.value_serde),
+        in_memory=_in_memory(store.supplier),
     )
+
+
+def _in_memory(supplier: str | None) -> bool | None:
+    """By the class of the library that makes the store; None for the default of the library and other classes."""
+    own = (supplier or "").rpartition(".")[2].lower()
+    return True if own.startswith("inmemory") else False if own.startswith("rocksdb") else None
 
 
 def _suppression(one: _Suppression) -> model.DeclaredSuppression:

@@ -28,6 +28,7 @@ FIELDS: Mapping[str, Mapping[str, str]] = {
         "key": "# the key of its records, in words",
         "window": "# {kind: tumbling, size_ms: 3600000, grace_ms: 300000}; leave it out without a window",
         "retention_ms": "# if the program sets it",
+        "history_retention_ms": "# of a versioned store",
         "key_serde": "# {name: string}",
         "value_serde": "# {name: json, schema_version: 1}",
         "aggregate": "# how records become its values, in words, such as count; none: it keeps them",

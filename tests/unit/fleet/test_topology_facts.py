@@ -129,3 +129,18 @@ def test_a_document_is_told_from_a_description_and_from_a_declaration() -> None:
     assert is_facts("# printed by topology-facts.jar\n\n---\nfacts: 9\n")
     assert not is_facts("Topologies:\n   Sub-topology: 0\n")
     assert not is_facts("library: 4.3.1\nfacts: 1\n")
+
+
+@pytest.mark.parametrize(
+    ("supplier", "in_memory"),
+    [
+        ("null", None),
+        ('"org.apache.kafka.streams.state.internals.InMemoryWindowBytesStoreSupplier"', True),
+        ('"org.apache.kafka.streams.state.internals.RocksDbWindowBytesStoreSupplier"', False),
+        ('"com.acme.CachedSupplier"', None),
+    ],
+)
+def test_the_class_that_makes_a_store_shows_its_place(supplier: str, in_memory: bool | None) -> None:
+    """That of the library; the default is that of a setting."""
+    read = read_facts(COUNTED.replace("supplier: null", f"supplier: {supplier}"), "facts.yaml").read
+    assert read.stores["readings-store"].in_memory is in_memory

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kstreams_runbooks.decide.change.answer import change_plan
+from kstreams_runbooks.decide.change.contradicted import CONTRADICTED
 from kstreams_runbooks.decide.change.described import Judging, Known, parsed_change, side_of
 from kstreams_runbooks.decide.change.reading import ChangeReading
 from kstreams_runbooks.decide.change.rules import Fired
@@ -74,7 +75,8 @@ def _compared(
     if same and (before.declared is None or after.declared is None):
         return Verdict(Outcome.PROCEED, (), (_nothing_declared(before, after, known, "only the description was"),))
     change = parsed_change(_alone(old), _alone(new), known, judging)
-    findings = tuple(_finding(one, at_once=at_once) for one in change.uncovered if one.severity != "info")
+    shown = [one for one in change.uncovered if one.severity != "info" or one.id == CONTRADICTED]
+    findings = tuple(_finding(one, at_once=at_once) for one in shown)
     if change.mixed_up:
         return Verdict(Outcome.REFUSE, change.plan.reasons, findings)
     demanding = [one for one in change.uncovered if one.refuse or (one.runbooks and one.runbooks[0] not in _ROLLED)]

@@ -10,7 +10,7 @@ from kstreams_runbooks.decide.comparison.state.feeding import merged_unevenly
 from kstreams_runbooks.decide.comparison.state.suppressions import candidates
 from kstreams_runbooks.decide.comparison.words import topic_words
 from kstreams_runbooks.decide.topology.graph import store_roles
-from kstreams_runbooks.decide.topology.partitions import joins
+from kstreams_runbooks.decide.topology.partitions import joined_topics, joins
 from kstreams_runbooks.model.topology.change import Fact, Subject, Undeclared
 from kstreams_runbooks.model.topology.declaration import DeclaredTopic
 
@@ -144,15 +144,19 @@ def _read_together(side: Side) -> dict[str, list[set[str]]]:
 def _joined_now(compared: Compared) -> dict[str, set[str]]:
     """For each topic those that it is joined with since this change, as far as the descriptions show it.
 
+    Two topics that are joined through a third may be joined with each other: a new join next to theirs asks.
     What may be a suppression in front of a join before the change may have kept the topics apart.
     """
     old, new = compared.before, compared.after
     before = joins(old.topology, candidates(old))
+    after = joins(new.topology, new.declared.suppressions.keys())
     found: dict[str, set[str]] = {}
-    for group in joins(new.topology, new.declared.suppressions.keys()):
+    for group in joined_topics(new.topology, new.declared.suppressions.keys()):
+        if all(join in before for join in after if join <= group):
+            continue
         for topic in group:
             known = set().union(*(one for one in before if topic in one))
-            found.setdefault(topic, set()).update(group - known - {topic})
+            found[topic] = group - known - {topic}
     return found
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import TypeVar
 
+from kstreams_runbooks.decide.comparison.segments import segments_changed
 from kstreams_runbooks.model.times import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from kstreams_runbooks.model.topology.change import Fact, Undeclared
 from kstreams_runbooks.model.topology.declaration import DeclaredStore, DeclaredTopic, Serde, Window
@@ -43,6 +44,8 @@ def store_facts(
     asked["is_join"] = asked["kind_changed"]
     facts["becomes_versioned"] = (old.kind, new.kind) == ("key_value", "versioned")
     facts["retention_changed"], asked["retention_changed"] = _compared(where, "retention_ms", *_kept_in(old, new))
+    facts["segments_changed"] = segments_changed(old, new)
+    asked["segments_changed"] = _segments_asked(where, old, new)
     facts["kept_longer"] = (kept_ms(new) or 0) > (kept_ms(old) or 0)
     facts["reads_old"] = _reads_old(old, new)
     facts["unversioned"] = any(
@@ -184,6 +187,13 @@ def kept_ms(store: DeclaredStore) -> int | None:
         return 0
     # The library keeps a window's results for its size and grace unless declared otherwise.
     return None if window is None else window.size_ms + window.grace_ms
+
+
+def _segments_asked(where: str, old: DeclaredStore, new: DeclaredStore) -> tuple[Undeclared, ...]:
+    field = "history_retention_ms" if new.kind == "versioned" else "window"
+    if None in {old.kind, new.kind}:
+        field = "kind"
+    return (Undeclared(where, field, sides(getattr(old, field), getattr(new, field))),)
 
 
 def _ends(store: DeclaredStore) -> int | None:

@@ -9,6 +9,7 @@ from kstreams_runbooks.decide.comparison.setting_facts import (
     CACHE,
     COMMIT,
     GUARANTEE,
+    NEW_NAMES,
     GivenSetting,
     by_new_name,
     common_facts,
@@ -45,6 +46,9 @@ _TABLES = Undeclared("source_table of every store that is filled straight from a
 _ID, _PROTOCOL = "application.id", "group.protocol"
 _REQUIRED = (_ID, "bootstrap.servers")
 _MATTER = (_ID, "group.instance.id", GUARANTEE, _PROTOCOL, "state.dir", "topology.optimization")
+_CONFIG = "config."
+# Facts that follow from the two values of a setting.
+_OF_VALUES = ("differs", "set", "unset", "present")
 NOTHING_KNOWN = SettingCatalogue()
 _OTHER_SIDE = ("-other-join-store", "OTHER-")
 # Releases whose stored source tables drop an update without a change. Source: KIP-557, KAFKA-12508;
@@ -59,10 +63,12 @@ def settings(compared: Compared, catalogue: SettingCatalogue = NOTHING_KNOWN) ->
         return
     common, asked = common_facts(compared)
     was, will = by_new_name(before), by_new_name(after)
-    for key in sorted({*_MATTER, *was, *will}):
+    unread = _unread(compared.before) | _unread(compared.after)
+    for key in sorted({*_MATTER, *was, *will, *unread}):
         old, new = _value(was, key), _value(will, key)
         # Every application has an id and a cluster: one that is not given is unknown.
         known = before is not None and after is not None and (key not in _REQUIRED or bool(old and new) or old == new)
+        known = known and key not in unread
         own, also_asked = facts_of(key, old, new, compared)
         facts: dict[str, Fact] = {
             **common,
@@ -74,6 +80,8 @@ def settings(compared: Compared, catalogue: SettingCatalogue = NOTHING_KNOWN) ->
             "unset": bool(old) and not new,
             "streams_group": uses_streams_group(compared.after),
         }
+        if key in unread:
+            facts |= dict.fromkeys(_OF_VALUES)
         name = will.get(key, was.get(key, GivenSetting(key, ""))).name
         does = catalogue.does(name)
         said = {
@@ -82,8 +90,16 @@ def settings(compared: Compared, catalogue: SettingCatalogue = NOTHING_KNOWN) ->
             "after": shown(name, new),
             "does": does and f"; it controls {does}",
         }
-        missing = (Undeclared("config", key, sides(before, after)),)
-        yield Subject("setting", name, facts, said, {**asked, **also_asked, "changed": missing})
+        lacking = [None if key in _unread(side) else side.declared.config for side in (compared.before, compared.after)]
+        missing = (Undeclared("config", key, sides(*lacking)),)
+        of_values = dict.fromkeys(("changed", *_OF_VALUES), missing)
+        yield Subject("setting", name, facts, said, {**asked, **also_asked, **of_values})
+
+
+def _unread(side: Side) -> set[str]:
+    """Settings that the program sets to a value that was not read, by their newest name."""
+    found = (where.removeprefix(_CONFIG) for where in side.declared.not_read if where.startswith(_CONFIG))
+    return {NEW_NAMES.get(name, name) for name in found}
 
 
 def optimizations(compared: Compared) -> Iterator[Subject]:

@@ -69,7 +69,8 @@ class DeclaredStore:
     `ttl_ms` is the time after which a key is removed, `loss_acceptable` whether the owners accept to begin without its
     content; `source_table` whether it is a table read straight from a topic. `aggregate` describes in words what
     `aggregation` is by its code. `key_of` are the topics whose keys it has, unchanged: by its code, which does not show
-    what they mean.
+    what they mean. `history_retention_ms` is how long a versioned store keeps earlier values; a store that is not
+    `in_memory` is on the disk.
     """
 
     kind: StoreKind | None = None
@@ -86,6 +87,8 @@ class DeclaredStore:
     logging: bool | None = None
     aggregation: Aggregation | None = None
     key_of: frozenset[str] | None = None
+    history_retention_ms: int | None = None
+    in_memory: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

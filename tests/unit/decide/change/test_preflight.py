@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from kstreams_runbooks.decide.change.preflight import may_be_rolled
 from kstreams_runbooks.model.readings.readings import Missing
-from kstreams_runbooks.model.topology.declaration import Described, Serde
+from kstreams_runbooks.model.topology.declaration import Contradiction, Described, Serde
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.rules import release_settings, topology_change_rules, upgrade_path_rules
 from world.samples import NEW, OLD
@@ -74,6 +74,16 @@ def test_a_change_that_no_description_shows_is_refused_by_what_was_read() -> Non
     found = verdict(only_read(NEW, value_serde=Serde("string")), only_read(OLD))
     assert found.outcome is Outcome.REFUSE
     assert "serde-changed (counts)" in found.sentence
+
+
+def test_a_declaration_that_the_program_contradicts_is_shown_to_the_approver() -> None:
+    """It stops nothing: the plan uses what was read."""
+    wrong = Contradiction("stores.counts.logging", "false", "true")
+    found = verdict(described(COUNTS, NEW, replace(declaration(), contradictions=(wrong,))))
+    assert found.outcome is Outcome.PROCEED
+    (finding,) = found.findings
+    assert (finding.id, finding.severity) == ("declaration-contradicted", "info")
+    assert "stores.counts.logging: the new version declares false, and its program has true" in finding.message
 
 
 @pytest.mark.parametrize("before", [BEFORE, described()])

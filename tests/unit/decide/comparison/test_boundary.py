@@ -61,3 +61,9 @@ def test_equal_partitions_leave_no_question() -> None:
 def test_a_join_that_stays_is_no_question() -> None:
     """It works with different numbers: operators that share a store need not be a join."""
     assert _uneven(_DIRECTLY, _DIRECTLY, customers=4) == {"orders": False, "customers": False}
+
+
+def test_a_new_join_next_to_one_through_a_third_topic_asks() -> None:
+    """Orders and customers are joined with the same topic; that may make them partners of each other."""
+    before = _THROUGH_ANOTHER.replace("stores: [customers-store]", "stores: []")
+    assert _uneven(before, _THROUGH_ANOTHER, customers=4) == {"orders": None, "customers": None}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.state.held_tables import held_back
 from kstreams_runbooks.decide.topology.graph import keys_by_name, operator_roles, reach_of
-from kstreams_runbooks.decide.topology.names import index_of, stem
+from kstreams_runbooks.decide.topology.names import index_of, is_generated, stem
 from kstreams_runbooks.model.topology.topology import Processor
 
 # Generated names of the window stores of a join of streams; those of a join with a name end alike.
@@ -31,8 +31,10 @@ def crossed_sides(compared: Compared) -> dict[str, str]:
     """Stores of a join whose sides have changed places, each with the store that had its records before.
 
     Both sides may come from one topic. What leads to one side alone is compared by the names that both versions have,
-    then by the kinds of operators and the topics behind them, then by the kinds. The first of these that fits one
-    order of the sides better decides. If none does, the order in the program decides: a description shows no more.
+    then by the kinds of operators and the topics behind them, then by the kinds, then by their number, since an
+    operator may have got another name, then by the chosen names of internal topics, which may have been exchanged. The
+    first of these that fits one order of the sides better decides. If none does, the order in the program decides: a
+    description shows no more.
     """
     was, now = _joins(compared.before), _joins(compared.after)
     both = was.keys() & now.keys()
@@ -58,7 +60,7 @@ class _Leading:
 
     def __init__(self, side: Side, shared: frozenset[str]) -> None:
         self._shared = shared
-        self._around, self._nodes = side.around, side.nodes
+        self._around, self._nodes, self._internal = side.around, side.nodes, side.internal
         self._reach, self._called = reach_of(side.topology), keys_by_name(side.topology)
         self._roles = operator_roles(side.topology)
 
@@ -88,6 +90,8 @@ class _Leading:
             Counter(name for name in names if name in self._shared),
             Counter(kinds),
             Counter(kind for kind, _ in kinds),
+            Counter(type(self._nodes[name]).__name__ for name in names if name in self._roles),
+            Counter(name for name in names if name in self._internal and not is_generated(name)),
         )
 
     def _kind(self, name: str) -> str:

@@ -94,6 +94,16 @@ final class Program {
         return topics;
     }
 
+    /** Whether a source names a topic. */
+    boolean reads(Object topic) throws NotRead {
+        for (Node node : nodes.values()) {
+            if (isSource(node) && fixedTopics(node).contains(topic)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** The topics of a source, or its pattern. */
     Collection<?> topicsOf(Node source) throws NotRead {
         Object pattern = Peek.field(source.factory, "pattern");

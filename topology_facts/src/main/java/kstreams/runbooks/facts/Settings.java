@@ -20,6 +20,7 @@ final class Settings {
     private static final String[] PREFIXES = {
         "main.consumer.", "restore.consumer.", "global.consumer.", "consumer.", "producer.", "admin.", "",
     };
+    private static final String CLASS_NAME = "\\p{Alpha}[\\w$]*(\\.[\\w$]+)*";
     private final Library library;
     private final Map<String, Object> given = new TreeMap<>();
 
@@ -44,13 +45,17 @@ final class Settings {
     }
 
     private String text(String name, Object value) throws NotRead {
-        if (name.startsWith("topic.") && isOfTopics(name.substring("topic.".length()))) {
+        boolean ofTopics = name.startsWith("topic.") && isOfTopics(name.substring("topic.".length()));
+        if (ofTopics || name.startsWith("__internal.")) {
             return String.valueOf(value);
         }
         Object definition = definition(name);
         Object type = type(definition, bare(definition, name));
         if (type.toString().equals("PASSWORD")) {
             throw new NotRead("setting " + name + " is a password, which no fact shows");
+        }
+        if (type.toString().equals("CLASS") && String.valueOf(value).matches(CLASS_NAME)) {
+            return (String) value; // the class may be on the class path of the deployment alone
         }
         Object parsed = parsed(definition, name, value);
         try {

@@ -165,6 +165,9 @@ final class StoreReader {
                 store.read("caching", () -> false);
                 store.read("supplier", () -> null);
         }
+        if (!global) {
+            readSourceChangelog(store, name);
+        }
         store.read("key_of", () -> keyOf(name, filling));
         if (!filling.isEmpty()) {
             operators.readStore(store, filling.get(0));
@@ -182,6 +185,19 @@ final class StoreReader {
                     + "program has no say in it");
         }
         return row.timestamped && !kind(row, builder).equals("versioned");
+    }
+
+    /** The optimization that reuses the topic of a table switches the changelog of its own off. */
+    private void readSourceChangelog(Facts store, String name) {
+        try {
+            Object topic = Peek.map(program.builder, "storeToChangelogTopic").get(name);
+            if (topic != null && program.reads(topic)) {
+                store.read("logging", () -> true);
+                store.read("changelog", () -> topic);
+            }
+        } catch (NotRead reason) {
+            store.notRead("logging", reason.getMessage());
+        }
     }
 
     private static String kind(Row row, Object builder) throws NotRead {

@@ -1,0 +1,32 @@
+"""Plans from topology facts alone, next to the plans that each case of tests/apps/topologies expects.
+
+`python -m lab.facts_judged` prints the table of docs/measured.md.
+"""
+
+from lab.facts_judged import judged, table
+from world.pairs import expected
+
+# Fewer are right, and a reader or a rule has lost facts.
+_RIGHT = 253
+# Answers that code cannot give: a person has to declare what a lambda computes, and the cluster has the partitions.
+_MOST_NOT_KNOWN = 112
+
+
+def test_no_plan_is_milder_than_the_change_of_its_program_needs() -> None:
+    """An answer that differs is for a person, or the case declares what its program does not have."""
+    found = table()
+    assert (found["unsafe"], found["wrong"]) == ({}, {})
+
+
+def test_most_plans_need_no_declaration() -> None:
+    """And each case is counted once."""
+    counts = {kind: sum(about.values()) for kind, about in table().items()}
+    assert counts["right"] >= _RIGHT
+    assert counts["not known"] <= _MOST_NOT_KNOWN
+    assert sum(counts.values()) == len(expected()) - 1  # one topology that no release builds
+
+
+def test_a_change_of_a_key_that_only_code_computes_is_never_taken_as_none() -> None:
+    """The descriptions are equal, and so are all facts."""
+    for case in ("group-by-computes-other-key", "select-key-computes-other-key-before-count"):
+        assert judged(case).kind == "not known"
