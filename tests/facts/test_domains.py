@@ -1,30 +1,36 @@
-"""Changes of programs that no rule was written for: `plan` with two descriptions, next to the truth of each."""
+"""Changes of programs that no rule was written for: `plan` next to the truth of each, by what it is given."""
 
 import json
 from collections import Counter
+from collections.abc import Mapping
+from functools import cache
 from typing import Any, Literal
 
 import pytest
 from click.testing import CliRunner
 from kstreams_runbooks.cli import cli
 from kstreams_runbooks.model.verdicts import Outcome
-from world.domains import Grade, Truth, built, declared, grade, truths, unchanged
+from world.domains import Grade, built, declared, grade, truths, unchanged
 
-RELEASE = "4.3.1"
+NEWEST = "4.3.1"
+RELEASES = ["3.4.1", NEWEST]
 # What the command is given: descriptions, facts, facts with the line `unchanged` for what the change does not touch, or
 # facts with a declaration of all that no code shows.
 Kind = Literal["text", "facts", "line", "declared"]
+KINDS: tuple[Kind, ...] = ("text", "facts", "line", "declared")
+# Versioned stores came with 3.5.
+SINCE_3_5 = {"routes-versioned", "route-history-lengthened"}
 
 
-def plan(pair: str, kind: Kind) -> dict[str, Any]:
+def plan(pair: str, kind: Kind, release: str = NEWEST) -> dict[str, Any]:
     """The answer of the command for both sides of a pair."""
-    folder = built(RELEASE) / pair
+    folder = built(release) / pair
     given = []
     for option, side in (("from", "before"), ("to", "after")):
         given += [f"--{option}-topology", str(folder / f"{side}.{'txt' if kind == 'text' else 'yaml'}")]
         if kind == "declared" or (kind == "line" and side == "after"):
             file = folder / f"{side}.{kind}.yaml"
-            known = declared(pair, side, RELEASE) if kind == "declared" else {"unchanged": unchanged(pair)}
+            known = declared(pair, side, release) if kind == "declared" else {"unchanged": unchanged(pair)}
             file.write_text(json.dumps(known), "utf-8")
             given += [f"--{option}-declaration", str(file)]
     ran = CliRunner().invoke(cli, ["plan", *given, "--format", "json"])
@@ -33,29 +39,40 @@ def plan(pair: str, kind: Kind) -> dict[str, Any]:
     return found
 
 
-def graded(truth: Truth, kind: Kind) -> Grade:
-    """The answer compared with the truth."""
-    answer = plan(truth.pair, kind)
-    return grade(truth.least, Outcome(answer["verdict"]), answer["runbooks"])
+@cache
+def grades(kind: Kind, release: str = NEWEST) -> Mapping[str, Grade]:
+    """Each pair's answer compared with its truth."""
+    found = {}
+    for pair in sorted(truths().keys() - (set() if release == NEWEST else SINCE_3_5)):
+        answer = plan(pair, kind, release)
+        found[pair] = grade(truths()[pair].least, Outcome(answer["verdict"]), answer["runbooks"])
+    return found
 
 
-def test_every_pair_has_a_truth() -> None:
+@pytest.mark.parametrize("release", RELEASES)
+def test_every_pair_has_a_truth(release: str) -> None:
     """And every truth a pair that is built."""
-    assert {folder.name for folder in built(RELEASE).iterdir()} == truths().keys()
+    there = {folder.name for folder in built(release).iterdir()}
+    assert there == truths().keys() - (set() if release == NEWEST else SINCE_3_5)
     assert len(truths()) == 60
 
 
-@pytest.mark.parametrize("release", ["3.4.1"])
-def test_the_programs_are_those_of_an_older_release_too(release: str) -> None:
-    """All but those with versioned stores, which came with 3.5."""
-    assert truths().keys() - {folder.name for folder in built(release).iterdir()} == {
-        "routes-versioned",
-        "route-history-lengthened",
-    }
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("release", RELEASES)
+def test_no_answer_is_unsafe(kind: Kind, release: str) -> None:
+    """An answer that is milder than the truth loses data, or mixes it up."""
+    assert [pair for pair, one in grades(kind, release).items() if one is Grade.UNSAFE] == []
 
 
-def test_no_answer_to_descriptions_is_unsafe() -> None:
-    """A description omits most of what changes here: nearly all of it is not known."""
-    grades = {pair: graded(truth, "text") for pair, truth in truths().items()}
-    assert [pair for pair, one in grades.items() if one is Grade.UNSAFE] == []
-    assert Counter(grades.values())[Grade.RIGHT] >= 1
+@pytest.mark.parametrize(("kind", "right", "unknown"), [("text", 4, 48), ("facts", 21, 34), ("line", 54, 4)])
+def test_facts_answer_what_descriptions_leave_open(kind: Kind, right: int, unknown: int) -> None:
+    """No fewer right answers, and no more unknown ones, than docs/measured.md has."""
+    found = Counter(grades(kind).values())
+    assert found[Grade.RIGHT] >= right
+    assert found[Grade.NOT_KNOWN] <= unknown
+
+
+def test_what_no_code_shows_is_never_answered_by_facts_alone() -> None:
+    """A lambda may compute anything: a mild answer would rest on a guess."""
+    hidden = {pair for pair, truth in truths().items() if truth.changed}
+    assert {grades("facts")[pair] for pair in hidden} == {Grade.NOT_KNOWN}

@@ -3,6 +3,7 @@
 The truth has the mildest runbook that loses nothing, and whether the built program shows it.
 """
 
+import atexit
 import json
 import subprocess
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
+from shutil import rmtree
 from tempfile import mkdtemp
 from typing import Any, get_args
 
@@ -73,6 +75,7 @@ def truths() -> dict[str, Truth]:
 def built(release: str) -> Path:
     """A folder with PAIR/{before,after}.{txt,yaml} of a release: descriptions and facts."""
     folder = Path(mkdtemp(prefix="domains-"))
+    atexit.register(rmtree, folder, ignore_errors=True)
     sources = [file for part in _FOLDERS[release] for file in sorted((_APP / "src" / part).glob("domains/*.java"))]
     classes = class_path(release)
     command = ["javac", "-nowarn", "-Xlint:none", "-d", str(folder / "classes"), "-cp", classes, *map(str, sources)]
