@@ -1,4 +1,4 @@
-"""`plan_change` knows a program from its instances' agent and from its release's command; no file declares anything."""
+"""Runs know a program from its instances' agent and from its release's command, with and without declarations."""
 
 import json
 import re
@@ -16,7 +16,7 @@ from lab.afresh import afresh
 from lab.application import FROM_RELEASE, TO_RELEASE, Deployed
 from lab.stack import Stack
 from lab.topology_facts import jar
-from world.endings import DRY_RUN, INCONCLUSIVE, begun_other, ended
+from world.endings import DRY_RUN, INCONCLUSIVE, NOTHING_CHANGED, begun, begun_other, ended
 from world.given import declared_as
 from world.runs import log_of
 
@@ -24,10 +24,16 @@ DAG = "plan_change"
 
 
 @pytest.fixture(scope="module")
-def shown(stack: Stack) -> Iterator[Stack]:
-    """Two instances that were started with the agent, releases that print their facts, and no declaration file."""
-    agent = jar()
-    afresh(stack, Deployed(settings={"facts.agent": str(agent)}))
+def running(stack: Stack) -> Stack:
+    """Two instances that were started with the agent; releases print descriptions, and each has a declaration file."""
+    afresh(stack, Deployed(settings={"facts.agent": str(jar())}))
+    return stack
+
+
+@pytest.fixture
+def shown(running: Stack) -> Iterator[Stack]:
+    """The same with releases that print their facts, and without a declaration file."""
+    stack = running
     folder = stack.lab.config / "applications" / "orders"
     kept = stack.lab.run_dir / "declarations"
     shutil.move(folder, kept)
@@ -60,6 +66,15 @@ def settings_of(stack: Stack, release: str, **settings: str) -> None:
     (stack.lab.run_dir / f"{release}.properties").write_text(f"{base}\n{more}", encoding="latin-1")
 
 
+def test_the_agent_alone_changes_no_plan(running: Stack) -> None:
+    """What was read of one release is compared with what is declared of the other; the declarations are corrected."""
+    trial = begun_other(running, DAG, release=TO_RELEASE, dry_run=True)
+    document = ended(trial, state="success", outcome=DRY_RUN)
+    assert document["run"]["outcome_sentence"].startswith("RUNBOOK NEEDED: library_bump")
+    contradicted = {one["object"] for one in document["plan"]["findings"] if one["id"] == "declaration-contradicted"}
+    assert "stores.orders-enriched-subscription-store.value_serde" in contradicted
+
+
 def test_a_change_that_no_description_shows_is_decided(shown: Stack) -> None:
     """A store without its changelog: the description is the same, and the plan names the loss and its runbook."""
     settings_of(shown, TO_RELEASE, windowed_changelog="false")
@@ -83,7 +98,24 @@ def test_what_no_code_shows_is_all_that_is_asked(shown: Stack) -> None:
     trial = begun_other(shown, DAG, release=TO_RELEASE, dry_run=True)
     document = ended(trial, state="failed", outcome=INCONCLUSIVE)
     asked = {missing["field"] for one in document["plan"]["undecided"] if one["matters"] for missing in one["missing"]}
-    assert asked == {"key", "key_serde", "value_serde", "aggregate"}
+    assert {"key", "value_serde"} <= asked <= {"key", "key_serde", "value_serde", "aggregate"}
+
+
+def test_a_bump_goes_on_with_what_was_read(shown: Stack) -> None:
+    """No file declares anything: both programs are compared as far as code shows them, and the approver reads that."""
+    settings_of(shown, TO_RELEASE)
+    trial = begun(shown, dry_run=True)
+    ended(trial, state="success", outcome=DRY_RUN)
+    said = "info nothing-declared on orders: nothing declared for release 3.4.1 and release 4.3.1: only what was read"
+    assert said in log_of(shown, trial.run_id, "plan")
+
+
+def test_a_bump_that_takes_a_changelog_away_is_refused(shown: Stack) -> None:
+    """By what was read, although both descriptions are the same; nothing was changed."""
+    settings_of(shown, TO_RELEASE, windowed_changelog="false")
+    document = ended(begun(shown, dry_run=True), state="failed", outcome=NOTHING_CHANGED)
+    sentence = document["run"]["outcome_sentence"]
+    assert "release 4.3.1 changes more than a roll may: logging-switched-off (orders-windowed-store)" in sentence
 
 
 def test_readiness_names_what_stays_to_be_declared(shown: Stack) -> None:

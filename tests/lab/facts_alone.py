@@ -63,11 +63,24 @@ def sides() -> dict[tuple[str, str], Side]:
             ran = java(class_path(release), str(SOURCES / "CaseFacts.java"), folder)
             assert ran.returncode == 0, ran.stderr
             for one in of_release:
-                file = Path(folder) / one.case / f"{one.side}.yaml"
-                facts = read_facts(file.read_text("utf-8"), str(file))
-                assert facts.text is not None
-                found[one.case, one.side] = Side(parse_topology(facts.text), facts.read)
+                found[one.case, one.side] = _side(Path(folder) / one.case / f"{one.side}.yaml")
     return found
+
+
+@cache
+def pair_sides(release: str) -> dict[tuple[str, str], Side]:
+    """The facts of each side of each pair that a release builds, all with the same settings."""
+    with TemporaryDirectory() as folder:
+        ran = java(class_path(release), str(SOURCES / "PairFacts.java"), folder)
+        assert ran.returncode == 0, ran.stderr
+        files = sorted(Path(folder).glob("*/*.yaml"))
+        return {(file.parent.name, file.stem): _side(file) for file in files}
+
+
+def _side(file: Path) -> Side:
+    facts = read_facts(file.read_text("utf-8"), str(file))
+    assert facts.text is not None
+    return Side(parse_topology(facts.text), facts.read)
 
 
 def _write(folder: Path, wanted: list[CaseSide]) -> None:
@@ -82,5 +95,9 @@ def _write(folder: Path, wanted: list[CaseSide]) -> None:
 @cache
 def planned(case: str) -> ChangeReading:
     """The plan of a case from its facts."""
-    before, after = (sides()[case, side] for side in SIDES)
+    return plan(*(sides()[case, side] for side in SIDES))
+
+
+def plan(before: Side, after: Side) -> ChangeReading:
+    """What follows from going from one side to the other, by all rules."""
     return read_change(before, after, topology_change_rules(), upgrade_path_rules(), catalogue=release_settings())

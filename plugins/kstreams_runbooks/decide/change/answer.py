@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from kstreams_runbooks.decide.change.rules import Fired
-from kstreams_runbooks.model.topology.change import ChangeFinding, ChangeRunbook, Undecided
+from kstreams_runbooks.model.topology.change import ChangeFinding, ChangeRunbook, Undecided, Undeclared
 from kstreams_runbooks.model.topology.declaration import Unchanged
 from kstreams_runbooks.model.verdicts import Outcome
 
@@ -121,8 +121,8 @@ def _missing(undecided: Iterable[Undecided]) -> Iterator[str]:
 
     The fields that a change can declare for all stores and topics at once are one sentence for all of them.
     """
-    places: dict[tuple[str, str], list[tuple[str, Undecided]]] = {}
-    shared: dict[str, list[tuple[str, Undecided]]] = {}
+    places: dict[tuple[str, str], list[tuple[Undeclared, Undecided]]] = {}
+    shared: dict[str, list[tuple[Undeclared, Undecided]]] = {}
     undecided = tuple(undecided)
     lacking: dict[str, set[str]] = {}
     for missing in (missing for one in undecided for missing in one.asked):
@@ -130,22 +130,29 @@ def _missing(undecided: Iterable[Undecided]) -> Iterator[str]:
     for one in undecided:
         for missing in one.asked:
             if can_be_unchanged(missing.where, missing.field, lacking[missing.where]):
-                shared.setdefault(missing.field, []).append((missing.where.partition(".")[2], one))
+                shared.setdefault(missing.field, []).append((missing, one))
             else:
-                places.setdefault((missing.where, missing.sides), []).append((missing.field, one))
+                places.setdefault((missing.where, missing.sides), []).append((missing, one))
     for (where, sides), found in places.items():
-        fields = ", ".join(dict.fromkeys(field for field, _ in found if field))
+        fields = ", ".join(dict.fromkeys(missing.field for missing, _ in found if missing.field))
         candidates = "; ".join(dict.fromkeys(one.candidates for _, one in found if one.candidates))
         asked = f"declare {fields}{fields and ' of '}{where} ({sides})" if sides else where
         candidates = f" (it may have been {candidates})" if candidates else ""
-        yield f"{asked}; {_hang_on_it(one for _, one in found)}{candidates}"
+        yield f"{asked}; {_hang_on_it(one for _, one in found)}{candidates}{_not_read(found)}"
     if fields := ", ".join(field for field in _UNCHANGED if field in shared):
         every = [each for found in shared.values() for each in found]
-        names = ", ".join(dict.fromkeys(name for name, _ in every))
+        names = ", ".join(dict.fromkeys(missing.where.partition(".")[2] for missing, _ in every))
         yield (
             f"declare {fields} of {names}, or `unchanged: [{fields}]` if the change touches none of them; "
-            f"{_hang_on_it(one for _, one in every)}"
+            f"{_hang_on_it(one for _, one in every)}{_not_read(every)}"
         )
+
+
+def _not_read(found: Iterable[tuple[Undeclared, Undecided]]) -> str:
+    """Why the program does not show it, in brackets; empty if no program was read."""
+    reasons = list(dict.fromkeys(missing.reason for missing, _ in found if missing.reason))
+    more = f", and {len(reasons) - 1:,} more" if len(reasons) > 1 else ""
+    return f" ({reasons[0]}{more})" if reasons else ""
 
 
 def can_be_unchanged(where: str, field: str, lacking: Collection[str]) -> bool:

@@ -11,6 +11,7 @@ from kstreams_runbooks.decide.change.effects import Effect, effects
 from kstreams_runbooks.decide.change.library import library_findings
 from kstreams_runbooks.decide.change.rules import Fired, fired
 from kstreams_runbooks.decide.change.settings import settings_of_release
+from kstreams_runbooks.decide.change.unread import with_reasons
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.prediction import Prediction, predicted
 from kstreams_runbooks.decide.comparison.settings import NOTHING_KNOWN
@@ -75,7 +76,7 @@ def read_change(
         by_rows = fired(subjects(other, catalogue), rules)
         return Fired(
             (*by_rows.findings, *of_library.findings, *of_settings.findings, *contradicted(other)),
-            (*by_rows.undecided, *of_library.undecided),
+            with_reasons((*by_rows.undecided, *of_library.undecided), other),
         )
 
     def found_only(cured: Side) -> Runbooks | None:

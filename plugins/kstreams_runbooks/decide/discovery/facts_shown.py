@@ -1,5 +1,6 @@
 """Whether the instances of an application show topology facts, and which facts stay to be declared."""
 
+import re
 from collections.abc import Iterable, Iterator
 
 from kstreams_runbooks.model.discovery.readiness import FactsShown, ReadinessReading
@@ -7,8 +8,10 @@ from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.topology.facts import FactsReading, NoFacts
 from kstreams_runbooks.wording import first_of
 
-_SECTIONS = frozenset({"stores", "suppressions", "topics"})
-_OF_THE_CLUSTER = "partitions"
+# What a declaration has of a store, a suppression or a topic, apart from partitions, which the cluster has.
+_DECLARED = "kind|window|retention_ms|key_of|key_serde|value_serde|source_table|aggregate|join|logging|mode|joined_with"
+_FIELD = re.compile(rf"(?P<section>stores|suppressions|topics)\.(?P<name>.+)\.(?P<field>{_DECLARED})(\..+)?")
+_DECLARED_AS = {"key_of": "key"}
 
 
 def facts_shown(found: ReadinessReading) -> FactsShown:
@@ -29,11 +32,10 @@ def _to_declare(shown: Iterable[FactsReading]) -> Iterator[str]:
     """Each field with the number of stores, suppressions and topics that lack it."""
     lacking: dict[str, dict[str, set[str]]] = {}
     for where in sorted({where for one in shown for where in one.read.not_read}):
-        section, _, rest = where.partition(".")
-        if section in _SECTIONS and not rest.endswith(f".{_OF_THE_CLUSTER}"):
-            name, _, field = rest.rpartition(".")
-            lacking.setdefault(field, {}).setdefault(section, set()).add(name)
-    for field, sections in lacking.items():
+        if found := _FIELD.fullmatch(where):
+            field = _DECLARED_AS.get(found["field"], found["field"])
+            lacking.setdefault(field, {}).setdefault(found["section"], set()).add(found["name"])
+    for field, sections in sorted(lacking.items()):
         yield f"{field} of {first_of([_counted(section, len(names)) for section, names in sorted(sections.items())])}"
 
 

@@ -18,7 +18,8 @@ _OF_AN_INSTANCE = (
     *("application.server", "bootstrap.servers", "client.id", "group.instance.id", "state.dir"),
     "upgrade.from",
 )
-_ON_ITS_OWN = "each instance has its own"
+# Source: StreamsConfig (Apache Kafka 2.4 to 4.3).
+_GUARANTEE, _AT_LEAST_ONCE = "processing.guarantee", "at_least_once"
 
 
 def with_facts(version: RunningRelease, found: _Found) -> tuple[RunningRelease, ...]:
@@ -34,7 +35,7 @@ def with_facts(version: RunningRelease, found: _Found) -> tuple[RunningRelease, 
     groups: list[list[tuple[str, Declaration]]] = []
     for name, one in shown.items():
         if isinstance(one, FactsReading):
-            _add(groups, name, of_a_release(one.read))
+            _add(groups, name, _with_guarantee(of_a_release(one.read)))
     first, *more = (_version(version, group) for group in groups)
     silent = [name for name in version.instances if name not in shown]
     return (replace(first, instances=_ordered(version, (*first.instances, *silent))), *more)
@@ -55,15 +56,18 @@ def of_a_release(read: Declaration) -> Declaration:
     """The facts without the settings that each instance has for itself."""
     if read.config is None:
         return read
-    own = {name for name in read.config if _is_of_an_instance(name)}
-    return replace(
-        read,
-        config={name: value for name, value in read.config.items() if name not in own},
-        not_read={**read.not_read, **dict.fromkeys((f"config.{name}" for name in sorted(own)), _ON_ITS_OWN)},
-    )
+    return replace(read, config={name: one for name, one in read.config.items() if not is_of_an_instance(name)})
 
 
-def _is_of_an_instance(name: str) -> bool:
+def _with_guarantee(read: Declaration) -> Declaration:
+    """The facts with the default of a guarantee that the program does not set: what runs wins over the fleet entry."""
+    if read.config is None or f"config.{_GUARANTEE}" in read.not_read:
+        return read
+    return replace(read, config={_GUARANTEE: _AT_LEAST_ONCE, **read.config})
+
+
+def is_of_an_instance(name: str) -> bool:
+    """Whether each instance has its own value of a setting, or a runbook sets it for a while."""
     # Streams passes main.consumer.client.id and similar settings on to its clients.
     return any(name == known or name.endswith(f".{known}") for known in _OF_AN_INSTANCE)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from dataclasses import field as dataclass_field
 from typing import Literal
 
 from kstreams_runbooks.model.readings.buffers import PolledBuffers
@@ -75,12 +76,14 @@ Fact = bool | str | int | None
 class Undeclared:
     """One undeclared fact: a field of `where` (such as stores.orders), on the `sides` that lack it.
 
-    Without a field `where` describes the action in words.
+    Without a field `where` describes the action in words. `reason` is why the reader of the program did not read it,
+    empty without a reader.
     """
 
     where: str
     field: str = ""
     sides: str = ""
+    reason: str = dataclass_field(default="", compare=False)
 
     def __str__(self) -> str:
         """`stores.orders.key (old, new)`."""

@@ -211,8 +211,8 @@ class Described:
 
     `release` is the deployed name, empty if the text belongs to none; `library` the Kafka Streams release inside it,
     empty if unknown; `declared` is None if that release has no declaration file and nothing was read of its program.
-    `read`: facts of its program were read; `only_read`: and it has no file; `only_read_settings`: the file has no
-    settings. `unread` are the reasons why facts of a running program were not read.
+    If facts were `read`, `declared` has them, and `file` is the content of the file alone. `unread` are the reasons why
+    facts of a running program were not read.
     """
 
     release: str
@@ -221,9 +221,13 @@ class Described:
     text: str
     declared: Declaration | None = None
     read: bool = False
-    only_read: bool = False
-    only_read_settings: bool = False
+    file: Declaration | None = None
     unread: tuple[str, ...] = ()
+
+    @property
+    def only_read(self) -> bool:
+        """Whether facts were read and no file declares any."""
+        return self.read and self.file is None
 
     @property
     def declaration(self) -> Declaration:

@@ -86,7 +86,15 @@ def _undecided(one: Undecided, *, matters: bool) -> dict[str, Any]:
         "severity": one.severity,
         "object": one.object,
         "declare": [str(missing) for missing in one.asked],
-        "missing": [{"where": missing.where, "field": missing.field, "sides": missing.sides} for missing in one.asked],
+        "missing": [
+            {
+                "where": missing.where,
+                "field": missing.field,
+                "sides": missing.sides,
+                "reason": missing.reason or None,
+            }
+            for missing in one.asked
+        ],
         "matters": matters,
         "candidates": one.candidates or None,
     }

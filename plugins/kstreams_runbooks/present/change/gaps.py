@@ -71,6 +71,14 @@ def gap_lines(plan: Mapping[str, Any]) -> Iterator[str]:
             f"{'; '.join(map(str, shared))}. If the change touches none of them{sides_of_join(fields)}, one line in "
             f"the new declaration is enough: unchanged: [{', '.join(fields)}]"
         )
+    yield from _not_read(one for one in plan["undecided"] if one["matters"])
+
+
+def _not_read(undecided: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """One line with the reasons of the reader of the program, if it was read."""
+    every = (missing.get("reason") for one in undecided for missing in one["missing"])
+    if reasons := list(dict.fromkeys(reason for reason in every if reason)):
+        yield f"not read from the program: {first_of(reasons, _FIELDS, '; ')}"
 
 
 def sides_of_join(fields: Iterable[str]) -> str:

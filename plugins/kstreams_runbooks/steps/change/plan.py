@@ -97,7 +97,7 @@ def plan_of_change() -> Any:
             catalogue=settings_between((before,), after),
         )
         _store(run, change, figures, sides)
-        _demand(change, judged_topics(run, reading, (after,)), (*before.unread, *after.unread))
+        demand_runbook(change, judged_topics(run, reading, (after,)), (*before.unread, *after.unread))
 
     return plan()
 
@@ -135,7 +135,7 @@ def _digest(made: Mapping[str, Any], before: Described, after: Described) -> str
     return hashlib.sha256(text.encode(errors="backslashreplace")).hexdigest()[:16]
 
 
-def _demand(change: ChangeReading, topics: Verdict, unread: Sequence[str]) -> None:
+def demand_runbook(change: ChangeReading, topics: Verdict, unread: Sequence[str]) -> None:
     """Refused or Inconclusive if there is nothing to choose, or the cluster's topics do not fit the release.
 
     `unread` are the reasons why facts of the running program were not read: they would answer what is not declared.

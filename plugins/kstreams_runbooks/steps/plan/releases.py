@@ -8,7 +8,7 @@ from typing import Any
 from kstreams_runbooks.decide.change.comparable import comparable, with_settings
 from kstreams_runbooks.decide.change.described import Known
 from kstreams_runbooks.decide.instances.running import RunningRelease, one_release, running_releases
-from kstreams_runbooks.decide.instances.running_facts import differences, of_a_release, with_facts
+from kstreams_runbooks.decide.instances.running_facts import differences, is_of_an_instance, of_a_release, with_facts
 from kstreams_runbooks.decide.plans.basis import require_declared
 from kstreams_runbooks.decide.releases.settings import rows_about
 from kstreams_runbooks.decide.topology.code_facts import is_facts, merged
@@ -21,13 +21,14 @@ from kstreams_runbooks.model.readings.readings import ApplicationReading, Missin
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.settings import SettingCatalogue
 from kstreams_runbooks.model.target import Target
-from kstreams_runbooks.model.topology.declaration import Declaration, Described
+from kstreams_runbooks.model.topology.declaration import Contradiction, Declaration, Described
 from kstreams_runbooks.rules import release_settings
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.wording import first_of
 
 # How many differences between instances one sentence names.
 _MOST = 3
+_GUARANTEE = "processing.guarantee"
 _FILE, _TEXT, _RELEASE = "topology_file", "topology_text", "release"
 
 
@@ -56,7 +57,12 @@ def one_running(run: Run, reading: ApplicationReading) -> RunningRelease:
 
 def described_by(run: Run, release: str, instances: str, text: str, read: Declaration | None = None) -> Described:
     """A release with the description that its `instances` report, and what was `read` of their program."""
-    return _with_read(run, Described(release, "", instances, text), read)
+    found = _with_read(run, Described(release, "", instances, text), read)
+    runs, entry = None if read is None else (read.config or {}).get(_GUARANTEE), run.declared.processing_guarantee
+    if runs is None or found.declared is None or entry in {runs, "unknown"}:
+        return found
+    wrong = Contradiction(f"{_GUARANTEE.replace('.', '_')} of the fleet entry", entry, runs)
+    return replace(found, declared=replace(found.declared, contradictions=(*found.declared.contradictions, wrong)))
 
 
 def deployable(run: Run, target: Target) -> Described:
@@ -78,15 +84,18 @@ def _with_read(run: Run, described: Described, read: Declaration | None) -> Desc
     if read is None:
         return replace(described, library=library, declared=declared)
     known = declared or Declaration(library=Release.parse(library) if library else None)
-    both = merged(read, known)
-    return replace(
-        described,
-        library=str(both.library or ""),
-        declared=both,
-        read=True,
-        only_read=declared is None,
-        only_read_settings=read.config is not None and known.config is None,
-    )
+    both = _merged(read, known)
+    return replace(described, library=str(both.library or ""), declared=both, read=True, file=declared)
+
+
+def _merged(read: Declaration, known: Declaration) -> Declaration:
+    """Both in one. Settings of one instance are not among the facts of a release: those that are declared stay."""
+    if read.config is None or known.config is None:
+        return merged(read, known)
+    own = {name: value for name, value in known.config.items() if is_of_an_instance(name)}
+    others = {name: value for name, value in known.config.items() if name not in own}
+    both = merged(read, replace(known, config=others))
+    return replace(both, config={**own, **(both.config or {})})
 
 
 def before_a_roll(

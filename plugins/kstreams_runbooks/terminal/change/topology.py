@@ -86,16 +86,21 @@ def diagram_command(topology: Path, other: Path | None) -> None:
 def declare_command(topology: Path | None, side: str | None, **given: Any) -> None:
     """Print what TOPOLOGY (a description or facts, - for stdin) leaves out, as a YAML file to fill in.
 
-    With --from-topology and --to-topology it prints only the fields on which the plan of that change depends, without
-    those that a given declaration has. `plan` takes the files with --from-declaration and --to-declaration.
+    Of topology facts it prints only what they leave open. With --from-topology and --to-topology it prints only the
+    fields on which the plan of that change depends, without those that a given declaration or facts have. `plan` takes
+    the files with --from-declaration and --to-declaration.
     """
+    from kstreams_runbooks.decide.comparison.compared import Side
     from kstreams_runbooks.present.skeleton import skeleton
     from kstreams_runbooks.present.skeleton_asked import asked_of
-    from kstreams_runbooks.terminal.change.inputs import read_both, read_topology
+    from kstreams_runbooks.present.skeleton_left import left_of
+    from kstreams_runbooks.terminal.change.inputs import read_both, read_given
 
     both = given["from_topology"] is not None and given["to_topology"] is not None
     if topology is not None and not any(given.values()) and side is None:
-        click.echo(skeleton(read_topology(topology)), nl=False)
+        one = read_given(topology)
+        left = None if one.facts is None else left_of(Side(one.topology, one.facts.read))
+        click.echo(left or skeleton(one.topology), nl=False)
     elif topology is None and both:
         change = read_both(given)
         texts = [asked_of(change.reading, change.compared, one) for one in ([side] if side else ["old", "new"])]

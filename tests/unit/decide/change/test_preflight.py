@@ -56,7 +56,7 @@ def only_read(release: str, **store: Any) -> Described:
     """A version without a declaration, of whose program everything but the meaning of its keys was read."""
     read = declaration()
     known_store = replace(read.stores["counts"], key=None, **store)
-    return replace(described(COUNTS, release, replace(read, stores={"counts": known_store})), read=True, only_read=True)
+    return replace(described(COUNTS, release, replace(read, stores={"counts": known_store})), read=True)
 
 
 def test_facts_that_were_read_do_not_ask_for_a_declaration() -> None:
@@ -66,7 +66,7 @@ def test_facts_that_were_read_do_not_ask_for_a_declaration() -> None:
     assert "only what was read from both programs and the description were compared" in finding.message
     for one_side in (verdict(only_read(NEW), described()), verdict(described(COUNTS, NEW), only_read(OLD))):
         assert "only the description was compared" in one_side.findings[0].message
-    assert verdict(only_read(NEW), replace(only_read(OLD), only_read=False)).outcome is Outcome.INCONCLUSIVE
+    assert verdict(only_read(NEW), replace(only_read(OLD), file=declaration())).outcome is Outcome.INCONCLUSIVE
 
 
 def test_a_change_that_no_description_shows_is_refused_by_what_was_read() -> None:

@@ -19,9 +19,12 @@ READ = Declaration(
         "stores.a.aggregate": "not readable",
         "config.state.dir": "each instance has its own",
         "operators.in.value_serde": "a lambda",
+        "stores.b.v1.key_of": "behind a selectKey",
+        "topics.in.key_serde.schema_version": "a class",
+        "stores.a.supplier": "not readable",
     }
 )
-LEFT = ("aggregate of 1 store", "value_serde of 2 stores, 1 topic")
+LEFT = ("aggregate of 1 store", "key of 1 store", "key_serde of 1 topic", "value_serde of 2 stores, 1 topic")
 
 
 def shown(**facts: FactsReading | Missing) -> FactsShown:

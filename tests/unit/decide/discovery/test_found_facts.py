@@ -32,7 +32,7 @@ def test_each_release_has_the_facts_of_its_instances() -> None:
     """In the middle of a roll there are two; settings of one instance are in neither."""
     both = found_facts(found(f"{OLD} {NEW} {OLD}", READ, OTHER, READ))
     assert {release: one.stores for release, one in both.items()} == {OLD: READ.stores, NEW: OTHER.stores}
-    assert both[OLD].config == {}
+    assert both[OLD].config == {"processing.guarantee": "at_least_once"}
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,8 @@ from world.facts import COUNTED
 from world.new_ledger import new_ledger
 from world.samples import NEW, OLD, declared, instance, reading
 
-RUNS = COUNTED.replace('"4.3.1"', f'"{OLD}"')
+SETS = COUNTED.replace("config:\n", 'config:\n  "processing.guarantee": "exactly_once_v2"\n  "state.dir": "/data/1"\n')
+RUNS = SETS.replace('"4.3.1"', f'"{OLD}"')
 READ = read_facts(RUNS, "test")
 WIDER = read_facts(RUNS.replace("size_ms: 3600000", "size_ms: 7200000"), "test")
 FILE = """\
@@ -57,12 +58,13 @@ def run(tmp_path: Path, config: Path) -> Callable[..., Run]:
         second: Declaration | Missing = READ.read,
         *,
         files: bool = False,
+        settings: str = "",
         **params: Any,
     ) -> Run:
         folder = config / "applications" / "orders"
         folder.mkdir(parents=True)
         for release in (OLD, NEW) if files else ():
-            (folder / f"{release}.yaml").write_text(FILE)
+            (folder / f"{release}.yaml").write_text(FILE + settings)
         ledger = new_ledger(tmp_path / "change.db")
         record = RunRecord("plan_change/r", "plan_change", "r", "orders", "demo", "oncall", True, "", params, now_ms())
         made = Run(ledger.start_run(record), "describe_release", 1, ledger)
@@ -95,7 +97,7 @@ def test_what_runs_is_known_from_its_instances(run: Callable[..., Run]) -> None:
     """Without a file: what was read is all that is known."""
     found = running_version(run())
     assert (found.release, found.library, found.source) == (OLD, OLD, "orders-1, orders-2")
-    assert (found.read, found.only_read, found.only_read_settings, found.unread) == (True, True, True, ())
+    assert (found.read, found.only_read, found.unread) == (True, True, ())
     window = found.declaration.stores["readings-store"].window
     assert window is not None
     assert window.size_ms == 3_600_000
@@ -115,7 +117,7 @@ def test_a_file_fills_in_what_was_not_read_and_its_contradictions_are_named(run:
 
 def test_the_library_that_was_read_wins_over_the_fleet_entry(run: Callable[..., Run]) -> None:
     """A release whose jars are of another library than its name says."""
-    newer = read_facts(COUNTED, "test").read
+    newer = read_facts(SETS, "test").read
     found = running_version(run(newer, newer))
     assert (found.library, found.declaration.contradictions) == (NEW, (Contradiction("library", OLD, NEW),))
 
@@ -142,6 +144,24 @@ def test_instances_whose_programs_differ_are_refused(run: Callable[..., Run]) ->
     assert [one.source for one in before] == ["orders-1", "orders-2"]
     assert isinstance(after, Described)
     assert (after.read, after.library) == (True, NEW)
+
+
+def test_the_settings_that_were_read_win_over_the_fleet_entry(run: Callable[..., Run]) -> None:
+    """A program that does not set its guarantee has the library's default."""
+    default = read_facts(COUNTED, "test").read
+    found = running_version(run(default, default))
+    assert found.declaration.config == {"application.id": "app", "processing.guarantee": "at_least_once"}
+    assert found.declaration.contradictions[-1:] == (
+        Contradiction("processing_guarantee of the fleet entry", "exactly_once_v2", "at_least_once"),
+    )
+
+
+def test_settings_of_an_instance_stay_as_they_are_declared(run: Callable[..., Run]) -> None:
+    """They are no facts of a release, and contradict nothing."""
+    made = run(files=True, settings="config: {state.dir: /data/2, processing.guarantee: exactly_once_v2}\n")
+    declaration = running_version(made).declaration
+    assert (declaration.config or {})["state.dir"] == "/data/2"
+    assert [one.where for one in declaration.contradictions] == ["stores.readings-store.window.size_ms"]
 
 
 @pytest.mark.parametrize("how", ["release", "topology_text"])

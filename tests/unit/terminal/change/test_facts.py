@@ -138,3 +138,14 @@ def test_no_command_proposes_to_write_over_facts(tmp_path: Path) -> None:
     """The declaration that is asked for gets another name."""
     commands = _plan(tmp_path)["declare_with"]
     assert any(line.endswith("> " + str(tmp_path / "old.facts.declaration.yaml")) for line in commands)
+
+
+def test_declare_asks_only_for_what_facts_leave_open(tmp_path: Path) -> None:
+    """Of one release, and of a change: here no fact of the old side matters."""
+    _files(tmp_path)
+    printed = run("declare", tmp_path / "old.facts.yaml").stdout
+    assert "partitions: null" in printed
+    assert "window" not in printed
+    asked = run("declare", *_files(tmp_path))
+    assert asked.exit_code == 0
+    assert "kind" not in asked.stdout
