@@ -111,6 +111,14 @@ def test_a_join_that_looks_further_ahead_has_no_difference(programs: str) -> Non
     assert "declare the window manually" in _reasons(facts)["stores", "skewed-this-join-store", "window", "size_ms"]
 
 
+def test_the_store_of_both_sides_of_a_join_has_the_same_serdes_on_every_release(programs: str) -> None:
+    """Its keys hold the key of the program and a side; a release that wraps that key's serde is no change of it."""
+    facts = _facts(programs, "joined")
+    [store] = [store for store in facts["stores"] if "shared-join-store" in store]
+    assert facts["stores"][store]["key_serde"] == {"name": "string", "schema_version": None}
+    assert "both sides of the join" in _reasons(facts)["stores", store, "value_serde"]
+
+
 def test_processors_of_ones_own(programs: str) -> None:
     """Their classes are read, a lambda by the class around it; what they do with a store and when they run is not."""
     facts = _facts(programs, "processors")

@@ -87,6 +87,20 @@ public final class Programs {
         return builder.build(settings);
     }
 
+    /** A left join of two streams, which keeps the records of both sides in one store. */
+    static Topology joined() {
+        StreamsBuilder builder = new StreamsBuilder();
+        builder.<String, String>stream("early")
+                .leftJoin(
+                        builder.<String, Long>stream("late"),
+                        (one, other) -> one,
+                        JoinWindows.ofTimeDifferenceAndGrace(ofMinutes(3), ofMinutes(1)),
+                        StreamJoined.with(Serdes.String(), Serdes.String(), Serdes.Long())
+                                .withStoreName("pairs"))
+                .to("pairs-out");
+        return builder.build();
+    }
+
     /** A processor of one's own with a store. */
     static Topology processors() {
         return new Topology()

@@ -136,6 +136,10 @@ final class SerdeReader {
                         : "valueAndTimestampSerializer");
                 Object inner = Peek.field(writer, "valueSerializer");
                 return inner == null ? given(null, setting) : format(inner, setting, depth + 1);
+            case "streams.state.internals.TimestampedKeyAndJoinSideSerde":
+                // Releases whose builder has it wrap the key's serde; later ones show the program's own.
+                Object key = Peek.field(Peek.field(serde, "serializer"), "keySerializer");
+                return key == null ? given(null, "default.key.serde") : format(key, setting, depth + 1);
             default:
                 return withState(serde, known, setting, depth);
         }

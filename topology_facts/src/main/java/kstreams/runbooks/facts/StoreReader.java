@@ -34,6 +34,8 @@ final class StoreReader {
     }
 
     private static final String STATE = "streams.state.internals.";
+    private static final String BOTH_SIDES =
+            "the store has the values of both sides of the join; read the serdes of its topics";
     private static final String KSTREAM = "streams.kstream.internals.";
     private static final Map<String, Row> ROWS = new HashMap<>();
 
@@ -191,7 +193,11 @@ final class StoreReader {
 
     private void readBuilder(Facts store, Object builder, String kind) {
         serdes.key(store, () -> Peek.field(builder, "keySerde"));
-        serdes.value(store, () -> Peek.field(builder, "valueSerde"));
+        if (program.library.known(builder).endsWith(".ListValueStoreBuilder")) {
+            store.notRead("value_serde", BOTH_SIDES);
+        } else {
+            serdes.value(store, () -> Peek.field(builder, "valueSerde"));
+        }
         store.read("logging", () -> Peek.flag(builder, "enableLogging"));
         store.read("logging_config", () -> Peek.map(builder, "logConfig"));
         store.read("caching", () -> Peek.flag(builder, "enableCaching"));
@@ -244,8 +250,7 @@ final class StoreReader {
         if (Peek.has(factory, "valueSerde")) {
             serdes.value(store, () -> Peek.field(factory, "valueSerde"));
         } else {
-            store.notRead("value_serde", "the store has the values of both sides of the join; read the serdes of its "
-                    + "topics");
+            store.notRead("value_serde", BOTH_SIDES);
         }
         store.read("logging", () -> Peek.flag(factory, "loggingEnabled"));
         store.read("logging_config", () -> Peek.call(factory, "logConfig"));
