@@ -81,6 +81,23 @@ class _Topic(_Part):
     key_of: frozenset[str] | None = None
 
 
+class _Operator(_Part):
+    offset_reset: str | None = None
+    timestamp_extractor: str | None = None
+    partitioner: str | None = None
+    join: model.Join | None = None
+    foreign_key: bool = False
+
+    def read(self) -> model.DeclaredOperator:
+        """Null is a fact. The join of a foreign-key join is that of its stores."""
+        given = {
+            name: model.DEFAULT if getattr(self, name) is None else getattr(self, name)
+            for name in ("offset_reset", "timestamp_extractor", "partitioner")
+            if name in self.model_fields_set
+        }
+        return model.DeclaredOperator(**given, join=None if self.foreign_key else self.join)
+
+
 class _NotRead(_Part):
     fact: tuple[str, ...]
     reason: str
@@ -96,6 +113,7 @@ class _Document(_Part):
     stores: dict[str, _Store] = Field(default_factory=dict)
     suppressions: dict[str, _Suppression] = Field(default_factory=dict)
     topics: dict[str, _Topic] = Field(default_factory=dict)
+    operators: dict[str, _Operator] = Field(default_factory=dict)
     not_read: tuple[_NotRead, ...]
 
 
@@ -143,6 +161,7 @@ def _read(document: _Document) -> model.TopologyFacts:
                 name: _suppression(one) for name, one in document.suppressions.items() if limits <= one.model_fields_set
             },
             topics={name: _topic(one) for name, one in document.topics.items()},
+            operators={name: one.read() for name, one in document.operators.items()},
             config=document.config,
             library=None if library is None else Release.parse(library),
             not_read=not_read,

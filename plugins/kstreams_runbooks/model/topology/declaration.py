@@ -18,6 +18,8 @@ WhenFull = Literal["shut_down", "emit_early"]
 Join = Literal["inner", "left", "outer"]
 # What an operator does with the records of its store, as far as code shows it; none: it keeps them as they come.
 Aggregation = Literal["count", "reduce", "aggregate", "none"]
+# Of an operator: the program sets none.
+DEFAULT = "default"
 # What no description shows and a declaration may state to be as it was: of every store, the key of topics too.
 Unchanged = Literal["key", "aggregate", "join", "logging"]
 
@@ -138,6 +140,20 @@ class DeclaredTopic:
 
 
 @dataclass(frozen=True, slots=True)
+class DeclaredOperator:
+    """One operator. DEFAULT is a value: the program leaves the choice to the library or to the settings.
+
+    `offset_reset` and `timestamp_extractor` are those of a source, `partitioner` is that of a sink, `join` that of an
+    operator which keeps no result: inner, left or outer.
+    """
+
+    offset_reset: str | None = None
+    timestamp_extractor: str | None = None
+    partitioner: str | None = None
+    join: Join | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Memory:
     """Memory of an instance for suppress buffers and the record cache together, and the number of instances."""
 
@@ -168,6 +184,7 @@ class Declaration:
     stores: Mapping[str, DeclaredStore] = field(default_factory=dict)
     suppressions: Mapping[str, DeclaredSuppression] = field(default_factory=dict)
     topics: Mapping[str, DeclaredTopic] = field(default_factory=dict)
+    operators: Mapping[str, DeclaredOperator] = field(default_factory=dict)
     config: Mapping[str, str] | None = None
     library: Release | None = None
     auto_create_topics: bool | None = None
