@@ -55,11 +55,12 @@ def _section(
     names: tuple[str, ...],
     read: Declaration,
 ) -> Iterator[str]:
-    if entries:
+    shown = {name: list(_fields(f"{section}.{name}", entry, names, read)) for name, entry in sorted(entries.items())}
+    if any(shown.values()):
         yield f"{section}:"
-    for name, entry in sorted(entries.items()):
-        lines = list(_fields(f"{section}.{name}", entry, names, read))
-        yield f"  {key_of(name)}:{'' if lines else ' {}'}"
+    for name, lines in shown.items():
+        if lines:
+            yield f"  {key_of(name)}:"
         yield from (f"    {line}" for line in lines)
 
 
