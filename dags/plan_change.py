@@ -4,7 +4,9 @@ approver chooses, with its parameters filled in. It changes nothing itself.
 
 1. **observe**: what runs, as every instance reports it. Two releases side by side are refused.
 2. **describe_release**: the release's topology, from its deployer's topology command, a file, or a text pasted into the
-   form; and the declarations of both releases (`config/applications/APPLICATION/RELEASE.yaml`).
+   form; the declarations of both releases (`config/applications/APPLICATION/RELEASE.yaml`); and their topology facts,
+   if the instances run with `topology-facts.jar` and the command prints facts. Instances with different facts are
+   refused.
 3. **plan**: every consequence with its source; the effects on topics, stores and directories; how many bytes are
    restored and which records the inputs still hold; and the runbook to use. A runbook that is not a DAG yet is shown
    as numbered steps for a person. The run ends here if the change is refused, or if an undeclared value matters.

@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 from kstreams_runbooks.fleet import load_fleet
 from lab.afresh import afresh
 from lab.application import Deployed
@@ -14,6 +15,10 @@ from lab.stack import Parts, Stack
 from world.given import Kafka, Orders
 
 _PORT_BASE = 27_000
+
+# An example that takes long on a loaded machine has not failed.
+settings.register_profile("any-machine", deadline=None)
+settings.load_profile("any-machine")
 
 # Airflow reads it when it is first imported, by whichever test is collected first: never the person's own.
 os.environ.setdefault("AIRFLOW_HOME", tempfile.mkdtemp(prefix="airflow-home-"))

@@ -44,6 +44,9 @@ def test_a_dry_run_shows_the_verdict_and_starts_nothing(fresh: Stack) -> None:
     assert f"trigger library_bump --application orders --param target={TO_RELEASE}" in log
     assert "would start library_bump, or none, as the approver chooses" in log_of(fresh, trial.run_id, "start_runbook")
     assert document["approvals"] == document["writes"] == []
+    described = log_of(fresh, trial.run_id, "describe_release")
+    assert "topology facts not read: orders-1: jolokia" in described
+    assert "start the instance with -javaagent:topology-facts.jar (docs/facts.md)" in described
 
 
 def test_the_chosen_runbook_is_started_once_as_a_dry_run(fresh: Stack) -> None:

@@ -1,108 +1,46 @@
 """The Java agent in real applications without a broker: their threads run before one answers."""
 
-import json
-import shutil
-import socket
 import subprocess
 import time
-import urllib.error
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
-from os import environ
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
-from kstreams_runbooks.properties import dump
-from lab.application import build
-from lab.settings import CHECKOUT, DEFAULT_PORT_BASE, Lab, Ports
+from kstreams_runbooks.model.readings.readings import StreamsReading
+from kstreams_runbooks.model.topology.facts import FactsReading
+from kstreams_runbooks.observe.application.facts import read_client_facts
+from kstreams_runbooks.observe.application.metrics import read_streams
+from lab.facts_agent import build_orders, orders
+from lab.settings import CHECKOUT
 from lab.topology_facts import SOURCES, class_path, document, jar, java
-
-_RELEASES = CHECKOUT / "tests" / "apps" / "orders" / "target" / "releases"
-_BEAN = "kstreams.runbooks:type=topology-facts,*"
-_READY_S = 60
-_STOPPED_S = 30
 
 
 @pytest.fixture(scope="module", autouse=True)
 def built(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """The releases of the orders application; a build that is there is taken."""
-    lab = Lab(tmp_path_factory.mktemp("build"), Ports.parse(str(DEFAULT_PORT_BASE)))
-    if not all((lab.releases / release / "orders.jar").is_file() for release in ("3.4.1", "4.3.1")):
-        build(lab)
-
-
-@contextmanager
-def _running(release: str, directory: Path, agents: int) -> Iterator[tuple[int, Path]]:
-    """The application with Jolokia and the agent, attached so often; its metrics port and its log."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    settings, log = directory / "orders.properties", directory / "log"
-    settings.write_text(
-        dump(
-            {
-                "application.id": "orders",
-                "bootstrap.servers": "127.0.0.1:9",
-                "num.stream.threads": "2",
-                "state.dir": str(directory / "state"),
-            }
-        ),
-        encoding="latin-1",
-    )
-    jolokia = next((_RELEASES / release).glob("jolokia-agent-jvm-*-javaagent.jar"))
-    command = [
-        shutil.which("java") or "java",
-        "-Xmx192m",
-        "-XX:+UseSerialGC",
-        "-XX:TieredStopAtLevel=1",
-        f"-javaagent:{jolokia}=host=127.0.0.1,port={port},discoveryEnabled=false",
-        *([f"-javaagent:{jar()}"] * agents),
-        "-cp",
-        f"{_RELEASES / release}/*",
-        "orders.OrdersApplication",
-        str(settings),
-    ]
-    with log.open("w", encoding="utf-8") as output:
-        process = subprocess.Popen(command, stdout=output, stderr=output, env=environ)
-    try:
-        yield port, log
-    finally:
-        process.terminate()
-        process.wait(_STOPPED_S)
-
-
-def _beans(port: int) -> dict[str, dict[str, Any]]:
-    """The MBeans of the agent, as Jolokia shows them: no one until the threads of Kafka Streams run."""
-    deadline = time.monotonic() + _READY_S
-    while time.monotonic() < deadline:
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/jolokia/read/{_BEAN}", timeout=5) as answer:
-                found: dict[str, dict[str, Any]] = json.load(answer).get("value") or {}
-        except urllib.error.URLError:
-            found = {}
-        if found:
-            return found
-        time.sleep(0.2)
-    raise AssertionError(f"no MBean {_BEAN} within {_READY_S} s")
+    """The orders application."""
+    build_orders(tmp_path_factory.mktemp("build"))
 
 
 @pytest.mark.parametrize(("release", "agents"), [("3.4.1", 1), ("4.3.1", 2)])
 def test_the_orders_application_shows_its_facts(release: str, agents: int, tmp_path: Path) -> None:
     """Also if the agent is attached twice: one MBean, with the windows, the suppression and the joins."""
-    with _running(release, tmp_path, agents) as (port, log):
-        beans = _beans(port)
+    with orders(release, tmp_path, [f"-javaagent:{jar()}"] * agents) as jvm:
+        beans = jvm.beans()
         time.sleep(1.5)  # one more look of the agent: it registers nothing twice
-        assert list(_beans(port)) == list(beans)
-        assert "topology-facts:" not in log.read_text(encoding="utf-8")
-    [(name, bean)] = beans.items()
+        assert list(jvm.beans()) == list(beans)
+        assert "topology-facts:" not in jvm.log.read_text(encoding="utf-8")
+        [(name, bean)] = beans.items()
+        client = read_streams(f"http://127.0.0.1:{jvm.port}/jolokia", application_id="orders")
+        assert isinstance(client, StreamsReading), client
+        reading = read_client_facts(f"http://127.0.0.1:{jvm.port}/jolokia", client)
     assert name.startswith("kstreams.runbooks:type=topology-facts,client-id=orders-")
     facts = document(bean["Facts"])
     assert facts["library"] == release
     assert facts["config"]["num.stream.threads"] == "2"
     assert bean["NotRead"] == len(facts["not_read"])
+    assert isinstance(reading, FactsReading), reading
+    assert reading.client_id == name.partition("client-id=")[2]
+    assert str(reading.read.library) == release
     declared = yaml.safe_load((CHECKOUT / "config" / "applications" / "orders" / f"{release}.yaml").read_text("utf-8"))
     for store, entry in declared["stores"].items():
         read = facts["stores"][store]

@@ -91,11 +91,14 @@ def test_only_what_code_does_not_show_is_not_read(release: str) -> None:
     )
     allowed = {
         ("stores", "aggregate"),  # a lambda
+        ("stores", "aggregation"),  # of a processor
+        ("stores", "timestamped"),  # of a stream-stream join
         ("stores", "key_of"),  # behind an operator that may give another key
         ("topics", "key_of"),
         ("stores", "value_serde"),  # a lambda, and the second store of a left join
         ("stores", "source_table"),  # stream-made-table alone
         ("stores", "window"),  # a window store of a processor
+        ("suppressions", "memory_bytes"),  # without a limit in bytes
         ("topics", "partitions"),  # of the cluster
         ("topics", "value_serde"),
         ("operators", "value_serde"),

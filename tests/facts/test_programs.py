@@ -1,25 +1,13 @@
 """The command that is given a method: programs with shapes of their own, and every kind of bad input."""
 
-import subprocess
-from functools import cache
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
 import pytest
-from lab.topology_facts import SOURCES, class_path, document, java
+from lab.topology_facts import COMMAND, compiled, facts_of, java, reasons
 
-COMMAND = "kstreams.runbooks.facts.FactsCommand"
 RELEASES = ["3.4.1", "4.3.1"]
-
-
-@cache
-def _compiled(release: str, folder: Path, source: str = "Programs.java") -> str:
-    classes = class_path(release)
-    command = ["javac", "-nowarn", "-d", str(folder), "-cp", classes, str(SOURCES / source)]
-    compiled = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert compiled.returncode == 0, compiled.stderr
-    return f"{folder}:{classes}"
 
 
 @pytest.fixture(scope="module")
@@ -31,18 +19,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module", params=RELEASES)
 def programs(request: pytest.FixtureRequest, folder: Path) -> str:
     """The class path of Programs.java, compiled with a release."""
-    return _compiled(request.param, folder / request.param)
+    return compiled(request.param, folder / request.param, "Programs.java")
 
 
 def _facts(programs: str, method: str, *options: str) -> dict[str, Any]:
-    factory = method if "::" in method else f"Programs::{method}"
-    ran = java(programs, COMMAND, "--factory", factory, *options)
-    assert ran.returncode == 0, ran.stderr
-    return document(ran.stdout)
-
-
-def _reasons(facts: dict[str, Any]) -> dict[tuple[str, ...], str]:
-    return {tuple(entry["fact"]): entry["reason"] for entry in facts["not_read"]}
+    return facts_of(programs, method if "::" in method else f"Programs::{method}", *options)
 
 
 def test_windows_retention_and_caches(programs: str) -> None:
@@ -80,7 +61,7 @@ def test_an_unknown_window_is_not_read(programs: str) -> None:
     """A class that is not in the table of readers is named, and no fact is made of it."""
     facts = _facts(programs, "windows")
     assert facts["stores"]["unlimited"]["window"] == {}
-    reason = _reasons(facts)["stores", "unlimited", "window", "kind"]
+    reason = reasons(facts)["stores", "unlimited", "window", "kind"]
     assert reason.startswith("class org.apache.kafka.streams.kstream.UnlimitedWindows of the window is not known")
 
 
@@ -94,6 +75,10 @@ def test_topics_and_changelogs(programs: str) -> None:
     assert (chosen["dynamic"], chosen["topic"], chosen["partitioner"]) == (True, None, "Programs$First")
     counted, lost, countries = (facts["stores"][name] for name in ("counted", "lost", "countries-store"))
     assert (counted["logging_config"], counted["caching"]) == ({"min.insync.replicas": "2"}, False)
+    assert facts["stores"]["rates-store"]["supplier"] in {
+        "org.apache.kafka.streams.state.internals.InMemoryKeyValueBytesStoreSupplier",
+        "org.apache.kafka.streams.kstream.Materialized$StoreType.IN_MEMORY",
+    }
     assert (lost["logging"], countries["global"], countries["logging"]) == (False, True, False)
 
 
@@ -108,7 +93,7 @@ def test_a_join_that_looks_further_ahead_has_no_difference(programs: str) -> Non
     facts = _facts(programs, "topics")
     window = facts["stores"]["skewed-this-join-store"]["window"]
     assert (window["kind"], window["grace_ms"]) == ("join", 60_000)
-    assert "declare the window manually" in _reasons(facts)["stores", "skewed-this-join-store", "window", "size_ms"]
+    assert "declare the window manually" in reasons(facts)["stores", "skewed-this-join-store", "window", "size_ms"]
 
 
 def test_processors_of_ones_own(programs: str) -> None:
@@ -116,7 +101,7 @@ def test_processors_of_ones_own(programs: str) -> None:
     facts = _facts(programs, "processors")
     assert facts["operators"]["counted"] == {"processor": "Programs$Counting"}
     assert facts["operators"]["seen"] == {"processor": "Programs (lambda)"}
-    assert set(_reasons(facts)) >= {("operators", "counted", "punctuators"), ("stores", "seen", "aggregate")}
+    assert set(reasons(facts)) >= {("operators", "counted", "punctuators"), ("stores", "seen", "aggregate")}
 
 
 def test_a_key_is_followed_through_a_processor_that_cannot_change_it(programs: str) -> None:
@@ -124,7 +109,7 @@ def test_a_key_is_followed_through_a_processor_that_cannot_change_it(programs: s
     facts = _facts(programs, "keys")
     assert facts["topics"]["kept"]["key_of"] == ["orders"]
     assert "key_of" not in facts["topics"]["passed"]
-    assert _reasons(facts)["topics", "passed", "key_of"].startswith("operator passing may give each record another key")
+    assert reasons(facts)["topics", "passed", "key_of"].startswith("operator passing may give each record another key")
 
 
 def test_settings_without_secrets(programs: str, tmp_path: Path) -> None:
@@ -142,7 +127,7 @@ def test_settings_without_secrets(programs: str, tmp_path: Path) -> None:
     assert facts["default_value_serde"]["name"] == "long"
     assert facts["config"]["client.id"] == 'a "quoted" name \U0001f4be'
     hidden = {"sasl.jaas.config", "registry.token", "commit.interval.ms"}
-    assert {fact[1] for fact in _reasons(facts) if fact[0] == "config"} == hidden
+    assert {fact[1] for fact in reasons(facts) if fact[0] == "config"} == hidden
     assert "hunter" not in str(facts)
 
 
@@ -150,12 +135,12 @@ def test_operators_behind_a_wrapper_are_not_read(folder: Path, tmp_path: Path) -
     """A ProcessorWrapper (KIP-1112) hides the classes of Kafka: nothing is made of what depends on them."""
     file = tmp_path / "app.properties"
     file.write_text("application.id=app\nbootstrap.servers=none:0\ntopic.retention.ms=5\n", encoding="latin-1")
-    classes = _compiled("4.3.1", folder / "hidden", "Hidden.java")
+    classes = compiled("4.3.1", folder / "hidden", "Hidden.java")
     facts = _facts(classes, "Hidden::topology", "--properties", str(file))
-    counts, reasons = facts["stores"]["counts"], _reasons(facts)
+    counts, unread = facts["stores"]["counts"], reasons(facts)
     assert (counts["kind"], counts["value_serde"]["name"], facts["suppressions"]) == ("window", "long", {})
     hidden = {("stores", "counts", fact) for fact in ("source_table", "aggregate", "join", "window")}
-    assert hidden | {("stores", "closed-store")} <= set(reasons)
+    assert hidden | {("stores", "closed-store")} <= set(unread)
     assert not {"source_table", "aggregate", "join", "window"} & set(counts)
     assert facts["config"]["topic.retention.ms"] == "5"
 
@@ -164,15 +149,15 @@ def test_a_topic_with_two_formats(folder: Path, tmp_path: Path) -> None:
     """It is read as text and written as numbers: neither is the format of the topic."""
     file = tmp_path / "app.properties"
     file.write_text("application.id=app\nbootstrap.servers=none:0\n", encoding="latin-1")
-    classes = _compiled("4.3.1", folder / "hidden", "Hidden.java")
+    classes = compiled("4.3.1", folder / "hidden", "Hidden.java")
     facts = _facts(classes, "Hidden::topology", "--properties", str(file))
     assert facts["topics"]["in"]["key_serde"]["name"] == "string"
-    assert "several formats (long, string)" in _reasons(facts)["topics", "in", "value_serde"]
+    assert "several formats (long, string)" in reasons(facts)["topics", "in", "value_serde"]
 
 
 def test_a_relocated_library_is_read(folder: Path) -> None:
     """A build may put Kafka's classes in another package: the same facts, except the names of classes."""
-    classes = _compiled("4.3.1", folder / "4.3.1")
+    classes = compiled("4.3.1", folder / "4.3.1", "Programs.java")
     relocated = folder / "relocated"
     for entry in classes.split(":"):
         path = Path(entry.removesuffix("/*"))
@@ -211,7 +196,9 @@ def _relocate(folder: Path, name: str, content: bytes) -> None:
         (["--factory", "Programs::absent"], "class Programs has no static method absent"),
         (["--factory", "Programs::perObject"], "class Programs has no static method perObject"),
         (["--factory", "Programs::fails"], "failed with java.lang.IllegalStateException: no schema registry at http"),
-        (["--factory", "Programs::hangs", "--timeout-s", "1"], "Programs::hangs has not returned after 1 s"),
+        (["--factory", "Programs::connects", "--timeout-s", "1"], "Programs::connects has not returned after 1 s"),
+        (["--factory", "Programs::isRefused"], "failed with java.net.ConnectException: Connection refused"),
+        (["--factory", "Programs::exits"], "the JVM was ended before Programs::exits returned"),
         (["--factory", "Programs::text"], "class java.lang.String is not a Topology of Kafka Streams"),
         (["--factory", "Programs::windows", "--timeout-s", "0"], "--timeout-s has value '0'"),
         (["--factory", "Programs::windows", "--properties", "absent"], "--properties absent is not readable"),
@@ -219,7 +206,7 @@ def _relocate(folder: Path, name: str, content: bytes) -> None:
 )
 def test_bad_input_is_one_sentence(folder: Path, arguments: list[str], sentence: str) -> None:
     """On stderr, with exit code 2 and nothing on stdout."""
-    ran = java(_compiled("4.3.1", folder / "4.3.1"), COMMAND, *arguments)
+    ran = java(compiled("4.3.1", folder / "4.3.1", "Programs.java"), COMMAND, *arguments)
     lines = [line for line in ran.stderr.splitlines() if line != "a line of the program"]
     assert (ran.returncode, ran.stdout, len(lines)) == (2, "", 1)
     assert lines[0].startswith("topology-facts: ")

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,11 +55,19 @@ def wait_for_broker(lab: Lab, supervisor: Supervisor) -> None:
     until(ready, _READY_S, f"the broker answers at {lab.bootstrap}; read {lab.logs}/broker.log")
 
 
-def create_topics(bootstrap: str, names: Iterable[str] = (*INPUTS, *OUTPUTS), partitions: int = PARTITIONS) -> None:
-    """Create the application's topics; their records are never deleted by time."""
+def create_topics(
+    bootstrap: str,
+    names: Iterable[str] = (*INPUTS, *OUTPUTS),
+    partitions: int = PARTITIONS,
+    sent_with_times: Collection[str] = INPUTS,
+) -> None:
+    """Create the application's topics; their records are never deleted by time.
+
+    The producer's times are those of the records of `sent_with_times`, and the broker's those of all others.
+    """
     admin = AdminClient({"bootstrap.servers": bootstrap, **_QUIET})
     topics = [
-        NewTopic(name, num_partitions=partitions, config=_CONFIG if name in INPUTS else _OUTPUT_CONFIG)
+        NewTopic(name, num_partitions=partitions, config=_CONFIG if name in sent_with_times else _OUTPUT_CONFIG)
         for name in names
     ]
     for future in admin.create_topics(topics, request_timeout=_CALL_S).values():

@@ -14,6 +14,7 @@ from lab.trial import JAVA, PROGRAM
 MODULE = CHECKOUT / "topology_facts"
 JAR = MODULE / "target" / "topology-facts.jar"
 SOURCES = CHECKOUT / "tests" / "facts" / "java"
+COMMAND = "kstreams.runbooks.facts.FactsCommand"
 _BUILD_S = 300
 _RUN_S = 120
 # A thousand documents of 10 kB: the loader in Python alone takes 40 s.
@@ -35,9 +36,33 @@ def class_path(release: str) -> str:
     return f"{target / 'classes'}:{target / 'libraries'}/*:{jar()}"
 
 
-def java(classes: str, *arguments: str, options: Sequence[str] = ()) -> "subprocess.CompletedProcess[str]":
+@cache
+def compiled(release: str, folder: Path, source: str, *options: str) -> str:
+    """The class path of a file of SOURCES, compiled into `folder` with a release; the classes come first."""
+    classes = class_path(release)
+    command = ["javac", "-nowarn", *options, "-d", str(folder), "-cp", classes, str(SOURCES / source)]
+    built = subprocess.run(command, capture_output=True, text=True, timeout=_RUN_S, check=False)
+    assert built.returncode == 0, built.stderr
+    return f"{folder}:{classes}"
+
+
+def facts_of(classes: str, factory: str, *options: str) -> dict[str, Any]:
+    """The facts that the command prints of what CLASS::METHOD returns."""
+    ran = java(classes, COMMAND, "--factory", factory, *options)
+    assert ran.returncode == 0, ran.stderr
+    return document(ran.stdout)
+
+
+def reasons(facts: dict[str, Any]) -> dict[tuple[str, ...], str]:
+    """Why each fact that was not read was not."""
+    return {tuple(entry["fact"]): entry["reason"] for entry in facts["not_read"]}
+
+
+def java(
+    classes: str, *arguments: str, options: Sequence[str] = (), launcher: str = JAVA[0]
+) -> "subprocess.CompletedProcess[str]":
     """Run Java with a class path: `arguments` begin with a class or with a file of source."""
-    command = [*JAVA, *options, "-cp", classes, *arguments]
+    command = [launcher, *JAVA[1:], *options, "-cp", classes, *arguments]
     return subprocess.run(
         command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_RUN_S, check=False
     )

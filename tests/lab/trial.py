@@ -42,8 +42,10 @@ _BUILD_S = 300
 WAIT_S = 60
 LONGS = f"{_SERDES}LongSerde"
 
-# Keys and values by topic.
-Sent = Mapping[str, Sequence[tuple[str, bytes]]]
+# Key, value and, unless it is the present, the time in ms.
+Written = tuple[str, bytes] | tuple[str, bytes, int]
+# Records by topic.
+Sent = Mapping[str, Sequence[Written]]
 Begin = Callable[..., "Trial"]
 
 
@@ -134,7 +136,7 @@ class Trial:
 
     def __post_init__(self) -> None:
         for name, partitions in self.topics.items():
-            create_topics(self.bootstrap, [name], partitions)
+            create_topics(self.bootstrap, [name], partitions, [name])
 
     @contextmanager
     def instance(self, side: str, number: int = 1) -> Iterator[Instance]:
@@ -212,11 +214,11 @@ class Trial:
         with ExitStack() as stack:
             yield [stack.enter_context(self.instance(side, number)) for number in range(1, count + 1)]
 
-    def send(self, topic: str, sent: Sequence[tuple[str, bytes]]) -> None:
-        """Write keys and values, by the hash of the key as Java's producers do."""
+    def send(self, topic: str, sent: Sequence[Written]) -> None:
+        """Write records, by the hash of the key as Java's producers do."""
         producer = Producer({"bootstrap.servers": self.bootstrap, "partitioner": "murmur2_random"})
-        for key, value in sent:
-            producer.produce(topic, key=key, value=value)
+        for key, value, *at_ms in sent:
+            producer.produce(topic, key=key, value=value, timestamp=at_ms[0] if at_ms else 0)
         assert producer.flush(WAIT_S) == 0
 
     def wait_committed(self, instance: Instance) -> None:

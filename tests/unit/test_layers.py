@@ -49,7 +49,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 
 # floor: its rooms, each of which imports those before it alone; rooms in one line know nothing of each other
 ROOMS: dict[str, list[set[str]]] = {
-    "model": [{""}, {"releases", "readings"}, {"topology", "runs", "discovery"}],
+    "model": [{""}, {"releases", "readings"}, {"topology", "runs"}, {"discovery"}],
     "decide": [
         {"lag", "releases", "runbooks", "topology"},
         {"comparison", "fitting", "instances", "status"},

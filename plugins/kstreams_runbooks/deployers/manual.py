@@ -8,6 +8,7 @@ inconclusive.
 import time
 
 from kstreams_runbooks.deployers.command.deployer import known_release, look, topology_of
+from kstreams_runbooks.deployers.printed import PrintedTopology
 from kstreams_runbooks.deployers.requests import Wish, request_sentence
 from kstreams_runbooks.deployers.settable import refuse_others, settable_keys, shown
 from kstreams_runbooks.errors import BadInput, WriteRefused
@@ -16,6 +17,7 @@ from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.local_state import Directories, TaskDirectories
 from kstreams_runbooks.model.readings.readings import Deployment, Missing, Taken
 from kstreams_runbooks.model.target import Target
+from kstreams_runbooks.model.topology.declaration import Declaration
 from kstreams_runbooks.wording import sentence
 
 _UNSEEN = "the manual deployer has no instances command; declare deployer.commands.instances"
@@ -31,6 +33,7 @@ class ManualDeployer:
         self._dry_run = dry_run
         self._settable = settable_keys(settings.settable)
         self._names = tuple(instance.name for instance in settings.instances)
+        self._topologies: dict[Target, PrintedTopology] = {}
 
     @property
     def abilities(self) -> Abilities:
@@ -96,11 +99,20 @@ class ManualDeployer:
         self._ask(self.request("clear_state", instance, directories=directories))
 
     def topology(self, target: Target) -> str:
-        """Output of the topology command for the release; BadInput if none is declared."""
+        """The description that the topology command prints for the release; BadInput if none is declared."""
+        return self._printed(target).text
+
+    def facts(self, target: Target) -> Declaration | None:
+        """The facts that it prints, None for a description; BadInput as `topology`."""
+        return self._printed(target).read
+
+    def _printed(self, target: Target) -> PrintedTopology:
         settings = self._settings
-        return topology_of(
-            settings.commands.topology, target, settings.releases, self._application_id, settings.environment
-        )
+        if target not in self._topologies:
+            self._topologies[target] = topology_of(
+                settings.commands.topology, target, settings.releases, self._application_id, settings.environment
+            )
+        return self._topologies[target]
 
     def manual_commands(self, instance: str, target: Target, *, clears: TaskDirectories | None = None) -> list[str]:
         """The requests, as comments: this program knows no command for them."""

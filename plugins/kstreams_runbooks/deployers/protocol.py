@@ -19,6 +19,7 @@ from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.local_state import Directories, TaskDirectories
 from kstreams_runbooks.model.readings.readings import Deployment
 from kstreams_runbooks.model.target import Target
+from kstreams_runbooks.model.topology.declaration import Declaration
 
 
 class Deployer(Protocol):
@@ -69,6 +70,12 @@ class Deployer(Protocol):
 
         A topology command gets the release alone. No deployer passes the settings of `target` to it today, so the
         description is of the release with the settings that the command itself has.
+        """
+
+    def facts(self, target: Target) -> Declaration | None:
+        """The topology facts that the same command prints with the description, None if it prints the description only.
+
+        Inconclusive for facts that cannot be used.
         """
 
     def manual_commands(self, instance: str, target: Target, *, clears: TaskDirectories | None = None) -> list[str]:

@@ -82,6 +82,7 @@ class StoreEntry(FleetModel):
     kind: model.StoreKind | None = Field(default=None, description="key_value, window, session, join or versioned")
     window: WindowEntry | None = Field(default=None, description="window of the operator that keeps it")
     retention_ms: Milliseconds | None = Field(default=None, description="retention of a window or session store")
+    history_retention_ms: Milliseconds | None = Field(default=None, description="history of a versioned store")
     key: Words | None = Field(default=None, description="key of its records, in words")
     key_serde: SerdeEntry | None = Field(default=None, description="serde of its keys")
     value_serde: SerdeEntry | None = Field(default=None, description="serde of its values")
@@ -93,6 +94,7 @@ class StoreEntry(FleetModel):
     )
     join: model.Join | None = Field(default=None, description="of a table that a join fills: inner, left or outer")
     logging: bool | None = Field(default=None, description="whether it has a changelog")
+    in_memory: bool | None = Field(default=None, description="whether it is in memory; otherwise it is on the disk")
 
     @field_validator("window")
     @classmethod
@@ -161,6 +163,9 @@ class TopicEntry(FleetModel):
         default=None, description="topics that it has to be co-partitioned with; [] for none"
     )
     readers: tuple[Words, ...] = Field(default=(), description="groups and applications that read it")
+    timestamp_extractor: Words | None = Field(
+        default=None, description="class that gives its records their times; default: that of the settings"
+    )
 
 
 class OperatorEntry(FleetModel):
@@ -169,7 +174,6 @@ class OperatorEntry(FleetModel):
     offset_reset: Literal["earliest", "latest", "none", "by_duration", "default"] | None = Field(
         default=None, description="of a source; default: the setting"
     )
-    timestamp_extractor: Words | None = Field(default=None, description="class of a source; default: the setting")
     partitioner: Words | None = Field(default=None, description="class of a sink; default: that of the library")
     join: model.Join | None = Field(default=None, description="of a join without a store: inner, left or outer")
 
@@ -196,7 +200,7 @@ class TopologyDeclaration(FleetModel):
     default_value_serde: SerdeEntry | None = Field(default=None, description="of stores and topics that give none")
     memory: MemoryEntry | None = Field(default=None, description="of an instance, for suppress buffers")
     unchanged: list[model.Unchanged] = Field(
-        default_factory=list, description="fields that no store changes against the release before"
+        default_factory=list, description="fields that no store or topic changes against the release before"
     )
 
     @field_validator("library")

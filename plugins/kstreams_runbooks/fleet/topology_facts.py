@@ -53,6 +53,8 @@ class _Store(_Part):
     kind: model.StoreKind | None = None
     window: Annotated[_Window | None, BeforeValidator(_whole)] = None
     retention_ms: int | None = None
+    history_retention_ms: int | None = None
+    supplier: str | None = None
     key_serde: _Serde | None = None
     value_serde: _Serde | None = None
     source_table: bool | None = None
@@ -82,8 +84,12 @@ class _Topic(_Part):
 
 
 class _Operator(_Part):
-    offset_reset: str | None = None
+    """An operator, as far as it is compared: a topic has the timestamp extractor of its source."""
+
+    topics: tuple[str, ...] = ()
+    pattern: str | None = None
     timestamp_extractor: str | None = None
+    offset_reset: str | None = None
     partitioner: str | None = None
     join: model.Join | None = None
     foreign_key: bool = False
@@ -92,10 +98,17 @@ class _Operator(_Part):
         """Null is a fact. The join of a foreign-key join is that of its stores."""
         given = {
             name: model.DEFAULT if getattr(self, name) is None else getattr(self, name)
-            for name in ("offset_reset", "timestamp_extractor", "partitioner")
+            for name in ("offset_reset", "partitioner")
             if name in self.model_fields_set
         }
         return model.DeclaredOperator(**given, join=None if self.foreign_key else self.join)
+
+    def extractors(self) -> dict[str, str]:
+        """The class that gives the records of each topic their times."""
+        if "timestamp_extractor" not in self.model_fields_set:
+            return {}
+        read = (*self.topics, *([] if self.pattern is None else [self.pattern]))
+        return dict.fromkeys(read, self.timestamp_extractor or model.DEFAULT_EXTRACTOR)
 
 
 class _NotRead(_Part):
@@ -151,6 +164,7 @@ def _read(document: _Document) -> model.TopologyFacts:
     if library is not None and not Release.known(library):
         not_read["library"] = f"{library[:40]} is not a release of Apache Kafka; give the release that it is made of"
         library = None
+    extractors = {name: one for source in document.operators.values() for name, one in source.extractors().items()}
     # A suppression without one of its facts would have a limit that the program may not set.
     limits = {"mode", "time_limit_ms", "max_records", "max_bytes", "when_full"}
     return model.TopologyFacts(
@@ -160,7 +174,7 @@ def _read(document: _Document) -> model.TopologyFacts:
             suppressions={
                 name: _suppression(one) for name, one in document.suppressions.items() if limits <= one.model_fields_set
             },
-            topics={name: _topic(one) for name, one in document.topics.items()},
+            topics={name: _topic(one, extractors.get(name)) for name, one in document.topics.items()},
             operators={name: one.read() for name, one in document.operators.items()},
             config=document.config,
             library=None if library is None else Release.parse(library),
@@ -181,7 +195,7 @@ def _lines(written: Mapping[str, Any], path: str = "") -> Iterator[str]:
 
 
 def _store(name: str, store: _Store, unread: set[tuple[str, ...]]) -> model.DeclaredStore:
-    plain = store.model_dump(exclude={"window", "key_serde", "value_serde"})
+    plain = store.model_dump(exclude={"window", "key_serde", "value_serde", "supplier"})
     # A window with a part that was not read is not known: no part of it has a default.
     whole = store.window is not None and not any(fact[:3] == ("stores", name, "window") for fact in unread)
     return model.DeclaredStore(
@@ -189,7 +203,14 @@ def _store(name: str, store: _Store, unread: set[tuple[str, ...]]) -> model.Decl
         window=model.Window(**store.window.model_dump()) if whole and store.window else None,
         key_serde=_serde(store.key_serde),
         value_serde=_serde(store.value_serde),
+        in_memory=_in_memory(store.supplier),
     )
+
+
+def _in_memory(supplier: str | None) -> bool | None:
+    """By the class of the library that makes the store; None for the default of the library and other classes."""
+    own = (supplier or "").rpartition(".")[2].lower()
+    return True if own.startswith("inmemory") else False if own.startswith("rocksdb") else None
 
 
 def _suppression(one: _Suppression) -> model.DeclaredSuppression:
@@ -197,13 +218,14 @@ def _suppression(one: _Suppression) -> model.DeclaredSuppression:
     return model.DeclaredSuppression(**plain, value_serde=_serde(one.value_serde))
 
 
-def _topic(one: _Topic) -> model.DeclaredTopic:
+def _topic(one: _Topic, extractor: str | None) -> model.DeclaredTopic:
     return model.DeclaredTopic(
         partitions=one.partitions,
         key_serde=_serde(one.key_serde),
         value_serde=_serde(one.value_serde),
         joined_with=one.joined_with,
         key_of=one.key_of,
+        timestamp_extractor=extractor,
     )
 
 

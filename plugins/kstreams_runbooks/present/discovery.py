@@ -85,7 +85,10 @@ _MARKS: Final[tuple[Mark, ...]] = ("observed", "given", "guessed", "unknown")
 
 @dataclass(frozen=True)
 class DraftedEntry:
-    """One application, its draft, and the outcome for its file; `problems` prevent loading it."""
+    """One application, its draft, and the outcome for its file; `problems` prevent loading it.
+
+    `declarations` are the files that were written for its releases, from the topology facts of its instances.
+    """
 
     found: Found
     draft: Draft
@@ -93,6 +96,7 @@ class DraftedEntry:
     written: Written
     why: str = ""
     problems: tuple[str, ...] = ()
+    declarations: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -136,6 +140,7 @@ def as_text(report: Report) -> Iterator[str]:
         signs = one.found.signs
         yield f"{signs.group_id} @ {report.cluster}: {signs.type} group, {signs.state}, {_running(one.found)}"
         yield f"  {one.file}: {one.written}{f', {one.why}' if one.why else ''}"
+        yield from (f"  {file}: written, from the topology facts of its instances" for file in one.declarations)
         if one.written == "written":
             yield from (f"  {mark:9}{', '.join(names)}" for mark in _MARKS if (names := _marked(one.draft, mark)))
 
@@ -162,6 +167,7 @@ def _application(one: DraftedEntry) -> dict[str, Any]:
         "outcome": one.written,
         "why": one.why,
         "problems": list(one.problems),
+        "declarations": list(map(str, one.declarations)),
         "fields": {mark: _marked(one.draft, mark) for mark in _MARKS},
     }
 

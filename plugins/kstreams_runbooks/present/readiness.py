@@ -6,9 +6,11 @@ from typing import Any, Final
 
 from kstreams_runbooks.decide.runbooks import runbook
 from kstreams_runbooks.errors import RunbookError, Unreachable
-from kstreams_runbooks.model.discovery.readiness import Readiness
+from kstreams_runbooks.model.discovery.readiness import FactsShown, Readiness
 
 SCHEMA_VERSION: Final = 1
+_FACTS: Final = "topology facts"
+_UNREAD = FactsShown("not known", unknown=("nothing was read",))
 
 
 @dataclass(frozen=True)
@@ -19,6 +21,7 @@ class ApplicationReadiness:
     cluster: str
     runbooks: tuple[Readiness, ...]
     error: RunbookError | None = None
+    facts: FactsShown = _UNREAD
 
 
 def document(found: Sequence[ApplicationReadiness]) -> dict[str, Any]:
@@ -42,6 +45,12 @@ def document(found: Sequence[ApplicationReadiness]) -> dict[str, Any]:
                     }
                     for each in one.runbooks
                 ],
+                "topology_facts": {
+                    "standing": one.facts.status,
+                    "instances_without": list(one.facts.without),
+                    "not_known": list(one.facts.unknown),
+                    "not_read": list(one.facts.not_read),
+                },
             }
             for one in found
         ],
@@ -60,9 +69,19 @@ def as_text(found: Sequence[ApplicationReadiness]) -> Iterator[str]:
         for each in one.runbooks:
             name = each.runbook if runbook(each.runbook).is_dag else f"{each.runbook}*"
             yield f"  {name:21} {each.status:11} {_lacks(each, said)}".rstrip()
+        yield f"  {_FACTS:21} {one.facts.status:11} {'; '.join(_about(one.facts))}".rstrip()
         yield from (f"  [{number}] {why}" for why, number in said.items())
     if any(not runbook(each.runbook).is_dag for one in found for each in one.runbooks):
         yield "* a procedure for a person: kstreams-runbooks plan prints its steps"
+
+
+def _about(facts: FactsShown) -> Iterator[str]:
+    """The instances without facts, the unknown, and what a person declares, each with the next action."""
+    if facts.without:
+        yield f"none from {', '.join(facts.without)}: start with -javaagent:topology-facts.jar (docs/facts.md)"
+    yield from facts.unknown
+    if facts.not_read:
+        yield f"not read: {', '.join(facts.not_read)}: declare them (kstreams-runbooks declare)"
 
 
 def exit_code(found: Sequence[ApplicationReadiness]) -> int:

@@ -20,7 +20,7 @@ library: null              # Kafka Streams release, such as 4.3.1
 config: null               # every setting that is set, such as {application.id: orders, topology.optimization: all}
 default_key_serde: null    # {name: string}, of stores and topics that give none
 default_value_serde: null  # {name: json, schema_version: 1}; without schema_version the bytes do not contain one
-unchanged: []              # fields that no store changes against the release before: [aggregate, join, logging]"""
+unchanged: []              # fields that no store or topic changes against the one before: [key, aggregate, logging]"""
 # What a comment next to a field explains.
 FIELDS: Mapping[str, Mapping[str, str]] = {
     "stores": {
@@ -28,6 +28,7 @@ FIELDS: Mapping[str, Mapping[str, str]] = {
         "key": "# the key of its records, in words",
         "window": "# {kind: tumbling, size_ms: 3600000, grace_ms: 300000}; leave it out without a window",
         "retention_ms": "# if the program sets it",
+        "history_retention_ms": "# of a versioned store",
         "key_serde": "# {name: string}",
         "value_serde": "# {name: json, schema_version: 1}",
         "aggregate": "# how records become its values, in words, such as count; none: it keeps them",

@@ -1,11 +1,14 @@
 """The facts that decide the readiness of a declared application: its reading, and the content of its entry."""
 
+from dataclasses import replace
+
 from kstreams_runbooks.deployers import make_deployer
 from kstreams_runbooks.errors import BadInput, RunbookError
 from kstreams_runbooks.fleet import Application, release_declaration
 from kstreams_runbooks.model.discovery.readiness import DeclaredNames, ReadinessReading
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.observe import ClusterReader, KafkaAddress, read_application, unread
+from kstreams_runbooks.observe.application.facts import read_running_facts
 
 
 def read_readiness(
@@ -22,7 +25,7 @@ def read_readiness(
             reading = read_application(entry, reader, make_deployer(entry, dry_run=True))
     except RunbookError as error:
         return _with_entry(entry, unread(entry, str(error))), error
-    return _with_entry(entry, reading), None
+    return replace(_with_entry(entry, reading), facts=read_running_facts(entry, reading.instances)), None
 
 
 def _with_entry(entry: Application, reading: ApplicationReading) -> ReadinessReading:

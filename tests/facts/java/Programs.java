@@ -2,7 +2,10 @@ import static java.time.Duration.ofHours;
 import static java.time.Duration.ofMinutes;
 import static java.time.Duration.ofSeconds;
 
-import java.time.Duration;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
@@ -12,6 +15,7 @@ import org.apache.kafka.common.serialization.Deserializer;
 import org.apache.kafka.common.serialization.Serde;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.common.serialization.Serializer;
+import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.StreamsBuilder;
 import org.apache.kafka.streams.Topology;
 import org.apache.kafka.streams.kstream.Consumed;
@@ -36,6 +40,7 @@ import org.apache.kafka.streams.processor.api.FixedKeyRecord;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorSupplier;
 import org.apache.kafka.streams.processor.api.Record;
+import org.apache.kafka.streams.state.KeyValueStore;
 import org.apache.kafka.streams.state.Stores;
 
 /** What the pairs of tests/apps/topologies do not have, and factories that fail. */
@@ -80,6 +85,8 @@ public final class Programs {
         events.groupByKey()
                 .count(Materialized.<String, Long>as(Stores.inMemoryKeyValueStore("lost")).withLoggingDisabled());
         builder.globalTable("countries", Materialized.as("countries-store"));
+        builder.table("rates", Materialized.<String, String, KeyValueStore<Bytes, byte[]>>as("rates-store")
+                .withStoreType(Materialized.StoreType.IN_MEMORY));
         events.leftJoin(
                 builder.<String, String>stream("late"),
                 (one, other) -> one,
@@ -115,9 +122,26 @@ public final class Programs {
         throw new IllegalStateException("no schema registry at\nhttp://127.0.0.1:1");
     }
 
-    public static Topology hangs() throws InterruptedException {
-        Thread.sleep(Duration.ofHours(1).toMillis());
-        return null;
+    /** Connects to a server that accepts and never answers. */
+    public static Topology connects() throws IOException {
+        try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                Socket client = new Socket(silent.getInetAddress(), silent.getLocalPort())) {
+            client.getInputStream().read();
+            return windows();
+        }
+    }
+
+    /** Connects to a port at which there is no server any more. */
+    public static Topology isRefused() throws IOException {
+        ServerSocket gone = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+        gone.close();
+        new Socket(gone.getInetAddress(), gone.getLocalPort()).close();
+        return windows();
+    }
+
+    public static Topology exits() {
+        System.exit(3);
+        return windows();
     }
 
     public static String text() {

@@ -9,8 +9,8 @@ import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.StreamsBuilder;
 
 /**
- * An application with two KafkaStreams of one client.id, and no broker: prints their MBeans with the facts, closes the
- * first one, and prints the number of MBeans that are left.
+ * An application with two KafkaStreams of one client.id, and no broker: prints that both are started, prints their MBeans
+ * with the facts, closes the first one, and prints the number of MBeans that are left.
  *
  * <pre>
  * TwoStreams STATE_DIRECTORY WAIT_MS
@@ -21,6 +21,7 @@ public final class TwoStreams {
 
     public static void main(String[] arguments) throws Exception {
         KafkaStreams[] running = {start("one", arguments[0]), start("other", arguments[0])};
+        System.out.println("started");
         MBeanServer server = ManagementFactory.getPlatformMBeanServer();
         Set<ObjectName> names = new TreeSet<>();
         long until = System.currentTimeMillis() + Long.parseLong(arguments[1]);

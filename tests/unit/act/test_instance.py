@@ -64,6 +64,9 @@ class Recorder:
         self.cleared.append(directories)
         self._step("clear", instance)
 
+    def facts(self, target: Target) -> None:
+        """It prints descriptions."""
+
     def topology(self, target: Target) -> str:
         """Not asked here."""
         raise AssertionError(target)

@@ -56,7 +56,7 @@ def test_null_is_a_value_of_an_operator() -> None:
     joins = '  "looked-up": {join: "left"}\n  "by-foreign-key": {join: "left", foreign_key: true}\nnot_read:\n'
     operators = _facts(("not_read:\n", joins)).read.operators
     assert operators["out"] == DeclaredOperator(partitioner=DEFAULT)
-    assert operators["readings-source"] == DeclaredOperator("latest", "com.acme.EventTime")
+    assert operators["readings-source"] == DeclaredOperator("latest")
     assert operators["looked-up"].join == "left"
     assert operators["by-foreign-key"].join is None
 
@@ -139,3 +139,33 @@ def test_a_document_is_told_from_a_description_and_from_a_declaration() -> None:
     assert is_facts("# printed by topology-facts.jar\n\n---\nfacts: 9\n")
     assert not is_facts("Topologies:\n   Sub-topology: 0\n")
     assert not is_facts("library: 4.3.1\nfacts: 1\n")
+
+
+@pytest.mark.parametrize(
+    ("supplier", "in_memory"),
+    [
+        ("null", None),
+        ('"org.apache.kafka.streams.state.internals.InMemoryWindowBytesStoreSupplier"', True),
+        ('"org.apache.kafka.streams.state.internals.RocksDbWindowBytesStoreSupplier"', False),
+        ('"com.acme.CachedSupplier"', None),
+    ],
+)
+def test_the_class_that_makes_a_store_shows_its_place(supplier: str, in_memory: bool | None) -> None:
+    """That of the library; the default is that of a setting."""
+    read = read_facts(COUNTED.replace("supplier: null", f"supplier: {supplier}"), "facts.yaml").read
+    assert read.stores["readings-store"].in_memory is in_memory
+
+
+def test_a_topic_has_the_timestamp_extractor_of_its_source() -> None:
+    """Null is that of the settings; a source whose class was not read has none."""
+    sources = """
+operators:
+  one: {topics: [readings], pattern: null, timestamp_extractor: "com.acme.MeasuredAt"}
+  other: {topics: ["reading-counts"], pattern: null, timestamp_extractor: null}
+"""
+    text = COUNTED.partition("operators:\n")[0] + sources.lstrip() + "not_read: []\n"
+    topics = read_facts(text, "facts.yaml").read.topics
+    assert topics["readings"].timestamp_extractor == "com.acme.MeasuredAt"
+    assert topics["reading-counts"].timestamp_extractor == "default"
+    unread = read_facts(text.replace(", timestamp_extractor: null", ""), "facts.yaml").read.topics
+    assert unread["reading-counts"].timestamp_extractor is None

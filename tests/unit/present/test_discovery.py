@@ -7,7 +7,7 @@ import pytest
 from kstreams_runbooks.decide.discovery.draft import draft
 from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError, Unreachable
 from kstreams_runbooks.model.discovery.discovery import DiscoverOptions, Found, Sighting, SightingKind, Signs
-from kstreams_runbooks.model.discovery.readiness import Readiness
+from kstreams_runbooks.model.discovery.readiness import FactsShown, Readiness
 from kstreams_runbooks.model.readings.readings import GroupReading, Missing, Taken
 from kstreams_runbooks.present.discovery import DraftedEntry, Report, as_text, document, notices
 from kstreams_runbooks.present.readiness import ApplicationReadiness
@@ -84,8 +84,11 @@ AWAY = Unreachable("Kafka at b:1: no answer")
 UNREAD = Readiness("undo", "not known", (), ("y",))
 
 
-def ready(*runbooks: Readiness, error: RunbookError | None = None) -> ApplicationReadiness:
-    return ApplicationReadiness("orders", "demo", runbooks, error)
+SHOWN = FactsShown("ready")
+
+
+def ready(*runbooks: Readiness, error: RunbookError | None = None, facts: FactsShown = SHOWN) -> ApplicationReadiness:
+    return ApplicationReadiness("orders", "demo", runbooks, error, facts)
 
 
 @pytest.mark.parametrize(
@@ -115,6 +118,9 @@ def test_readiness_has_a_line_for_each_runbook() -> None:
             Readiness("undo", "missing", ("no clear_state command",), ("group unknown: hidden",)),
             Readiness("plan_change", "not known", (), ("group unknown: hidden",)),
             Readiness("suppress_removal", "not needed", better=("has no suppression",)),
+            facts=FactsShown(
+                "missing", ("orders-1", "orders-2"), not_read=("aggregate of 1 store", "key_serde of 2 topics")
+            ),
         ),
         ready(error=AWAY),
         ready(UNREAD, error=BadInput("no connection")),
@@ -125,6 +131,9 @@ def test_readiness_has_a_line_for_each_runbook() -> None:
         "  undo                  missing     no clear_state command | not known: [1]",
         "  plan_change           not known   not known: [1]",
         "  suppress_removal*     not needed  has no suppression",
+        "  topology facts        missing     none from orders-1, orders-2: start with -javaagent:topology-facts.jar "
+        "(docs/facts.md); not read: aggregate of 1 store, key_serde of 2 topics: declare them (kstreams-runbooks "
+        "declare)",
         "  [1] group unknown: hidden",
         "orders @ demo",
         "  Kafka at b:1: no answer",
@@ -143,3 +152,15 @@ def test_the_document_says_what_was_not_read_and_which_system_is_away() -> None:
         (None, "no connection"),
         (None, None),
     ]
+
+
+def test_the_document_has_the_facts_of_the_instances() -> None:
+    """Each part apart; facts do not change the exit code."""
+    found = [ready(facts=FactsShown("missing", ("orders-2",), ("orders-1: HTTP 403",), ("key_serde of 2 topics",)))]
+    assert readiness_document(found)["applications"][0]["topology_facts"] == {
+        "standing": "missing",
+        "instances_without": ["orders-2"],
+        "not_known": ["orders-1: HTTP 403"],
+        "not_read": ["key_serde of 2 topics"],
+    }
+    assert readiness_code(found) == 0

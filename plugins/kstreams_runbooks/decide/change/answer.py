@@ -38,6 +38,7 @@ _GAINS: Mapping[tuple[ChangeRunbook, ChangeRunbook], str] = {
 }
 _SECTIONS = ("stores", "topics")
 _UNCHANGED = get_args(Unchanged)
+_WITH_OTHERS = {"key", "key_serde", "value_serde"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,11 +158,11 @@ def _not_read(found: Iterable[tuple[Undeclared, Undecided]]) -> str:
 def can_be_unchanged(where: str, field: str, lacking: Collection[str]) -> bool:
     """Whether `unchanged` can declare a field of an object; `lacking` are all its fields that are asked for.
 
-    A key is declared in words next to other fields that a person has to declare of the same object anyway.
+    A key and a serde are declared next to other fields that a person has to declare of the same object anyway.
     """
     section, _, name = where.partition(".")
     shared = section in _SECTIONS and bool(name) and field in _UNCHANGED
-    return shared and (field != "key" or set(lacking) <= set(_UNCHANGED))
+    return shared and (field not in _WITH_OTHERS or set(lacking) <= set(_UNCHANGED))
 
 
 def _hang_on_it(undecided: Iterable[Undecided]) -> str:

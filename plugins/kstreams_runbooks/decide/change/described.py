@@ -10,7 +10,7 @@ from kstreams_runbooks.decide.comparison.contradictions import check_declaration
 from kstreams_runbooks.decide.comparison.prediction import predicted
 from kstreams_runbooks.decide.comparison.settings import NOTHING_KNOWN
 from kstreams_runbooks.decide.topology.described import ParsedDescription, parsed
-from kstreams_runbooks.decide.topology.partitions import partition_counts
+from kstreams_runbooks.decide.topology.partitions import partition_counts, undetermined
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.releases.release import Release
@@ -115,18 +115,20 @@ def without_counts_of_old(old: Side, new: Side, declared: Declaration) -> Side:
     """The new version without counts on the cluster that follow from the inputs of the old one, for internal topics.
 
     Its own inputs may demand another number. A count that does not follow from them is one that the program gives, or
-    is unknown: it stays. `declared` has what the new version itself declares, which stays as well.
+    is unknown: it stays. One that follows from the order in which the library counted may be another one next time.
+    `declared` has what the new version itself declares, which stays as well.
     """
     before = old.declared.topics
     external = {
         name: one.partitions for name, one in before.items() if one.partitions is not None and name not in old.internal
     }
     follows = partition_counts(old.topology, external, old.declared.suppressions.keys())
+    by_order = undetermined(old.topology, follows)
     topics = {
         name: replace(one, partitions=None)
         if name in new.internal
         and declared.topics.get(name, DeclaredTopic()).partitions is None
-        and one.partitions == follows.get(name)
+        and (one.partitions == follows.get(name) or name in by_order)
         else one
         for name, one in new.declared.topics.items()
     }

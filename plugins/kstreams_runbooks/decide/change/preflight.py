@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kstreams_runbooks.decide.change.answer import change_plan
+from kstreams_runbooks.decide.change.contradicted import CONTRADICTED
 from kstreams_runbooks.decide.change.described import Judging, Known, parsed_change, side_of
 from kstreams_runbooks.decide.change.reading import ChangeReading
 from kstreams_runbooks.decide.change.rules import Fired
@@ -70,15 +71,12 @@ def _compared(
     old: ParsedDescription, new: ParsedDescription, known: Known, judging: Judging, *, at_once: bool
 ) -> Verdict:
     before, after = old.described, new.described
-    if before.declared is None and after.declared is None and old.topology == new.topology:
-        message = (
-            f"nothing declared for {_named(before)} and {_named(after)}: only the description was compared, which is "
-            "the same"
-        )
-        finding = Finding("nothing-declared", "info", known.application.name, message, _DECLARATION)
-        return Verdict(Outcome.PROCEED, (), (finding,))
+    same = _is_undeclared(before) and _is_undeclared(after) and old.topology == new.topology
+    if same and (before.declared is None or after.declared is None):
+        return Verdict(Outcome.PROCEED, (), (_nothing_declared(before, after, known, "only the description was"),))
     change = parsed_change(_alone(old), _alone(new), known, judging)
-    findings = tuple(_finding(one, at_once=at_once) for one in change.uncovered if one.severity != "info")
+    shown = [one for one in change.uncovered if one.severity != "info" or one.id == CONTRADICTED]
+    findings = tuple(_finding(one, at_once=at_once) for one in shown)
     if change.mixed_up:
         return Verdict(Outcome.REFUSE, change.plan.reasons, findings)
     demanding = [one for one in change.uncovered if one.refuse or (one.runbooks and one.runbooks[0] not in _ROLLED)]
@@ -86,9 +84,21 @@ def _compared(
         return Verdict(Outcome.PROCEED, (), (*findings, *_not_declared(change, known)))
     if demanding:
         return Verdict(Outcome.REFUSE, (_refusal(before, after, change, demanding),), findings)
+    if change.plan.verdict is Outcome.INCONCLUSIVE and same:
+        also = _nothing_declared(before, after, known, "only what was read from both programs and the description were")
+        return Verdict(Outcome.PROCEED, (), (*findings, also))
     if change.plan.verdict is Outcome.INCONCLUSIVE:
         return Verdict(Outcome.INCONCLUSIVE, (_open(before, after, change),), findings)
     return Verdict(Outcome.PROCEED, (), findings)
+
+
+def _is_undeclared(one: Described) -> bool:
+    return one.declared is None or one.only_read
+
+
+def _nothing_declared(before: Described, after: Described, known: Known, what: str) -> Finding:
+    message = f"nothing declared for {_named(before)} and {_named(after)}: {what} compared, which is the same"
+    return Finding("nothing-declared", "info", known.application.name, message, _DECLARATION)
 
 
 def _refused_settings(

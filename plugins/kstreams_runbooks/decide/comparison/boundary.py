@@ -6,12 +6,13 @@ from functools import partial
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, source_tables, target_of
 from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, topic_facts
 from kstreams_runbooks.decide.comparison.operators import partitioners
+from kstreams_runbooks.decide.comparison.setting_facts import timed_by
 from kstreams_runbooks.decide.comparison.settings import REUSE, optimized
 from kstreams_runbooks.decide.comparison.state.feeding import merged_unevenly
 from kstreams_runbooks.decide.comparison.state.suppressions import candidates
 from kstreams_runbooks.decide.comparison.words import topic_words
 from kstreams_runbooks.decide.topology.graph import store_roles
-from kstreams_runbooks.decide.topology.partitions import joined_topics
+from kstreams_runbooks.decide.topology.partitions import joined_topics, joins
 from kstreams_runbooks.model.topology.change import Fact, Subject, Undeclared
 from kstreams_runbooks.model.topology.declaration import DeclaredTopic
 
@@ -31,6 +32,7 @@ def sources(compared: Compared) -> Iterator[Subject]:
     merged = merged_unevenly(compared)
     own, together = compared.before.written(), _read_together(compared.after)
     joined = _joined_now(compared)
+    timed, untimed = timed_by(compared.after)
     for is_global in (False, True):
         old, new = (side.read(is_global=is_global) for side in (compared.before, compared.after))
         for topic in sorted(old | new):
@@ -38,6 +40,8 @@ def sources(compared: Compared) -> Iterator[Subject]:
             stays = topic in old and topic in new
             if not stays:
                 declared = dict.fromkeys(declared, False)
+            if is_global:
+                declared["extractor_changed"] = False
             facts: dict[str, Fact] = {
                 "added": topic not in old,
                 "removed": topic not in new,
@@ -52,6 +56,7 @@ def sources(compared: Compared) -> Iterator[Subject]:
                 if is_global
                 else _uneven(compared, topic, together.get(topic, ()), joined.get(topic, set())),
                 "merged_unevenly": merged.get(topic, _ALONE)[0],
+                "timed": timed,
                 **declared,
             }
             what = Undeclared("config", "topology.optimization", "old")
@@ -69,6 +74,7 @@ def sources(compared: Compared) -> Iterator[Subject]:
                 },
                 {
                     **asked,
+                    "timed": untimed,
                     "is_changelog": (what,),
                     "uneven": uneven,
                     "merged_unevenly": (Undeclared(f"topics.{topic}", "partitions", "new"),),
@@ -121,8 +127,7 @@ def _sink(compared: Compared, one: str, other: str, *, added: bool = False) -> S
 
 def _declared(compared: Compared, old: str, new: str) -> DeclaredFacts:
     before, after = compared.before.declared.topics, compared.after.declared.topics
-    same_key = "key" in compared.after.declared.unchanged
-    return topic_facts(new, before.get(old), after.get(new), same_key=same_key)
+    return topic_facts(new, before.get(old), after.get(new), compared.after.declared.unchanged)
 
 
 def _is_changelog(side: Side, topic: str) -> bool | None:
@@ -147,12 +152,16 @@ def _read_together(side: Side) -> dict[str, list[set[str]]]:
 def _joined_now(compared: Compared) -> dict[str, set[str]]:
     """For each topic those that it is joined with since this change, as far as the descriptions show it.
 
+    Two topics that are joined through a third may be joined with each other: a new join next to theirs asks.
     What may be a suppression in front of a join before the change may have kept the topics apart.
     """
     old, new = compared.before, compared.after
-    before = joined_topics(old.topology, candidates(old))
+    before = joins(old.topology, candidates(old))
+    after = joins(new.topology, new.declared.suppressions.keys())
     found: dict[str, set[str]] = {}
     for group in joined_topics(new.topology, new.declared.suppressions.keys()):
+        if all(join in before for join in after if join <= group):
+            continue
         for topic in group:
             known = set().union(*(one for one in before if topic in one))
             found[topic] = group - known - {topic}

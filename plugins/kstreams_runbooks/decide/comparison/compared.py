@@ -194,9 +194,9 @@ class Compared:
 
     @property
     def nothing_in_common(self) -> bool:
-        """Whether the two share neither an external topic nor anything persistent: two applications, mixed up."""
+        """Whether the two share neither an external topic nor a name of anything persistent: two applications."""
         shared = (self.before.read() & self.after.read()) | (self.before.written() & self.after.written())
-        return not shared and not self.stores.pairs and not self.topics.pairs
+        return not shared and all(old != new for old, new in (*self.stores.pairs, *self.topics.pairs))
 
 
 def _program_roles(side: Side) -> dict[str, Role]:

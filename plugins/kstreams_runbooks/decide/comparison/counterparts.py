@@ -43,6 +43,11 @@ def _place(role: Role) -> Hashable:
     return role.inputs, role.outputs, role.before.size, role.behind.size
 
 
+def _named_owners(_: str, role: Role) -> Hashable:
+    """The operators with chosen names that something belongs to; with a generated one it is like nothing else."""
+    return role.owners if role.has_named_owners else object()
+
+
 # From the most alike to the least; a pair found by one of them is settled for those below it.
 _LIKENESSES: tuple[_Likeness, ...] = (
     lambda _, role: role,
@@ -52,6 +57,7 @@ _LIKENESSES: tuple[_Likeness, ...] = (
     lambda _, role: (role.owners, role.inputs),
     lambda name, role: (stem(name), _ends(role)),
     lambda name, role: (stem(name), role.inputs),
+    _named_owners,
     lambda _, role: _place(role),
 )
 
@@ -87,6 +93,8 @@ def counterparts(before: Mapping[str, Role], after: Mapping[str, Role], *, hold_
     for likeness in _LIKENESSES:
         _match(search, likeness)
     _overlapping(search, hold_data=hold_data)
+    if hold_data:
+        _behind_other_inputs(search, _inputs(before), _inputs(after))
     return Counterparts(
         tuple(sorted(search.pairs)), tuple(sorted(search.before)), tuple(sorted(search.after)), tuple(search.ties)
     )
@@ -132,6 +140,23 @@ def _overlapping(search: _Search, *, hold_data: bool) -> None:
             found = [new for new in search.after if news[new] in near[kin]]
             if found:
                 search.tie([one for one in search.before if news[found[0]] in near[olds[one]]], found)
+
+
+def _behind_other_inputs(search: _Search, read_before: frozenset[str], read_after: frozenset[str]) -> None:
+    """A tie of things of one generated kind if nothing reads the inputs of the old ones now, nor read those of the new.
+
+    Other inputs may have taken their place, or one part of the program may have been exchanged for an unrelated one.
+    """
+    gone, come = (
+        {name: stem(name) for name, role in roles.items() if is_generated(name) and role.inputs.isdisjoint(read)}
+        for roles, read in ((search.before, read_after), (search.after, read_before))
+    )
+    for kind in sorted(set(gone.values()) & set(come.values())):
+        search.tie(*([name for name, one in found.items() if one == kind] for found in (gone, come)))
+
+
+def _inputs(roles: Mapping[str, Role]) -> frozenset[str]:
+    return frozenset[str]().union(*(role.inputs for role in roles.values()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,9 @@ from kstreams_runbooks.model.local_state import TaskDirectories
 def directories_to_delete(compared: Compared) -> TaskDirectories:
     """Directories that fit no task of the new version, and those of a store that it keeps in another format.
 
-    Kafka Streams 4.3.1 does not start on the first (tests/long/test_left_directories.py), and a versioned store cannot
-    read what a plain one left. Stores that move restore in any case: their changelogs are among the topics.
+    Kafka Streams 4.3.1 does not start on the first (tests/long/test_left_directories.py). A versioned store cannot read
+    what a plain one left, and a store with other segments finds a part of its own. Stores that move restore in any
+    case: their changelogs are among the topics.
     """
     found = predicted(compared)
     names = {*found.stale_directories, *(f"{place}_" for place in places_in_another_format(compared))}

@@ -1,11 +1,12 @@
 """Facts of a change that only a declaration has; None if either side does not declare it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TypeVar
 
+from kstreams_runbooks.decide.comparison.segments import segments_changed
 from kstreams_runbooks.model.times import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from kstreams_runbooks.model.topology.change import Fact, Undeclared
-from kstreams_runbooks.model.topology.declaration import DeclaredStore, DeclaredTopic, Serde, Window
+from kstreams_runbooks.model.topology.declaration import DeclaredStore, DeclaredTopic, Serde, Unchanged, Window
 
 _T = TypeVar("_T")
 ToDeclare = dict[str, tuple[Undeclared, ...]]
@@ -18,9 +19,9 @@ NO_WINDOW = Window("tumbling", 0, 0)
 
 
 def store_facts(
-    name: str, before: DeclaredStore | None, after: DeclaredStore | None, *, same_key: bool = False
+    name: str, before: DeclaredStore | None, after: DeclaredStore | None, unchanged: Collection[Unchanged] = ()
 ) -> DeclaredFacts:
-    """Changes in a store that stays, and what to declare if they are unknown; `same_key`: no key changes."""
+    """Changes in a store that stays, and what to declare if they are unknown, unless it is declared as `unchanged`."""
     old, new = before or DeclaredStore(), after or DeclaredStore()
     facts: dict[str, Fact] = {
         "is_join": None if new.kind is None else new.kind == "join",
@@ -34,15 +35,16 @@ def store_facts(
         "window_changed": ("window", shape_of),
         "grace_changed": ("window", lambda store: _of_window(store, lambda window: window.grace_ms)),
         "emit_changed": ("window", lambda store: _of_window(store, lambda window: window.emit)),
-        "key_serde_changed": ("key_serde", lambda store: store.key_serde),
-        "value_serde_changed": ("value_serde", lambda store: store.value_serde),
     }
     for fact, (field, of) in compared.items():
         facts[fact], asked[fact] = _compared(where, field, of(old), of(new))
-    facts["key_changed"], asked["key_changed"] = _key_changed(where, old, new, same_key=same_key)
+    for fact, found in _formats(where, old, new, unchanged).items():
+        facts[fact], asked[fact] = found
     asked["is_join"] = asked["kind_changed"]
     facts["becomes_versioned"] = (old.kind, new.kind) == ("key_value", "versioned")
     facts["retention_changed"], asked["retention_changed"] = _compared(where, "retention_ms", *_kept_in(old, new))
+    facts["segments_changed"] = segments_changed(old, new)
+    asked["segments_changed"] = _segments_asked(where, old, new)
     facts["kept_longer"] = (kept_ms(new) or 0) > (kept_ms(old) or 0)
     facts["reads_old"] = _reads_old(old, new)
     facts["unversioned"] = any(
@@ -52,25 +54,32 @@ def store_facts(
 
 
 def topic_facts(
-    name: str, before: DeclaredTopic | None, after: DeclaredTopic | None, *, same_key: bool = False
+    name: str, before: DeclaredTopic | None, after: DeclaredTopic | None, unchanged: Collection[Unchanged] = ()
 ) -> DeclaredFacts:
-    """Changes in a topic that stays; partition counts that neither side declares are not part of the change."""
+    """Changes in a topic that stays.
+
+    Partitions and an extractor of timestamps that neither side declares are not part of the change.
+    """
     old, new = before or DeclaredTopic(), after or DeclaredTopic()
     facts: dict[str, Fact] = {}
     asked: ToDeclare = {}
     where = f"topics.{name}"
-    for fact, field in (
-        ("partitions_changed", "partitions"),
-        ("key_serde_changed", "key_serde"),
-        ("value_serde_changed", "value_serde"),
-    ):
-        facts[fact], asked[fact] = _compared(where, field, getattr(old, field), getattr(new, field))
-    facts["key_changed"], asked["key_changed"] = _key_changed(where, old, new, same_key=same_key)
+    facts["partitions_changed"], asked["partitions_changed"] = _compared(
+        where, "partitions", old.partitions, new.partitions
+    )
+    for fact, found in _formats(where, old, new, unchanged).items():
+        facts[fact], asked[fact] = found
     facts["serde_changed"], asked["serde_changed"] = of_serdes(facts, asked)
     facts["reads_old"] = _reads_old(old, new)
     facts["fewer"] = (new.partitions or 0) < (old.partitions or 0)
-    if old.partitions is None and new.partitions is None:
-        facts["partitions_changed"] = False
+    facts["extractor_changed"], asked["extractor_changed"] = _compared(
+        where, "timestamp_extractor", old.timestamp_extractor, new.timestamp_extractor
+    )
+    for fact, values in (
+        ("partitions_changed", (old.partitions, new.partitions)),
+        ("extractor_changed", (old.timestamp_extractor, new.timestamp_extractor)),
+    ):
+        facts[fact] = False if values == (None, None) else facts[fact]
     return facts, asked
 
 
@@ -82,15 +91,31 @@ def of_serdes(facts: dict[str, Fact], asked: ToDeclare) -> tuple[bool | None, tu
     )
 
 
+def _formats(
+    where: str,
+    old: DeclaredStore | DeclaredTopic,
+    new: DeclaredStore | DeclaredTopic,
+    unchanged: Collection[Unchanged],
+) -> dict[str, tuple[bool | None, tuple[Undeclared, ...]]]:
+    """Changes of key and serdes: what is unknown stays the same if the change declares it."""
+    serdes: tuple[Unchanged, ...] = ("key_serde", "value_serde")
+    found = {field: _compared(where, field, getattr(old, field), getattr(new, field)) for field in serdes}
+    found["key"] = _key_changed(where, old, new)
+    return {
+        f"{field}_changed": (False if is_changed is None and field in unchanged else is_changed, asked)
+        for field, (is_changed, asked) in found.items()
+    }
+
+
 def _key_changed(
-    where: str, old: DeclaredStore | DeclaredTopic, new: DeclaredStore | DeclaredTopic, *, same_key: bool
+    where: str, old: DeclaredStore | DeclaredTopic, new: DeclaredStore | DeclaredTopic
 ) -> tuple[bool | None, tuple[Undeclared, ...]]:
     """By the declared words, else by the topics whose keys they are: those of other topics may mean the same."""
     found, asked = _compared(where, "key", old.key, new.key)
     if found is None and old.key_of is not None and new.key_of is not None:
         windowed = {one.endswith(_WINDOWED) for one in (*old.key_of, *new.key_of)}
         found = False if old.key_of == new.key_of else len(windowed) > 1 or None
-    return False if found is None and same_key else found, asked
+    return found, asked
 
 
 def _reads_old(old: DeclaredStore | DeclaredTopic, new: DeclaredStore | DeclaredTopic) -> bool:
@@ -184,6 +209,13 @@ def kept_ms(store: DeclaredStore) -> int | None:
         return 0
     # The library keeps a window's results for its size and grace unless declared otherwise.
     return None if window is None else window.size_ms + window.grace_ms
+
+
+def _segments_asked(where: str, old: DeclaredStore, new: DeclaredStore) -> tuple[Undeclared, ...]:
+    field = "history_retention_ms" if new.kind == "versioned" else "window"
+    if None in {old.kind, new.kind}:
+        field = "kind"
+    return (Undeclared(where, field, sides(getattr(old, field), getattr(new, field))),)
 
 
 def _ends(store: DeclaredStore) -> int | None:

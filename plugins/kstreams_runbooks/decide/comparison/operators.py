@@ -3,33 +3,32 @@
 from collections.abc import Iterator
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, target_of, topics_of
-from kstreams_runbooks.decide.comparison.setting_facts import time_matters
 from kstreams_runbooks.decide.topology.names import is_generated
 from kstreams_runbooks.model.topology.change import Fact, Subject, Undeclared
 from kstreams_runbooks.model.topology.topology import Node, Processor, Source
 
 _Known = tuple[bool | None, tuple[Undeclared, ...]]
 _PARTITIONER = "partitioner"
-_FIELDS = ("offset_reset", "timestamp_extractor", "join")
+_FIELDS = ("offset_reset", "join")
 
 
 def operators(compared: Compared) -> Iterator[Subject]:
     """Operators, without those that come and go with an internal topic."""
-    found, timed = compared.program, time_matters(compared.after)
+    found = compared.program
     for name in (*found.removed, *(name for tie in found.ties for name in tie.before[len(tie.after) :])):
         # A key-select that two topics shared belongs to one of them once they are merged, and the reverse.
         if name not in compared.after.around:
-            yield _operator(compared, timed, name, name, removed=True)
+            yield _operator(compared, name, name, removed=True)
     for name in (*found.added, *(name for tie in found.ties for name in tie.after[len(tie.before) :])):
         if name not in compared.before.around:
-            yield _operator(compared, timed, name, name, added=True)
+            yield _operator(compared, name, name, added=True)
     for was, name in found.pairs:
         held = _held(compared.after.nodes[name]) & compared.renamed
         later = was != name and not (is_generated(was) and is_generated(name)) and not held
-        yield _operator(compared, timed, was, name, named_later=later)
+        yield _operator(compared, was, name, named_later=later)
 
 
-def _operator(compared: Compared, timed: _Known, was: str, name: str, **true: bool) -> Subject:
+def _operator(compared: Compared, was: str, name: str, **true: bool) -> Subject:
     """One operator; what a program sets of it is compared if it stays."""
     facts: dict[str, Fact] = {"added": False, "removed": False, "named_later": False, **true}
     said, asked = {"name": name, "before": was}, dict[str, tuple[Undeclared, ...]]()
@@ -42,7 +41,6 @@ def _operator(compared: Compared, timed: _Known, was: str, name: str, **true: bo
         said |= {f"{field}_after": _value(compared.after, [name], field)}
     # A join that keeps its result has a store, which has a row of its own.
     facts["join_changed"] = False if _keeps(compared.after.nodes.get(name)) else facts["join_changed"]
-    facts["timed"], asked["timed"] = timed
     return Subject("operator", name, facts, said, asked)
 
 

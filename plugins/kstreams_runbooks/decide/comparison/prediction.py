@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, source_tables
+from kstreams_runbooks.decide.comparison.facts import changed
+from kstreams_runbooks.decide.comparison.segments import segments_changed
 from kstreams_runbooks.decide.comparison.settings import REUSE, optimized
 from kstreams_runbooks.decide.topology.names import changelog_of
 from kstreams_runbooks.decide.topology.partitions import repartition_topics, task_counts
@@ -41,10 +43,9 @@ class Prediction:
     than it has tasks now. Names are without application.id if that is not declared.
 
     Facts in neither text nor declaration are unknown here: a store without logging has no changelog, an in-memory one
-    has no directory and is rebuilt at each start. A window store with another retention may restore in full as well,
-    since its segments are cut by it: 4.3.1 finds them again from two days to one, and not from two to seven. Instances
-    are assumed to have stopped cleanly and to find their disks again. Global stores are not among the restores, nor the
-    directories of another application.id or state.dir among the stale.
+    has no directory and is rebuilt at each start. Instances are assumed to have stopped cleanly and to find their disks
+    again. Global stores are not among the restores, nor the directories of another application.id or state.dir among
+    the stale.
     """
 
     created: tuple[InternalTopic, ...]
@@ -72,8 +73,14 @@ def predicted(compared: Compared) -> Prediction:
         kept=_named(old, kept),
         restores=_restores(compared),
         stale_directories=tuple(_stale(before, after)),
-        refused=_named(new, {name for name in kept if None not in (old[name], new[name]) and old[name] != new[name]}),
+        refused=_named(new, {name for name, (was, now) in kept_counts(compared).items() if changed(was, now)}),
     )
+
+
+def kept_counts(compared: Compared) -> dict[str, tuple[int | None, int | None]]:
+    """Partitions of the topics that stay, by full name: those of the old version and those that the new one needs."""
+    old, new = _topics(compared.before), _topics(compared.after)
+    return {name: (old[name], new[name]) for name in sorted(old.keys() & new.keys())}
 
 
 def changelog_topics(side: Side) -> dict[str, str]:
@@ -85,13 +92,14 @@ def changelog_topics(side: Side) -> dict[str, str]:
 
 
 def places_in_another_format(compared: Compared) -> frozenset[str]:
-    """Subtopologies of a store that stays where it is and becomes versioned, or stops being it."""
+    """Subtopologies of a store that stays where it is, and becomes versioned, stops being it or has other segments."""
     before, after = compared.before, compared.after
     found = []
     for store in before.declared.stores.keys() & after.declared.stores.keys():
         place = after.store_places.get(store)
-        kinds = {before.declared.stores[store].kind, after.declared.stores[store].kind}
-        if place is not None and place == before.store_places.get(store) and kinds == _FORMATS:
+        old, new = before.declared.stores[store], after.declared.stores[store]
+        differs = {old.kind, new.kind} == _FORMATS or segments_changed(old, new)
+        if differs and place is not None and place == before.store_places.get(store):
             found.append(place)
     return frozenset(found)
 

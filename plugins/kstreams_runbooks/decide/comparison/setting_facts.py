@@ -72,7 +72,7 @@ def shown(name: str, value: str) -> str:
 
 def common_facts(compared: Compared) -> tuple[dict[str, Fact], _Asked]:
     """Facts that are the same for each setting, and what to declare if one is unknown."""
-    timed, asked = time_matters(compared.after)
+    timed, asked = timed_by(compared.after)
     facts: dict[str, Fact] = {
         "stateful": compared.stateful,
         "bytes_declared": all(_bytes_declared(side) for side in (compared.before, compared.after)),
@@ -100,7 +100,7 @@ def facts_of(name: str, old: str, new: str, compared: Compared) -> tuple[dict[st
     return facts, {"present": asked, "refuses_names": asked}
 
 
-def time_matters(side: Side) -> tuple[bool | None, tuple[Undeclared, ...]]:
+def timed_by(side: Side) -> tuple[bool | None, tuple[Undeclared, ...]]:
     """Whether a store keeps records by their timestamps: windows, sessions, joins, versions, suppressed results."""
     if side.declared.suppressions or any(is_suppression(name) for name in side.topology.stores):
         return True, ()

@@ -7,11 +7,12 @@ from typing import get_args
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, topics_of
 from kstreams_runbooks.decide.comparison.facts import changed, either, sides
-from kstreams_runbooks.decide.comparison.prediction import predicted
+from kstreams_runbooks.decide.comparison.prediction import kept_counts
 from kstreams_runbooks.decide.comparison.settings import uses_streams_group
 from kstreams_runbooks.decide.comparison.state.kinds import hidden_facts
 from kstreams_runbooks.decide.comparison.words import disagreement
 from kstreams_runbooks.decide.topology.graph import Role, topic_roles
+from kstreams_runbooks.decide.topology.partitions import undetermined
 from kstreams_runbooks.model.topology.change import Fact, Subject, Undeclared
 from kstreams_runbooks.model.topology.declaration import Declaration, Unchanged
 from kstreams_runbooks.model.topology.topology import Processor, Topology
@@ -25,11 +26,19 @@ def kept_topics(compared: Compared) -> Iterator[Subject]:
     before, after = compared.before.declared.topics, compared.after.declared.topics
     if any(changed(before[name].partitions, after[name].partitions) for name in before.keys() & after.keys()):
         return
-    prediction = predicted(compared)
-    there = {topic.name: topic.partitions for topic in prediction.kept}
-    for topic in prediction.refused:
-        said = {"name": topic.name, "before": str(there[topic.name]), "after": str(topic.partitions)}
-        yield Subject("kept_topic", topic.name, {"refused": True}, said)
+    for name, (was, now) in kept_counts(compared).items():
+        said = {"name": name, "before": str(was), "after": str(now)}
+        if was is None and now is None:
+            continue
+        if was is not None and now is not None:
+            if was != now:
+                yield Subject("kept_topic", name, {"refused": True}, said)
+            continue
+        # If the input topics have their numbers, the order in which the library counts decides: the text hides it.
+        side, version = (compared.before, "old") if was is None else (compared.after, "new")
+        if topics := sorted(undetermined(side.topology, side.counts)):
+            asked = tuple(Undeclared(f"topics.{topic}", "partitions", version) for topic in topics)
+            yield Subject("kept_topic", name, {"refused": None}, said, {"refused": asked})
 
 
 def subtopologies(compared: Compared) -> Iterator[Subject]:

@@ -29,7 +29,12 @@ def topic_words(before: DeclaredTopic | None, after: DeclaredTopic | None) -> di
     """The words of a topic's declared changes, each ` (old → new)`."""
     old, new = before or DeclaredTopic(), after or DeclaredTopic()
     counts = (None if one.partitions is None else str(one.partitions) for one in (old, new))
-    return {"partitions": _both(*counts), "keys": _both(old.key, new.key), "serdes": _serdes(old, new)}
+    return {
+        "partitions": _both(*counts),
+        "keys": _both(old.key, new.key),
+        "serdes": _serdes(old, new),
+        "extractors": _both(old.timestamp_extractor, new.timestamp_extractor),
+    }
 
 
 def disagreement(compared: Compared) -> str:

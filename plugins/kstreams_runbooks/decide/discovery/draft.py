@@ -7,15 +7,19 @@ unknown (to be filled in, with a safe value meanwhile), given (on the command li
 import re
 from collections.abc import Iterable
 
+from kstreams_runbooks.decide.comparison.settings import DEFAULTS
 from kstreams_runbooks.decide.discovery.draft_deployer import draft_deployer, name_of
 from kstreams_runbooks.decide.discovery.instances import membership
 from kstreams_runbooks.model.discovery.discovery import DiscoverOptions, Draft, Field, Found, FoundTopology, Mark
 from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.topology.declaration import Declaration
+from kstreams_runbooks.model.topology.facts import FactsReading
 
 # `<application.id>-<process UUID>-<thread>`: one producer for each thread (KIP-447). Before it, one for each task.
 _UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _BY_THREAD, _BY_TASK = f"-{_UUID}-[0-9]+", "-[0-9]+_[0-9]+"
 NOBODY = "nobody"
+_GUARANTEE = "processing.guarantee"
 
 
 def draft(found: Found, given: DiscoverOptions) -> Draft:
@@ -98,6 +102,11 @@ def _static(found: Found) -> Field:
     return Field(static, "observed", f"its members {said} group.instance.id")
 
 
+def _of_program(read: Declaration, setting: str) -> str | None:
+    """A setting that was read of a program, or its default; None if the settings were not read."""
+    return None if read.config is None else read.config.get(setting, DEFAULTS[setting])
+
+
 def _format(topologies: Iterable[FoundTopology], name: str) -> Field:
     said = {getattr(each, name) for each in topologies}
     for answer in ("yes", "unknown", "no"):
@@ -109,6 +118,9 @@ def _format(topologies: Iterable[FoundTopology], name: str) -> Field:
 
 
 def _guarantee(found: Found) -> Field:
+    read = {_of_program(one.read, _GUARANTEE) for one in found.facts.values() if isinstance(one, FactsReading)}
+    if len(read) == 1 and None not in read:
+        return Field(read.pop(), "observed", "the settings of its program, in the topology facts of its instances")
     ids = found.transactional_ids
     if isinstance(ids, Missing):
         return Field("unknown", "unknown", f"fill in its processing.guarantee; {ids.missing}")

@@ -26,6 +26,7 @@ from kstreams_runbooks.model.readings.readings import (
     Missing,
     StreamsReading,
 )
+from kstreams_runbooks.model.topology.facts import FactsReading
 from kstreams_runbooks.model.topology.topology import Topology
 
 _BUFFER = "-store"
@@ -146,13 +147,25 @@ def _runs(found: ReadinessReading) -> set[str]:
 
 
 def _declared_names(found: ReadinessReading) -> DeclaredNames:
-    """The declarations of the running release; empty if several run, because they may differ."""
+    """Those of the running release, declared or read of its program; empty if several run, because they may differ."""
     runs, described = _runs(found), found.described
-    if len(runs) == 1 and not isinstance(described, Missing):
-        for release, names in described.items():
-            if {found.declared.library(release)} == runs:
-                return names
-    return DeclaredNames(frozenset(), frozenset())
+    if len(runs) != 1:
+        return DeclaredNames(frozenset(), frozenset())
+    declared = {} if isinstance(described, Missing) else described
+    own = [names for release, names in declared.items() if {found.declared.library(release)} == runs]
+    return _united(*own, *_read_names(found))
+
+
+def _read_names(found: ReadinessReading) -> Iterator[DeclaredNames]:
+    for one in found.facts.values():
+        if isinstance(one, FactsReading):
+            yield DeclaredNames(frozenset(one.read.suppressions), frozenset(one.read.stores))
+
+
+def _united(*names: DeclaredNames) -> DeclaredNames:
+    return DeclaredNames(
+        frozenset().union(*(one.suppressions for one in names)), frozenset().union(*(one.stores for one in names))
+    )
 
 
 def _declared(found: ReadinessReading) -> Condition:

@@ -5,16 +5,22 @@ from dataclasses import dataclass
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
 from kstreams_runbooks.model.readings.readings import ApplicationReading, InstanceReading, Missing, StreamsReading
+from kstreams_runbooks.model.topology.declaration import Declaration
 from kstreams_runbooks.model.topology.topology import Topology
 
 
 @dataclass(frozen=True, slots=True)
 class RunningRelease:
-    """Instances set to one release that report the same topology; `text` is None if none reports it."""
+    """Instances set to one release that report the same topology; `text` is None if none reports it.
+
+    `read` are the facts that all of them show (None: not read), `unread` the reasons why facts are missing.
+    """
 
     release: str
     text: str | None
     instances: tuple[str, ...]
+    read: Declaration | None = None
+    unread: tuple[str, ...] = ()
 
 
 def running_releases(reading: ApplicationReading) -> tuple[RunningRelease, ...]:

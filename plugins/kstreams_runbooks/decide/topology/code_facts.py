@@ -68,7 +68,18 @@ def _each(
 
 
 def _store(where: str, read: DeclaredStore, declared: DeclaredStore) -> _Found[DeclaredStore]:
-    merges = ("kind", "window", "retention_ms", "source_table", "join", "logging", "key_serde", "value_serde")
+    merges = (
+        "kind",
+        "window",
+        "retention_ms",
+        "history_retention_ms",
+        "in_memory",
+        "source_table",
+        "join",
+        "logging",
+        "key_serde",
+        "value_serde",
+    )
     store, found = _fields(where, read, declared, merges)
     words, wrong = _aggregate(where, read, declared)
     return replace(store, aggregate=words, aggregation=read.aggregation, key_of=read.key_of), [*found, *wrong]
@@ -97,7 +108,9 @@ def _suppression(where: str, read: DeclaredSuppression, declared: DeclaredSuppre
 
 
 def _topic(where: str, read: DeclaredTopic, declared: DeclaredTopic) -> _Found[DeclaredTopic]:
-    topic, found = _fields(where, read, declared, ("partitions", "joined_with", "key_serde", "value_serde"))
+    topic, found = _fields(
+        where, read, declared, ("partitions", "joined_with", "key_serde", "value_serde", "timestamp_extractor")
+    )
     return replace(topic, key_of=read.key_of), found
 
 

@@ -21,8 +21,9 @@ _AROUND = re.compile(r".*-repartition-(filter|sink|source)")
 class Role:
     """The role of a store or an internal topic, apart from its name.
 
-    `owners` are the operators that keep or write it, as labels with their number; `before` and `behind` all operators
-    upstream and downstream; `inputs` and `outputs` the external topics at either end.
+    `owners` are the operators that keep or write it, as labels with their number, and `has_named_owners` whether all of
+    them have chosen names; `before` and `behind` all operators upstream and downstream; `inputs` and `outputs` the
+    external topics at either end.
     """
 
     owners: Labels
@@ -30,6 +31,7 @@ class Role:
     behind: Around
     inputs: frozenset[str]
     outputs: frozenset[str]
+    has_named_owners: bool = False
 
 
 @lru_cache(maxsize=4)
@@ -209,6 +211,7 @@ class _Roles:
             behind=self._reach.around(behind),
             inputs=self._names(before & self._inputs),
             outputs=self._names(behind & self._outputs),
+            has_named_owners=not any(is_generated(name) or _AROUND.fullmatch(name) for _, name in owners),
         )
 
     def _names(self, topics: int) -> frozenset[str]:

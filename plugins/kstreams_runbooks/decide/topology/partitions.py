@@ -60,6 +60,22 @@ def joined_topics(topology: Topology, suppressions: Collection[str] = ()) -> lis
     return _joined([sub for sub in topology.subtopologies if not sub.is_global], suppressions)
 
 
+def joins(topology: Topology, suppressions: Collection[str] = ()) -> list[set[str]]:
+    """Topics of each join, as the library checks them: two joins that share a topic are two groups."""
+    return [group for sub in topology.subtopologies if not sub.is_global for group in _joins(sub, suppressions)]
+
+
+def undetermined(topology: Topology, counts: Mapping[str, int]) -> frozenset[str]:
+    """Repartition topics without a number although every external topic has one; names as printed.
+
+    They depend on topics with different numbers, and the order in which the library counts them decides. `counts` are
+    those of `partition_counts`.
+    """
+    internal = repartition_topics(topology)
+    external = {name for sub in topology.subtopologies if not sub.is_global for name in _read(sub)} - internal
+    return internal - counts.keys() if external <= counts.keys() else frozenset()
+
+
 def uncountable(topology: Topology, counted: Collection[str]) -> frozenset[str]:
     """Repartition topics without a number: no topic in front of them is `counted`, nor behind one that is.
 

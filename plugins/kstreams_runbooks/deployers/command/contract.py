@@ -18,7 +18,8 @@ from kstreams_runbooks.wording import outside
 _M = TypeVar("_M", bound=BaseModel)
 # September 2001 in milliseconds; a date of this century in seconds is below it.
 _NO_SECONDS = 1_000_000_000_000
-_TOPOLOGY = "Topologies:"
+# What the text begins with: a description, or a document of topology facts (docs/facts.md).
+_TOPOLOGY = "(Topologies:|facts *:)"
 # The year 5138, and the largest process id of any system.
 _LAST_MS = 100_000_000_000_000
 _LAST_PID = 2**31 - 1
@@ -77,10 +78,10 @@ class InstancesDocument(_Document):
 
 
 class DescribedTopology(_Document):
-    """`Topology#describe` of one release, as Kafka Streams prints it."""
+    """`Topology#describe` of one release as Kafka Streams prints it, or the topology facts of that release."""
 
     release: _Name
-    topology: Annotated[str, Field(pattern=rf"^{_TOPOLOGY}", max_length=2**20)]
+    topology: Annotated[str, Field(pattern=rf"^{_TOPOLOGY}", max_length=2**22)]
 
 
 def parsed(text: str, model: type[_M], who: str) -> _M:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping
 
 from kstreams_runbooks.deployers.command.contract import DescribedTopology, InstancesDocument, deployment_of, parsed
+from kstreams_runbooks.deployers.printed import PrintedTopology, printed_topology
 from kstreams_runbooks.deployers.requests import Wish, request_sentence
 from kstreams_runbooks.deployers.scripts import filled, run_script
 from kstreams_runbooks.deployers.settable import refuse_others, settable_keys
@@ -21,6 +22,7 @@ from kstreams_runbooks.model.local_state import Directories, TaskDirectories, sh
 from kstreams_runbooks.model.readings.readings import Deployment, Taken
 from kstreams_runbooks.model.readings.states import is_down, is_up
 from kstreams_runbooks.model.target import Target
+from kstreams_runbooks.model.topology.declaration import Declaration
 from kstreams_runbooks.wording import pasted, sentence
 
 # For a command that sets nothing.
@@ -37,7 +39,7 @@ class CommandDeployer:
         self._dry_run = dry_run
         self._settable = settable_keys(settings.settable)
         self._instances = {instance.name: instance for instance in settings.instances}
-        self._topologies: dict[Target, str] = {}
+        self._topologies: dict[Target, PrintedTopology] = {}
 
     @property
     def abilities(self) -> Abilities:
@@ -125,7 +127,14 @@ class CommandDeployer:
         self._done(instance, "clear_state", command, directories=directories)
 
     def topology(self, target: Target) -> str:
-        """Output of the topology command for the release; kept for the life of this deployer."""
+        """The description that the topology command prints for the release; kept for the life of this deployer."""
+        return self._printed(target).text
+
+    def facts(self, target: Target) -> Declaration | None:
+        """The facts that it prints, None for a description; kept as the description is."""
+        return self._printed(target).read
+
+    def _printed(self, target: Target) -> PrintedTopology:
         if target not in self._topologies:
             command, releases = self._settings.commands.topology, self._settings.releases
             self._topologies[target] = topology_of(
@@ -263,8 +272,8 @@ def topology_of(
     releases: Mapping[str, str],
     application_id: str,
     environment: CommandEnvironment,
-) -> str:
-    """The topology description that a command prints; BadInput if none is declared or the release is unknown.
+) -> PrintedTopology:
+    """The topology that a command prints; BadInput if none is declared or the release is unknown.
 
     The command gets the release, and no settings.
     """
@@ -276,10 +285,14 @@ def topology_of(
         )
     values = {"application_id": application_id, "release": release, "artifact": releases[release]}
     text = run_script(application_id, "topology", command, values, environment)
-    document = parsed(text, DescribedTopology, f"{application_id}: topology ({printable(command.run[0])})")
+    who = f"{application_id}: topology ({printable(command.run[0])})"
+    document = parsed(text, DescribedTopology, who)
     if document.release != release:
         raise Inconclusive(f"topology of {release}: the command printed that of {document.release}; correct it")
-    return document.topology.rstrip() + "\n"
+    printed = printed_topology(document.topology, who)
+    if printed is None:
+        raise Inconclusive(f"{who} printed neither a description nor facts; correct it")
+    return printed
 
 
 def known_release(release: str, releases: Mapping[str, str]) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from kstreams_runbooks.deployers import state_directory
 from kstreams_runbooks.deployers.bounded_process import MOST_OUTPUT, NotDone, TooMuch, run_bounded
+from kstreams_runbooks.deployers.printed import PrintedTopology, printed_topology
 from kstreams_runbooks.deployers.requests import Wish, request_sentence
 from kstreams_runbooks.deployers.script_environment import script_environment
 from kstreams_runbooks.deployers.scripts import tail_of, why_not_run
@@ -23,6 +24,7 @@ from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.local_state import Directories, TaskDirectories, shown
 from kstreams_runbooks.model.readings.readings import Deployment, Missing, ProcessState, Taken
 from kstreams_runbooks.model.target import Target
+from kstreams_runbooks.model.topology.declaration import Declaration
 from kstreams_runbooks.properties import dump, write_atomically
 from kstreams_runbooks.wording import outside, pasted
 
@@ -63,7 +65,7 @@ class SupervisordDeployer:
         self._settable = settable_keys(settings.settable)
         self._supervisord = Supervisord(settings.url, writable=not dry_run)
         self._instances = {instance.name: instance for instance in settings.instances}
-        self._topologies: dict[Target, str] = {}
+        self._topologies: dict[Target, PrintedTopology] = {}
 
     def instances(self) -> tuple[Deployment, ...]:
         """Every declared instance in one call; a program that supervisord does not know is `unknown`."""
@@ -171,10 +173,12 @@ class SupervisordDeployer:
             ) from None
 
     def topology(self, target: Target) -> str:
-        """Output of the topology command, from its line `Topologies:` on; kept for the life of this deployer."""
-        if target not in self._topologies:
-            self._topologies[target] = self._printed_topology(target.release)
-        return self._topologies[target]
+        """The description that the topology command prints; kept for the life of this deployer."""
+        return self._printed(target).text
+
+    def facts(self, target: Target) -> Declaration | None:
+        """The facts that it prints, None for a description; kept as the description is."""
+        return self._printed(target).read
 
     def manual_commands(self, instance: str, target: Target, *, clears: TaskDirectories | None = None) -> list[str]:
         """The same in a shell: stop, clear the local state if requested, write the file, start."""
@@ -303,7 +307,12 @@ class SupervisordDeployer:
         apart_s = 2 * _CLOSE_MS / 1000 if self._supervisord.local else 2 * _REMOTE_CLOSE_MS / 1000 + 0.1
         time.sleep(min(apart_s, max(0.0, written + apart_s - time.time())))
 
-    def _printed_topology(self, release: str) -> str:
+    def _printed(self, target: Target) -> PrintedTopology:
+        if target not in self._topologies:
+            self._topologies[target] = self._printed_topology(target.release)
+        return self._topologies[target]
+
+    def _printed_topology(self, release: str) -> PrintedTopology:
         directory = self._release_directory(release)
         command = [part.format(release=release, directory=directory) for part in self._settings.topology]
         if not command:
@@ -321,12 +330,11 @@ class SupervisordDeployer:
             raise BadInput(
                 f"{outside(command[0], 200)}: cannot be run ({why_not_run(error)}); correct the topology command"
             ) from None
-        printed = done.out.decode("utf-8", "replace")
-        at = printed.find("Topologies:")
-        if done.code or at < 0:
+        printed = None if done.code else printed_topology(done.out.decode("utf-8", "replace"), who)
+        if printed is None:
             last = tail_of(done.err.decode("utf-8", "replace")) or "nothing on stderr"
             raise Refused(f"{who} not printed (exit {done.code}: {last})")
-        return printed[at:].rstrip() + "\n"
+        return printed
 
 
 def _removal(state: Path, directories: Directories) -> str:

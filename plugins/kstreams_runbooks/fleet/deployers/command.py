@@ -55,7 +55,7 @@ class LookingCommands(FleetModel):
         description="prints every instance with its settings as one JSON document; no run can go on without it",
     )
     topology: OneRelease | None = Field(
-        default=None, description="prints the topology description of {release} as one JSON document"
+        default=None, description="prints the topology description of {release}, or its facts, as one JSON document"
     )
 
 
@@ -72,7 +72,7 @@ class Commands(FleetModel):
         "task directories alone, such as `1_*,2_3`, or `*` for everything",
     )
     topology: OneRelease | None = Field(
-        default=None, description="prints the topology description of {release} as one JSON document"
+        default=None, description="prints the topology description of {release}, or its facts, as one JSON document"
     )
 
     @property

@@ -40,8 +40,8 @@ class SupervisordSettings(DeployerDeclaration):
     )
     topology: tuple[Annotated[Argument, AfterValidator(_known_placeholders)], ...] = Field(
         min_length=1,
-        description="command that prints a release's topology description and exits; {release} and {directory} are "
-        "replaced by the release and its folder",
+        description="command that prints a release's topology description or its topology facts and exits; {release} "
+        "and {directory} are replaced by the release and its folder",
     )
     stop_timeout_s: Amount = Field(
         default=120.0, gt=0, description="seconds that a clean stop may take; Streams flushes and commits in them"

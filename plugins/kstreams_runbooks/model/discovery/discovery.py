@@ -1,11 +1,12 @@
 """Readings of applications on a cluster that are not declared yet."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from kstreams_runbooks.model.readings.readings import GroupReading, Missing
 from kstreams_runbooks.model.releases.path import YesNoUnknown
+from kstreams_runbooks.model.topology.facts import FactsReading
 
 SightingKind = Literal["application", "perhaps", "other", "unknown"]
 Mark = Literal["observed", "guessed", "unknown", "given"]
@@ -73,12 +74,13 @@ class FoundInstance:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """All readings of one application."""
+    """All readings of one application; `facts` are the topology facts of its instances, by client."""
 
     signs: Signs
     instances: tuple[FoundInstance, ...]
     topologies: tuple[FoundTopology, ...]
     transactional_ids: frozenset[str] | Missing
+    facts: Mapping[str, FactsReading | Missing] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,13 @@
 """Whether an application meets the needs of a runbook: facts of three values, and the conclusion from them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
+from kstreams_runbooks.model.topology.facts import FactsReading
 
 ReadinessStatus = Literal["ready", "missing", "not known", "not needed"]
 
@@ -35,7 +36,8 @@ class ReadinessReading:
     """The input for the facts of one application.
 
     `abilities` are those of its deployer. `described` are releases with a declaration of the parts that their topology
-    description leaves out, with the names of the suppressions and stores in it (Missing: it cannot be read).
+    description leaves out, with the names of the suppressions and stores in it (Missing: it cannot be read). `facts`
+    are the topology facts of each instance that answers.
     """
 
     reading: ApplicationReading
@@ -44,6 +46,20 @@ class ReadinessReading:
     settable: tuple[str, ...]
     abilities: Abilities
     described: Mapping[str, DeclaredNames] | Missing
+    facts: Mapping[str, FactsReading | Missing] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class FactsShown:
+    """Whether the instances show topology facts: the instances without the jar, the unknown, and what was not read.
+
+    `not_read` names the fields of a declaration that stay to be declared.
+    """
+
+    status: ReadinessStatus
+    without: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    not_read: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ Aggregation = Literal["count", "reduce", "aggregate", "none"]
 # Of an operator: the program sets none.
 DEFAULT = "default"
 # What no description shows and a declaration may state to be as it was: of every store, the key of topics too.
-Unchanged = Literal["key", "aggregate", "join", "logging"]
+Unchanged = Literal["key", "key_serde", "value_serde", "aggregate", "join", "logging"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,8 @@ class DeclaredStore:
     `ttl_ms` is the time after which a key is removed, `loss_acceptable` whether the owners accept to begin without its
     content; `source_table` whether it is a table read straight from a topic. `aggregate` describes in words what
     `aggregation` is by its code. `key_of` are the topics whose keys it has, unchanged: by its code, which does not show
-    what they mean.
+    what they mean. `history_retention_ms` is how long a versioned store keeps earlier values; a store that is not
+    `in_memory` is on the disk.
     """
 
     kind: StoreKind | None = None
@@ -88,6 +89,8 @@ class DeclaredStore:
     logging: bool | None = None
     aggregation: Aggregation | None = None
     key_of: frozenset[str] | None = None
+    history_retention_ms: int | None = None
+    in_memory: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +125,10 @@ class DeclaredSuppression:
         return self.when_full == "shut_down" or (self.when_full is None and self.mode == "until_window_closes")
 
 
+# A source without a class of its own has that of default.timestamp.extractor.
+DEFAULT_EXTRACTOR = "default"
+
+
 @dataclass(frozen=True, slots=True)
 class DeclaredTopic:
     """One topic that is read or written: its partitions and, in words, how its records are keyed.
@@ -137,18 +144,18 @@ class DeclaredTopic:
     joined_with: frozenset[str] | None = None
     readers: tuple[str, ...] = ()
     key_of: frozenset[str] | None = None
+    timestamp_extractor: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class DeclaredOperator:
     """One operator. DEFAULT is a value: the program leaves the choice to the library or to the settings.
 
-    `offset_reset` and `timestamp_extractor` are those of a source, `partitioner` is that of a sink, `join` that of an
-    operator which keeps no result: inner, left or outer.
+    `offset_reset` is that of a source, `partitioner` that of a sink, `join` that of an operator which keeps no result:
+    inner, left or outer.
     """
 
     offset_reset: str | None = None
-    timestamp_extractor: str | None = None
     partitioner: str | None = None
     join: Join | None = None
 
@@ -219,7 +226,9 @@ class Described:
     """The text of a description with its origin.
 
     `release` is the deployed name, empty if the text belongs to none; `library` the Kafka Streams release inside it,
-    empty if unknown; `declared` is None if that release has no declaration file.
+    empty if unknown; `declared` is None if that release has no declaration file and nothing was read of its program.
+    If facts were `read`, `declared` has them, and `file` is the content of the file alone. `unread` are the reasons why
+    facts of a running program were not read.
     """
 
     release: str
@@ -227,6 +236,14 @@ class Described:
     source: str
     text: str
     declared: Declaration | None = None
+    read: bool = False
+    file: Declaration | None = None
+    unread: tuple[str, ...] = ()
+
+    @property
+    def only_read(self) -> bool:
+        """Whether facts were read and no file declares any."""
+        return self.read and self.file is None
 
     @property
     def declaration(self) -> Declaration:

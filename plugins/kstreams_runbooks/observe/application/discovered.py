@@ -1,7 +1,7 @@
 """What a cluster and the instances on it show of applications that are not declared; only reads."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from kstreams_runbooks.decide.change.library import aggregates_tables, joins_by_foreign_key
@@ -14,7 +14,9 @@ from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.address import metrics_url
 from kstreams_runbooks.model.discovery.discovery import Found, FoundTopology, Signs
 from kstreams_runbooks.model.readings.readings import GroupReading, Missing, StreamsReading
+from kstreams_runbooks.model.topology.facts import FactsReading
 from kstreams_runbooks.model.topology.topology import Sink
+from kstreams_runbooks.observe.application.facts import read_client_facts
 from kstreams_runbooks.observe.application.metrics import read_streams
 from kstreams_runbooks.observe.kafka.cluster import ClusterReader, ListedGroup
 from kstreams_runbooks.observe.kafka.offsets import GroupOffsets
@@ -109,8 +111,18 @@ def read_found(reader: ClusterReader, signs: Sequence[Signs], ports: Sequence[in
         texts = sorted({reading.topology for reading in said.values() if isinstance(reading.topology, str)})
         topologies = tuple(each for text in texts if (each := found_topology(text, one.group_id, names)) is not None)
         own = ids if isinstance(ids, Missing) else frozenset(each for each in ids if each.startswith(one.group_id))
-        found.append(Found(one, found_instances(one.group, said), topologies, own))
+        found.append(Found(one, found_instances(one.group, said), topologies, own, _facts(said)))
     return tuple(found)
+
+
+def _facts(answers: Mapping[tuple[str, str], StreamsReading]) -> dict[str, FactsReading | Missing]:
+    """The topology facts of the clients that answered."""
+    with ThreadPoolExecutor(max_workers=_THREADS, thread_name_prefix="facts") as pool:
+        asked = {
+            client.client_id: pool.submit(read_client_facts, url, client, _LIMITS)
+            for (_, url), client in answers.items()
+        }
+        return {client: future.result() for client, future in asked.items()}
 
 
 def jolokia_answers(signs: Sequence[Signs], ports: Sequence[int]) -> dict[str, dict[tuple[str, str], StreamsReading]]:

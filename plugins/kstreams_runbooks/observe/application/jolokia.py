@@ -95,15 +95,15 @@ def text(values: Mapping[str, Any], name: str, shape: re.Pattern[str]) -> str | 
     return value
 
 
-def description(values: Mapping[str, Any], name: str) -> str | None:
-    """A text of several lines, None if it is missing or empty."""
+def description(values: Mapping[str, Any], name: str, *, longest: int = _LONGEST_DESCRIPTION) -> str | None:
+    """A text of several lines with at most `longest` characters, None if it is missing or empty."""
     value = values.get(name)
     if value is None or value == "":
         return None
     if not isinstance(value, str):
         raise NotJolokia(f"{name} is not a text")
-    if len(value) > _LONGEST_DESCRIPTION:
-        raise NotJolokia(f"{name} has {len(value):,} characters (limit {_LONGEST_DESCRIPTION:,})")
+    if len(value) > longest:
+        raise NotJolokia(f"{name} has {len(value):,} characters (limit {longest:,})")
     if _CONTROL.search(value):
         raise NotJolokia(f"{name} has control characters")
     return value
@@ -127,6 +127,12 @@ def moment(values: Mapping[str, Any], name: str, *, per_second: int) -> int | No
     if value is not None and value >= _LAST_MS // (1000 // per_second):
         raise NotJolokia(f"{name} is out of range")
     return value
+
+
+def object_keys(name: str) -> dict[str, str]:
+    """The keys of an object name with their values, without quotation marks."""
+    pairs = (pair.partition("=") for pair in name.partition(":")[2].split(","))
+    return {key: value.strip('"') for key, _, value in pairs}
 
 
 def _is_integer(value: object) -> bool:

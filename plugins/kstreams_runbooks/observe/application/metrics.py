@@ -5,20 +5,16 @@ the way into ERROR and every bean with it (seen in 3.4.1 and 4.3.1), so "no Stre
 reading of its own, with the JVM's start.
 """
 
-import json
 import re
-import time
 from collections.abc import Mapping
 from typing import Any
 
-from kstreams_runbooks.model.address import printable
 from kstreams_runbooks.model.readings.buffers import SuppressBuffer
-from kstreams_runbooks.model.readings.readings import Missing, NoClient, NotListening, Start, StreamsReading, Taken
-from kstreams_runbooks.model.web_address import web_address
+from kstreams_runbooks.model.readings.readings import Missing, NoClient, Start, StreamsReading, Taken
+from kstreams_runbooks.observe.application.agent import LIMITS, not_jolokia, request_agent
 from kstreams_runbooks.observe.application.jolokia import (
     APPLICATION_ID,
     CLIENT_ID,
-    OK,
     STATE,
     STORE,
     TASK,
@@ -29,7 +25,7 @@ from kstreams_runbooks.observe.application.jolokia import (
     denied,
     description,
     moment,
-    parts_of,
+    object_keys,
     pattern,
     text,
 )
@@ -66,7 +62,6 @@ _REQUEST = [
     {"type": "read", "mbean": _BUFFERS, "attribute": [_RECORDS, _BYTES]},
 ]
 _PID = re.compile(r"[0-9]{1,9}")
-LIMITS = ExchangeLimits()
 # How many application ids one sentence names.
 _SHOWN = 5
 
@@ -80,31 +75,8 @@ def read_streams(
     no process listens, no answer within `limits`, no Jolokia agent, more than one client, only clients of other
     applications; NoClient if the JVM has none at all. Nothing that an agent sends raises.
     """
-    from kstreams_runbooks.wire.http import NoAnswer, post
-    from kstreams_runbooks.wire.strict_json import parsed
-
-    source = f"jolokia {printable(metrics_url)}"
-    taken = Taken(time.time_ns() // 1_000_000, source)
-    try:
-        address = web_address(metrics_url)
-    except ValueError as error:
-        return Missing(f"{source}: the URL {error}; correct `metrics` in the fleet entry")
-    try:
-        answer = post(address, _path(address.path), json.dumps(_REQUEST).encode(), "application/json", limits)
-    except NoAnswer as error:
-        sentence = f"{source}: {error}"
-        return Missing(sentence) if error.listening else NotListening(sentence)
-    if answer.status != OK:
-        return Missing(f"{source}: HTTP {answer.status} (expected 200); is this the agent's base URL?")
-    try:
-        parts = parts_of(parsed(answer.body))
-    except ValueError as error:
-        return Missing(f"{source}: the answer is not Jolokia's: {error}; is this the agent's base URL?")
-    return streams_from(parts, taken, application_id)
-
-
-def _path(path: str) -> str:
-    return f"{path.rstrip('/')}/" if path.strip("/") else "/jolokia/"
+    answer = request_agent(metrics_url, _REQUEST, limits)
+    return answer if isinstance(answer, Missing) else streams_from(answer.parts, answer.taken, application_id)
 
 
 def streams_from(
@@ -118,7 +90,7 @@ def streams_from(
     try:
         return _streams(parts, taken, application_id)
     except NotJolokia as error:
-        return Missing(f"{taken.source}: the answer is not Jolokia's: {error}; is this the agent's base URL?")
+        return not_jolokia(taken.source, error)
 
 
 def _streams(
@@ -274,8 +246,7 @@ def _of_client(name: str, client_id: str) -> bool:
 
 def _property(name: str, key: str) -> str:
     """Value of one key of an object name; empty if it has none."""
-    pairs = dict(pair.partition("=")[::2] for pair in name.partition(":")[2].split(","))
-    return pairs.get(key, "").strip('"')
+    return object_keys(name).get(key, "")
 
 
 def _keys(name: str) -> tuple[str, frozenset[str]]:

@@ -11,8 +11,9 @@ from kstreams_runbooks.model.readings.lag import LagRole
 from kstreams_runbooks.model.readings.readings import Missing, NoClient, NotListening, StreamsReading, polled_buffers
 from kstreams_runbooks.model.readings.states import CLIENT_DUE_MS, is_in_error
 from kstreams_runbooks.model.readings.status import KnownTopology
+from kstreams_runbooks.observe.application.agent import LIMITS
 from kstreams_runbooks.observe.application.application import ObservedApplication
-from kstreams_runbooks.observe.application.metrics import LIMITS, read_streams
+from kstreams_runbooks.observe.application.metrics import read_streams
 from kstreams_runbooks.observe.application.polling import poll_all
 from kstreams_runbooks.observe.kafka.topic_names import TopicNames
 from kstreams_runbooks.observe.lag.lag import LagAsked

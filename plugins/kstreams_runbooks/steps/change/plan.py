@@ -2,13 +2,13 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from kstreams_runbooks.decide.change.comparable import comparable, set_by_runbooks, with_settings
 from kstreams_runbooks.decide.change.described import described_change
 from kstreams_runbooks.decide.change.reading import ChangeReading
-from kstreams_runbooks.decide.instances.running import one_release
 from kstreams_runbooks.decide.runs.choice import NONE, Choices, choices, commands, started_id, started_with
 from kstreams_runbooks.decide.topology.described import ParsedDescription, parsed
 from kstreams_runbooks.decide.topology.graph import internal_topics
@@ -32,10 +32,11 @@ from kstreams_runbooks.steps.approval.code import code_digest
 from kstreams_runbooks.steps.change.start import start_run
 from kstreams_runbooks.steps.plan.fitting import judged_topics
 from kstreams_runbooks.steps.plan.plan import refuse_drift, require_fresh
-from kstreams_runbooks.steps.plan.releases import known_of, running, settings_between, wanted
+from kstreams_runbooks.steps.plan.releases import known_of, one_running, running, settings_between, wanted
 from kstreams_runbooks.steps.run.form import given_limits
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.step import step, write
+from kstreams_runbooks.wording import first_of
 
 CHOSEN = "chosen"
 CHOOSE = "choose_runbook"
@@ -50,17 +51,28 @@ _Sides = tuple[ParsedDescription, ParsedDescription]
 @step("reads what runs and the description of the release; changes nothing")
 def describe_release(run: Run) -> None:
     """Read the description and the declaration of what runs and of what is wanted."""
-    before = running(run, one_release(run.observed()))
-    after = wanted(run)
+    reading = run.observed()
+    kept = with_settings(wanted(run), set_by_runbooks(reading.instances))
+    [before], after = comparable((running(run, one_running(run, reading)),), kept)
     for side, one in ((_BEFORE, before), (_AFTER, after)):
         topology = parsed(one).topology
         run.keep("reading", side, one)
-        declared = "declared" if one.declared is not None else "nothing declared"
         release = f"release {one.release}" if one.release else "of no release"
         run.say(
             f"{'runs' if side == _BEFORE else 'wanted'}: {release}, {len(topology.subtopologies)} subtopologies from "
-            f"{one.source}, {declared}"
+            f"{one.source}, {_known_from(one)}"
         )
+        for why in one.unread:
+            run.say(f"topology facts not read: {why}")
+
+
+def _known_from(one: Described) -> str:
+    """The origin of the facts that a description omits."""
+    if one.declared is None:
+        return "nothing declared"
+    unread = sum(not where.startswith("config.") for where in one.declared.not_read)
+    read = f"facts read from its program{f', {unread} not read' if unread else ''}" if one.read else ""
+    return "; ".join(filter(None, (read, "nothing declared" if one.only_read else "declared")))
 
 
 def plan_of_change() -> Any:
@@ -85,7 +97,7 @@ def plan_of_change() -> Any:
             catalogue=settings_between((before,), after),
         )
         _store(run, change, figures, sides)
-        _demand(change, judged_topics(run, reading, (after,)))
+        demand_runbook(change, judged_topics(run, reading, (after,)), (*before.unread, *after.unread))
 
     return plan()
 
@@ -123,14 +135,18 @@ def _digest(made: Mapping[str, Any], before: Described, after: Described) -> str
     return hashlib.sha256(text.encode(errors="backslashreplace")).hexdigest()[:16]
 
 
-def _demand(change: ChangeReading, topics: Verdict) -> None:
-    """Refused or Inconclusive if there is nothing to choose, or the cluster's topics do not fit the release."""
+def demand_runbook(change: ChangeReading, topics: Verdict, unread: Sequence[str]) -> None:
+    """Refused or Inconclusive if there is nothing to choose, or the cluster's topics do not fit the release.
+
+    `unread` are the reasons why facts of the running program were not read: they would answer what is not declared.
+    """
     reasons = change.plan.reasons
     more = f"; and {len(reasons) - _MOST} more in the log of plan" if len(reasons) > _MOST else ""
     said = f"{'; '.join(reasons[:_MOST])}{more}"
     against = list(topics.reasons) if topics.outcome is not Outcome.PROCEED else []
     if change.plan.verdict is Outcome.INCONCLUSIVE:
-        against.append(f"{len(reasons)} things are not declared, and the runbook depends on them: {said}")
+        why = f"; topology facts were not read: {first_of(unread, _MOST, '; ')}" if unread else ""
+        against.append(f"{len(reasons)} things are not declared, and the runbook depends on them: {said}{why}")
     elif change.plan.verdict is not Outcome.PROCEED:
         against.append(f"no runbook makes this safe: {said}")
     if not against:

@@ -1,9 +1,12 @@
 """Compares the topics of the cluster with the topology of a plan's release: at the plan, and right before each stop."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from kstreams_runbooks.decide.fitting.needed import parsed_or_missing, topics_needed
 from kstreams_runbooks.decide.fitting.topics import topics_fit
+from kstreams_runbooks.decide.instances.running import RunningRelease
+from kstreams_runbooks.decide.instances.running_facts import with_facts
 from kstreams_runbooks.decide.plans.basis import UPGRADE_FROM
 from kstreams_runbooks.errors import Drifted, Inconclusive, RunbookError
 from kstreams_runbooks.ledger.codec import decode
@@ -17,7 +20,7 @@ from kstreams_runbooks.model.readings.readings import (
 from kstreams_runbooks.model.runs.plan import Bounce
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
-from kstreams_runbooks.steps.plan.releases import deployable, described_by
+from kstreams_runbooks.steps.plan.releases import deployable, running
 from kstreams_runbooks.steps.run.run import Run
 
 _Wanted = tuple[Described | Missing, ...]
@@ -87,7 +90,11 @@ def _described(run: Run, reading: ApplicationReading, bounce: Bounce) -> Describ
             if not telling:
                 return Missing(f"release {bounce.release}: {error}")
     first = (same or telling)[0]
-    return described_by(run, bounce.release, first.instance, _own_text(first, bounce.release))
+    [shown] = with_facts(
+        RunningRelease(bounce.release, _own_text(first, bounce.release), (first.instance,)),
+        run.running_facts(replace(reading, instances=(first,))),
+    )
+    return running(run, shown)
 
 
 def _own_text(instance: InstanceReading, release: str) -> str:

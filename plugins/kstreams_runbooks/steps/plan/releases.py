@@ -1,25 +1,34 @@
 """The two sides of a change in a run: the running versions, and the wanted release."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from kstreams_runbooks.decide.change.comparable import comparable, with_settings
 from kstreams_runbooks.decide.change.described import Known
-from kstreams_runbooks.decide.instances.running import RunningRelease, running_releases
+from kstreams_runbooks.decide.instances.running import RunningRelease, one_release, running_releases
+from kstreams_runbooks.decide.instances.running_facts import differences, is_of_an_instance, of_a_release, with_facts
 from kstreams_runbooks.decide.plans.basis import require_declared
 from kstreams_runbooks.decide.releases.settings import rows_about
+from kstreams_runbooks.decide.topology.code_facts import is_facts, merged
 from kstreams_runbooks.documents.text import Absent, read_text
-from kstreams_runbooks.errors import BadInput, RunbookError
+from kstreams_runbooks.errors import BadInput, Refused, RunbookError
 from kstreams_runbooks.fleet import release_declaration
+from kstreams_runbooks.fleet.topology_facts import read_facts
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.settings import SettingCatalogue
 from kstreams_runbooks.model.target import Target
-from kstreams_runbooks.model.topology.declaration import Declaration, Described
+from kstreams_runbooks.model.topology.declaration import Contradiction, Declaration, Described
 from kstreams_runbooks.rules import release_settings
 from kstreams_runbooks.steps.run.run import Run
+from kstreams_runbooks.wording import first_of
 
+# How many differences between instances one sentence names.
+_MOST = 3
+_GUARANTEE = "processing.guarantee"
 _FILE, _TEXT, _RELEASE = "topology_file", "topology_text", "release"
 
 
@@ -27,32 +36,74 @@ def running(run: Run, found: RunningRelease) -> Described:
     """A running version as its instances describe it; if none does, as its release's topology command prints it."""
     if found.text is None:
         return deployable(run, Target(found.release))
-    return described_by(run, found.release, ", ".join(found.instances), found.text)
+    described = described_by(run, found.release, ", ".join(found.instances), found.text, found.read)
+    return replace(described, unread=found.unread)
 
 
-def described_by(run: Run, release: str, instances: str, text: str) -> Described:
-    """A release with the description that its `instances` report."""
-    library, declared = _known_of(run, release)
-    return Described(release, library, instances, text, declared)
+def one_running(run: Run, reading: ApplicationReading) -> RunningRelease:
+    """The version that every instance runs, with its facts; Refused if several run, or one with different facts."""
+    version = one_release(reading)
+    first, *more = with_facts(version, run.running_facts(reading))
+    for other in more:
+        if first.read is not None and other.read is not None:
+            differ = first_of(list(differences(first.read, other.read)), _MOST, "; ")
+            raise Refused(
+                f"instances of {reading.application}: the programs of {', '.join(first.instances)} and "
+                f"{', '.join(other.instances)} differ in release {version.release} (expected: one): {differ}; look at "
+                "their settings, and bring all to the same first"
+            )
+    return first
+
+
+def described_by(run: Run, release: str, instances: str, text: str, read: Declaration | None = None) -> Described:
+    """A release with the description that its `instances` report, and what was `read` of their program."""
+    found = _with_read(run, Described(release, "", instances, text), read)
+    runs, entry = None if read is None else (read.config or {}).get(_GUARANTEE), run.declared.processing_guarantee
+    if runs is None or found.declared is None or entry in {runs, "unknown"}:
+        return found
+    wrong = Contradiction(f"{_GUARANTEE.replace('.', '_')} of the fleet entry", entry, runs)
+    return replace(found, declared=replace(found.declared, contradictions=(*found.declared.contradictions, wrong)))
 
 
 def deployable(run: Run, target: Target) -> Described:
     """A release as its deployer's topology command prints it; BadInput for one that is not declared."""
     require_declared(run.declared, target.release)
-    return _printed(run, target.release, run.deployer.topology(target))
+    return _printed(run, target, run.deployer.topology(target))
 
 
-def _printed(run: Run, release: str, text: str) -> Described:
-    """A release with the description that its topology command has printed."""
-    library, declared = _known_of(run, release)
-    return Described(release, library, f"topology command of {release}", text, declared)
+def _printed(run: Run, target: Target, text: str) -> Described:
+    """A release with the description that its topology command has printed, and with the facts if it printed them."""
+    described = Described(target.release, "", f"topology command of {target.release}", text)
+    read = run.deployer.facts(target)
+    return _with_read(run, described, None if read is None else of_a_release(read))
+
+
+def _with_read(run: Run, described: Described, read: Declaration | None) -> Described:
+    """A release with its library, and with what was read of its program over what its file declares."""
+    library, declared = _known_of(run, described.release)
+    if read is None:
+        return replace(described, library=library, declared=declared)
+    known = declared or Declaration(library=Release.parse(library) if library else None)
+    both = _merged(read, known)
+    return replace(described, library=str(both.library or ""), declared=both, read=True, file=declared)
+
+
+def _merged(read: Declaration, known: Declaration) -> Declaration:
+    """Both in one. Settings of one instance are not among the facts of a release: those that are declared stay."""
+    if read.config is None or known.config is None:
+        return merged(read, known)
+    own = {name: value for name, value in known.config.items() if is_of_an_instance(name)}
+    others = {name: value for name, value in known.config.items() if name not in own}
+    both = merged(read, replace(known, config=others))
+    return replace(both, config={**own, **(both.config or {})})
 
 
 def before_a_roll(
     run: Run, reading: ApplicationReading, target: Target
 ) -> tuple[tuple[Described, ...], Described | Missing]:
     """Every running version, and the wanted release; Missing if one of them cannot be described."""
-    versions = running_releases(reading)
+    found = run.running_facts(reading)
+    versions = [one for version in running_releases(reading) for one in with_facts(version, found)]
     silent = {target, *(Target(version.release) for version in versions if version.text is None)}
     try:
         printed = {one: run.deployer.topology(one) for one in sorted(silent)}
@@ -62,14 +113,14 @@ def before_a_roll(
     before = tuple(
         running(run, version)
         if version.text is not None
-        else _printed(run, version.release, printed[Target(version.release)])
+        else _printed(run, Target(version.release), printed[Target(version.release)])
         for version in versions
     )
-    return before, _printed(run, target.release, printed[target])
+    return comparable(before, with_settings(_printed(run, target, printed[target]), target.settings))
 
 
 def wanted(run: Run) -> Described:
-    """The wanted side from the form: a release by its topology command, or a description; else BadInput."""
+    """The wanted side from the form: a release by its topology command, a description, or facts; else BadInput."""
     release, file, text = (_given(run, name) for name in (_RELEASE, _FILE, _TEXT))
     if file and text:
         raise BadInput(f"{_FILE} and {_TEXT}: both are given (expected: one description); leave one")
@@ -77,11 +128,15 @@ def wanted(run: Run) -> Described:
         raise BadInput(f"{_RELEASE}, {_FILE}, {_TEXT}: none is given (expected: one); give the one to compare")
     if not (file or text):
         return deployable(run, Target(release))
-    library, declared = "", None
     if release:
         require_declared(run.declared, release)
-        library, declared = _known_of(run, release)
-    return Described(release, library, file or _TEXT, text or _read(file), declared)
+    given, source = text or _read(file), file or _TEXT
+    if not is_facts(given):
+        return _with_read(run, Described(release, "", source, given), None)
+    facts = read_facts(given, source)
+    if facts.text is None:
+        raise BadInput(f"{source}: these topology facts have no description; print them with topology-facts.jar again")
+    return _with_read(run, Described(release, "", source, facts.text), of_a_release(facts.read))
 
 
 def known_of(run: Run, reading: ApplicationReading, partitions: Mapping[str, int] | None = None) -> Known:

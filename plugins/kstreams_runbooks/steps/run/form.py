@@ -116,14 +116,16 @@ def compared_release() -> dict[str, Param]:
             None,
             type=["null", "string"],
             title="Description in a file",
-            description="Path on the worker, in place of the topology command: the text of Topology#describe.",
+            description="Path on the worker, in place of the topology command: the text of Topology#describe, or "
+            "topology facts (docs/facts.md).",
         ),
         "topology_text": Param(
             None,
             type=["null", "string"],
             format="multiline",
             title="Description",
-            description="The text of Topology#describe, in place of the topology command and of a file.",
+            description="The text of Topology#describe or topology facts, in place of the topology command and of a "
+            "file.",
         ),
         "start_dry_run": Param(
             True,

@@ -23,8 +23,10 @@ from kstreams_runbooks.model.readings.readings import ApplicationReading, Deploy
 from kstreams_runbooks.model.readings.topics_seen import TopicsSeen
 from kstreams_runbooks.model.runs.ledger import RunRecord
 from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.topology.facts import FactsReading
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe import ClusterReader, read_application
+from kstreams_runbooks.observe.application.facts import read_running_facts
 from kstreams_runbooks.observe.application.topics_seen import read_topics_seen
 from kstreams_runbooks.steps.run.conf import check_conf
 from kstreams_runbooks.steps.run.form import given_limits
@@ -156,6 +158,10 @@ class Run:
         planned = [name for name, *_ in plan["facts"]["topics"]] if plan and "facts" in plan else []
         with ClusterReader(self.kafka) as reader:
             return read_application(self.application, reader, self.deployer, also=planned)
+
+    def running_facts(self, reading: ApplicationReading) -> dict[str, FactsReading | Missing]:
+        """The topology facts that the instances of a reading show now, without those that did not answer."""
+        return read_running_facts(self.application, reading.instances)
 
     def topics_seen(self, needed: NeededTopics) -> TopicsSeen:
         """The topics that a topology needs, as the cluster has them now."""

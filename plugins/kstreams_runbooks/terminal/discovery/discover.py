@@ -152,11 +152,24 @@ def declared_in(found: "Found", fleet: "Fleet", given: "DiscoverOptions") -> "Dr
     for name in names:
         file = folder / f"{name}.yaml"
         if create(file, text):
-            return DraftedEntry(found, made, file, "written")
+            return DraftedEntry(found, made, file, "written", declarations=_releases_in(found, file.with_suffix("")))
         if name in fleet.disabled:
             # The file may be this application's and only incomplete: a second one would be a duplicate.
             return DraftedEntry(found, made, file, "left alone", "the fleet cannot load it")
     return DraftedEntry(found, made, file, "left alone", f"{' and '.join(names)} declare other applications")
+
+
+def _releases_in(found: "Found", folder: Path) -> tuple[Path, ...]:
+    """The declarations that were written for the releases whose facts were read."""
+    from kstreams_runbooks.decide.discovery.found_facts import found_facts
+    from kstreams_runbooks.present.read_declaration import read_declaration
+    from kstreams_runbooks.terminal.discovery.new_file import create
+
+    texts = {
+        folder / f"{release}.yaml": read_declaration(found.signs.group_id, release, read)
+        for release, read in found_facts(found).items()
+    }
+    return tuple(file for file, text in texts.items() if create(file, text))
 
 
 def _checked(declared: tuple["DraftedEntry", ...], fleet: "Fleet") -> tuple["DraftedEntry", ...]:
@@ -167,5 +180,6 @@ def _checked(declared: tuple["DraftedEntry", ...], fleet: "Fleet") -> tuple["Dra
 
     problems = load_fleet(fleet.directory).problems
     return tuple(
-        replace(one, problems=tuple(str(each) for each in problems if each.file == one.file)) for one in declared
+        replace(one, problems=tuple(str(each) for each in problems if each.file in {one.file, *one.declarations}))
+        for one in declared
     )

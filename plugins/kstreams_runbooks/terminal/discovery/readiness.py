@@ -60,6 +60,7 @@ def _address(fleet: "Fleet", cluster: str) -> "KafkaAddress | RunbookError":
 
 
 def _ready(entry: "Application", kafka: "KafkaAddress | RunbookError") -> "ApplicationReadiness":
+    from kstreams_runbooks.decide.discovery.facts_shown import facts_shown
     from kstreams_runbooks.decide.discovery.readiness import readiness, readiness_facts
     from kstreams_runbooks.decide.runbooks import RUNBOOKS
     from kstreams_runbooks.present.readiness import ApplicationReadiness
@@ -67,4 +68,4 @@ def _ready(entry: "Application", kafka: "KafkaAddress | RunbookError") -> "Appli
 
     reading, error = read_readiness(entry, kafka)
     answers = readiness(readiness_facts(reading), RUNBOOKS)
-    return ApplicationReadiness(entry.name, entry.cluster, answers, error)
+    return ApplicationReadiness(entry.name, entry.cluster, answers, error, facts_shown(reading))

@@ -1,9 +1,12 @@
 """What a release changes, before it is rolled."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from kstreams_runbooks.decide.change.preflight import may_be_rolled
 from kstreams_runbooks.model.readings.readings import Missing
-from kstreams_runbooks.model.topology.declaration import Described
+from kstreams_runbooks.model.topology.declaration import Contradiction, Described, Serde
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.rules import release_settings, topology_change_rules, upgrade_path_rules
 from world.samples import NEW, OLD
@@ -47,6 +50,40 @@ def test_with_nothing_declared_the_same_description_is_enough() -> None:
     (finding,) = verdict(described(COUNTS, NEW), described()).findings
     assert (finding.id, finding.severity) == ("nothing-declared", "info")
     assert "only the description was compared" in finding.message
+
+
+def only_read(release: str, **store: Any) -> Described:
+    """A version without a declaration, of whose program everything but the meaning of its keys was read."""
+    read = declaration()
+    known_store = replace(read.stores["counts"], key=None, **store)
+    return replace(described(COUNTS, release, replace(read, stores={"counts": known_store})), read=True)
+
+
+def test_facts_that_were_read_do_not_ask_for_a_declaration() -> None:
+    """The same description is as good as without them, if no fact says otherwise; the person is told."""
+    (finding,) = verdict(only_read(NEW), only_read(OLD)).findings
+    assert finding.id == "nothing-declared"
+    assert "only what was read from both programs and the description were compared" in finding.message
+    for one_side in (verdict(only_read(NEW), described()), verdict(described(COUNTS, NEW), only_read(OLD))):
+        assert "only the description was compared" in one_side.findings[0].message
+    assert verdict(only_read(NEW), replace(only_read(OLD), file=declaration())).outcome is Outcome.INCONCLUSIVE
+
+
+def test_a_change_that_no_description_shows_is_refused_by_what_was_read() -> None:
+    """Without a declaration: the format of a store."""
+    found = verdict(only_read(NEW, value_serde=Serde("string")), only_read(OLD))
+    assert found.outcome is Outcome.REFUSE
+    assert "serde-changed (counts)" in found.sentence
+
+
+def test_a_declaration_that_the_program_contradicts_is_shown_to_the_approver() -> None:
+    """It stops nothing: the plan uses what was read."""
+    wrong = Contradiction("stores.counts.logging", "false", "true")
+    found = verdict(described(COUNTS, NEW, replace(declaration(), contradictions=(wrong,))))
+    assert found.outcome is Outcome.PROCEED
+    (finding,) = found.findings
+    assert (finding.id, finding.severity) == ("declaration-contradicted", "info")
+    assert "stores.counts.logging: the new version declares false, and its program has true" in finding.message
 
 
 @pytest.mark.parametrize("before", [BEFORE, described()])

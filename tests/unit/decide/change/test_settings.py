@@ -128,11 +128,11 @@ def test_without_settings_or_with_a_release_that_no_row_knows_nothing_is_judged(
 def test_a_setting_that_was_not_read_is_unknown_on_that_side() -> None:
     """It is not taken as one that is not set: what depends on its value is asked for."""
     given = compared("threads-added")
-    sides = [
+    old, new = (
         replace(side, declared=replace(side.declared, config=BASE, not_read={f"config.{name}": "not readable"}))
         for side, name in ((given.before, "sasl.jaas.config"), (given.after, "timestamp.extractor"))
-    ]
-    found = read_change(sides[0], sides[1], topology_change_rules(), upgrade_path_rules(), catalogue=release_settings())
+    )
+    found = read_change(old, new, topology_change_rules(), upgrade_path_rules(), catalogue=release_settings())
     asked = {(one.id, str(missing)) for one in found.undecided for missing in one.asked}
     assert ("timestamp-extractor-changed", "config.default.timestamp.extractor (new)") in asked
     assert ("setting-changed", "config.sasl.jaas.config (old)") in asked

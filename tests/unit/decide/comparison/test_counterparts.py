@@ -2,7 +2,8 @@
 
 import pytest
 from kstreams_runbooks.decide.comparison.counterparts import Counterparts, Tie, counterparts
-from kstreams_runbooks.decide.topology.graph import store_roles, topic_roles
+from kstreams_runbooks.decide.topology.graph import Role, store_roles, topic_roles
+from kstreams_runbooks.decide.topology.text import parse_topology
 from world.pairs import PAIRS, described
 
 
@@ -89,6 +90,53 @@ def test_internal_topics_are_found_again_too(
     """Added, removed and renamed are three different things for what lies in them."""
     found = topics(pair)
     assert (found.renamed, found.removed, found.added) == (renamed, removed, added)
+
+
+_COUNT = """Topologies:
+   Sub-topology: 0
+    Source: clicks-source (topics: [{topic}])
+      --> {operator}
+    Processor: {operator} (stores: [{store}])
+      --> none
+      <-- clicks-source
+"""
+
+
+def _moved_to_another_topic(operator: str) -> Counterparts:
+    """A count of another topic in place of one with a named store; nothing but the operator's name is alike."""
+    before, after = (
+        parse_topology(_COUNT.format(topic=topic, operator=operator, store=store))
+        for topic, store in (("clicks", "clicks-store"), ("taps", count(1)))
+    )
+    return counterparts(store_roles(before), store_roles(after))
+
+
+def test_the_store_of_an_operator_with_a_chosen_name_is_found_again() -> None:
+    """Although it reads another topic and its store has lost its name."""
+    assert _moved_to_another_topic("count-clicks").pairs == (("clicks-store", count(1)),)
+
+
+def test_an_operator_with_a_generated_name_shows_nothing() -> None:
+    found = _moved_to_another_topic("KSTREAM-AGGREGATE-0000000002")
+    assert (found.pairs, found.removed, found.added) == ((), ("clicks-store",), (count(1),))
+
+
+def _unnamed(topic: str, place: int) -> dict[str, Role]:
+    """The role of the store of a count without any name."""
+    text = _COUNT.format(topic=topic, operator=f"KSTREAM-AGGREGATE-{place + 1:010}", store=count(place))
+    return {**store_roles(parse_topology(text))}
+
+
+def test_a_count_of_another_topic_may_be_the_one_that_goes() -> None:
+    """The topic may be replaced, or one count goes and another one comes: the text does not show it."""
+    found = counterparts(_unnamed("clicks", 1), _unnamed("taps", 4))
+    assert (found.ties, found.removed, found.added) == ((Tie((count(1),), (count(4),)),), (), ())
+
+
+def test_a_count_of_another_topic_is_new_while_the_old_topic_is_read() -> None:
+    before = _unnamed("clicks", 1)
+    found = counterparts(before, {**before, **_unnamed("taps", 4)})
+    assert (found.ties, found.added) == ((), (count(4),))
 
 
 @pytest.mark.parametrize("pair", sorted(path.name for path in PAIRS.iterdir()))

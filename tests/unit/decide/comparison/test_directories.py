@@ -6,7 +6,8 @@ from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.directories import directories_to_delete, directories_to_undo
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
-from kstreams_runbooks.model.topology.declaration import StoreKind
+from kstreams_runbooks.model.times import MINUTE_MS
+from kstreams_runbooks.model.topology.declaration import StoreKind, Window
 from world.pairs import compared
 from world.sides import AUDITED, COUNTS, declaration
 
@@ -16,6 +17,14 @@ def kept_as(kind: StoreKind, text: str = COUNTS) -> Side:
     declared = declaration(*(("counts", "audit-repartition") if text == AUDITED else ("counts",)))
     stores = {"counts": replace(declared.stores["counts"], kind=kind)}
     return Side(parse_topology(text), replace(declared, stores=stores, config={"application.id": "orders"}))
+
+
+def _windowed(window: Window) -> Side:
+    """The application that counts, in windows of so many minutes."""
+    window = replace(window, size_ms=window.size_ms * MINUTE_MS, grace_ms=window.grace_ms * MINUTE_MS)
+    side = kept_as("window")
+    stores = {"counts": replace(side.declared.stores["counts"], window=window)}
+    return Side(side.topology, replace(side.declared, stores=stores))
 
 
 def test_a_number_that_goes_leaves_directories() -> None:
@@ -59,3 +68,14 @@ def test_a_store_that_stays_versioned_keeps_its_files() -> None:
     change = Compared(kept_as("versioned"), kept_as("versioned", AUDITED))
     assert directories_to_delete(change) == NO_DIRECTORIES
     assert directories_to_undo(change, set()).names == ("2_",)
+
+
+def test_a_store_that_is_cut_into_other_segments_restores_in_full() -> None:
+    """Its changelog has all that the old directories have. Size and grace decide together."""
+    hourly, longer, moved = (
+        _windowed(Window("tumbling", size, grace)) for size, grace in ((60, 5), (120, 5), (55, 10))
+    )
+    deleted = TaskDirectories(("1_",), ("orders-counts-changelog",))
+    assert directories_to_delete(Compared(hourly, longer)) == deleted
+    assert directories_to_undo(Compared(hourly, longer), {"1_"}) == deleted
+    assert directories_to_delete(Compared(hourly, moved)) == NO_DIRECTORIES

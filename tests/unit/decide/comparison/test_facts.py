@@ -3,7 +3,7 @@
 import pytest
 from kstreams_runbooks.decide.comparison.facts import store_facts, topic_facts
 from kstreams_runbooks.model.topology.change import Undeclared
-from kstreams_runbooks.model.topology.declaration import DeclaredStore, DeclaredTopic, Serde, Window
+from kstreams_runbooks.model.topology.declaration import DeclaredStore, DeclaredTopic, Serde, Unchanged, Window
 
 HOUR, MINUTE = 3_600_000, 60_000
 ONE, OTHER = Serde("com.acme.Order", is_class=True), Serde("com.acme.Bill", is_class=True)
@@ -68,9 +68,28 @@ def test_declared_words_count_more_than_the_topics_of_a_key() -> None:
 
 def test_a_change_may_declare_that_no_key_changes() -> None:
     """It answers what is not known, and not what is."""
-    unknown, _ = store_facts("s", None, None, same_key=True)
-    known, _ = store_facts("s", DeclaredStore(key="page"), DeclaredStore(key="user"), same_key=True)
+    unknown, _ = store_facts("s", None, None, ["key"])
+    known, _ = store_facts("s", DeclaredStore(key="page"), DeclaredStore(key="user"), ["key"])
     assert (unknown["key_changed"], known["key_changed"]) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("unchanged", "after", "changes"),
+    [
+        ([], "com.acme.Order", None),
+        (["value_serde"], "com.acme.Order", False),
+        (["key_serde"], "com.acme.Order", None),
+        (["value_serde"], "com.acme.Invoice", True),
+    ],
+)
+def test_a_change_may_declare_that_a_class_writes_what_it_wrote(
+    unchanged: list[Unchanged], after: str, changes: bool | None
+) -> None:
+    """Code shows an equal name alone; another class is another format whatever is declared."""
+    old, new = (Serde(name, is_class=True) for name in ("com.acme.Order", after))
+    found, _ = store_facts("s", DeclaredStore(value_serde=old), DeclaredStore(value_serde=new), unchanged)
+    of_topic, _ = topic_facts("t", DeclaredTopic(value_serde=old), DeclaredTopic(value_serde=new), unchanged)
+    assert (found["value_serde_changed"], of_topic["value_serde_changed"]) == (changes, changes)
 
 
 @pytest.mark.parametrize(

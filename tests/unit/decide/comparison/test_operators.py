@@ -1,4 +1,4 @@
-"""What the program sets of an operator that stays: its timestamps, its offsets, its partitioner, its kind of join."""
+"""What the program sets of an operator that stays: its offsets, its partitioner, its kind of join."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ from kstreams_runbooks.model.topology.change import Subject, Undeclared
 from kstreams_runbooks.model.topology.declaration import DEFAULT, Declaration, DeclaredOperator
 from world.sides import COUNTS
 
-OWN = "org.example.EventTime"
+OWN = "org.example.ByRegion"
 
 
 def _compared(before: Declaration, after: Declaration) -> Compared:
@@ -28,20 +28,19 @@ def _subject(before: Declaration, after: Declaration, name: str = "in") -> Subje
 
 @pytest.mark.parametrize(
     ("before", "after", "changes"),
-    [(DEFAULT, OWN, True), (OWN, DEFAULT, True), (OWN, OWN, False), (DEFAULT, DEFAULT, False)],
+    [(DEFAULT, "latest", True), ("latest", DEFAULT, True), ("latest", "latest", False), (DEFAULT, DEFAULT, False)],
 )
 def test_a_default_is_a_value(before: str, after: str, changes: bool) -> None:
     """A program that sets none may set one from now on."""
-    found = _subject(_declares(timestamp_extractor=before), _declares(timestamp_extractor=after))
-    assert found.facts["timestamp_extractor_changed"] is changes
-    assert found.facts["offset_reset_changed"] is False
-    assert (found.said["timestamp_extractor_before"], found.said["timestamp_extractor_after"]) == (before, after)
+    found = _subject(_declares(offset_reset=before), _declares(offset_reset=after))
+    assert found.facts["offset_reset_changed"] is changes
+    assert found.facts["join_changed"] is False
+    assert (found.said["offset_reset_before"], found.said["offset_reset_after"]) == (before, after)
 
 
 def test_what_one_side_declares_alone_is_not_part_of_the_change() -> None:
     """A description lacks it, and most programs set none."""
-    found = _subject(Declaration(), _declares(timestamp_extractor=OWN, offset_reset="latest"))
-    assert not found.facts["timestamp_extractor_changed"]
+    found = _subject(Declaration(), _declares(offset_reset="latest"))
     assert not found.facts["offset_reset_changed"]
 
 

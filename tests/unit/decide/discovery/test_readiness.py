@@ -10,6 +10,8 @@ from kstreams_runbooks.decide.runbooks import RUNBOOKS, Runbook
 from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.discovery.readiness import Condition, DeclaredNames, Readiness, ReadinessReading
 from kstreams_runbooks.model.readings.readings import ApplicationReading, GroupReading, Missing, Taken
+from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore, DeclaredSuppression
+from kstreams_runbooks.model.topology.facts import FactsReading
 from kstreams_runbooks.rules import procedures
 from world.pairs import PAIRS
 from world.samples import declared, instance, member, reading
@@ -219,6 +221,12 @@ def test_a_suppression_may_hide_behind_its_name(topology: str, names: DeclaredNa
     """A generated name shows it; a chosen one with a store of its name may be one, until it is declared."""
     of = found(running(topology), described={"3.4.1": names})
     assert readiness_facts(of)["suppression"] == fact
+    read = Declaration(
+        stores={name: DeclaredStore() for name in names.stores},
+        suppressions={name: DeclaredSuppression("until_window_closes") for name in names.suppressions},
+    )
+    shown = found(running(topology), described={}, facts={"orders-1": FactsReading(Taken(1, "t"), "c", read)})
+    assert readiness_facts(shown)["suppression"] == fact
 
 
 def test_a_rule_that_asks_for_what_is_no_fact_fails() -> None:

@@ -6,20 +6,23 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from kstreams_runbooks.decide.change.described import described_change
 from kstreams_runbooks.decide.runs.choice import Choices
-from kstreams_runbooks.errors import BadInput, Refused, WriteRefused
+from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, WriteRefused
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.runs.ledger import Approval, RunRecord
 from kstreams_runbooks.model.target import Target
+from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
 from kstreams_runbooks.steps.approval.authorize import VOIDED
-from kstreams_runbooks.steps.change.plan import CHOOSE, CHOSEN, answer_choice, sides_of
+from kstreams_runbooks.steps.change.plan import CHOOSE, CHOSEN, answer_choice, demand_runbook, sides_of
 from kstreams_runbooks.steps.conclude import facts_of
 from kstreams_runbooks.steps.plan.releases import before_a_roll, running, wanted
 from kstreams_runbooks.steps.run.run import Run, now_ms
 from world.new_ledger import new_ledger
 from world.samples import NEW, OLD, declared, instance, reading
-from world.sides import AUDITED, COUNTS
+from world.sides import AUDITED, COUNTS, described, known
 
 Started = list[tuple[str, str, dict[str, Any]]]
 DIGEST = "d1"
@@ -37,7 +40,9 @@ def asked(tmp_path: Path, config: Path) -> Callable[..., Run]:
         )
         run = Run(ledger.start_run(record), "start_runbook", 1, ledger)
         vars(run).update(
-            declared=declared(), application=SimpleNamespace(application_id="orders"), deployer=Describing()
+            declared=declared(),
+            application=SimpleNamespace(name="orders", application_id="orders", deployer=SimpleNamespace(instances=())),
+            deployer=Describing(),
         )
         return run
 
@@ -46,6 +51,9 @@ def asked(tmp_path: Path, config: Path) -> Callable[..., Run]:
 
 class Describing:
     """A deployer that knows one description."""
+
+    def facts(self, target: Target) -> None:
+        """It prints descriptions."""
 
     def topology(self, target: Target) -> str:
         """What one release prints, and the other does not."""
@@ -234,3 +242,21 @@ def test_a_version_that_runs_is_described_by_its_instances(asked: Callable[..., 
     run = asked()
     versions = SimpleNamespace(release=NEW, text=None, instances=("orders-1",))
     assert running(run, versions).source == f"topology command of {NEW}"  # type: ignore[arg-type]
+
+
+def test_an_inconclusive_plan_says_why_facts_were_not_read() -> None:
+    """They would answer what is not declared: the instance and the next action follow the reasons."""
+    change = described_change(
+        described(), described(AUDITED, NEW), known(), topology_change_rules(), upgrade_path_rules()
+    )
+    assert change.plan.verdict is Outcome.INCONCLUSIVE
+    fits = Verdict(Outcome.PROCEED, ())
+    unread = ("orders-1: no MBean in the JVM; start it with the jar", "orders-2: HTTP 403")
+    with pytest.raises(Inconclusive) as raised:
+        demand_runbook(change, fits, unread)
+    assert str(raised.value).endswith(
+        "; topology facts were not read: orders-1: no MBean in the JVM; start it with the jar; orders-2: HTTP 403"
+    )
+    with pytest.raises(Inconclusive) as raised:
+        demand_runbook(change, fits, ())
+    assert "topology facts" not in str(raised.value)

@@ -5,8 +5,11 @@ from collections.abc import Callable
 import pytest
 from kstreams_runbooks.decide.fitting.needed import NeededTopics
 from kstreams_runbooks.errors import BadInput, Drifted, Inconclusive, Refused
+from kstreams_runbooks.model.readings.readings import Taken
 from kstreams_runbooks.model.readings.topics_seen import TopicsSeen
 from kstreams_runbooks.model.target import Target
+from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredTopic
+from kstreams_runbooks.model.topology.facts import FactsReading
 from kstreams_runbooks.steps.plan.fitting import require_topics, require_topics_still
 from kstreams_runbooks.steps.run.run import Run
 from world.samples import NEW, applied, declared, instance, reading
@@ -24,6 +27,9 @@ class Describing:
     def __init__(self, text: str) -> None:
         self.text, self.asked = text, 0
 
+    def facts(self, target: Target) -> None:
+        """It prints descriptions."""
+
     def topology(self, target: Target) -> str:
         """What the topology command prints."""
         self.asked += 1
@@ -35,7 +41,7 @@ class Describing:
 @pytest.fixture
 def cluster(run: Run, monkeypatch: pytest.MonkeyPatch) -> Callable[[TopicsSeen], None]:
     """The topics that are there from now on; what is looked for is what the description needs."""
-    vars(run).update(declared=declared(), deployer=Describing(COUNTS))
+    vars(run).update(declared=declared(), deployer=Describing(COUNTS), running_facts=lambda _: {})
 
     def now(seen: TopicsSeen) -> None:
         def look(_: Run, needed: NeededTopics) -> TopicsSeen:
@@ -103,3 +109,17 @@ def test_a_release_that_runs_describes_itself(run: Run, cluster: Callable[[Topic
         require_topics(run, new, run.plan().bounces)
     set_only = reading(new.instances[0], applied(new.instances[1], value=False))
     assert [one.id for one in require_topics(run, set_only, run.plan().bounces)] == ["topics-not-compared"]
+
+
+def test_a_number_that_the_program_fixes_is_read_from_its_instance(
+    run: Run, cluster: Callable[[TopicsSeen], None]
+) -> None:
+    """Without a declaration: the number in the topology facts of the instance that describes the release."""
+    vars(run)["deployer"] = Describing("")
+    new = reading(instance("orders-1", release=NEW, topology=COUNTS))
+    cluster(TopicsSeen({"orders": 4, "counted": 4, "orders-by-customer-repartition": 4}, {}, {}))
+    assert require_topics(run, new, run.plan().bounces) == ()
+    read = Declaration(topics={"by-customer-repartition": DeclaredTopic(partitions=3)})
+    vars(run)["running_facts"] = lambda _: {"orders-1": FactsReading(Taken(1, "jolokia"), "c", read)}
+    with pytest.raises(Refused, match="orders-by-customer-repartition has 4 partitions"):
+        require_topics(run, new, run.plan().bounces)

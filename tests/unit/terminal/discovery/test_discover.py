@@ -1,15 +1,20 @@
 """`discover` and `readiness` before any broker is asked: what is wrong is said, and nothing is written."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 from kstreams_runbooks.cli import cli
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.model.discovery.discovery import DiscoverOptions, Found, Signs
+from kstreams_runbooks.fleet.topology_declaration import read_topology_declaration
+from kstreams_runbooks.fleet.topology_facts import read_facts
+from kstreams_runbooks.model.discovery.discovery import DiscoverOptions, Found, FoundInstance, Signs
 from kstreams_runbooks.model.readings.readings import GroupReading, Taken
+from kstreams_runbooks.model.topology.facts import FactsReading
 from kstreams_runbooks.terminal.discovery.discover import declared_in
 from kstreams_runbooks.terminal.discovery.where import cluster_of, declare_cluster, fleet_of, named_after, unread_by
+from world.facts import COUNTED
 
 GROUP = GroupReading(Taken(1, "test"), "orders", "classic", "Empty", ())
 FOUND = Found(Signs("orders", "classic", "Empty", "consumer", GROUP, {"clicks": 4}, 4, ()), (), (), frozenset())
@@ -94,6 +99,25 @@ def test_a_cluster_whose_file_is_bad_is_no_new_one(tmp_path: Path) -> None:
 def test_a_name_after_a_server_is_a_name_of_a_file(bootstrap: str, name: str) -> None:
     """Its host, as far as a file may be called so."""
     assert named_after(bootstrap) == name
+
+
+def test_the_facts_of_the_instances_are_declared_next_to_the_entry(tmp_path: Path) -> None:
+    """One file for the release that runs, which is not written over; the fleet loads it."""
+    folder = tmp_path / "applications"
+    declare_cluster(fleet_of(folder), "east")
+    read = read_facts(COUNTED, "test").read
+    instances = (FoundInstance("h1", "a", "", "http://h1:8778/jolokia", "4.3.1"),)
+    found = replace(FOUND, instances=instances, facts={"a": FactsReading(Taken(1, "jolokia"), "a", read)})
+    given = DiscoverOptions("east", "4.3.1", approvers=("ada",))
+    one = declared_in(found, fleet_of(folder), given)
+    assert one.declarations == (folder / "orders" / "4.3.1.yaml",)
+    assert fleet_of(folder).problems == ()
+    declared = read_topology_declaration(one.declarations[0])
+    assert declared.stores["readings-store"].window == read.stores["readings-store"].window
+    (folder / "orders.yaml").unlink()
+    one.declarations[0].write_text("# a person's\n")
+    assert declared_in(found, fleet_of(folder), given).declarations == ()
+    assert one.declarations[0].read_text() == "# a person's\n"
 
 
 def test_an_application_id_on_a_second_cluster_has_a_file_of_its_own(tmp_path: Path) -> None:

@@ -1,12 +1,13 @@
 """Stores that keep their names and get the records of another: sides of a join, and suppressions that moved."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
+from kstreams_runbooks.decide.comparison.state.held_tables import held_back
 from kstreams_runbooks.decide.topology.graph import keys_by_name, operator_roles, reach_of
-from kstreams_runbooks.decide.topology.names import index_of, is_suppression, stem
+from kstreams_runbooks.decide.topology.names import index_of, is_generated, stem
 from kstreams_runbooks.model.topology.topology import Processor
 
 # Generated names of the window stores of a join of streams; those of a join with a name end alike.
@@ -30,8 +31,10 @@ def crossed_sides(compared: Compared) -> dict[str, str]:
     """Stores of a join whose sides have changed places, each with the store that had its records before.
 
     Both sides may come from one topic. What leads to one side alone is compared by the names that both versions have,
-    then by the kinds of operators and the topics behind them, then by the kinds. The first of these that fits one
-    order of the sides better decides. If none does, the order in the program decides: a description shows no more.
+    then by the kinds of operators and the topics behind them, then by the kinds, then by their number, since an
+    operator may have got another name, then by the chosen names of internal topics, which may have been exchanged. The
+    first of these that fits one order of the sides better decides. If none does, the order in the program decides: a
+    description shows no more.
     """
     was, now = _joins(compared.before), _joins(compared.after)
     both = was.keys() & now.keys()
@@ -57,7 +60,7 @@ class _Leading:
 
     def __init__(self, side: Side, shared: frozenset[str]) -> None:
         self._shared = shared
-        self._around, self._nodes = side.around, side.nodes
+        self._around, self._nodes, self._internal = side.around, side.nodes, side.internal
         self._reach, self._called = reach_of(side.topology), keys_by_name(side.topology)
         self._roles = operator_roles(side.topology)
 
@@ -87,6 +90,8 @@ class _Leading:
             Counter(name for name in names if name in self._shared),
             Counter(kinds),
             Counter(kind for kind, _ in kinds),
+            Counter(type(self._nodes[name]).__name__ for name in names if name in self._roles),
+            Counter(name for name in names if name in self._internal and not is_generated(name)),
         )
 
     def _kind(self, name: str) -> str:
@@ -115,7 +120,7 @@ def fits_crosswise(
 
 def moved_suppressions(compared: Compared) -> frozenset[str]:
     """Buffers of suppressions that keep their names and hold back another table, which both versions have."""
-    before, after = _held_back(compared.before), _held_back(compared.after)
+    before, after = held_back(compared.before), held_back(compared.after)
     pairs = dict(compared.stores.pairs)
     there = set(pairs.values())
     return frozenset(
@@ -140,27 +145,3 @@ def _joins(side: Side) -> dict[str, _Sides]:
     return {
         one: _Sides(filler, looks[other, one], other) for (one, other), filler in looks.items() if (other, one) in looks
     }
-
-
-def _held_back(side: Side) -> dict[str, set[str]]:
-    """For each buffer of a suppression the nearest stores before it."""
-    found: dict[str, set[str]] = {}
-    for name, node in side.nodes.items():
-        if isinstance(node, Processor) and (name in side.declared.suppressions or is_suppression(name)):
-            nearest = set(_nearest_stores(side, side.predecessors.get(name, ())))
-            found |= dict.fromkeys(node.stores, nearest)
-    return found
-
-
-def _nearest_stores(side: Side, names: Iterable[str]) -> Iterator[str]:
-    waiting, seen = [*names], set[str]()
-    while waiting:
-        name = waiting.pop()
-        node = side.nodes[name]
-        if name in seen:
-            continue
-        seen.add(name)
-        if isinstance(node, Processor) and node.stores:
-            yield from node.stores
-        else:
-            waiting += side.predecessors.get(name, ())

@@ -43,7 +43,7 @@ def stores(compared: Compared) -> Iterator[Subject]:
     for store in _each("store", compared.stores, compared.before.store_places, compared.after.store_places):
         was, now = old.stores.get(store.said["before"]), new.stores.get(store.name)
         new_key = store.name in with_new_key
-        facts, asked = store_facts(store.name, was, now, same_key="key" in new.unchanged and not new_key)
+        facts, asked = store_facts(store.name, was, now, new.unchanged - ({"key"} if new_key else set()))
         hidden, undeclared = hidden_facts(compared, store.name, store.said["before"], was, now)
         facts, asked = {**facts, **hidden}, {**asked, **undeclared}
         if facts["key_changed"] is None and store.facts["stays"] and new_key:
@@ -78,7 +78,7 @@ def internal_topics(compared: Compared) -> Iterator[Subject]:
     shifts, counts = _Shifts(compared), after.counts
     for topic in _each("internal_topic", compared.topics, before.topic_places, after.topic_places):
         was, now = before.declared.topics.get(topic.said["before"]), after.declared.topics.get(topic.name)
-        facts, asked = topic_facts(topic.name, was, now)
+        facts, asked = topic_facts(topic.name, was, now, after.declared.unchanged)
         if facts["partitions_changed"] is None and topic.name in counts:
             # The number follows from the inputs of the new version; the kept topic has a finding if it is refused.
             facts["partitions_changed"] = False

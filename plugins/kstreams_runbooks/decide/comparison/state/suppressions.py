@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.facts import changed, duration, sides
+from kstreams_runbooks.decide.comparison.state.held_tables import table_change
 from kstreams_runbooks.decide.topology.names import is_generated, is_suppression
 from kstreams_runbooks.decide.topology.upstream import between_store_and, store_before
 from kstreams_runbooks.model.topology.change import Fact, Subject, Undeclared
@@ -125,6 +126,7 @@ def _one_side(compared: Compared, name: str, *, sure: bool, removed: bool) -> Su
         "buffer_changed": False,
         "serde_changed": False,
         "logging_changed": False,
+        "table_changed": False,
         "logged": None,
         "disabled": removed and _disabled(one),
         **_of_the_new(compared, name, None if removed else one, sure=sure and not removed),
@@ -135,6 +137,8 @@ def _one_side(compared: Compared, name: str, *, sure: bool, removed: bool) -> Su
 
 def _stays(compared: Compared, was: str, name: str, *, sure: bool) -> Subject:
     old, new = compared.before.declared.suppressions.get(was), compared.after.declared.suppressions.get(name)
+    # A buffer under another name starts empty.
+    table = table_change(compared, name, old, new) if was == name and sure else (False, (), "")
     facts: dict[str, Fact] = {
         "renamed": was != name and not (is_generated(was) and is_generated(name)) if sure else False,
         "added": False,
@@ -146,6 +150,7 @@ def _stays(compared: Compared, was: str, name: str, *, sure: bool) -> Subject:
         "mode_changed": changed(old and (old.mode, old.time_limit_ms), new and (new.mode, new.time_limit_ms)),
         "buffer_changed": changed(old and _buffer(old), new and _buffer(new)),
         "logging_changed": _logging_changed(compared, old, new),
+        "table_changed": table[0],
         "logged": None if new is None else new.logging,
         **_of_the_new(compared, name, new, sure=sure),
     }
@@ -153,9 +158,10 @@ def _stays(compared: Compared, was: str, name: str, *, sure: bool) -> Subject:
     what = (Undeclared(f"suppressions.{name}{other}", "", sides(old, new)),)
     serde = (Undeclared(f"suppressions.{name}", "value_serde", "old, new"),)
     logging = (Undeclared(f"suppressions.{name}", "logging", sides(old and old.logging, new and new.logging)),)
-    asked = {"mode_changed": what, "buffer_changed": what, "serde_changed": serde}
+    asked = {"mode_changed": what, "buffer_changed": what, "serde_changed": serde, "table_changed": table[1]}
     asked |= {"logging_changed": logging, "logged": logging}
-    return Subject("suppression", name, facts, {**_said(compared, name, new), "before": was}, asked)
+    said = {**_said(compared, name, new), "before": was, "tables": table[2]}
+    return Subject("suppression", name, facts, said, asked)
 
 
 def _serde_changed(

@@ -171,6 +171,8 @@ def test_sides_of_one_topic_are_swapped() -> None:
     unnamed = [join(*sides, called="KSTREAM-FILTER-0000000001") for sides in (("this", "other"), ("other", "this"))]
     assert crossed_sides(compared(*unnamed)) == both
     assert crossed_sides(compared(join("this", "other"), join("this", "other", called="newest"))) == {}
+    # With another name for the operator its place alone shows the side.
+    assert crossed_sides(compared(join("this", "other"), join("other", "this", called="newest"))) == both
 
 
 def test_sides_are_swapped_behind_a_new_operator() -> None:
@@ -186,6 +188,51 @@ def test_sides_are_swapped_behind_a_new_operator() -> None:
     before = join("this", "other", called=unnamed)
     assert crossed_sides(compared(before, behind_a_peek(join("other", "this", called=unnamed)))) == both
     assert crossed_sides(compared(before, behind_a_peek(before))) == {}
+
+
+# A join of one topic with itself behind two repartition topics.
+_REPARTITIONED = """Topologies:
+   Sub-topology: 0
+    Source: in (topics: [clicks])
+      --> a-repartition-filter, b-repartition-filter
+    Processor: a-repartition-filter (stores: [])
+      --> a-repartition-sink
+      <-- in
+    Processor: b-repartition-filter (stores: [])
+      --> b-repartition-sink
+      <-- in
+    Sink: a-repartition-sink (topic: a-repartition)
+      <-- a-repartition-filter
+    Sink: b-repartition-sink (topic: b-repartition)
+      <-- b-repartition-filter
+
+  Sub-topology: 1
+    Source: a-repartition-source (topics: [a-repartition])
+      --> {of_a}-windowed
+    Source: b-repartition-source (topics: [b-repartition])
+      --> {of_b}-windowed
+    Processor: {of_a}-windowed (stores: [{of_a}-store])
+      --> {of_a}-join
+      <-- a-repartition-source
+    Processor: {of_b}-windowed (stores: [{of_b}-store])
+      --> {of_b}-join
+      <-- b-repartition-source
+    Processor: {of_a}-join (stores: [{of_b}-store])
+      --> none
+      <-- {of_a}-windowed
+    Processor: {of_b}-join (stores: [{of_a}-store])
+      --> none
+      <-- {of_b}-windowed
+"""
+
+
+def test_repartition_topics_show_the_sides() -> None:
+    """Nothing else does: both have records of one topic."""
+    before, after = (
+        _REPARTITIONED.format(of_a=one, of_b=other) for one, other in (("this", "other"), ("other", "this"))
+    )
+    assert crossed_sides(compared(before, after)) == {"this-store": "other-store", "other-store": "this-store"}
+    assert crossed_sides(compared(before, before)) == {}
 
 
 def test_a_suppression_moves_to_another_table() -> None:

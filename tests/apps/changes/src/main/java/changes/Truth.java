@@ -14,8 +14,8 @@ import java.util.TreeSet;
  * What a change does: from the identity of each operator, and from the names and places that the library gives it. It
  * uses no rule of the planner.
  *
- * Class {@code roll}: every member agrees on topics and tasks, and no store comes. {@code stop}: members do not, and
- * everything is kept. {@code state}: records or stored data are lost or mixed up. The needs name what a runbook has to
+ * Class {@code roll}: every member agrees on topics and tasks, and no store comes. {@code stop}: members do not, or
+ * local state has to be restored, and everything is kept. {@code state}: records or stored data are lost or mixed up. The needs name what a runbook has to
  * take care of: migrate (a store has another name), buffer (that of a suppression has), flush (records on their way),
  * suppress (records held back), reset (wrong data under a right name, too many partitions), increase (an internal topic
  * has too few partitions), refuse (the new program does not start).
@@ -67,10 +67,15 @@ final class Truth {
             if (before.stores.containsKey(name)) {
                 Content was = Content.ofStore(before, name);
                 boolean same = isContinued(was.step(), now.step()) || areTwins(was.step(), now.step())
+                        || isOtherCondition(was.step(), now.step())
                         || (now.isOf(was) && isMadeOfNewTopics(was, now));
                 String other = same ? "" : now.differsFrom(was);
                 if (other.isEmpty()) {
                     kept.add(name);
+                    if (hasSegments(now) && now.step().minutes != was.step().minutes) {
+                        // Half of the retention, which follows the window, is the length of a piece on the disk.
+                        facts.put("store " + name, "is in pieces of another length");
+                    }
                     if (now.step().kind == Step.Kind.AGGREGATE && now.step().minutes != was.step().minutes
                             && now.step().window != Step.Window.NONE) {
                         warnings.put(name, "its windows mix two sizes");
@@ -89,6 +94,8 @@ final class Truth {
                     }
                     // Results that were held back are due whatever follows them.
                     need("buffer", "store " + name, "begins empty; it was " + old);
+                } else if (after.stores.containsKey(old) && isOtherCondition(was.step(), after.owner(old))) {
+                    continue;
                 } else if (same && !now.sources().stream().allMatch(this::isReplaced)) {
                     need("migrate", "store " + name, "begins empty; it was " + old);
                 }
@@ -96,23 +103,50 @@ final class Truth {
         }
     }
 
+    private static boolean hasSegments(Content content) {
+        Step step = content.step();
+        boolean windows = step.kind == Step.Kind.AGGREGATE && step.window != Step.Window.NONE;
+        return windows || (step.kind == Step.Kind.JOIN_STREAMS && !content.role().equals("shared"));
+    }
+
     /**
      * Whether one suppression takes over what another held back: both have the same settings, and one follows the other
      * with nothing but suppressions between, before or after the change. The program would be the same with the two
-     * exchanged, and what the first lets out passes the second.
+     * exchanged, and what the first lets out passes the second. One that is put in the place of another continues it too.
      */
     private boolean isContinued(Step was, Step now) {
         return was.kind == Step.Kind.SUPPRESS && now.kind == Step.Kind.SUPPRESS && was.minutes == now.minutes
-                && areInOneRow(was, now);
+                && (areInOneRow(was, now) || takesItsPlace(was, now));
     }
 
     /** Whether nothing but repartitions is between two of them: the records in the topic of either are the same. */
     private boolean isPassedOn(Step was, Step now) {
-        return was.kind == Step.Kind.REPARTITION && now.kind == Step.Kind.REPARTITION && areInOneRow(was, now);
+        return was.kind == Step.Kind.REPARTITION && now.kind == Step.Kind.REPARTITION
+                && (areInOneRow(was, now) || takesItsInput(was, now));
     }
 
     private boolean areInOneRow(Step was, Step now) {
         return inOneRow(before.program, was.id, now.id) || inOneRow(after.program, was.id, now.id);
+    }
+
+    private boolean takesItsPlace(Step was, Step now) {
+        return takesItsInput(was, now)
+                && consumers(before.program, was.id).equals(consumers(after.program, now.id));
+    }
+
+    /** Whether the new step has the input of the old one, which is gone. */
+    private boolean takesItsInput(Step was, Step now) {
+        return after.program.step(was.id) == null && before.program.step(now.id) == null
+                && was.inputs.equals(now.inputs);
+    }
+
+    private static List<Integer> consumers(Program program, int id) {
+        return program.consumers(id).stream().map(step -> step.id).toList();
+    }
+
+    /** Two filters of a table in one row: with their stores exchanged, the program is that with other conditions. */
+    private boolean isOtherCondition(Step was, Step now) {
+        return was.kind == Step.Kind.TABLE_FILTER && now.kind == Step.Kind.TABLE_FILTER && areInOneRow(was, now);
     }
 
     /** Whether two steps make the same of the same inputs, in both programs: it does not matter which one kept what. */

@@ -1,9 +1,11 @@
 package orders;
 
 import java.util.List;
+import java.util.Properties;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.streams.StreamsConfig;
+import org.apache.kafka.streams.Topology;
 
 /**
  * The orders application.
@@ -48,6 +50,12 @@ public final class OrdersApplication {
         System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "warn");
         Settings settings = Settings.read(files);
         System.out.print(OrdersTopology.of(settings, config(settings)).describe());
+    }
+
+    /** The topology that these settings give; the command of topology-facts.jar calls it, and needs no broker. */
+    static Topology topology(Properties properties) {
+        Settings settings = new Settings(properties);
+        return OrdersTopology.of(settings, config(settings));
     }
 
     private static RunningApplication prepare(List<String> files) {

@@ -126,15 +126,20 @@ final class OrdersTopology {
                         Produced.with(keys, runningSerde).withName("orders-running-sink"));
     }
 
+    /** TEST ONLY ({@code windowed.changelog=false}): a change of the store that its description does not show. */
+    private Materialized<String, Long, WindowStore<Bytes, byte[]>> windowedStore() {
+        Materialized<String, Long, WindowStore<Bytes, byte[]>> store =
+                Materialized.<String, Long, WindowStore<Bytes, byte[]>>as("orders-windowed-store")
+                        .withKeySerde(keys)
+                        .withValueSerde(counts);
+        return settings.windowedChangelog() ? store : store.withLoggingDisabled();
+    }
+
     private void countPerWindow(KGroupedStream<String, Order> byCustomer) {
         byCustomer
                 .windowedBy(TimeWindows.ofSizeAndGrace(
                         settings.duration("window.size.ms"), settings.duration("window.grace.ms")))
-                .count(
-                        Named.as("orders-windowed"),
-                        Materialized.<String, Long, WindowStore<Bytes, byte[]>>as("orders-windowed-store")
-                                .withKeySerde(keys)
-                                .withValueSerde(counts))
+                .count(Named.as("orders-windowed"), windowedStore())
                 .suppress(untilWindowCloses(unbounded()).withName("orders-windowed-closed"))
                 .toStream(Named.as("orders-windowed-stream"))
                 .map(

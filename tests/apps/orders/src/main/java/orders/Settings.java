@@ -22,6 +22,7 @@ final class Settings {
     static final String FAIL_AT_START = "fail.at.start";
     static final String PROCESSING_DELAY = "processing.delay.ms";
     static final String AUDIT = "audit";
+    static final String WINDOWED_CHANGELOG = "windowed.changelog";
 
     private static final Map<String, String> DEFAULTS = Map.ofEntries(
             Map.entry("topic.orders", "orders"),
@@ -34,10 +35,11 @@ final class Settings {
             Map.entry("window.grace.ms", "120000"),
             Map.entry(FAIL_AT_START, "false"),
             Map.entry(PROCESSING_DELAY, "0"),
-            Map.entry(AUDIT, "false"));
+            Map.entry(AUDIT, "false"),
+            Map.entry(WINDOWED_CHANGELOG, "true"));
 
-    /** Read by the launcher, which starts the release and the agent before there is an application. */
-    private static final List<String> OF_THE_LAUNCHER = List.of("release", "metrics.port");
+    /** Read by the launcher, which starts the release and the agents before there is an application. */
+    private static final List<String> OF_THE_LAUNCHER = List.of("release", "metrics.port", "facts.agent");
 
     private final Map<String, String> own = new TreeMap<>(DEFAULTS);
     private final Properties streams = new Properties();
@@ -105,6 +107,11 @@ final class Settings {
     /** Whether the topology has one more repartition topic. */
     boolean audit() {
         return flag(AUDIT);
+    }
+
+    /** Whether the counts of open windows are kept in a changelog as well. */
+    boolean windowedChangelog() {
+        return flag(WINDOWED_CHANGELOG);
     }
 
     /** What goes to Kafka Streams: a copy, everything as text. */

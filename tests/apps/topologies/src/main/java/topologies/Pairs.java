@@ -27,8 +27,13 @@ public final class Pairs {
 
     /** All of them by name; none is built yet. */
     public static Map<String, Builder> byName() throws IOException, URISyntaxException, ReflectiveOperationException {
+        return byName(types());
+    }
+
+    /** Those of some classes. */
+    public static Map<String, Builder> byName(List<Class<?>> types) throws ReflectiveOperationException {
         Map<String, Builder> found = new TreeMap<>();
-        for (Class<?> type : types()) {
+        for (Class<?> type : types) {
             Object pairs = type.getConstructor().newInstance();
             for (Method method : type.getMethods()) {
                 if (method.getReturnType() == Pair.class) {

@@ -133,6 +133,7 @@ public final class FactsCommand {
         });
         Thread builder = new Thread(building, "topology-facts-factory");
         builder.setDaemon(true);
+        sayIfEnded(name);
         builder.start();
         try {
             return building.get(seconds, TimeUnit.SECONDS);
@@ -148,5 +149,14 @@ public final class FactsCommand {
         } catch (InterruptedException ended) {
             throw new NotRead(name + " was interrupted; start the command again");
         }
+    }
+
+    /** The command halts the JVM, so a hook runs only if the method exits or somebody ends the process. */
+    private static void sayIfEnded(String name) {
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+            System.err.println("topology-facts: the JVM was ended before " + name
+                    + " returned; give a method that only builds the Topology");
+            Runtime.getRuntime().halt(BAD_INPUT);
+        }));
     }
 }

@@ -75,8 +75,11 @@ final class Library {
         return Peek.nameOf(of).contains("$$Lambda");
     }
 
-    /** The name of a class as it is in each run: a lambda has that of the class around it. */
+    /** The name of a class as it is in each run: a lambda has that of the class around it, a constant its own too. */
     static String lastingName(Object of) {
+        if (of instanceof Enum) {
+            return ((Enum<?>) of).getDeclaringClass().getName() + "." + ((Enum<?>) of).name();
+        }
         String name = Peek.nameOf(of);
         return isLambda(of) ? withoutLambda(name) + " (lambda)" : name;
     }

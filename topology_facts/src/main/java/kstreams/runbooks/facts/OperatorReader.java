@@ -4,6 +4,7 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -109,7 +110,8 @@ final class OperatorReader {
             facts.read("join", () -> join(node));
             facts.read("versioned_semantics", () -> versionedSemantics(node));
         } else if (role == Role.STREAM_JOIN) {
-            facts.read("unmatched_records", () -> Peek.has(node.code, "outer") && Peek.flag(node.code, "outer"));
+            facts.read("unmatched_records", () -> keepsUnmatched(node));
+            facts.read("join", () -> joinOfSides(node));
         } else if (role == Role.LOOKUP) {
             facts.read("join", () -> Peek.flag(node.code, "leftJoin") ? "left" : "inner");
             facts.read("grace_ms", () -> graceOfTable(node.code));
@@ -199,6 +201,30 @@ final class OperatorReader {
                 throw new NotRead("classes " + one + " and " + other
                         + " of the join are not known together; declare the join manually");
         }
+    }
+
+    private static boolean keepsUnmatched(Program.Node side) throws NotRead {
+        return Peek.has(side.code, "outer") && Peek.flag(side.code, "outer");
+    }
+
+    /** A join of streams has an operator for each side and one that merges both; a join with itself has no other side. */
+    private String joinOfSides(Program.Node node) throws NotRead {
+        if (program.library.known(node.code).endsWith("KStreamKStreamSelfJoin")) {
+            return "inner";
+        }
+        for (Program.Node merge : program.nodes.values()) {
+            List<String> sides = merge.predecessors;
+            if (sides.size() != 2 || !sides.contains(node.name)) {
+                continue;
+            }
+            Program.Node one = program.nodes.get(sides.get(0));
+            Program.Node other = program.nodes.get(sides.get(1));
+            if (role(one) == Role.STREAM_JOIN && role(other) == Role.STREAM_JOIN) {
+                boolean both = keepsUnmatched(one) && keepsUnmatched(other);
+                return both ? "outer" : keepsUnmatched(one) || keepsUnmatched(other) ? "left" : "inner";
+            }
+        }
+        throw new NotRead("no operator that merges both sides of join " + node.name + " is known; declare the join");
     }
 
     private Object versionedSemantics(Program.Node node) throws NotRead {

@@ -26,10 +26,13 @@ final class StoreReader {
     private static final class Row {
         final Shape shape;
         final String kind;
+        /** Whether a value is kept with its timestamp; null if the release chooses that, not the program. */
+        final Boolean timestamped;
 
-        Row(Shape shape, String kind) {
+        Row(Shape shape, String kind, Boolean timestamped) {
             this.shape = shape;
             this.kind = kind;
+            this.timestamped = timestamped;
         }
     }
 
@@ -38,21 +41,23 @@ final class StoreReader {
     private static final Map<String, Row> ROWS = new HashMap<>();
 
     static {
-        rows(Shape.BUILDER, "key_value", STATE + "KeyValueStoreBuilder", STATE + "TimestampedKeyValueStoreBuilder",
+        rows(Shape.BUILDER, "key_value", false, STATE + "KeyValueStoreBuilder");
+        rows(Shape.BUILDER, "key_value", true, STATE + "TimestampedKeyValueStoreBuilder",
                 STATE + "TimestampedKeyValueStoreBuilderWithHeaders");
-        rows(Shape.BUILDER, "window", STATE + "WindowStoreBuilder", STATE + "TimestampedWindowStoreBuilder",
+        rows(Shape.BUILDER, "window", false, STATE + "WindowStoreBuilder");
+        rows(Shape.BUILDER, "window", true, STATE + "TimestampedWindowStoreBuilder",
                 STATE + "TimestampedWindowStoreWithHeadersBuilder");
-        rows(Shape.BUILDER, "session", STATE + "SessionStoreBuilder", STATE + "SessionStoreWithHeadersBuilder");
-        rows(Shape.BUILDER, "versioned", STATE + "VersionedKeyValueStoreBuilder");
-        rows(Shape.BUILDER, "join", STATE + "ListValueStoreBuilder");
-        rows(Shape.MATERIALIZED, "key_value", KSTREAM + "KeyValueStoreMaterializer",
+        rows(Shape.BUILDER, "session", false, STATE + "SessionStoreBuilder", STATE + "SessionStoreWithHeadersBuilder");
+        rows(Shape.BUILDER, "versioned", false, STATE + "VersionedKeyValueStoreBuilder");
+        rows(Shape.BUILDER, "join", false, STATE + "ListValueStoreBuilder");
+        rows(Shape.MATERIALIZED, "key_value", true, KSTREAM + "KeyValueStoreMaterializer",
                 KSTREAM + "TimestampedKeyValueStoreMaterializer");
-        rows(Shape.MATERIALIZED, "window", KSTREAM + "WindowStoreMaterializer",
+        rows(Shape.MATERIALIZED, "window", true, KSTREAM + "WindowStoreMaterializer",
                 KSTREAM + "SlidingWindowStoreMaterializer");
-        rows(Shape.MATERIALIZED, "session", KSTREAM + "SessionStoreMaterializer");
-        rows(Shape.JOINED, "join", KSTREAM + "StreamJoinedStoreFactory", KSTREAM + "OuterStreamJoinStoreFactory");
-        rows(Shape.SUBSCRIPTION, "key_value", KSTREAM + "SubscriptionStoreFactory");
-        rows(Shape.SUPPRESSION, "", STATE + "InMemoryTimeOrderedKeyValueBuffer$Builder",
+        rows(Shape.MATERIALIZED, "session", false, KSTREAM + "SessionStoreMaterializer");
+        rows(Shape.JOINED, "join", null, KSTREAM + "StreamJoinedStoreFactory", KSTREAM + "OuterStreamJoinStoreFactory");
+        rows(Shape.SUBSCRIPTION, "key_value", true, KSTREAM + "SubscriptionStoreFactory");
+        rows(Shape.SUPPRESSION, "", null, STATE + "InMemoryTimeOrderedKeyValueBuffer$Builder",
                 STATE + "InMemoryTimeOrderedKeyValueChangeBuffer$Builder");
     }
 
@@ -75,9 +80,9 @@ final class StoreReader {
         }
     }
 
-    private static void rows(Shape shape, String kind, String... types) {
+    private static void rows(Shape shape, String kind, Boolean timestamped, String... types) {
         for (String type : types) {
-            ROWS.put(type, new Row(shape, kind));
+            ROWS.put(type, new Row(shape, kind, timestamped));
         }
     }
 
@@ -136,6 +141,7 @@ final class StoreReader {
         boolean joins = filling.stream().anyMatch(node -> operators.role(node) == OperatorReader.Role.JOIN_WINDOW);
         store.read("kind", () -> joins ? "join" : kind(row, builder));
         store.read("global", () -> global);
+        store.read("timestamped", () -> isTimestamped(row, builder));
         switch (row.shape) {
             case BUILDER:
                 readBuilder(store, builder, row.kind);
@@ -155,6 +161,8 @@ final class StoreReader {
                 serdes.value(store, () -> Peek.call(Peek.field(builder, "subscriptionWrapperSerde"), "serializer"));
                 store.read("logging", () -> Peek.flag(builder, "loggingEnabled"));
                 store.read("logging_config", () -> Peek.map(builder, "logConfig"));
+                store.read("caching", () -> false);
+                store.read("supplier", () -> null);
         }
         if (!global) {
             readSourceChangelog(store, name);
@@ -168,6 +176,14 @@ final class StoreReader {
                 store.notRead("window", "no operator that fills the store is known to the readers; declare the window");
             }
         }
+    }
+
+    private static boolean isTimestamped(Row row, Object builder) throws NotRead {
+        if (row.timestamped == null) {
+            throw new NotRead("each release of the library chooses the format of the store of a stream-stream join; the "
+                    + "program has no say in it");
+        }
+        return row.timestamped && !kind(row, builder).equals("versioned");
     }
 
     /** The optimization that reuses the topic of a table switches the changelog of its own off. */
@@ -211,11 +227,20 @@ final class StoreReader {
         store.read("caching", () -> (Boolean) materialized(factory, "cachingEnabled")
                 && !finalOnly(factory)
                 && !(Boolean) Peek.call(factory, "isVersionedStore"));
-        readSupplier(store, () -> materialized(factory, "storeSupplier"), "");
+        readSupplier(store, () -> suppliedFor(Peek.field(factory, "materialized")), "");
         store.read("retention_ms", () -> keepsWindows(factory) ? retention(factory) : null);
         store.read("history_retention_ms", () -> (Boolean) Peek.call(factory, "isVersionedStore")
                 ? Peek.call(factory, "historyRetention")
                 : null);
+    }
+
+    private static Object suppliedFor(Object materialized) throws NotRead {
+        return firstOf(Peek.field(materialized, "storeSupplier"), materialized);
+    }
+
+    /** What the program gives for one store, else for the type of its stores (KIP-591); null without both. */
+    private static Object firstOf(Object supplier, Object given) throws NotRead {
+        return supplier == null ? Peek.fieldOrNull(given, "dslStoreSuppliers") : supplier;
     }
 
     private boolean keepsWindows(Object factory) throws NotRead {
@@ -252,11 +277,24 @@ final class StoreReader {
         store.read("logging_config", () -> Peek.call(factory, "logConfig"));
         store.read("caching", () -> false);
         store.read("retention_ms", () -> Peek.call(factory, "retentionPeriod"));
+        readSupplier(store, () -> suppliedForJoin(factory, joined.read()), "");
         try {
             windows.read(store, Peek.field(factory, "windows"), null);
         } catch (NotRead reason) {
             store.notRead("window", reason.getMessage());
         }
+    }
+
+    /** A supplier of one side, or of the type of all stores; the outer store of a join has no supplier of its own. */
+    private static Object suppliedForJoin(Object factory, Object joined) throws NotRead {
+        if (Peek.has(factory, "storeSupplier")) {
+            return firstOf(Peek.field(factory, "storeSupplier"), joined);
+        }
+        if (Peek.field(joined, "thisStoreSupplier") != null) {
+            throw new NotRead("the library chooses the outer store of a join by the supplier of the join's other stores; "
+                    + "read those");
+        }
+        return Peek.fieldOrNull(joined, "dslStoreSuppliers");
     }
 
     private void readSupplier(Facts store, Facts.Reading supplier, String kind) {
@@ -311,6 +349,7 @@ final class StoreReader {
         if (own && program.wrapper == null) {
             store.read("source_table", () -> false);
             store.notRead("aggregate", reason);
+            store.notRead("aggregation", reason);
             store.read("join", () -> null);
         } else if (inner) {
             store.read("source_table", () -> false);
@@ -322,7 +361,7 @@ final class StoreReader {
                     ? "no operator that fills the store is known to the readers; declare the fact"
                     : "class " + program.wrapper + " wraps the operators and may hide the one that fills the store; "
                             + "declare the fact";
-            for (String fact : new String[] {"source_table", "aggregate", "join"}) {
+            for (String fact : new String[] {"source_table", "aggregate", "aggregation", "join"}) {
                 store.notRead(fact, hidden);
             }
         }

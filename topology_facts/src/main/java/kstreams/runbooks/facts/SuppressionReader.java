@@ -22,6 +22,7 @@ final class SuppressionReader {
         suppression.read("max_records", () -> limit(buffer(held), "maxRecords"));
         suppression.read("max_bytes", () -> limit(buffer(held), "maxBytes"));
         suppression.read("when_full", () -> whenFull(buffer(held)));
+        suppression.read("memory_bytes", () -> memory(buffer(held)));
         String store = node.stores.size() == 1 ? node.stores.iterator().next() : null;
         Object wrapped = store == null ? null : program.stores.get(store);
         suppression.read("store", () -> {
@@ -48,6 +49,18 @@ final class SuppressionReader {
     private static Object limit(Object buffer, String field) throws NotRead {
         long limit = Peek.number(buffer, field);
         return limit == Long.MAX_VALUE ? null : limit;
+    }
+
+    /** The bytes that the library lets the buffer of one task have, as it counts them. */
+    private static long memory(Object buffer) throws NotRead {
+        Object bytes = limit(buffer, "maxBytes");
+        if (bytes == null) {
+            Object records = limit(buffer, "maxRecords");
+            throw new NotRead("the buffer of a task has no limit in bytes and "
+                    + (records == null ? "none in records" : "one of " + records + " records")
+                    + ", and a program does not show their sizes; declare keys, key_bytes and value_bytes");
+        }
+        return (Long) bytes;
     }
 
     /** Null for a buffer without limits, which is never full. */

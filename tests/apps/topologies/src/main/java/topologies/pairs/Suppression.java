@@ -11,6 +11,7 @@ import java.time.Duration;
 import org.apache.kafka.streams.StreamsBuilder;
 import org.apache.kafka.streams.kstream.Consumed;
 import org.apache.kafka.streams.kstream.Grouped;
+import org.apache.kafka.streams.kstream.KGroupedStream;
 import org.apache.kafka.streams.kstream.KTable;
 import org.apache.kafka.streams.kstream.Materialized;
 import org.apache.kafka.streams.kstream.Named;
@@ -188,6 +189,26 @@ public final class Suppression {
                 builder -> out(counts(builder)));
     }
 
+    /** A count without a name becomes a reduce: the buffer behind it keeps its number, and records of the count. */
+    public Pair unnamedCountBecomesReduceBeforeUnnamedSuppress() {
+        return Pair.of(
+                builder -> out(alerts(builder).count().suppress(untilTimeLimit(ofMinutes(10), unbounded()))),
+                builder -> out(alerts(builder)
+                        .reduce((earlier, later) -> later)
+                        .suppress(untilTimeLimit(ofMinutes(10), unbounded()))));
+    }
+
+    /** An aggregate without a name becomes a reduce, with the keys and the format of the aggregate. */
+    public Pair unnamedAggregateBecomesReduceBeforeUnnamedSuppress() {
+        return Pair.of(
+                builder -> out(alerts(builder)
+                        .aggregate(() -> "", (host, alert, earlier) -> alert)
+                        .suppress(untilTimeLimit(ofMinutes(10), unbounded()))),
+                builder -> out(alerts(builder)
+                        .reduce((earlier, later) -> later)
+                        .suppress(untilTimeLimit(ofMinutes(10), unbounded()))));
+    }
+
     private static Pair suppressions(Suppressed<? super Windowed<String>> before,
             Suppressed<? super Windowed<String>> after) {
         return Pair.of(
@@ -209,6 +230,10 @@ public final class Suppression {
         return builder.<String, String>stream("alerts", Consumed.as("alerts-source"))
                 .groupByKey(Grouped.as("by-host"))
                 .count(Named.as("count-alerts"), Materialized.as("alerts-store"));
+    }
+
+    private static KGroupedStream<String, String> alerts(StreamsBuilder builder) {
+        return builder.<String, String>stream("alerts", Consumed.as("alerts-source")).groupByKey(Grouped.as("by-host"));
     }
 
     private static KTable<String, Long> visited(StreamsBuilder builder) {
@@ -240,7 +265,7 @@ public final class Suppression {
         counts.toStream(Named.as("visit-counts")).to("visit-counts", Produced.as("visit-counts-sink"));
     }
 
-    private static <K> void out(KTable<K, Long> counts) {
-        counts.toStream(Named.as("alert-counts")).to("alert-counts", Produced.as("alert-counts-sink"));
+    private static <K, V> void out(KTable<K, V> table) {
+        table.toStream(Named.as("alert-counts")).to("alert-counts", Produced.as("alert-counts-sink"));
     }
 }

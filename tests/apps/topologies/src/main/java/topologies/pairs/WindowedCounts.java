@@ -5,6 +5,7 @@ import static java.time.Duration.ofHours;
 import static java.time.Duration.ofMinutes;
 
 import java.time.Duration;
+import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.StreamsBuilder;
 import org.apache.kafka.streams.kstream.Consumed;
@@ -130,7 +131,7 @@ public final class WindowedCounts {
 
     private static KGroupedStream<String, String> byMeter(StreamsBuilder builder) {
         return builder.<String, String>stream("readings", Consumed.as("readings-source"))
-                .groupByKey(Grouped.as("by-meter"));
+                .groupByKey(Grouped.with("by-meter", Serdes.String(), Serdes.String()));
     }
 
     private static void count(StreamsBuilder builder, TimeWindows windows) {

@@ -1,0 +1,154 @@
+"""Runs know a program from its instances' agent and from its release's command, with and without declarations."""
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from kstreams_runbooks.fleet.topology_declaration import read_topology_declaration
+from kstreams_runbooks.properties import dump
+from lab.afresh import afresh
+from lab.application import FROM_RELEASE, TO_RELEASE, Deployed
+from lab.stack import Stack
+from lab.topology_facts import jar
+from world.endings import DRY_RUN, INCONCLUSIVE, NOTHING_CHANGED, begun, begun_other, ended
+from world.given import declared_as
+from world.runs import log_of
+
+DAG = "plan_change"
+
+
+@pytest.fixture(scope="module")
+def running(stack: Stack) -> Stack:
+    """Two instances that were started with the agent; releases print descriptions, and each has a declaration file."""
+    afresh(stack, Deployed(settings={"facts.agent": str(jar())}))
+    return stack
+
+
+@pytest.fixture
+def shown(running: Stack) -> Iterator[Stack]:
+    """The same with releases that print their facts, and without a declaration file."""
+    stack = running
+    folder = stack.lab.config / "applications" / "orders"
+    kept = stack.lab.run_dir / "declarations"
+    shutil.move(folder, kept)
+    try:
+        with declared_as(stack, deployer=_printing(stack)):
+            yield stack
+    finally:
+        shutil.move(kept, folder)
+
+
+def _printing(stack: Stack) -> dict[str, Any]:
+    """The deployer's entry with a topology command that prints the facts of a release with that release's settings."""
+    lab = stack.lab
+    entry: dict[str, Any] = yaml.safe_load((lab.config / "applications" / "orders.yaml").read_text(encoding="utf-8"))
+    command = ["java", "-cp", f"{jar()}:{{directory}}/*", "kstreams.runbooks.facts.FactsCommand"]
+    command += [
+        "--factory",
+        "orders.OrdersApplication::topology",
+        "--properties",
+        f"{lab.run_dir}/{{release}}.properties",
+    ]
+    deployer: dict[str, Any] = entry["deployer"]
+    return deployer | {"topology": command}
+
+
+def settings_of(stack: Stack, release: str, **settings: str) -> None:
+    """Write the settings that the topology command of a release has: those of the instances, and `settings`."""
+    base = (stack.lab.instances / "orders-1" / "base.properties").read_text(encoding="latin-1")
+    more = dump({name.replace("_", "."): value for name, value in settings.items()})
+    (stack.lab.run_dir / f"{release}.properties").write_text(f"{base}\n{more}", encoding="latin-1")
+
+
+def test_the_agent_alone_changes_no_plan(running: Stack) -> None:
+    """What was read of one release is compared with what is declared of the other; the declarations are corrected."""
+    trial = begun_other(running, DAG, release=TO_RELEASE, dry_run=True)
+    document = ended(trial, state="success", outcome=DRY_RUN)
+    assert document["run"]["outcome_sentence"].startswith("RUNBOOK NEEDED: library_bump")
+    contradicted = {one["object"] for one in document["plan"]["findings"] if one["id"] == "declaration-contradicted"}
+    assert "stores.orders-enriched-subscription-store.value_serde" in contradicted
+
+
+def test_a_change_that_no_description_shows_is_decided(shown: Stack) -> None:
+    """A store without its changelog: the description is the same, and the plan names the loss and its runbook."""
+    settings_of(shown, TO_RELEASE, windowed_changelog="false")
+    trial = begun_other(shown, DAG, release=TO_RELEASE, dry_run=True)
+    document = ended(trial, state="success", outcome=DRY_RUN)
+    assert document["recheck"]["different"] == []
+    sentence = document["run"]["outcome_sentence"]
+    assert sentence.startswith("RUNBOOK NEEDED: reset_and_cleanup (danger: logging-switched-off")
+    log = log_of(shown, trial.run_id, "describe_release")
+    read = r"facts read from its program, \d+ not read; nothing declared"
+    for found in (
+        rf"runs: release {FROM_RELEASE}, 4 subtopologies from orders-1, orders-2, {read}",
+        rf"wanted: release {TO_RELEASE}, 4 subtopologies from topology command of {TO_RELEASE}, {read}",
+    ):
+        assert re.search(found, log), log
+
+
+def test_what_no_code_shows_is_all_that_is_asked(shown: Stack) -> None:
+    """The same program on another library: the meaning of keys and formats of its own, no window and no join."""
+    settings_of(shown, TO_RELEASE)
+    trial = begun_other(shown, DAG, release=TO_RELEASE, dry_run=True)
+    document = ended(trial, state="failed", outcome=INCONCLUSIVE)
+    asked = {missing["field"] for one in document["plan"]["undecided"] if one["matters"] for missing in one["missing"]}
+    assert {"key", "value_serde"} <= asked <= {"key", "key_serde", "value_serde", "aggregate"}
+
+
+def test_a_bump_goes_on_with_what_was_read(shown: Stack) -> None:
+    """No file declares anything: both programs are compared as far as code shows them, and the approver reads that."""
+    settings_of(shown, TO_RELEASE)
+    trial = begun(shown, dry_run=True)
+    ended(trial, state="success", outcome=DRY_RUN)
+    said = "info nothing-declared on orders: nothing declared for release 3.4.1 and release 4.3.1: only what was read"
+    assert said in log_of(shown, trial.run_id, "plan")
+
+
+def test_a_bump_that_takes_a_changelog_away_is_refused(shown: Stack) -> None:
+    """By what was read, although both descriptions are the same; nothing was changed."""
+    settings_of(shown, TO_RELEASE, windowed_changelog="false")
+    document = ended(begun(shown, dry_run=True), state="failed", outcome=NOTHING_CHANGED)
+    sentence = document["run"]["outcome_sentence"]
+    assert "release 4.3.1 changes more than a roll may: logging-switched-off (orders-windowed-store)" in sentence
+
+
+def test_readiness_names_what_stays_to_be_declared(shown: Stack) -> None:
+    """Every instance has the jar; no fact but formats of the program and what only a person knows is left."""
+    code, document = answered(shown, "readiness", "orders")
+    facts = document["applications"][0]["topology_facts"]
+    assert (facts["standing"], facts["instances_without"], facts["not_known"]) == ("ready", [], [])
+    assert "aggregate of 1 store" in facts["not_read"]
+    unknown = {why for one in document["applications"][0]["runbooks"] for why in one["not_known"]}
+    assert not unknown, "the agent shows the suppression"
+    assert code == 1
+
+
+def test_discover_declares_what_was_read(shown: Stack, tmp_path: Path) -> None:
+    """The file of the running release loads, and its window is the program's."""
+    lab = shown.lab
+    ports = [word for number in (1, 2) for word in ("--jolokia-port", str(lab.ports.metrics(number)))]
+    where = ("--bootstrap", lab.bootstrap, "--cluster", "found", "--out", str(tmp_path / "applications"))
+    _, document = answered(shown, "discover", *where, *ports, "--approver", "ada")
+    [found] = [one for one in document["applications"] if one["application_id"] == "orders"]
+    assert (found["outcome"], found["problems"]) == ("written", [])
+    assert "processing_guarantee" in found["fields"]["observed"]
+    [file] = found["declarations"]
+    declared = read_topology_declaration(Path(file))
+    assert str(declared.library) == FROM_RELEASE
+    window = declared.stores["orders-windowed-store"].window
+    assert window is not None
+    assert (window.kind, window.size_ms, window.grace_ms) == ("tumbling", 10_000, 120_000)
+
+
+def answered(stack: Stack, *words: str) -> tuple[int, dict[str, Any]]:
+    """Exit code and document of a command."""
+    command = [str(stack.lab.command), *words, "--format", "json"]
+    done = subprocess.run(command, env=stack.environment(), capture_output=True, text=True, timeout=120, check=False)
+    document: dict[str, Any] = json.loads(done.stdout)
+    return done.returncode, document

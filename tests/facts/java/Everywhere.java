@@ -1,0 +1,78 @@
+import java.time.Duration;
+import kstreams.runbooks.facts.TopologyFacts;
+import org.apache.kafka.common.serialization.Serdes;
+import org.apache.kafka.streams.StreamsBuilder;
+import org.apache.kafka.streams.Topology;
+import org.apache.kafka.streams.kstream.Consumed;
+import org.apache.kafka.streams.kstream.KGroupedStream;
+import org.apache.kafka.streams.kstream.KStream;
+import org.apache.kafka.streams.kstream.Materialized;
+import org.apache.kafka.streams.kstream.StreamJoined;
+import org.apache.kafka.streams.kstream.Suppressed;
+import org.apache.kafka.streams.state.Stores;
+import topologies.Windows;
+
+/** Programs whose code is the same on every release from 2.4 to 4.3. */
+public final class Everywhere {
+    private static final Duration MINUTE = Duration.ofMinutes(1);
+
+    private Everywhere() {}
+
+    /** Prints the facts of the stores, as an application's own code does. */
+    public static void main(String[] arguments) {
+        System.out.print(TopologyFacts.yaml(stores(), null));
+    }
+
+    /** A store of each kind of builder, with what a program may give it. */
+    public static Topology stores() {
+        StreamsBuilder builder = new StreamsBuilder();
+        builder.addStateStore(Stores.keyValueStoreBuilder(
+                Stores.inMemoryKeyValueStore("plain"), Serdes.String(), Serdes.Long()));
+        builder.addStateStore(Stores.timestampedKeyValueStoreBuilder(
+                Stores.persistentTimestampedKeyValueStore("timestamped"), Serdes.String(), Serdes.Long()));
+        builder.addStateStore(Stores.windowStoreBuilder(
+                Stores.persistentWindowStore("plain-window", MINUTE, MINUTE, false), Serdes.String(), Serdes.Long()));
+        builder.addStateStore(Stores.timestampedWindowStoreBuilder(
+                Stores.persistentTimestampedWindowStore("timestamped-window", MINUTE, MINUTE, false),
+                Serdes.String(),
+                Serdes.Long()));
+        builder.addStateStore(Stores.sessionStoreBuilder(
+                Stores.inMemorySessionStore("sessions", MINUTE), Serdes.String(), Serdes.Long()));
+        builder.globalTable("countries", Materialized.as("countries-store"));
+        builder.table("customers", Materialized.as("customers-store"));
+        return builder.build();
+    }
+
+    /** Joins of streams: inner, left and outer. */
+    public static Topology joins() {
+        StreamsBuilder builder = new StreamsBuilder();
+        KStream<String, String> views = builder.stream("views");
+        KStream<String, String> purchases = builder.stream("purchases");
+        views.join(purchases, (one, other) -> one, Windows.within(MINUTE, MINUTE), named("inner"));
+        views.leftJoin(purchases, (one, other) -> one, Windows.within(MINUTE, MINUTE), named("left"));
+        views.outerJoin(purchases, (one, other) -> one, Windows.within(MINUTE, MINUTE), named("outer"));
+        return builder.build();
+    }
+
+    /** Suppressions with and without a limit in bytes, behind windows. */
+    public static Topology suppressions() {
+        StreamsBuilder builder = new StreamsBuilder();
+        KGroupedStream<String, String> visits =
+                builder.stream("visits", Consumed.with(Serdes.String(), Serdes.String())).groupByKey();
+        suppress(visits, "in-bytes", Suppressed.BufferConfig.maxBytes(4096).shutDownWhenFull());
+        suppress(visits, "in-records", Suppressed.BufferConfig.maxRecords(10).shutDownWhenFull());
+        suppress(visits, "unbounded", Suppressed.BufferConfig.unbounded());
+        return builder.build();
+    }
+
+    private static StreamJoined<String, String, String> named(String name) {
+        return StreamJoined.<String, String, String>as(name).withName(name);
+    }
+
+    private static void suppress(
+            KGroupedStream<String, String> visits, String name, Suppressed.StrictBufferConfig limit) {
+        visits.windowedBy(Windows.tumbling(MINUTE, MINUTE))
+                .count(Materialized.as(name + "-counts"))
+                .suppress(Suppressed.untilWindowCloses(limit).withName(name));
+    }
+}

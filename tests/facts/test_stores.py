@@ -1,0 +1,76 @@
+"""Facts that a program has on every release: the same code on the oldest, on one between, and on the newest."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lab.topology_facts import compiled, facts_of, reasons
+
+RELEASES = [
+    "2.4.1",
+    "3.4.1",
+    "4.3.1",
+    *(pytest.param(one, marks=pytest.mark.long) for one in ("2.7.0", "2.8.2", "3.9.1")),
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the compiled programs are."""
+    return tmp_path_factory.mktemp("everywhere")
+
+
+@pytest.fixture(scope="module", params=RELEASES)
+def programs(request: pytest.FixtureRequest, folder: Path) -> str:
+    """The class path of Everywhere.java, compiled with a release."""
+    return compiled(request.param, folder / request.param, "Everywhere.java")
+
+
+def _field(subjects: dict[str, Any], field: str) -> dict[str, Any]:
+    return {name: entry.get(field, "not read") for name, entry in subjects.items()}
+
+
+def test_each_store_is_timestamped_or_not(programs: str) -> None:
+    """By the builder that the program chose, which a session store has none of; one store is global."""
+    stores = facts_of(programs, "Everywhere::stores")["stores"]
+    assert _field(stores, "timestamped") == {
+        "countries-store": True,
+        "customers-store": True,
+        "plain": False,
+        "plain-window": False,
+        "sessions": False,
+        "timestamped": True,
+        "timestamped-window": True,
+    }
+    assert [name for name, is_global in _field(stores, "global").items() if is_global] == ["countries-store"]
+    assert stores["sessions"]["supplier"].endswith(".InMemorySessionBytesStoreSupplier")
+    assert (stores["plain-window"]["retention_ms"], stores["sessions"]["retention_ms"]) == (60_000, 60_000)
+
+
+def test_a_join_of_streams_is_inner_left_or_outer(programs: str) -> None:
+    """Both of its operators have the kind of the join, and whether their own side keeps records without a match."""
+    facts = facts_of(programs, "Everywhere::joins")
+    kinds = {name: kind for name, kind in _field(facts["operators"], "join").items() if kind != "not read"}
+    assert kinds == {
+        "inner-this-join": "inner",
+        "inner-other-join": "inner",
+        "left-this-join": "left",
+        "left-outer-other-join": "left",
+        "outer-outer-this-join": "outer",
+        "outer-outer-other-join": "outer",
+    }
+    unmatched = _field(facts["operators"], "unmatched_records")
+    assert (unmatched["left-this-join"], unmatched["left-outer-other-join"]) == (True, False)
+
+
+def test_the_memory_of_a_suppression_is_its_limit_in_bytes(programs: str) -> None:
+    """Without one the program does not bound it: the reason names the limit in records, if there is one."""
+    facts = facts_of(programs, "Everywhere::suppressions")
+    assert _field(facts["suppressions"], "memory_bytes") == {
+        "in-bytes": 4096,
+        "in-records": "not read",
+        "unbounded": "not read",
+    }
+    why = {fact[1]: reason for fact, reason in reasons(facts).items() if fact[-1] == "memory_bytes"}
+    assert "no limit in bytes and one of 10 records" in why["in-records"]
+    assert "no limit in bytes and none in records" in why["unbounded"]

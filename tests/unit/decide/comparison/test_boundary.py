@@ -1,0 +1,69 @@
+"""Joined topics with different partition counts, as far as descriptions show what is joined."""
+
+from kstreams_runbooks.decide.comparison.boundary import sources
+from kstreams_runbooks.decide.comparison.compared import Compared, Side
+from kstreams_runbooks.decide.topology.text import parse_topology
+from kstreams_runbooks.model.topology.change import Fact
+from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredTopic
+
+_CUSTOMERS = """
+    Source: customers (topics: [customers])
+      --> customers-table
+    Processor: customers-table (stores: [customers-store])
+      --> none
+      <-- customers
+    Processor: with-customer (stores: [customers-store])
+      --> none
+      <-- {}
+"""
+# Orders are joined with returns under a new key, and the returns with customers.
+_THROUGH_ANOTHER = f"""Topologies:
+   Sub-topology: 0
+    Source: orders (topics: [orders])
+      --> order-or-return, key
+    Source: returns (topics: [returns-repartition])
+      --> return-table, with-customer
+    Processor: return-table (stores: [returns-store])
+      --> none
+      <-- returns
+    Processor: order-or-return (stores: [returns-store])
+      --> none
+      <-- orders
+    Processor: key (stores: [])
+      --> returns-sink
+      <-- orders
+    Sink: returns-sink (topic: returns-repartition)
+      <-- key
+{_CUSTOMERS.format("returns")}"""
+# Orders are joined with customers.
+_DIRECTLY = f"""Topologies:
+   Sub-topology: 0
+    Source: orders (topics: [orders])
+      --> with-customer
+{_CUSTOMERS.format("orders")}"""
+
+
+def _uneven(before: str, after: str, customers: int) -> dict[str, Fact]:
+    counts = {"orders": DeclaredTopic(partitions=2), "customers": DeclaredTopic(partitions=customers)}
+    old, new = (Side(parse_topology(text), Declaration(topics=counts)) for text in (before, after))
+    return {one.name: one.facts["uneven"] for one in sources(Compared(old, new))}
+
+
+def test_topics_that_were_joined_through_a_third_are_joined_anew() -> None:
+    """The library checks each join alone: the repartition topic between them took the number of either."""
+    assert _uneven(_THROUGH_ANOTHER, _DIRECTLY, customers=4) == {"orders": None, "customers": None}
+
+
+def test_equal_partitions_leave_no_question() -> None:
+    assert _uneven(_THROUGH_ANOTHER, _DIRECTLY, customers=2) == {"orders": False, "customers": False}
+
+
+def test_a_join_that_stays_is_no_question() -> None:
+    """It works with different numbers: operators that share a store need not be a join."""
+    assert _uneven(_DIRECTLY, _DIRECTLY, customers=4) == {"orders": False, "customers": False}
+
+
+def test_a_new_join_next_to_one_through_a_third_topic_asks() -> None:
+    """Orders and customers are joined with the same topic; that may make them partners of each other."""
+    before = _THROUGH_ANOTHER.replace("stores: [customers-store]", "stores: []")
+    assert _uneven(before, _THROUGH_ANOTHER, customers=4) == {"orders": None, "customers": None}
