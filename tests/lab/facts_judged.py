@@ -19,6 +19,7 @@ from lab.facts_alone import SIDES, planned, sides
 Kind = Literal["right", "not known", "not in the program", "more in the program", "wrong", "unsafe"]
 # The parts of the name of a field, and what it is about. The first that fits.
 _ABOUT = (
+    ("operators", "what an operator sets"),
     ("partitions", "partitions, which the cluster has"),
     ("auto_create_topics", "a setting of the brokers"),
     ("loss_acceptable", "what may be lost"),

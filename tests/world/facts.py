@@ -65,6 +65,8 @@ topics:
 operators:
   "count-readings":
     aggregation: {kind: "count", initializer: "a", aggregator: "b"}
+  out: {dynamic: false, partitioner: null, topic: "reading-counts", topic_extractor: null}
+  "readings-source": {offset_reset: "latest", pattern: null, timestamp_extractor: "com.acme.EventTime"}
 not_read:
   - {fact: ["topics", "readings", "value_serde.schema_version"], reason: "class com.acme.Reading does not show the version of the schema that it writes; declare it"}
   - {fact: ["topics", "reading-counts", "key_serde"], reason: "the format is a lambda of App (lambda), which has another name in each run; declare the serde"}

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
 
@@ -168,6 +168,16 @@ class TopicEntry(FleetModel):
     )
 
 
+class OperatorEntry(FleetModel):
+    """One operator, by the name that the description has."""
+
+    offset_reset: Literal["earliest", "latest", "none", "by_duration", "default"] | None = Field(
+        default=None, description="of a source; default: the setting"
+    )
+    partitioner: Words | None = Field(default=None, description="class of a sink; default: that of the library")
+    join: model.Join | None = Field(default=None, description="of a join without a store: inner, left or outer")
+
+
 class MemoryEntry(FleetModel):
     """Memory into which suppress buffers have to fit."""
 
@@ -185,6 +195,7 @@ class TopologyDeclaration(FleetModel):
     stores: dict[Words, StoreEntry] = Field(default_factory=dict, description="by name of the store")
     suppressions: dict[Words, SuppressionEntry] = Field(default_factory=dict, description="by name of the operator")
     topics: dict[Words, TopicEntry] = Field(default_factory=dict, description="by name of the topic, or the pattern")
+    operators: dict[Words, OperatorEntry] = Field(default_factory=dict, description="by name of the operator")
     default_key_serde: SerdeEntry | None = Field(default=None, description="of stores and topics that give none")
     default_value_serde: SerdeEntry | None = Field(default=None, description="of stores and topics that give none")
     memory: MemoryEntry | None = Field(default=None, description="of an instance, for suppress buffers")
@@ -205,6 +216,7 @@ class TopologyDeclaration(FleetModel):
             stores={name: self._store(entry) for name, entry in self.stores.items()},
             suppressions={name: _suppression(entry) for name, entry in self.suppressions.items()},
             topics={name: self._topic(entry) for name, entry in self.topics.items()},
+            operators={name: model.DeclaredOperator(**one.model_dump()) for name, one in self.operators.items()},
             config=self.config,
             library=None if self.library is None else Release.parse(self.library),
             auto_create_topics=self.auto_create_topics,

@@ -84,18 +84,31 @@ class _Topic(_Part):
 
 
 class _Operator(_Part):
-    """A source, as far as it is compared: a topic has one."""
+    """What is compared of an operator; the extractor of timestamps belongs to the topics of a source."""
 
     topics: tuple[str, ...] = ()
     pattern: str | None = None
     timestamp_extractor: str | None = None
+    offset_reset: str | None = None
+    partitioner: str | None = None
+    join: model.Join | None = None
+    foreign_key: bool = False
 
     def extractors(self) -> dict[str, str]:
         """The class that gives the records of each topic their times."""
         if "timestamp_extractor" not in self.model_fields_set:
             return {}
         read = (*self.topics, *([] if self.pattern is None else [self.pattern]))
-        return dict.fromkeys(read, self.timestamp_extractor or model.DEFAULT_EXTRACTOR)
+        return dict.fromkeys(read, self.timestamp_extractor or model.DEFAULT)
+
+    def read(self) -> model.DeclaredOperator:
+        """Null is a fact. The join of a foreign-key join is that of its stores."""
+        given = {
+            name: model.DEFAULT if getattr(self, name) is None else getattr(self, name)
+            for name in ("offset_reset", "partitioner")
+            if name in self.model_fields_set
+        }
+        return model.DeclaredOperator(**given, join=None if self.foreign_key else self.join)
 
 
 class _NotRead(_Part):
@@ -162,6 +175,7 @@ def _read(document: _Document) -> model.TopologyFacts:
                 name: _suppression(one) for name, one in document.suppressions.items() if limits <= one.model_fields_set
             },
             topics={name: _topic(one, extractors.get(name)) for name, one in document.topics.items()},
+            operators={name: one.read() for name, one in document.operators.items()},
             config=document.config,
             library=None if library is None else Release.parse(library),
             not_read=not_read,

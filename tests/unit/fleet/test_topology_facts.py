@@ -6,7 +6,7 @@ from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet.topology_facts import read_facts
 from kstreams_runbooks.model.releases.release import Release
-from kstreams_runbooks.model.topology.declaration import Serde, TopologyFacts, Window
+from kstreams_runbooks.model.topology.declaration import DEFAULT, DeclaredOperator, Serde, TopologyFacts, Window
 from world.facts import COUNTED
 
 
@@ -49,6 +49,16 @@ def test_a_class_of_the_program_is_not_a_proof_of_its_format() -> None:
     topics = _facts().read.topics
     assert topics["readings"].value_serde == Serde("com.acme.Reading", is_class=True)
     assert topics["reading-counts"].value_serde == Serde("long")
+
+
+def test_null_is_a_value_of_an_operator() -> None:
+    """The program leaves the choice to the library; a fact that is absent is unknown."""
+    joins = '  "looked-up": {join: "left"}\n  "by-foreign-key": {join: "left", foreign_key: true}\nnot_read:\n'
+    operators = _facts(("not_read:\n", joins)).read.operators
+    assert operators["out"] == DeclaredOperator(partitioner=DEFAULT)
+    assert operators["readings-source"] == DeclaredOperator("latest")
+    assert operators["looked-up"].join == "left"
+    assert operators["by-foreign-key"].join is None
 
 
 def test_what_was_not_read_is_unknown_with_its_reason() -> None:

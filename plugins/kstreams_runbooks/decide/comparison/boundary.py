@@ -5,6 +5,7 @@ from functools import partial
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, source_tables, target_of
 from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, topic_facts
+from kstreams_runbooks.decide.comparison.operators import partitioners
 from kstreams_runbooks.decide.comparison.setting_facts import timed_by
 from kstreams_runbooks.decide.comparison.settings import REUSE, optimized
 from kstreams_runbooks.decide.comparison.state.feeding import merged_unevenly
@@ -110,6 +111,8 @@ def sinks(compared: Compared) -> Iterator[Subject]:
 def _sink(compared: Compared, one: str, other: str, *, added: bool = False) -> Subject:
     """The fate of the records written to a topic."""
     declared, asked = _declared(compared, one, other)
+    changes, missing, by = partitioners(compared, one, other)
+    declared["partitioner_changed"], asked["partitioner_changed"] = changes, missing
     if added:
         declared = dict.fromkeys(declared, False)
     facts: dict[str, Fact] = {
@@ -119,7 +122,7 @@ def _sink(compared: Compared, one: str, other: str, *, added: bool = False) -> S
         "extracted": other not in compared.after.writers,
         **declared,
     }
-    return Subject("sink", other, facts, _said(compared, one, other), asked)
+    return Subject("sink", other, facts, {**_said(compared, one, other), **by}, asked)
 
 
 def _declared(compared: Compared, old: str, new: str) -> DeclaredFacts:

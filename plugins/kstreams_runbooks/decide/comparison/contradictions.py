@@ -48,6 +48,7 @@ def _problems(topology: Topology, declared: Declaration) -> Iterator[str]:
         ("stores", declared.stores.keys(), topology.stores),
         ("suppressions", declared.suppressions.keys(), nodes.keys()),
         ("topics", declared.topics.keys(), topics),
+        ("operators", declared.operators.keys(), nodes.keys()),
     ):
         for name in sorted(set(names) - set(there)):
             yield (
@@ -114,4 +115,4 @@ def _store_problems(name: str, store: DeclaredStore) -> Iterator[str]:
 
 
 def _what(section: str) -> str:
-    return {"stores": "store", "suppressions": "operator", "topics": "topic"}[section]
+    return {"stores": "store", "suppressions": "operator", "topics": "topic", "operators": "operator"}[section]

@@ -35,7 +35,7 @@ def with_facts(version: RunningRelease, found: _Found) -> tuple[RunningRelease, 
     groups: list[list[tuple[str, Declaration]]] = []
     for name, one in shown.items():
         if isinstance(one, FactsReading):
-            _add(groups, name, _with_guarantee(of_a_release(one.read)))
+            _add(groups, name, of_a_release(one.read))
     first, *more = (_version(version, group) for group in groups)
     silent = [name for name in version.instances if name not in shown]
     return (replace(first, instances=_ordered(version, (*first.instances, *silent))), *more)
@@ -53,17 +53,15 @@ def differences(one: Declaration, other: Declaration) -> Iterator[str]:
 
 
 def of_a_release(read: Declaration) -> Declaration:
-    """The facts without the settings that each instance has for itself."""
+    """The facts without the settings that each instance has for itself.
+
+    A guarantee that the program does not set is the default: what was read wins over the fleet entry.
+    """
     if read.config is None:
         return read
-    return replace(read, config={name: one for name, one in read.config.items() if not is_of_an_instance(name)})
-
-
-def _with_guarantee(read: Declaration) -> Declaration:
-    """The facts with the default of a guarantee that the program does not set: what runs wins over the fleet entry."""
-    if read.config is None or f"config.{_GUARANTEE}" in read.not_read:
-        return read
-    return replace(read, config={_GUARANTEE: _AT_LEAST_ONCE, **read.config})
+    default = {} if f"config.{_GUARANTEE}" in read.not_read else {_GUARANTEE: _AT_LEAST_ONCE}
+    own = {name: value for name, value in read.config.items() if not is_of_an_instance(name)}
+    return replace(read, config={**default, **own})
 
 
 def is_of_an_instance(name: str) -> bool:

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from kstreams_runbooks.model.topology.declaration import (
     Contradiction,
     Declaration,
+    DeclaredOperator,
     DeclaredStore,
     DeclaredSuppression,
     DeclaredTopic,
@@ -15,7 +16,7 @@ from kstreams_runbooks.model.topology.declaration import (
     Window,
 )
 
-_T = TypeVar("_T", DeclaredStore, DeclaredSuppression, DeclaredTopic)
+_T = TypeVar("_T", DeclaredStore, DeclaredSuppression, DeclaredTopic, DeclaredOperator)
 _Found = tuple[_T, list[Contradiction]]
 _BEGINS = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*(?:---[ \t]*\n)?facts[ \t]*:")
 _NOT_SET = "not set"
@@ -40,6 +41,7 @@ def merged(read: Declaration, declared: Declaration | None) -> Declaration:
     stores, of_stores = _each("stores", read.stores, declared.stores, _store)
     suppressions, of_suppressions = _each("suppressions", read.suppressions, declared.suppressions, _suppression)
     topics, of_topics = _each("topics", read.topics, declared.topics, _topic)
+    operators, of_operators = _each("operators", read.operators, declared.operators, _operator)
     config, of_config = _config(read, declared.config)
     library, of_library = _one("library", declared.library, read.library)
     return replace(
@@ -47,10 +49,11 @@ def merged(read: Declaration, declared: Declaration | None) -> Declaration:
         stores=stores,
         suppressions=suppressions,
         topics=topics,
+        operators=operators,
         config=config,
         library=library,
         not_read=read.not_read,
-        contradictions=(*of_library, *of_config, *of_stores, *of_suppressions, *of_topics),
+        contradictions=(*of_library, *of_config, *of_stores, *of_suppressions, *of_topics, *of_operators),
     )
 
 
@@ -109,6 +112,10 @@ def _topic(where: str, read: DeclaredTopic, declared: DeclaredTopic) -> _Found[D
         where, read, declared, ("partitions", "joined_with", "key_serde", "value_serde", "timestamp_extractor")
     )
     return replace(topic, key_of=read.key_of), found
+
+
+def _operator(where: str, read: DeclaredOperator, declared: DeclaredOperator) -> _Found[DeclaredOperator]:
+    return _fields(where, read, declared, tuple(field.name for field in fields(DeclaredOperator)))
 
 
 def _fields(where: str, read: _T, declared: _T, names: tuple[str, ...]) -> _Found[_T]:

@@ -18,6 +18,8 @@ WhenFull = Literal["shut_down", "emit_early"]
 Join = Literal["inner", "left", "outer"]
 # What an operator does with the records of its store, as far as code shows it; none: it keeps them as they come.
 Aggregation = Literal["count", "reduce", "aggregate", "none"]
+# Of an operator: the program sets none.
+DEFAULT = "default"
 # What no description shows and a declaration may state to be as it was: of every store, the key of topics too.
 Unchanged = Literal["key", "key_serde", "value_serde", "aggregate", "join", "logging"]
 
@@ -123,10 +125,6 @@ class DeclaredSuppression:
         return self.when_full == "shut_down" or (self.when_full is None and self.mode == "until_window_closes")
 
 
-# A source without a class of its own has that of default.timestamp.extractor.
-DEFAULT_EXTRACTOR = "default"
-
-
 @dataclass(frozen=True, slots=True)
 class DeclaredTopic:
     """One topic that is read or written: its partitions and, in words, how its records are keyed.
@@ -143,6 +141,19 @@ class DeclaredTopic:
     readers: tuple[str, ...] = ()
     key_of: frozenset[str] | None = None
     timestamp_extractor: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredOperator:
+    """One operator. DEFAULT is a value: the program leaves the choice to the library or to the settings.
+
+    `offset_reset` is that of a source, `partitioner` that of a sink, `join` that of an operator which keeps no result:
+    inner, left or outer.
+    """
+
+    offset_reset: str | None = None
+    partitioner: str | None = None
+    join: Join | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +187,7 @@ class Declaration:
     stores: Mapping[str, DeclaredStore] = field(default_factory=dict)
     suppressions: Mapping[str, DeclaredSuppression] = field(default_factory=dict)
     topics: Mapping[str, DeclaredTopic] = field(default_factory=dict)
+    operators: Mapping[str, DeclaredOperator] = field(default_factory=dict)
     config: Mapping[str, str] | None = None
     library: Release | None = None
     auto_create_topics: bool | None = None

@@ -90,7 +90,7 @@ def test_every_kind_of_difference_has_its_values() -> None:
 
 
 def test_settings_of_an_instance_are_not_those_of_the_release() -> None:
-    """An identity, a directory, and what a runbook sets on the way between two libraries."""
+    """An identity, a directory, and what a runbook sets on the way; a guarantee that is not set is the default."""
     config = {
         "application.id": "orders",
         "state.dir": "/data/1",
@@ -99,7 +99,11 @@ def test_settings_of_an_instance_are_not_those_of_the_release() -> None:
         "num.stream.threads": "2",
     }
     found = of_a_release(read(config=config))
-    assert found.config == {"application.id": "orders", "num.stream.threads": "2"}
+    assert found.config == {
+        "application.id": "orders",
+        "num.stream.threads": "2",
+        "processing.guarantee": "at_least_once",
+    }
     assert found.not_read == {}, "a setting that was not read is unknown; these are not compared"
     assert of_a_release(read()) == read()
 

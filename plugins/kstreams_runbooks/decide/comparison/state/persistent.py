@@ -6,6 +6,7 @@ from dataclasses import replace
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.counterparts import Counterparts
 from kstreams_runbooks.decide.comparison.facts import of_serdes, store_facts, topic_facts, until
+from kstreams_runbooks.decide.comparison.operators import partitioners
 from kstreams_runbooks.decide.comparison.state.crossing import crossed_sides, moved_suppressions
 from kstreams_runbooks.decide.comparison.state.feeding import exchanged_tables
 from kstreams_runbooks.decide.comparison.state.kinds import carries, hidden_facts, hidden_words
@@ -86,8 +87,13 @@ def internal_topics(compared: Compared) -> Iterator[Subject]:
         facts["fed_by_other"] = topic.name in compared.fed_by_other and _keeps_its_name(topic)
         carried = carries(before, topic.said["before"]), carries(after, topic.name)
         facts["loss_acceptable"] = _loss_acceptable(after, topic.name)
+        facts["partitioner_changed"], asked["partitioner_changed"], by = partitioners(
+            compared, topic.said["before"], topic.name
+        )
+        if topic.facts["stays"] is not True:
+            facts["partitioner_changed"] = False
         facts["carried_changed"] = topic.facts["stays"] is True and len(set(carried)) > 1
-        said = {**topic.said, **topic_words(was, now), "shifted_by": shifts.before(topic)}
+        said = {**topic.said, **by, **topic_words(was, now), "shifted_by": shifts.before(topic)}
         said |= dict(zip(("carried_before", "carried_after"), carried, strict=True))
         yield replace(topic, facts={**topic.facts, **facts}, said=said, asked={**asked, **topic.asked})
 
