@@ -104,6 +104,14 @@ def test_processors_of_ones_own(programs: str) -> None:
     assert set(reasons(facts)) >= {("operators", "counted", "punctuators"), ("stores", "seen", "aggregate")}
 
 
+def test_a_key_is_followed_through_a_processor_that_cannot_change_it(programs: str) -> None:
+    """Another processor may give a new one: its key is not read."""
+    facts = _facts(programs, "keys")
+    assert facts["topics"]["kept"]["key_of"] == ["orders"]
+    assert "key_of" not in facts["topics"]["passed"]
+    assert reasons(facts)["topics", "passed", "key_of"].startswith("operator passing may give each record another key")
+
+
 def test_settings_without_secrets(programs: str, tmp_path: Path) -> None:
     """The library parses them; a password, a setting that it does not know and a wrong value are not shown."""
     file = tmp_path / "app.properties"

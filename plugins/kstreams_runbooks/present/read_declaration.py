@@ -9,6 +9,7 @@ import yaml
 
 from kstreams_runbooks.model.topology.declaration import (
     Declaration,
+    DeclaredOperator,
     DeclaredStore,
     DeclaredSuppression,
     DeclaredTopic,
@@ -24,6 +25,7 @@ _STORE = ("kind", "window", "retention_ms", "key_serde", "value_serde", "source_
 _SUPPRESSION = ("mode", "time_limit_ms", "max_records", "max_bytes", "when_full", "value_serde", "logging")
 # The partitions of a topic are those of the cluster.
 _TOPIC = ("key_serde", "value_serde", "joined_with")
+_OPERATOR = ("offset_reset", "timestamp_extractor", "partitioner", "join")
 _KEY = "key"
 
 
@@ -41,19 +43,24 @@ def _lines(application: str, release: str, read: Declaration) -> Iterator[str]:
     yield from _section("stores", read.stores, _STORE, read)
     yield from _section("suppressions", read.suppressions, _SUPPRESSION, read)
     yield from _section("topics", read.topics, _TOPIC, read)
+    yield from _section("operators", read.operators, _OPERATOR, read)
 
 
 def _section(
     section: str,
-    entries: Mapping[str, DeclaredStore] | Mapping[str, DeclaredSuppression] | Mapping[str, DeclaredTopic],
+    entries: Mapping[str, DeclaredStore]
+    | Mapping[str, DeclaredSuppression]
+    | Mapping[str, DeclaredTopic]
+    | Mapping[str, DeclaredOperator],
     names: tuple[str, ...],
     read: Declaration,
 ) -> Iterator[str]:
-    if entries:
+    shown = {name: list(_fields(f"{section}.{name}", entry, names, read)) for name, entry in sorted(entries.items())}
+    if any(shown.values()):
         yield f"{section}:"
-    for name, entry in sorted(entries.items()):
-        lines = list(_fields(f"{section}.{name}", entry, names, read))
-        yield f"  {key_of(name)}:{'' if lines else ' {}'}"
+    for name, lines in shown.items():
+        if lines:
+            yield f"  {key_of(name)}:"
         yield from (f"    {line}" for line in lines)
 
 

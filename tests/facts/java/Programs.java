@@ -25,6 +25,7 @@ import org.apache.kafka.streams.kstream.JoinWindows;
 import org.apache.kafka.streams.kstream.KGroupedStream;
 import org.apache.kafka.streams.kstream.KStream;
 import org.apache.kafka.streams.kstream.Materialized;
+import org.apache.kafka.streams.kstream.Named;
 import org.apache.kafka.streams.kstream.Produced;
 import org.apache.kafka.streams.kstream.Repartitioned;
 import org.apache.kafka.streams.kstream.SessionWindows;
@@ -34,6 +35,8 @@ import org.apache.kafka.streams.kstream.Suppressed;
 import org.apache.kafka.streams.kstream.TimeWindows;
 import org.apache.kafka.streams.kstream.UnlimitedWindows;
 import org.apache.kafka.streams.processor.StreamPartitioner;
+import org.apache.kafka.streams.processor.api.FixedKeyProcessor;
+import org.apache.kafka.streams.processor.api.FixedKeyRecord;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorSupplier;
 import org.apache.kafka.streams.processor.api.Record;
@@ -106,6 +109,15 @@ public final class Programs {
                         "seen", "counted");
     }
 
+    /** A processor that gets a key which it cannot change, and one that may give another. */
+    static Topology keys() {
+        StreamsBuilder builder = new StreamsBuilder();
+        KStream<String, String> orders = builder.stream("orders", Consumed.with(Serdes.String(), Serdes.String()));
+        orders.<String>processValues(Fixed::new, Named.as("fixed")).to("kept");
+        orders.<String, String>process(Passing::new, Named.as("passing")).to("passed");
+        return builder.build();
+    }
+
     public static Topology fails() {
         throw new IllegalStateException("no schema registry at\nhttp://127.0.0.1:1");
     }
@@ -157,6 +169,16 @@ public final class Programs {
         public Processor<String, String, Void, Void> get() {
             return new Seen();
         }
+    }
+
+    private static final class Fixed implements FixedKeyProcessor<String, String, String> {
+        @Override
+        public void process(FixedKeyRecord<String, String> record) {}
+    }
+
+    private static final class Passing implements Processor<String, String, String, String> {
+        @Override
+        public void process(Record<String, String> record) {}
     }
 
     private static final class Seen implements Processor<String, String, Void, Void> {

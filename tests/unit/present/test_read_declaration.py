@@ -6,7 +6,7 @@ import yaml
 from kstreams_runbooks.decide.topology.code_facts import merged
 from kstreams_runbooks.fleet.topology_declaration import read_topology_declaration
 from kstreams_runbooks.fleet.topology_facts import read_facts
-from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore, Serde
+from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredOperator, DeclaredStore, Serde
 from kstreams_runbooks.present.read_declaration import read_declaration
 from world.facts import COUNTED
 
@@ -34,6 +34,14 @@ def test_only_what_no_code_shows_is_asked() -> None:
         'value_serde: null   # {name: "com.acme.Reading", schema_version: 1}',
         "key: null   # the key of its records, in words",
     ]
+
+
+def test_an_entry_of_which_nothing_is_known_is_left_out() -> None:
+    """And a section that has no other."""
+    read = Declaration(operators={"a": DeclaredOperator()})
+    assert "operators" not in read_declaration("x", "4.3.1", read)
+    read = Declaration(operators={"a": DeclaredOperator(), "b": DeclaredOperator(offset_reset="latest")})
+    assert read_declaration("x", "4.3.1", read).endswith("operators:\n  b:\n    offset_reset: latest\n")
 
 
 def test_a_key_that_code_does_not_follow_is_asked() -> None:

@@ -14,7 +14,7 @@ from kstreams_runbooks.model.topology.declaration import Declaration, Described
 _UPGRADE_FROM = "upgrade.from"
 # Fields that a person declares in words of any kind, and the reader in the words of the code.
 _OF_A_TOPIC, _OF_A_STORE = ("key_serde", "value_serde"), ("key_serde", "value_serde", "aggregate")
-_OF_A_SUPPRESSION = ("value_serde",)
+_OF_A_SUPPRESSION, _OF_AN_OPERATOR = ("value_serde",), ("timestamp_extractor", "partitioner")
 # Settings on whose value rules depend, listed or not.
 _DECIDE = ("application.id", "group.protocol", "processing.guarantee", "topology.optimization")
 _Settings = tuple[tuple[str, str], ...]
@@ -81,6 +81,10 @@ def _in_words_of(one: Described, other: Described) -> Described:
             topics={
                 name: _worded(topic, file.topics.get(name), theirs.topics.get(name), _OF_A_TOPIC)
                 for name, topic in own.topics.items()
+            },
+            operators={
+                name: _worded(each, file.operators.get(name), theirs.operators.get(name), _OF_AN_OPERATOR)
+                for name, each in own.operators.items()
             },
             config=_listed(own.config, file.config, theirs.config),
         ),

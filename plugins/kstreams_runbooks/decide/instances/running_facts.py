@@ -10,7 +10,7 @@ from kstreams_runbooks.model.topology.declaration import Declaration, Serde, Win
 from kstreams_runbooks.model.topology.facts import FactsReading
 
 _Found = Mapping[str, FactsReading | Missing]
-_SECTIONS = ("stores", "suppressions", "topics")
+_OF_THE_TEXT, _OPERATORS = ("stores", "suppressions", "topics"), "operators"
 # Limits of a buffer: one without a value is not set. Every other field without a value was not read.
 _LIMITS = frozenset({"time_limit_ms", "max_records", "max_bytes", "when_full"})
 # Settings of one machine or one start, on which no topology depends; the last is a runbook's.
@@ -45,9 +45,10 @@ def differences(one: Declaration, other: Declaration) -> Iterator[str]:
     """Facts that were read of both as different values, settings aside: their place with both values."""
     if None not in {one.library, other.library} and one.library != other.library:
         yield f"library ({one.library} and {other.library})"
-    for section in _SECTIONS:
+    for section in (*_OF_THE_TEXT, _OPERATORS):
         mine, others = getattr(one, section), getattr(other, section)
-        yield from (f"{section}.{name} (shown once)" for name in sorted(mine.keys() ^ others.keys()))
+        if section in _OF_THE_TEXT:
+            yield from (f"{section}.{name} (shown once)" for name in sorted(mine.keys() ^ others.keys()))
         for name in sorted(mine.keys() & others.keys()):
             yield from _of_fields(f"{section}.{name}", mine[name], others[name])
 
@@ -104,6 +105,11 @@ def _common(one: Declaration, other: Declaration) -> Declaration:
         stores={name: _agreed(store, other.stores[name]) for name, store in one.stores.items()},
         suppressions={name: _agreed(each, other.suppressions[name]) for name, each in one.suppressions.items()},
         topics={name: _agreed(topic, other.topics[name]) for name, topic in one.topics.items()},
+        operators={
+            name: _agreed(each, other.operators[name])
+            for name, each in one.operators.items()
+            if name in other.operators
+        },
         library=one.library if one.library == other.library else None,
         not_read={**other.not_read, **one.not_read},
     )

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from kstreams_runbooks.decide.change.comparable import comparable, set_by_runbooks, with_settings
 from kstreams_runbooks.model.readings.readings import Missing
-from kstreams_runbooks.model.topology.declaration import DeclaredStore, Described, Serde
+from kstreams_runbooks.model.topology.declaration import DeclaredOperator, DeclaredStore, Described, Serde
 from world.samples import NEW, OLD, instance
 from world.sides import COUNTS, declaration, described
 
@@ -97,3 +97,14 @@ def test_settings_that_two_files_leave_out_are_not_compared() -> None:
     assert config_of(listed) == {name: value for name, value in more.items() if name != "commit.interval.ms"}
     (every,), _ = comparable((read(OLD, more),), other)
     assert config_of(every) == more
+
+
+def test_classes_of_operators_are_words_of_the_code_too() -> None:
+    """An offset reset has the same words in both."""
+    shown = DeclaredOperator(timestamp_extractor="com.acme.EventTime", offset_reset="earliest")
+    declares = DeclaredOperator(timestamp_extractor="event time", offset_reset="latest")
+    one = read(OLD, None)
+    assert one.declared is not None
+    one = replace(one, declared=replace(one.declared, operators={"in": shown, "out": shown}))
+    (found,), _ = comparable((one,), described(COUNTS, NEW, declaration(config=None, operators={"in": declares})))
+    assert found.declaration.operators == {"in": DeclaredOperator(offset_reset="earliest"), "out": shown}

@@ -9,6 +9,7 @@ from kstreams_runbooks.model.readings.readings import Missing, Taken
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.topology.declaration import (
     Declaration,
+    DeclaredOperator,
     DeclaredStore,
     DeclaredSuppression,
     DeclaredTopic,
@@ -87,6 +88,16 @@ def test_every_kind_of_difference_has_its_values() -> None:
         "topics.out (shown once)",
         "topics.in.joined_with (none and a, b)",
     ]
+
+
+def test_operators_are_compared_as_far_as_both_show_them() -> None:
+    """One that an instance does not show is not read."""
+    one = read(operators={"in": DeclaredOperator(offset_reset="earliest"), "out": DeclaredOperator(partitioner="a")})
+    other = read(operators={"in": DeclaredOperator(offset_reset="latest")})
+    assert list(differences(one, other)) == ["operators.in.offset_reset (earliest and latest)"]
+    [found] = with_facts(VERSION, shown(orders_1=one, orders_2=replace(other, operators={})))
+    assert found.read is not None
+    assert found.read.operators == {}
 
 
 def test_settings_of_an_instance_are_not_those_of_the_release() -> None:

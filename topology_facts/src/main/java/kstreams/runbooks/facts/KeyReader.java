@@ -23,9 +23,9 @@ final class KeyReader {
             "suppress.KTableSuppressProcessorSupplier"));
     private static final Set<String> WINDOWING = new HashSet<>(Arrays.asList(
             "KStreamWindowAggregate", "KStreamSlidingWindowAggregate", "KStreamSessionWindowAggregate"));
-    private static final Set<String> FIXED_KEY = new HashSet<>(Arrays.asList(
-            "streams.processor.api.FixedKeyProcessorSupplier", "streams.kstream.ValueTransformerSupplier",
-            "streams.kstream.ValueTransformerWithKeySupplier"));
+    private static final String FIXED_KEY = "streams.processor.api.FixedKeyProcessorSupplier";
+    private static final Set<String> ANY_KEY = new HashSet<>(Arrays.asList(
+            "streams.processor.api.ProcessorSupplier", "streams.processor.ProcessorSupplier"));
 
     /** A node on the way back, and whether a windowed aggregation follows it. */
     private static final class Step {
@@ -113,21 +113,21 @@ final class KeyReader {
         }
     }
 
-    /** Whether the code of the program gets a key that it cannot change. */
+    /** Whether the code of the program gets a key that it cannot change; a class of both kinds may be used as either. */
     private boolean keeps(Program.Node node) {
-        if (node.keepsKey) {
-            return true;
-        }
+        boolean fixed = node.keepsKey;
         for (Class<?> type = node.code == null ? null : node.code.getClass();
                 type != null;
                 type = type.getSuperclass()) {
             for (Class<?> face : type.getInterfaces()) {
-                if (FIXED_KEY.contains(program.library.inside(face.getName()))) {
-                    return true;
+                String name = program.library.inside(face.getName());
+                fixed |= name.equals(FIXED_KEY);
+                if (ANY_KEY.contains(name)) {
+                    return false;
                 }
             }
         }
-        return false;
+        return fixed;
     }
 
     /** What precedes the sender of a foreign-key join: its result has the key of that table. */
