@@ -80,6 +80,9 @@ final class Truth {
                             && now.step().window != Step.Window.NONE) {
                         warnings.put(name, "its windows mix two sizes");
                     }
+                } else if (was.step().kind == Step.Kind.SUPPRESS && now.step().kind == Step.Kind.SUPPRESS
+                        && waitAlike(was.step(), now.step()) && takesItsInput(was.step(), now.step())) {
+                    need("suppress", "store " + name, "does not hold results back for all that followed it");
                 } else {
                     need("reset", "store " + name, "holds what is not its own: " + other);
                 }
