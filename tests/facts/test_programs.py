@@ -109,7 +109,7 @@ def test_a_key_is_followed_through_a_processor_that_cannot_change_it(programs: s
     facts = _facts(programs, "keys")
     assert facts["topics"]["kept"]["key_of"] == ["orders"]
     assert "key_of" not in facts["topics"]["passed"]
-    assert _reasons(facts)["topics", "passed", "key_of"].startswith("operator passing may give each record another key")
+    assert reasons(facts)["topics", "passed", "key_of"].startswith("operator passing may give each record another key")
 
 
 def test_settings_without_secrets(programs: str, tmp_path: Path) -> None:

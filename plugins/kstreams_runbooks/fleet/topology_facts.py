@@ -84,7 +84,7 @@ class _Topic(_Part):
 
 
 class _Operator(_Part):
-    """What is compared of an operator; the extractor of timestamps belongs to the topics of a source."""
+    """An operator, as far as it is compared: a topic has the timestamp extractor of its source."""
 
     topics: tuple[str, ...] = ()
     pattern: str | None = None
@@ -94,13 +94,6 @@ class _Operator(_Part):
     join: model.Join | None = None
     foreign_key: bool = False
 
-    def extractors(self) -> dict[str, str]:
-        """The class that gives the records of each topic their times."""
-        if "timestamp_extractor" not in self.model_fields_set:
-            return {}
-        read = (*self.topics, *([] if self.pattern is None else [self.pattern]))
-        return dict.fromkeys(read, self.timestamp_extractor or model.DEFAULT)
-
     def read(self) -> model.DeclaredOperator:
         """Null is a fact. The join of a foreign-key join is that of its stores."""
         given = {
@@ -109,6 +102,13 @@ class _Operator(_Part):
             if name in self.model_fields_set
         }
         return model.DeclaredOperator(**given, join=None if self.foreign_key else self.join)
+
+    def extractors(self) -> dict[str, str]:
+        """The class that gives the records of each topic their times."""
+        if "timestamp_extractor" not in self.model_fields_set:
+            return {}
+        read = (*self.topics, *([] if self.pattern is None else [self.pattern]))
+        return dict.fromkeys(read, self.timestamp_extractor or model.DEFAULT)
 
 
 class _NotRead(_Part):

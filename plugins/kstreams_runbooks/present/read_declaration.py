@@ -24,8 +24,8 @@ _HEAD = """\
 _STORE = ("kind", "window", "retention_ms", "key_serde", "value_serde", "source_table", "aggregate", "join", "logging")
 _SUPPRESSION = ("mode", "time_limit_ms", "max_records", "max_bytes", "when_full", "value_serde", "logging")
 # The partitions of a topic are those of the cluster.
-_TOPIC = ("key_serde", "value_serde", "joined_with")
-_OPERATOR = ("offset_reset", "timestamp_extractor", "partitioner", "join")
+_TOPIC = ("key_serde", "value_serde", "joined_with", "timestamp_extractor")
+_OPERATOR = ("offset_reset", "partitioner", "join")
 _KEY = "key"
 
 

@@ -13,8 +13,11 @@ from kstreams_runbooks.model.topology.declaration import Declaration, Described
 # A runbook sets and unsets it on the way between two libraries: it belongs to neither version.
 _UPGRADE_FROM = "upgrade.from"
 # Fields that a person declares in words of any kind, and the reader in the words of the code.
-_OF_A_TOPIC, _OF_A_STORE = ("key_serde", "value_serde"), ("key_serde", "value_serde", "aggregate")
-_OF_A_SUPPRESSION, _OF_AN_OPERATOR = ("value_serde",), ("timestamp_extractor", "partitioner")
+_OF_A_TOPIC, _OF_A_STORE = (
+    ("key_serde", "value_serde", "timestamp_extractor"),
+    ("key_serde", "value_serde", "aggregate"),
+)
+_OF_A_SUPPRESSION, _OF_AN_OPERATOR = ("value_serde",), ("partitioner",)
 # Settings on whose value rules depend, listed or not.
 _DECIDE = ("application.id", "group.protocol", "processing.guarantee", "topology.optimization")
 _Settings = tuple[tuple[str, str], ...]

@@ -101,8 +101,8 @@ def test_settings_that_two_files_leave_out_are_not_compared() -> None:
 
 def test_classes_of_operators_are_words_of_the_code_too() -> None:
     """An offset reset has the same words in both."""
-    shown = DeclaredOperator(timestamp_extractor="com.acme.EventTime", offset_reset="earliest")
-    declares = DeclaredOperator(timestamp_extractor="event time", offset_reset="latest")
+    shown = DeclaredOperator(partitioner="com.acme.ByRegion", offset_reset="earliest")
+    declares = DeclaredOperator(partitioner="by region", offset_reset="latest")
     one = read(OLD, None)
     assert one.declared is not None
     one = replace(one, declared=replace(one.declared, operators={"in": shown, "out": shown}))

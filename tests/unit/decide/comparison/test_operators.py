@@ -10,7 +10,7 @@ from kstreams_runbooks.model.topology.change import Subject, Undeclared
 from kstreams_runbooks.model.topology.declaration import DEFAULT, Declaration, DeclaredOperator
 from world.sides import COUNTS
 
-OWN = "org.example.EventTime"
+OWN = "org.example.ByRegion"
 
 
 def _compared(before: Declaration, after: Declaration) -> Compared:
