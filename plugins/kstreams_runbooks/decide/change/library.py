@@ -87,7 +87,7 @@ def joins_by_foreign_key(side: Side) -> YesNoUnknown:
 
 
 def _may_join(side: Side) -> bool:
-    """Whether a description leaves a join possible: each reads a global store, or a store that another operator fills."""
+    """Whether a join is possible: each reads a global store, or a store that another operator fills."""
     return bool(side.global_stores) or any(len(keepers) > 1 for keepers in side.keepers.values())
 
 
