@@ -45,7 +45,8 @@ def store_facts(
     facts["retention_changed"], asked["retention_changed"] = _compared(where, "retention_ms", *_kept_in(old, new))
     facts["segments_changed"] = segments_changed(old, new)
     asked["segments_changed"] = _segments_asked(where, old, new)
-    facts["kept_longer"] = (kept_ms(new) or 0) > (kept_ms(old) or 0)
+    # A store drops records by segments of a minute at least: it keeps nothing more for a few milliseconds.
+    facts["kept_longer"] = (kept_ms(new) or 0) - (kept_ms(old) or 0) >= MINUTE_MS
     facts["reads_old"] = _reads_old(old, new)
     facts["unversioned"] = any(
         serde is not None and serde.schema_version is None for serde in (old.value_serde, new.value_serde)
