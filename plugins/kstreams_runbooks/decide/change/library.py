@@ -20,6 +20,8 @@ _FOREIGN_KEY_JOIN = ("KTABLE-FK-JOIN", "-subscription-registration", "-SUBSCRIPT
 _TABLE_AGGREGATION = ("KTABLE-AGGREGATE-", "KTABLE-REDUCE-")
 _BROKER = "missing-broker"
 _MISSING = (_BROKER, "missing-guarantee", "missing-group-protocol")
+# Changes of a release that the two topologies answer.
+_ANOTHER_TOPOLOGY, _NULL_KEYS = "process-values", "null-keys-in-joins"
 _BUMP: tuple[ChangeRunbook, ...] = ("library_bump",)
 
 
@@ -41,6 +43,8 @@ def library_findings(compared: Compared, rules: UpgradePathRules, broker: Releas
         told = tuple(one for one in path.findings if one.id == _BROKER)
         path = upgrade_path(replace(question, broker=rules.releases[-1]), rules)
         path = replace(path, findings=(*path.findings, *(replace(one, severity="info") for one in told)))
+    answered = {_ANOTHER_TOPOLOGY, *([] if _may_join(compared.after) else [_NULL_KEYS])}
+    path = replace(path, findings=tuple(one for one in path.findings if one.id not in answered))
     if path.verdict is Outcome.INCONCLUSIVE:
         asked = Undecided(
             LIBRARY_CHANGED, "danger", str(new), (Undeclared(f"config: {path.reason}", "", "old"),), _BUMP
@@ -80,6 +84,11 @@ def _finding(one: PathFinding) -> ChangeFinding:
 def joins_by_foreign_key(side: Side) -> YesNoUnknown:
     """Whether tables are joined by foreign key: the two topics of such a join always have names of their kind."""
     return "yes" if _has(side, _FOREIGN_KEY_JOIN) else "no"
+
+
+def _may_join(side: Side) -> bool:
+    """Whether a join is possible: each reads a global store, or a store that another operator fills."""
+    return bool(side.global_stores) or any(len(keepers) > 1 for keepers in side.keepers.values())
 
 
 def aggregates_tables(side: Side) -> YesNoUnknown:

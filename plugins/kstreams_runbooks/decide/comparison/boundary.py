@@ -16,6 +16,8 @@ from kstreams_runbooks.decide.topology.partitions import joined_topics, joins
 from kstreams_runbooks.model.topology.change import Fact, Subject, Undeclared
 from kstreams_runbooks.model.topology.declaration import DeclaredTopic
 
+# The topics of a sink with an extractor, in a sentence.
+_CHOSEN = "topics chosen by code"
 # A topic that fills no store together with another.
 _ALONE: tuple[bool | None, tuple[str, ...]] = (False, ())
 
@@ -113,16 +115,25 @@ def _sink(compared: Compared, one: str, other: str, *, added: bool = False) -> S
     declared, asked = _declared(compared, one, other)
     changes, missing, by = partitioners(compared, one, other)
     declared["partitioner_changed"], asked["partitioner_changed"] = changes, missing
-    if added:
+    chosen_before, chosen = one not in compared.before.writers, other not in compared.after.writers
+    if added or (one != other and (chosen_before or chosen)):
+        # Records that go to topics chosen by code have no topic to compare.
         declared = dict.fromkeys(declared, False)
     facts: dict[str, Fact] = {
         "added": added,
         "topic_changed": one != other,
         "stateful": compared.stateful,
-        "extracted": other not in compared.after.writers,
+        "extracted": chosen,
         **declared,
     }
-    return Subject("sink", other, facts, {**_said(compared, one, other), **by}, asked)
+    said = {**_said(compared, one, other), **by, "sinks": _sinks_of(compared.after, other)}
+    if chosen_before and not added:
+        said["before"] = _CHOSEN
+    return Subject("sink", other, facts, said, asked)
+
+
+def _sinks_of(side: Side, target: str) -> str:
+    return ", ".join(sorted(node.name for node in side.nodes.values() if target_of(node) == target))
 
 
 def _declared(compared: Compared, old: str, new: str) -> DeclaredFacts:

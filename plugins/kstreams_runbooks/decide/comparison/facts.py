@@ -45,7 +45,8 @@ def store_facts(
     facts["retention_changed"], asked["retention_changed"] = _compared(where, "retention_ms", *_kept_in(old, new))
     facts["segments_changed"] = segments_changed(old, new)
     asked["segments_changed"] = _segments_asked(where, old, new)
-    facts["kept_longer"] = (kept_ms(new) or 0) > (kept_ms(old) or 0)
+    # A store drops records by segments of a minute at least: it keeps nothing more for a few milliseconds.
+    facts["kept_longer"] = (kept_ms(new) or 0) - (kept_ms(old) or 0) >= MINUTE_MS
     facts["reads_old"] = _reads_old(old, new)
     facts["unversioned"] = any(
         serde is not None and serde.schema_version is None for serde in (old.value_serde, new.value_serde)
@@ -181,7 +182,11 @@ def window_of(store: DeclaredStore | None) -> Window | None:
 
 
 def _compared(where: str, field: str, old: object, new: object) -> tuple[bool | None, tuple[Undeclared, ...]]:
-    return changed(old, new), (Undeclared(where, field, sides(old, new)),)
+    found = changed(old, new)
+    if found is None and isinstance(old, Serde) and isinstance(new, Serde):
+        # One class on both sides: the version of its schema is open on both.
+        return found, (Undeclared(where, field, sides(None, None)),)
+    return found, (Undeclared(where, field, sides(old, new)),)
 
 
 def _kept_in(old: DeclaredStore, new: DeclaredStore) -> tuple[int | None, int | None]:

@@ -39,11 +39,18 @@ def segments_changed(old: DeclaredStore, new: DeclaredStore) -> bool | None:
     return before != after
 
 
-def _segment_ms(store: DeclaredStore) -> int | None:
+def kept_in_segments_ms(store: DeclaredStore) -> int | None:
+    """What the length follows: the retention, or the history of a versioned store; None if unknown."""
     if store.kind == "versioned":
-        return None if store.history_retention_ms is None else _of_history(store.history_retention_ms)
-    kept = _default_ms(store.window) if store.retention_ms is None else store.retention_ms
-    return None if kept is None else max(kept // 2, MINUTE_MS)
+        return store.history_retention_ms
+    return _default_ms(store.window) if store.retention_ms is None else store.retention_ms
+
+
+def _segment_ms(store: DeclaredStore) -> int | None:
+    kept = kept_in_segments_ms(store)
+    if kept is None:
+        return None
+    return _of_history(kept) if store.kind == "versioned" else max(kept // 2, MINUTE_MS)
 
 
 def _default_ms(window: Window | None) -> int | None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, topics_of
 from kstreams_runbooks.decide.comparison.facts import NO_WINDOW, duration, kept_ms, window_of
+from kstreams_runbooks.decide.comparison.segments import kept_in_segments_ms
 from kstreams_runbooks.model.topology.declaration import DeclaredStore, DeclaredTopic, Serde, Window
 
 _ARROW = " → "
@@ -20,6 +21,7 @@ def store_words(before: DeclaredStore | None, after: DeclaredStore | None) -> di
         "graces": _both(_of_window(before, _grace), _of_window(after, _grace)),
         "emits": _both(_of_window(before, _emit), _of_window(after, _emit)),
         "retentions": _both(*(_kept(one) for one in (old, new))),
+        "segments": _segments(old, new),
         "keys": _both(old.key, new.key),
         "serdes": _serdes(old, new),
     }
@@ -106,6 +108,13 @@ def _of_window(store: DeclaredStore | None, words: Callable[[Window], str]) -> s
 def _kept(store: DeclaredStore) -> str | None:
     found = kept_ms(store)
     return None if found is None else duration(found)
+
+
+def _segments(old: DeclaredStore, new: DeclaredStore) -> str:
+    """Why segments get another length: `, because the retention changes (1 d → 2 d)`."""
+    kept = (kept_in_segments_ms(one) for one in (old, new))
+    values = _both(*(None if one is None else duration(one) for one in kept))
+    return f", because the {'history' if new.kind == 'versioned' else 'retention'} changes{values}" if values else ""
 
 
 def _serdes(old: DeclaredStore | DeclaredTopic, new: DeclaredStore | DeclaredTopic) -> str:

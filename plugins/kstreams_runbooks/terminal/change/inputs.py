@@ -37,10 +37,11 @@ class SideFiles:
 
 @dataclass(frozen=True, slots=True)
 class BothSides:
-    """Both sides of a change, and the consequences."""
+    """Both sides of a change, and the consequences; `without_facts` is the side (old, new) that alone has none."""
 
     reading: ChangeReading
     compared: Compared
+    without_facts: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,8 @@ def read_given(path: Path) -> GivenTopology:
         text = read_stream(sys.stdin.buffer) if name == "stdin" else read_text(path)
     except BadInput as error:
         raise BadInput(f"{name}: {error} (expected the text of Topology#describe, or topology facts)") from None
+    if not text.strip():
+        raise BadInput(f"{name}: is empty (expected the text of Topology#describe, or topology facts); print it again")
     facts = None
     if is_facts(text):
         from kstreams_runbooks.fleet.topology_facts import read_facts
@@ -75,6 +78,13 @@ def read_given(path: Path) -> GivenTopology:
         return GivenTopology(name, text, parse_topology(text), facts)
     except BadInput as error:
         raise BadInput(f"{name}: {error}") from None
+
+
+def without_facts(old: GivenTopology, new: GivenTopology) -> GivenTopology | None:
+    """The one without facts if the other has them."""
+    if (old.facts is None) == (new.facts is None):
+        return None
+    return old if old.facts is None else new
 
 
 def kept_lines(old: GivenTopology, new: GivenTopology) -> tuple[list[str], list[str]]:
@@ -121,22 +131,20 @@ def read_both(given: Mapping[str, Any]) -> BothSides:
     """The change between the two sides that the options of `plan` name."""
     if str(given["from_topology"]) == str(given["to_topology"]) == "-":
         raise BadInput("stdin: cannot be both versions; give a file for one of them")
-    before, after = (
-        read_side(
-            SideFiles(
-                given[f"{side}_topology"],
-                given[f"{side}_declaration"],
-                given[f"{side}_config"],
-                given[f"{side}_version"],
-            )
+    files = [
+        SideFiles(
+            given[f"{side}_topology"], given[f"{side}_declaration"], given[f"{side}_config"], given[f"{side}_version"]
         )
         for side in ("from", "to")
-    )
+    ]
+    old, new = (read_given(one.topology) for one in files)
+    before, after = side_of(old, files[0]), side_of(new, files[1])
     catalogue = SettingCatalogue()
     if before.declared.config is not None or after.declared.config is not None:
         catalogue = release_settings()
     reading = read_change(before, after, topology_change_rules(), upgrade_path_rules(), catalogue=catalogue)
-    return BothSides(reading, Compared(before, after))
+    lacking = without_facts(old, new)
+    return BothSides(reading, Compared(before, after), "" if lacking is None else "old" if lacking is old else "new")
 
 
 def _declaration(path: Path | None) -> Declaration:

@@ -142,19 +142,22 @@ def verify_command(expected: Path, actual: Path, form: str, **given: Any) -> Non
     """Compare the present topology with the kept one, for the CI of an application; print the plan if they differ.
 
     The order of lines and the class of a lambda are not a change. If both files are topology facts, every fact is
-    compared, such as windows. Exit codes: 0 the same, 1 a change, 2 bad input.
+    compared, such as windows. Exit codes: 0 the same, 1 a change, 2 bad input, 3 inconclusive: the descriptions are the
+    same, and only one file has facts.
     """
     from difflib import unified_diff
 
-    from kstreams_runbooks.terminal.change.inputs import kept_lines, read_given
+    from kstreams_runbooks.terminal.change.inputs import kept_lines, read_given, without_facts
 
     old, new = read_given(expected), read_given(actual)
-    if (old.facts is None) != (new.facts is None):
-        lacking = old if old.facts is None else new
-        click.echo(f"{lacking.source}: has no topology facts: only the two descriptions are compared", err=True)
     kept, present = kept_lines(old, new)
     difference = list(unified_diff(kept, present, str(expected), str(actual), lineterm="", n=1))
     if not difference:
+        if lacking := without_facts(old, new):
+            raise Inconclusive(
+                f"{lacking.source}: has no topology facts, and the other file has: the descriptions are the same, and "
+                "windows and formats are not compared; print its facts too (docs/facts.md)"
+            )
         click.echo(
             json.dumps({"schema_version": 1, "same": True, "diff": []})
             if form == "json"
@@ -174,7 +177,14 @@ def _answer(given: dict[str, Any], form: str, figures: ChangeFigures | None = No
     from kstreams_runbooks.present.change.text import as_markdown, as_text
     from kstreams_runbooks.terminal.change.inputs import read_both
 
-    reading = read_both(given).reading
+    both = read_both(given)
+    reading = both.reading
+    if both.without_facts:
+        click.echo(
+            f"the {both.without_facts} side has no facts: print them for it too (docs/facts.md), and most of what is "
+            "not known is known",
+            err=True,
+        )
     figures = figures or ChangeFigures()
     plan = {**document(reading, figures), **more}
     if any(one["matters"] for one in plan["undecided"]) and not reading.mixed_up:

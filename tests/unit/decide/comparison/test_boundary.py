@@ -1,6 +1,7 @@
 """Joined topics with different partition counts, as far as descriptions show what is joined."""
 
-from kstreams_runbooks.decide.comparison.boundary import sources
+import pytest
+from kstreams_runbooks.decide.comparison.boundary import sinks, sources
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.model.topology.change import Fact
@@ -67,3 +68,27 @@ def test_a_new_join_next_to_one_through_a_third_topic_asks() -> None:
     """Orders and customers are joined with the same topic; that may make them partners of each other."""
     before = _THROUGH_ANOTHER.replace("stores: [customers-store]", "stores: []")
     assert _uneven(before, _THROUGH_ANOTHER, customers=4) == {"orders": None, "customers": None}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "name", "was"),
+    [
+        ("topic: totals", "extractor class: com.acme.Route", "com.acme.Route", "totals"),
+        ("extractor class: com.acme.Route", "topic: totals", "totals", "topics chosen by code"),
+        (
+            "extractor class: com.acme.Route",
+            "extractor class: com.acme.Other",
+            "com.acme.Other",
+            "topics chosen by code",
+        ),
+    ],
+)
+def test_topics_that_code_chooses_are_not_compared(before: str, after: str, name: str, was: str) -> None:
+    """An extractor is no topic: nothing about its format or key is asked, and no sentence tells to create it."""
+    text = "Topologies:\n Sub-topology: 0\n Source: in (topics: [orders])\n --> out\n Sink: out ({})\n <-- in\n"
+    old, new = (Side(parse_topology(text.format(target))) for target in (before, after))
+    [one] = sinks(Compared(old, new))
+    assert (one.name, one.said["before"], one.said["sinks"]) == (name, was, "out")
+    assert one.facts["topic_changed"] is True
+    assert one.facts["extracted"] is (name != "totals")
+    assert (one.facts["key_changed"], one.facts["serde_changed"]) == (False, False)

@@ -27,6 +27,8 @@ def test_an_equal_class_does_not_prove_an_equal_format(
     found, asked = store_facts("s", DeclaredStore(value_serde=before), DeclaredStore(value_serde=after))
     assert found["value_serde_changed"] is changes
     assert [one.field for one in asked["value_serde_changed"]] == ["value_serde"]
+    lacking = "" if changes is not None else "old" if before is None else "old, new"
+    assert [one.sides for one in asked["value_serde_changed"]] == [lacking]
     of_topic, _ = topic_facts("t", DeclaredTopic(key_serde=before), DeclaredTopic(key_serde=after))
     assert of_topic["key_serde_changed"] is changes
 
@@ -137,3 +139,11 @@ def test_a_retention_that_follows_the_window_is_not_a_change_of_its_own(
     new = DeclaredStore("window", Window("tumbling", 2 * HOUR, MINUTE), after)
     found, _ = store_facts("s", old, new)
     assert (found["window_changed"], found["retention_changed"]) == (True, changes)
+
+
+@pytest.mark.parametrize(("more_ms", "longer"), [(1, False), (MINUTE - 1, False), (MINUTE, True), (-HOUR, False)])
+def test_a_few_milliseconds_of_retention_keep_no_more(more_ms: int, longer: bool) -> None:
+    """A store drops records by segments: its changelog has what a restore needs."""
+    kept = [DeclaredStore("window", retention_ms=one) for one in (2 * HOUR, 2 * HOUR + more_ms)]
+    found, _ = store_facts("s", kept[0], kept[1])
+    assert (found["retention_changed"], found["kept_longer"]) == (True, longer)

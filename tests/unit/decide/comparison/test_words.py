@@ -30,6 +30,18 @@ def test_a_store_shows_each_value_that_changed_and_no_other() -> None:
     assert store_words(plain, window(HOUR))["keys"] == " (page → user)"
 
 
+def test_segments_name_the_time_that_they_follow() -> None:
+    """Not their own length: the retention of the library or the program, or the history of a versioned store."""
+    day = 24 * HOUR
+    kept = [DeclaredStore("window", retention_ms=one) for one in (day, 2 * day)]
+    assert store_words(*kept)["segments"] == ", because the retention changes (1 d → 2 d)"
+    joined = [DeclaredStore("join", Window("join", one, 0)) for one in (HOUR, 2 * HOUR)]
+    assert store_words(*joined)["segments"] == ", because the retention changes (2 h → 4 h)"
+    versioned = [DeclaredStore("versioned", history_retention_ms=one) for one in (day, 2 * day)]
+    assert store_words(*versioned)["segments"] == ", because the history changes (1 d → 2 d)"
+    assert store_words(kept[0], kept[0])["segments"] == ""
+
+
 def test_a_value_that_one_side_lacks_is_left_out() -> None:
     """Half a change is not shown: the other half is unknown."""
     assert set(store_words(None, window(HOUR)).values()) == {""}

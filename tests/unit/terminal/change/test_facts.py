@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from kstreams_runbooks.cli import cli
-from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.errors import BadInput, Inconclusive
 from world.facts import COUNTED
 
 SMALLER = COUNTED.replace("size_ms: 3600000", "size_ms: 600000").replace(
@@ -48,8 +48,7 @@ def test_one_file_for_each_release_has_windows_settings_and_release(tmp_path: Pa
 
 def test_a_description_is_still_taken(tmp_path: Path) -> None:
     """One side may have facts, and the other one its description."""
-    text = COUNTED.partition("topology: |\n")[2].partition("config:")[0]
-    plan = _plan(tmp_path, before="\n".join(line.removeprefix("  ") for line in text.splitlines()))
+    plan = _plan(tmp_path, before=_description())
     assert ("window-size-changed", "readings-store") not in _rules(plan)
     assert any("stores.readings-store" in asked for one in plan["undecided"] for asked in one["declare"])
 
@@ -114,15 +113,40 @@ def test_verify_sees_a_changed_window(tmp_path: Path) -> None:
     assert (same.exit_code, same.stdout) == (0, "the topology is the same\n")
 
 
-def test_verify_says_if_one_file_has_no_facts(tmp_path: Path) -> None:
-    """The two descriptions are compared, and no more."""
+def _description() -> str:
+    text = COUNTED.partition("topology: |\n")[2].partition("config:")[0]
+    return "\n".join(line.removeprefix("  ") for line in text.splitlines())
+
+
+def test_verify_is_inconclusive_if_one_file_has_no_facts(tmp_path: Path) -> None:
+    """The two descriptions are compared: equal ones prove nothing about windows, different ones are a change."""
     _files(tmp_path)
     text = tmp_path / "kept.txt"
-    description = COUNTED.partition("topology: |\n")[2].partition("config:")[0]
-    text.write_text("\n".join(line.removeprefix("  ") for line in description.splitlines()), "utf-8")
+    text.write_text(_description(), "utf-8")
     result = run("verify", "--expected", text, "--actual", tmp_path / "new.facts.yaml")
-    assert result.exit_code == 0
-    assert f"{text}: has no topology facts: only the two descriptions are compared" in result.stderr
+    assert isinstance(result.exception, Inconclusive)
+    assert f"{text}: has no topology facts, and the other file has" in str(result.exception)
+    assert result.stdout == ""
+    text.write_text(_description().replace("reading-counts", "counts"), "utf-8")
+    assert run("verify", "--expected", text, "--actual", tmp_path / "new.facts.yaml").exit_code == 1
+
+
+@pytest.mark.parametrize("text", ["", " \n\n"])
+def test_an_empty_file_is_bad_input(tmp_path: Path, text: str) -> None:
+    """A program that printed nothing: not a description without subtopologies."""
+    result = run("plan", *_files(tmp_path, after=text))
+    assert isinstance(result.exception, BadInput)
+    assert str(result.exception).startswith(f"{tmp_path / 'new.facts.yaml'}: is empty (expected the text of")
+
+
+def test_plan_says_which_side_has_no_facts(tmp_path: Path) -> None:
+    """Its facts answer what a declaration would be asked for; two sides of one kind are not mentioned."""
+    old_text = run("plan", *_files(tmp_path, before=_description()))
+    assert old_text.stderr.startswith("the old side has no facts: print them for it too")
+    new_text = run("plan", *_files(tmp_path, after=_description()))
+    assert new_text.stderr.startswith("the new side has no facts")
+    assert run("plan", *_files(tmp_path)).stderr == ""
+    assert run("plan", *_files(tmp_path, before=_description(), after=_description())).stderr == ""
 
 
 def test_lint_and_diagram_take_facts(tmp_path: Path) -> None:

@@ -170,7 +170,8 @@ def test_two_applications_mixed_up_are_refused() -> None:
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (b"", "no sub-topology in it"),
+        (b"", "is empty"),
+        (b"Topologies:\n", "no sub-topology in it"),
         (b"\xff\xfe\x00", "line 1 has bytes that are not UTF-8"),
         (b"hello", "line 1: 'hello' (expected `Topologies:`)"),
         (None, "does not exist; give the path of a file"),
