@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kstreams_runbooks.decide.comparison.compared import Compared, Side, source_tables
+from kstreams_runbooks.decide.comparison.compared import Compared, Side, source_tables, topics_of
 from kstreams_runbooks.decide.comparison.facts import changed
 from kstreams_runbooks.decide.comparison.segments import segments_changed
 from kstreams_runbooks.decide.comparison.settings import REUSE, optimized
 from kstreams_runbooks.decide.topology.names import changelog_of
 from kstreams_runbooks.decide.topology.partitions import repartition_topics, task_counts
-from kstreams_runbooks.model.topology.topology import Processor, Source
+from kstreams_runbooks.model.topology.topology import Processor, Sink, Source
 
 # Neither of the two kinds reads the files of the other.
 _FORMATS = {"key_value", "versioned"}
@@ -81,6 +81,22 @@ def kept_counts(compared: Compared) -> dict[str, tuple[int | None, int | None]]:
     """Partitions of the topics that stay, by full name: those of the old version and those that the new one needs."""
     old, new = _topics(compared.before), _topics(compared.after)
     return {name: (old[name], new[name]) for name in sorted(old.keys() & new.keys())}
+
+
+def counted_from(side: Side, name: str) -> frozenset[str]:
+    """The topics that an internal topic, by its full name, gets its partitions from: those of its store or sink."""
+    topic = name.removeprefix(_prefix(side))
+    return frozenset(
+        read
+        for sub in side.topology.subtopologies
+        if not sub.is_global
+        and (
+            topic in {changelog_of(store) for store in sub.stores}
+            or any(isinstance(node, Sink) and node.topic == topic for node in sub.nodes)
+        )
+        for source in sub.sources
+        for read in topics_of(source)
+    )
 
 
 def changelog_topics(side: Side) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import get_args
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, topics_of
 from kstreams_runbooks.decide.comparison.facts import changed, either, sides
-from kstreams_runbooks.decide.comparison.prediction import kept_counts
+from kstreams_runbooks.decide.comparison.prediction import counted_from, kept_counts
 from kstreams_runbooks.decide.comparison.settings import uses_streams_group
 from kstreams_runbooks.decide.comparison.state.kinds import hidden_facts
 from kstreams_runbooks.decide.comparison.words import disagreement
@@ -28,17 +28,27 @@ def kept_topics(compared: Compared) -> Iterator[Subject]:
         return
     for name, (was, now) in kept_counts(compared).items():
         said = {"name": name, "before": str(was), "after": str(now)}
-        if was is None and now is None:
-            continue
         if was is not None and now is not None:
             if was != now:
                 yield Subject("kept_topic", name, {"refused": True}, said)
-            continue
-        # If the input topics have their numbers, the order in which the library counts decides: the text hides it.
-        side, version = (compared.before, "old") if was is None else (compared.after, "new")
-        if topics := sorted(undetermined(side.topology, side.counts)):
-            asked = tuple(Undeclared(f"topics.{topic}", "partitions", version) for topic in topics)
+        elif asked := _by_order(compared, name, was, now):
             yield Subject("kept_topic", name, {"refused": None}, said, {"refused": asked})
+
+
+def _by_order(compared: Compared, name: str, was: int | None, now: int | None) -> tuple[Undeclared, ...]:
+    """Topics whose partitions the order of counting decides, which a description hides, if that may change `name`.
+
+    If it is unknown in both versions, it follows from the same order unless other topics are in front of it.
+    """
+    before, after = compared.before, compared.after
+    open_ = [(side, label) for side, label, count in ((before, "old", was), (after, "new", now)) if count is None]
+    if len(open_) > 1 and counted_from(before, name) == counted_from(after, name):
+        return ()
+    return tuple(
+        Undeclared(f"topics.{topic}", "partitions", label)
+        for side, label in open_
+        for topic in sorted(undetermined(side.topology, side.counts))
+    )
 
 
 def subtopologies(compared: Compared) -> Iterator[Subject]:

@@ -73,6 +73,18 @@ def test_of_the_old_version_too() -> None:
     }
 
 
+def test_a_number_that_is_unknown_in_both_is_asked_for_behind_other_topics() -> None:
+    """A third input of the topic may be counted first from now on."""
+    both = {"orders": 2, "returns": 8}
+    before = _side(_TWO_INPUTS, **both)
+    third = _TWO_INPUTS.replace("(topics: [orders])", "(topics: [orders, offers])")
+    found = _kept(before, _side(third, **both, offers=4))
+    topic = "topics.by-customer-repartition"
+    asked = (Undeclared(topic, "partitions", "old"), Undeclared(topic, "partitions", "new"))
+    assert [(one.name, one.asked["refused"]) for one in found] == [("by-customer-repartition", asked)]
+    assert _kept(before, before) == []
+
+
 def test_equal_inputs_leave_no_question() -> None:
     assert _kept(_side(_ONE_INPUT, orders=2), _side(_TWO_INPUTS, orders=2, returns=2)) == []
 
