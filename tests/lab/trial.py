@@ -17,7 +17,7 @@ from kstreams_runbooks.act.groups import GroupWriter
 from kstreams_runbooks.decide.comparison.compared import Compared
 from kstreams_runbooks.decide.comparison.directories import directories_to_delete
 from kstreams_runbooks.decide.instances.members import group_is_empty
-from kstreams_runbooks.model.local_state import TaskDirectories
+from kstreams_runbooks.model.local_state import GLOBAL, TaskDirectories
 from kstreams_runbooks.model.readings.lag import LagRole, PartitionLag
 from kstreams_runbooks.model.readings.readings import GroupReading, Missing
 from kstreams_runbooks.model.verdicts import Outcome
@@ -276,9 +276,11 @@ class Trial:
         return {path.name: path for path in found}
 
     def delete_directories(self, prefixes: Iterable[str], number: int = 1) -> None:
-        """Delete those task directories of a stopped instance whose names begin so (`1_` is all of a subtopology)."""
-        for name, path in self.directories(number).items():
-            if name.startswith(tuple(prefixes)):
+        """Delete those directories of a stopped instance whose names begin so (`1_` is all of a subtopology)."""
+        chosen = tuple(prefixes)
+        stores = {GLOBAL: self._state(number) / self.application_id / GLOBAL}
+        for name, path in (self.directories(number) | stores).items():
+            if name.startswith(chosen):
                 shutil.rmtree(path)
 
     def empty_the_group(self) -> None:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 # Names of task directories as `TaskDirectories` has them; empty for all local state.
 Directories = tuple[str, ...]
+# The directory of all global stores of an instance.
+GLOBAL = "global"
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,7 +14,7 @@ class TaskDirectories:
     """Task directories to delete on every instance, and the topics read in full once the application starts again.
 
     `names` are directories under `<state.dir>/<application.id>`: `1_3`, or `1_` for every task of subtopology 1
-    (`name__1_` in a named topology). `changelogs` are full topic names.
+    (`name__1_` in a named topology), or `global` for the global stores. `changelogs` are full topic names.
     """
 
     names: Directories = ()
@@ -39,6 +41,8 @@ def shown(names: Iterable[str]) -> list[str]:
 
 
 def is_in(directory: str, names: Directories) -> bool:
-    """Whether a task directory is one of `names`, or of a subtopology among them."""
+    """Whether a directory is one of `names`, or a task's of a subtopology among them."""
+    if directory == GLOBAL:
+        return GLOBAL in names
     subtopology, _, partition = directory.rpartition("_")
     return partition.isdecimal() and (directory in names or f"{subtopology}_" in names)

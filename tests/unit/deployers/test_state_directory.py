@@ -37,6 +37,15 @@ def test_task_directories_are_cleared_alone(state: Path) -> None:
     assert clear(state, "orders", ("1_",)) == ()
 
 
+def test_global_stores_have_one_directory(state: Path) -> None:
+    """It goes if it is named, and with no task's."""
+    (state / "orders" / "global").mkdir()
+    (state / "orders" / "global" / ".checkpoint").touch()
+    assert clear(state, "orders", ("0_1",)) == ("0_1",)
+    assert clear(state, "orders", ("global", "1_")) == ("global",)
+    assert [path.name for path in (state / "orders").iterdir()] == [".lock"]
+
+
 def test_tasks_of_a_named_topology_have_a_directory_of_their_own(state: Path) -> None:
     """`__name__/0_1` is the task `name__0_1`, and not `0_1`."""
     for name in ("0_0", "0_1", "1_0"):

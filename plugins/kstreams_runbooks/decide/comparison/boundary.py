@@ -5,6 +5,7 @@ from functools import partial
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, source_tables, target_of
 from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, topic_facts
+from kstreams_runbooks.decide.comparison.global_stores import left_behind
 from kstreams_runbooks.decide.comparison.operators import partitioners
 from kstreams_runbooks.decide.comparison.setting_facts import timed_by
 from kstreams_runbooks.decide.comparison.settings import REUSE, optimized
@@ -30,7 +31,10 @@ def sources(compared: Compared) -> Iterator[Subject]:
         for role in store_roles(side.topology).values()
         for topic in role.inputs
     }
-    before, after = compared.before.global_stores, compared.after.global_stores
+    before, after, left = compared.before.global_stores, compared.after.global_stores, left_behind(compared)
+    # The finding of the topic before names this one.
+    kept = {store for topic in left for store in before[topic]}
+    replacing = {topic for topic, stores in after.items() if topic not in before and kept.issuperset(stores)}
     merged = merged_unevenly(compared)
     own, together = compared.before.written(), _read_together(compared.after)
     joined = _joined_now(compared)
@@ -50,7 +54,8 @@ def sources(compared: Compared) -> Iterator[Subject]:
                 "own": topic in own,
                 "stays": stays,
                 "global": is_global,
-                "global_changed": is_global and before.get(topic) != after.get(topic),
+                "global_changed": is_global and before.get(topic) != after.get(topic) and topic not in replacing,
+                "global_left_behind": is_global and topic in left,
                 "stateful": topic in stateful,
                 "loss_acceptable": _loss_acceptable(compared.after, topic),
                 "is_changelog": _is_changelog(compared.before, topic) if topic not in new else False,
@@ -71,6 +76,7 @@ def sources(compared: Compared) -> Iterator[Subject]:
                 facts,
                 {
                     **_said(compared, topic, topic),
+                    "global_fate": left.get(topic, ""),
                     "merged_with": ", ".join(merged[topic][1] if topic in merged else ()),
                     "uneven_with": _uneven_with(compared, topic),
                 },

@@ -3,19 +3,22 @@
 from collections.abc import Iterator
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
+from kstreams_runbooks.decide.comparison.global_stores import left_behind
 from kstreams_runbooks.decide.comparison.prediction import changelog_topics, places_in_another_format, predicted
-from kstreams_runbooks.model.local_state import TaskDirectories
+from kstreams_runbooks.model.local_state import GLOBAL, TaskDirectories
 
 
 def directories_to_delete(compared: Compared) -> TaskDirectories:
     """Directories that fit no task of the new version, and those of a store that it keeps in another format.
 
     Kafka Streams 4.3.1 does not start on the first (tests/long/test_left_directories.py). A versioned store cannot read
-    what a plain one left, and a store with other segments finds a part of its own. Stores that move restore in any
-    case: their changelogs are among the topics.
+    what a plain one left, and a store with other segments finds a part of its own. The directory of the global stores
+    goes if one of them has another topic, another name or no place (tests/long/test_global_tables.py). Stores that move
+    restore in any case: their changelogs are among the topics.
     """
     found = predicted(compared)
     names = {*found.stale_directories, *(f"{place}_" for place in places_in_another_format(compared))}
+    names |= {GLOBAL} if left_behind(compared) else set()
     topics = {restore.changelog for restore in found.restores} | set(changelogs_in(compared.after, names))
     return TaskDirectories(tuple(sorted(names)), tuple(sorted(topics)))
 

@@ -12,7 +12,7 @@ from kstreams_runbooks.decide.plans.basis import with_restore
 from kstreams_runbooks.decide.topology.described import parsed
 from kstreams_runbooks.decide.topology.names import is_changelog
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
+from kstreams_runbooks.model.local_state import GLOBAL, NO_DIRECTORIES, TaskDirectories
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.topology.declaration import Described
@@ -21,8 +21,8 @@ from kstreams_runbooks.wording import first_of, outside
 
 STALE, KEEP, ALL = "stale", "keep", "all"
 RESTORED = "a restore of the stores in deleted directories"
-# `1_*`, `1_3`, or with the name of a topology before it.
-_NAME = re.compile(r"(?:[a-zA-Z0-9._-]+__)?\d{1,9}_(?:\*|\d{1,9})")
+# `1_*`, `1_3`, or with the name of a topology before it; `global` for the global stores.
+_NAME = re.compile(rf"(?:[a-zA-Z0-9._-]+__)?\d{{1,9}}_(?:\*|\d{{1,9}})|{GLOBAL}")
 _SOURCE = "S. Blee-Goldman, guide to Kafka Streams upgrades (Responsive, Kafka Streams 101), local state cleanup"
 _MOST = 3
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.directories import directories_to_delete, directories_to_undo
 from kstreams_runbooks.decide.topology.text import parse_topology
@@ -53,6 +54,27 @@ def test_a_global_table_behind_the_stream_moves_nothing() -> None:
     change = compared("global-table-added-behind-stream")
     assert directories_to_delete(change) == NO_DIRECTORIES
     assert directories_to_undo(change, set()) == NO_DIRECTORIES
+
+
+@pytest.mark.parametrize("pair", ["global-table-store-renamed", "global-table-topic-changed"])
+def test_files_of_a_global_store_that_is_another_one_go(pair: str) -> None:
+    """Both ways; the tasks keep their directories, and no changelog restores."""
+    change = compared(pair)
+    assert directories_to_delete(change) == TaskDirectories(("global",))
+    assert directories_to_undo(change, {"global"}) == TaskDirectories(("global",))
+
+
+def test_a_global_store_that_goes_leaves_files_and_comes_back_without() -> None:
+    """A second one that is added finds no files: nothing has to go on the way back."""
+    change = compared("one-of-two-global-tables-removed")
+    assert directories_to_delete(change) == TaskDirectories(("global",))
+    assert directories_to_undo(change, {"global"}) == NO_DIRECTORIES
+
+
+@pytest.mark.parametrize("pair", ["only-global-table-removed", "global-store-in-memory-renamed"])
+def test_files_of_global_stores_that_nobody_opens_stay(pair: str) -> None:
+    """The closest changes: no global store is left, or it never had files."""
+    assert directories_to_delete(compared(pair)) == NO_DIRECTORIES
 
 
 def test_a_store_that_becomes_versioned_reads_no_plain_files() -> None:

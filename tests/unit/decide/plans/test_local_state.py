@@ -59,10 +59,11 @@ def test_directories_by_name() -> None:
     found = chosen("1_*, 2_3")
     assert found.deletes == TaskDirectories(("1_", "2_3"), (COUNTS_LOG,))
     assert chosen("0_*").deletes == TaskDirectories(("0_",))
+    assert chosen("0_*, global").deletes == TaskDirectories(("0_", "global"))
     assert chosen("east__0_*", None, None).deletes == TaskDirectories(("east__0_",), (COUNTS_LOG,))
 
 
-@pytest.mark.parametrize("choice", ["", "1", "1_", "../1_*", "1_*;rm", "stale, 1_*", "ALL"])
+@pytest.mark.parametrize("choice", ["", "1", "1_", "../1_*", "1_*;rm", "stale, 1_*", "ALL", "global_*", "globals"])
 def test_anything_else_is_bad_input(choice: str) -> None:
     """One sentence with what is expected."""
     with pytest.raises(BadInput, match=r"local_state: .* is not a task directory \(expected stale, keep, all, or"):

@@ -13,6 +13,7 @@ import org.apache.kafka.streams.kstream.KStream;
 import org.apache.kafka.streams.kstream.Materialized;
 import org.apache.kafka.streams.kstream.Named;
 import org.apache.kafka.streams.kstream.Produced;
+import org.apache.kafka.streams.state.Stores;
 import topologies.Pair;
 import topologies.TopicPerCountry;
 import topologies.TopicPerMonth;
@@ -338,6 +339,43 @@ public final class Structure {
                 builder -> withRates(payments(builder), rates(builder, "rates-store", "rates-v2")));
     }
 
+    /** One of two global tables that a stream is joined with is not needed any more. */
+    public Pair oneOfTwoGlobalTablesRemoved() {
+        return Pair.of(
+                builder -> withRates(
+                        payments(builder).leftJoin(
+                                users(builder),
+                                (user, payment) -> user,
+                                (payment, user) -> payment,
+                                Named.as("with-user")),
+                        rates(builder, "rates-store")),
+                builder -> withRates(payments(builder), rates(builder, "rates-store")));
+    }
+
+    /** The only global table is not needed any more; the stream in front of it keeps its number. */
+    public Pair onlyGlobalTableRemoved() {
+        return Pair.of(
+                builder -> {
+                    KStream<String, String> payments = payments(builder);
+                    withRates(payments, rates(builder, "rates-store"));
+                },
+                Structure::countPayments);
+    }
+
+    /** The store of a global table has another name, and keeps its rows in memory alone. */
+    public Pair globalStoreInMemoryRenamed() {
+        return Pair.of(
+                builder -> withRates(payments(builder), ratesInMemory(builder, "rates-store", "rates")),
+                builder -> withRates(payments(builder), ratesInMemory(builder, "exchange-rates", "rates")));
+    }
+
+    /** A global table whose store keeps its rows in memory alone reads another topic. */
+    public Pair globalStoreInMemoryReadsOtherTopic() {
+        return Pair.of(
+                builder -> withRates(payments(builder), ratesInMemory(builder, "rates-store", "rates")),
+                builder -> withRates(payments(builder), ratesInMemory(builder, "rates-store", "rates-v2")));
+    }
+
     /** What a join with a global table puts together is something else. */
     public Pair globalTableJoinerChanged() {
         return Pair.of(
@@ -380,6 +418,11 @@ public final class Structure {
 
     private static GlobalKTable<String, String> rates(StreamsBuilder builder, String store, String topic) {
         return builder.globalTable(topic, Consumed.as("rates-source"), Materialized.as(store));
+    }
+
+    private static GlobalKTable<String, String> ratesInMemory(StreamsBuilder builder, String store, String topic) {
+        return builder.globalTable(
+                topic, Consumed.as("rates-source"), Materialized.as(Stores.inMemoryKeyValueStore(store)));
     }
 
     private static void withRates(KStream<String, String> payments, GlobalKTable<String, String> rates) {
