@@ -36,6 +36,7 @@ def test_each_store_is_timestamped_or_not(programs: str) -> None:
     assert _field(stores, "timestamped") == {
         "countries-store": True,
         "customers-store": True,
+        "latest": False,
         "plain": False,
         "plain-window": False,
         "sessions": False,
@@ -44,6 +45,7 @@ def test_each_store_is_timestamped_or_not(programs: str) -> None:
     }
     assert [name for name, is_global in _field(stores, "global").items() if is_global] == ["countries-store"]
     assert stores["sessions"]["supplier"].endswith(".InMemorySessionBytesStoreSupplier")
+    assert stores["latest"]["supplier"] == "lru_map(max_entries=100)"
     assert (stores["plain-window"]["retention_ms"], stores["sessions"]["retention_ms"]) == (60_000, 60_000)
 
 

@@ -43,6 +43,8 @@ public final class Everywhere {
                 Serdes.Long()));
         builder.addStateStore(Stores.sessionStoreBuilder(
                 Stores.inMemorySessionStore("sessions", MINUTE), Serdes.String(), Serdes.Long()));
+        builder.addStateStore(Stores.keyValueStoreBuilder(
+                Stores.lruMap("latest", 100), Serdes.String(), Serdes.Long()));
         builder.globalTable("countries", Materialized.as("countries-store"));
         builder.table("customers", Materialized.as("customers-store"));
         return builder.build();

@@ -74,6 +74,8 @@ def _store(where: str, read: DeclaredStore, declared: DeclaredStore) -> _Found[D
         "retention_ms",
         "history_retention_ms",
         "in_memory",
+        "supplier",
+        "timestamped",
         "source_table",
         "join",
         "logging",
