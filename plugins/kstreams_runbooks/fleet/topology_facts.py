@@ -58,6 +58,7 @@ class _Store(_Part):
     history_retention_ms: int | None = None
     supplier: str | None = None
     timestamped: bool | None = None
+    logging_config: dict[str, str] | None = None
     key_serde: _Serde | None = None
     value_serde: _Serde | None = None
     source_table: bool | None = None

@@ -76,6 +76,7 @@ def _store(where: str, read: DeclaredStore, declared: DeclaredStore) -> _Found[D
         "in_memory",
         "supplier",
         "timestamped",
+        "logging_config",
         "source_table",
         "join",
         "logging",

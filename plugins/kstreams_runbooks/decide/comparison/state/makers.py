@@ -19,6 +19,7 @@ def maker_facts(compared: Compared, before: DeclaredStore | None, after: Declare
         and _of_library(old)
         and _of_library(new)
         and bool(old.in_memory) != bool(new.in_memory),
+        "changelog_set": _other_settings(old, new),
         "becomes_plain": becomes_plain(old, new),
     }
 
@@ -27,6 +28,12 @@ def maker_words(before: DeclaredStore | None, after: DeclaredStore | None) -> di
     """The suppliers of both sides."""
     old, new = before or DeclaredStore(), after or DeclaredStore()
     return {"supplier_before": old.supplier or "not declared", "supplier_after": new.supplier or "not declared"}
+
+
+def _other_settings(old: DeclaredStore, new: DeclaredStore) -> bool:
+    """Whether the program gives a changelog that stays other settings."""
+    both = (old.logging_config, new.logging_config)
+    return bool(old.logging and new.logging) and None not in both and both[0] != both[1]
 
 
 def becomes_plain(old: DeclaredStore, new: DeclaredStore) -> bool:
