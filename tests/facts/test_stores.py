@@ -36,6 +36,7 @@ def test_each_store_is_timestamped_or_not(programs: str) -> None:
     assert _field(stores, "timestamped") == {
         "countries-store": True,
         "customers-store": True,
+        "latest": False,
         "plain": False,
         "plain-window": False,
         "sessions": False,
@@ -44,6 +45,7 @@ def test_each_store_is_timestamped_or_not(programs: str) -> None:
     }
     assert [name for name, is_global in _field(stores, "global").items() if is_global] == ["countries-store"]
     assert stores["sessions"]["supplier"].endswith(".InMemorySessionBytesStoreSupplier")
+    assert stores["latest"]["supplier"] == "lru_map(max_entries=100)"
     assert (stores["plain-window"]["retention_ms"], stores["sessions"]["retention_ms"]) == (60_000, 60_000)
 
 
@@ -74,3 +76,21 @@ def test_the_memory_of_a_suppression_is_its_limit_in_bytes(programs: str) -> Non
     why = {fact[1]: reason for fact, reason in reasons(facts).items() if fact[-1] == "memory_bytes"}
     assert "no limit in bytes and one of 10 records" in why["in-records"]
     assert "no limit in bytes and none in records" in why["unbounded"]
+
+
+def test_a_partitioner_has_the_state_of_its_object(programs: str) -> None:
+    """Two objects of one class choose other partitions; text is left out, and a list is not readable."""
+    facts = facts_of(programs, "Everywhere::partitioners")
+    by_number = "Everywhere$ByNumber(regions=9, strict=true, type=java.lang.Long)"
+    assert _field(facts["operators"], "partitioner") == {
+        "KSTREAM-SOURCE-0000000000": "not read",
+        "by-number": by_number.replace("9", "7"),
+        "by-other": f"Everywhere$ByOther(inner={by_number}, regions=1, strict=true, type=java.lang.Long)",
+        "by-list": "not read",
+        "by-none": None,
+    }
+    assert "secret" not in str(facts)
+    assert (
+        "field inner of class java.util.Collections$SingletonList"
+        in reasons(facts)["operators", "by-list", "partitioner"]
+    )

@@ -95,6 +95,9 @@ class StoreEntry(FleetModel):
     join: model.Join | None = Field(default=None, description="of a table that a join fills: inner, left or outer")
     logging: bool | None = Field(default=None, description="whether it has a changelog")
     in_memory: bool | None = Field(default=None, description="whether it is in memory; otherwise it is on the disk")
+    supplier: Words | None = Field(default=None, description="class that makes it; default: that of the library")
+    timestamped: bool | None = Field(default=None, description="whether it keeps a timestamp with each value")
+    logging_config: dict[Words, SettingText] | None = Field(default=None, description="settings of its changelog")
 
     @field_validator("window")
     @classmethod

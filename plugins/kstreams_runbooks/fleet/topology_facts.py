@@ -57,6 +57,8 @@ class _Store(_Part):
     retention_ms: int | None = None
     history_retention_ms: int | None = None
     supplier: str | None = None
+    timestamped: bool | None = None
+    logging_config: dict[str, str] | None = None
     key_serde: _Serde | None = None
     value_serde: _Serde | None = None
     source_table: bool | None = None
@@ -209,12 +211,14 @@ def _store(name: str, store: _Store, unread: set[tuple[str, ...]], by_serializer
         if store.value_serde is None
         else replace(store.value_serde.read(), by_serializer=by_serializer),
         in_memory=_in_memory(store.supplier),
+        supplier=(store.supplier or model.DEFAULT) if "supplier" in store.model_fields_set else None,
     )
 
 
 def _in_memory(supplier: str | None) -> bool | None:
     """By the class of the library that makes the store; None for the default of the library and other classes."""
-    own = (supplier or "").rpartition(".")[2].lower()
+    name = supplier or ""
+    own = name.replace("$", ".").rpartition(".")[2].lower().replace("_", "") if "kafka.streams." in name else ""
     return True if own.startswith("inmemory") else False if own.startswith("rocksdb") else None
 
 

@@ -1,4 +1,7 @@
 import java.time.Duration;
+import java.util.Collections;
+import java.util.Optional;
+import java.util.Set;
 import kstreams.runbooks.facts.TopologyFacts;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.streams.StreamsBuilder;
@@ -7,8 +10,10 @@ import org.apache.kafka.streams.kstream.Consumed;
 import org.apache.kafka.streams.kstream.KGroupedStream;
 import org.apache.kafka.streams.kstream.KStream;
 import org.apache.kafka.streams.kstream.Materialized;
+import org.apache.kafka.streams.kstream.Produced;
 import org.apache.kafka.streams.kstream.StreamJoined;
 import org.apache.kafka.streams.kstream.Suppressed;
+import org.apache.kafka.streams.processor.StreamPartitioner;
 import org.apache.kafka.streams.state.Stores;
 import topologies.Windows;
 
@@ -38,6 +43,8 @@ public final class Everywhere {
                 Serdes.Long()));
         builder.addStateStore(Stores.sessionStoreBuilder(
                 Stores.inMemorySessionStore("sessions", MINUTE), Serdes.String(), Serdes.Long()));
+        builder.addStateStore(Stores.keyValueStoreBuilder(
+                Stores.lruMap("latest", 100), Serdes.String(), Serdes.Long()));
         builder.globalTable("countries", Materialized.as("countries-store"));
         builder.table("customers", Materialized.as("customers-store"));
         return builder.build();
@@ -63,6 +70,50 @@ public final class Everywhere {
         suppress(visits, "in-records", Suppressed.BufferConfig.maxRecords(10).shutDownWhenFull());
         suppress(visits, "unbounded", Suppressed.BufferConfig.unbounded());
         return builder.build();
+    }
+
+    /** Sinks with partitioners: of numbers, of an object inside it, of a list, and none. */
+    public static Topology partitioners() {
+        StreamsBuilder builder = new StreamsBuilder();
+        KStream<String, String> visits = builder.stream("visits", Consumed.with(Serdes.String(), Serdes.String()));
+        write(visits, "by-number", new ByNumber(7, "secret"));
+        write(visits, "by-other", new ByOther(new ByNumber(9, null)));
+        write(visits, "by-list", new ByOther(Collections.singletonList(7)));
+        write(visits, "by-none", null);
+        return builder.build();
+    }
+
+    private static void write(KStream<String, String> visits, String topic, StreamPartitioner<String, String> by) {
+        visits.to(topic, Produced.<String, String>as(topic).withStreamPartitioner(by));
+    }
+
+    private static class ByNumber implements StreamPartitioner<String, String> {
+        private final int regions;
+        private final String text;
+        private final boolean strict = true;
+        private final Class<?> type = Long.class;
+
+        ByNumber(int regions, String text) {
+            this.regions = regions;
+            this.text = text;
+        }
+
+        public Integer partition(String topic, String key, String value, int partitions) {
+            return regions % partitions;
+        }
+
+        public Optional<Set<Integer>> partitions(String topic, String key, String value, int partitions) {
+            return Optional.of(Collections.singleton(regions % partitions));
+        }
+    }
+
+    private static final class ByOther extends ByNumber {
+        private final Object inner;
+
+        ByOther(Object inner) {
+            super(1, "secret");
+            this.inner = inner;
+        }
     }
 
     private static StreamJoined<String, String, String> named(String name) {

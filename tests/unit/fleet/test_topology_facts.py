@@ -63,6 +63,28 @@ def test_a_store_before_3_9_names_the_serializer_of_its_values(library: str, by_
     assert store.key_serde.by_serializer is False
 
 
+@pytest.mark.parametrize(
+    ("supplier", "in_memory"),
+    [
+        ("org.apache.kafka.streams.state.internals.RocksDbWindowBytesStoreSupplier", False),
+        ("org.apache.kafka.streams.state.BuiltInDslStoreSuppliers$InMemoryDslStoreSuppliers", True),
+        ("org.apache.kafka.streams.kstream.Materialized$StoreType.IN_MEMORY", True),
+        ("com.acme.InMemoryWithLimit", None),
+        ("lru_map(max_entries=100)", None),
+    ],
+)
+def test_a_supplier_of_the_library_is_in_memory_or_on_the_disk(supplier: str, in_memory: bool | None) -> None:
+    """A class of the program may be either, whatever it is called."""
+    store = _facts(("    supplier: null", f'    supplier: "{supplier}"')).read.stores["readings-store"]
+    assert (store.supplier, store.in_memory) == (supplier, in_memory)
+
+
+def test_no_supplier_is_the_choice_of_the_library() -> None:
+    """Null is a fact; an older jar has none."""
+    assert _facts().read.stores["readings-store"].supplier == DEFAULT
+    assert _facts(("    supplier: null\n", "")).read.stores["readings-store"].supplier is None
+
+
 def test_null_is_a_value_of_an_operator() -> None:
     """The program leaves the choice to the library; a fact that is absent is unknown."""
     joins = '  "looked-up": {join: "left"}\n  "by-foreign-key": {join: "left", foreign_key: true}\nnot_read:\n'

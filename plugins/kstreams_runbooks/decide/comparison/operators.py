@@ -54,7 +54,7 @@ def operator_changed(compared: Compared, was: list[str], now: list[str], field: 
         Undeclared(f"operators.{name}", field, label)
         for side, names, label in ((compared.before, was, "old"), (compared.after, now, "new"))
         for name in names
-        if f"operators.{name}.{field}" in side.declared.not_read
+        if f"operators.{name}.{field}" in side.declared.not_read and not _values(side, [name], field)
     ]
     if unread:
         return None, tuple(unread)

@@ -74,6 +74,9 @@ def _store(where: str, read: DeclaredStore, declared: DeclaredStore) -> _Found[D
         "retention_ms",
         "history_retention_ms",
         "in_memory",
+        "supplier",
+        "timestamped",
+        "logging_config",
         "source_table",
         "join",
         "logging",
@@ -115,6 +118,9 @@ def _topic(where: str, read: DeclaredTopic, declared: DeclaredTopic) -> _Found[D
 
 
 def _operator(where: str, read: DeclaredOperator, declared: DeclaredOperator) -> _Found[DeclaredOperator]:
+    """A person declares the class of a partitioner, and the code shows the state of the object too."""
+    if read.partitioner and declared.partitioner == read.partitioner.partition("(")[0].rstrip():
+        declared = replace(declared, partitioner=read.partitioner)
     return _fields(where, read, declared, tuple(field.name for field in fields(DeclaredOperator)))
 
 

@@ -76,7 +76,9 @@ class DeclaredStore:
     content; `source_table` whether it is a table read straight from a topic. `aggregate` describes in words what
     `aggregation` is by its code. `key_of` are the topics whose keys it has, unchanged: by its code, which does not show
     what they mean. `history_retention_ms` is how long a versioned store keeps earlier values; a store that is not
-    `in_memory` is on the disk.
+    `in_memory` is on the disk. `supplier` is the class that makes it (DEFAULT: the program leaves it to the library),
+    `timestamped` whether it keeps a timestamp with each value,
+    `logging_config` what the program sets of its changelog.
     """
 
     kind: StoreKind | None = None
@@ -95,6 +97,9 @@ class DeclaredStore:
     key_of: frozenset[str] | None = None
     history_retention_ms: int | None = None
     in_memory: bool | None = None
+    supplier: str | None = None
+    timestamped: bool | None = None
+    logging_config: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

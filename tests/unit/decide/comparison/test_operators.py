@@ -52,6 +52,14 @@ def test_what_the_program_sets_and_was_not_read_is_unknown() -> None:
     assert found.asked["offset_reset_changed"] == (Undeclared("operators.in", "offset_reset", "new"),)
 
 
+def test_a_declaration_answers_what_was_not_read() -> None:
+    """The reason of the reader stays, and is no question any more."""
+    unread = replace(_declares(offset_reset="latest"), not_read={"operators.in.offset_reset": "two resets"})
+    found = _subject(_declares(offset_reset="earliest"), unread)
+    assert found.facts["offset_reset_changed"] is True
+    assert _subject(_declares(offset_reset="latest"), unread).facts["offset_reset_changed"] is False
+
+
 def test_a_join_that_keeps_its_result_is_judged_by_its_store() -> None:
     """Not twice."""
     before, after = (

@@ -9,6 +9,7 @@ from kstreams_runbooks.model.topology.declaration import (
     Aggregation,
     Contradiction,
     Declaration,
+    DeclaredOperator,
     DeclaredStore,
     DeclaredSuppression,
     DeclaredTopic,
@@ -123,3 +124,14 @@ def test_an_aggregate_in_words_is_kept_unless_the_code_is_of_another_kind(
     """A word may call a count what it means."""
     store, contradictions = _store(DeclaredStore(aggregation=kind), DeclaredStore(aggregate=words))
     assert (store.aggregate, store.aggregation, bool(contradictions)) == (kept, kind, contradicted)
+
+
+@pytest.mark.parametrize(("declared", "wrong"), [("com.acme.ByRegion", 0), ("com.acme.By", 1), ("default", 1)])
+def test_a_person_declares_the_class_of_a_partitioner(declared: str, wrong: int) -> None:
+    """The code shows what is in its object too, which is no contradiction."""
+    read = DeclaredOperator(partitioner="com.acme.ByRegion(regions=7)")
+    found = merged(
+        Declaration(operators={"out": read}), Declaration(operators={"out": DeclaredOperator(partitioner=declared)})
+    )
+    assert found.operators["out"] == read
+    assert len(found.contradictions) == wrong

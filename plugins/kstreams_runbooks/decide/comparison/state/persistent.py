@@ -10,6 +10,7 @@ from kstreams_runbooks.decide.comparison.operators import partitioners
 from kstreams_runbooks.decide.comparison.state.crossing import crossed_sides, moved_suppressions
 from kstreams_runbooks.decide.comparison.state.feeding import exchanged_tables
 from kstreams_runbooks.decide.comparison.state.kinds import carries, hidden_facts, hidden_words
+from kstreams_runbooks.decide.comparison.state.makers import maker_facts, maker_words
 from kstreams_runbooks.decide.comparison.state.origins import made_of_others
 from kstreams_runbooks.decide.comparison.state.suppressions import candidates
 from kstreams_runbooks.decide.comparison.words import store_words, topic_words
@@ -46,7 +47,7 @@ def stores(compared: Compared) -> Iterator[Subject]:
         new_key = store.name in with_new_key
         facts, asked = store_facts(store.name, was, now, new.unchanged - ({"key"} if new_key else set()))
         hidden, undeclared = hidden_facts(compared, store.name, store.said["before"], was, now)
-        facts, asked = {**facts, **hidden}, {**asked, **undeclared}
+        facts, asked = {**facts, **hidden, **maker_facts(compared, was, now)}, {**asked, **undeclared}
         if facts["key_changed"] is None and store.facts["stays"] and new_key:
             facts["key_changed"] = True
         facts["serde_changed"], asked["serde_changed"] = of_serdes(facts, asked)
@@ -67,6 +68,7 @@ def stores(compared: Compared) -> Iterator[Subject]:
             "before": partner or store.said["before"],
             **hidden_words(compared, store.name, store.said["before"], was, now),
             **store_words(was, now),
+            **maker_words(was, now),
             "until": until(was, now),
             "shifted_by": shifts.before(store),
         }

@@ -300,7 +300,7 @@ final class StoreReader {
     private void readSupplier(Facts store, Facts.Reading supplier, String kind) {
         store.read("supplier", () -> {
             Object found = supplier.read();
-            return found == null ? null : Library.lastingName(found);
+            return found == null ? null : supplierName(found);
         });
         if (kind.equals("window") || kind.equals("session")) {
             store.read("retention_ms", () -> Peek.call(supplier.read(), "retentionPeriod"));
@@ -308,6 +308,13 @@ final class StoreReader {
         if (kind.equals("versioned")) {
             store.read("history_retention_ms", () -> Peek.call(supplier.read(), "historyRetentionMs"));
         }
+    }
+
+    /** The class; an LRU map has none with a name of its own, and its limit decides what it keeps. */
+    private static String supplierName(Object supplier) throws NotRead {
+        return Peek.has(supplier, "val$maxCacheSize")
+                ? "lru_map(max_entries=" + Peek.field(supplier, "val$maxCacheSize") + ")"
+                : Library.lastingName(supplier);
     }
 
     /** A serde of the library around others, of which null is the default of the settings. */

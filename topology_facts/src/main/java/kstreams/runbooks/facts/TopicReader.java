@@ -39,7 +39,7 @@ final class TopicReader {
         sink.read("topic_extractor", () -> program.fixedTopic(node) == null
                 ? Library.lastingName(Peek.field(node.factory, "topicExtractor"))
                 : null);
-        sink.read("partitioner", () -> type(Peek.field(node.factory, "partitioner")));
+        sink.read("partitioner", () -> partitioner(Peek.field(node.factory, "partitioner")));
         serdes.key(sink, () -> Peek.field(node.factory, "keySerializer"));
         serdes.value(sink, () -> Peek.field(node.factory, "valSerializer"));
     }
@@ -155,6 +155,10 @@ final class TopicReader {
 
     private static String type(Object of) {
         return of == null ? null : Library.lastingName(of);
+    }
+
+    private Object partitioner(Object of) throws NotRead {
+        return of == null ? null : new StateReader(program.library).name(of);
     }
 
     private static String text(Object of) {

@@ -1,0 +1,38 @@
+"""Suppliers of two releases: before 3.9 the default of the library is a class, from then on none."""
+
+import pytest
+from kstreams_runbooks.decide.comparison.compared import Compared, Side
+from kstreams_runbooks.decide.comparison.state.makers import maker_facts
+from kstreams_runbooks.decide.topology.text import parse_topology
+from kstreams_runbooks.model.releases.release import Release
+from kstreams_runbooks.model.topology.declaration import DEFAULT, Declaration, DeclaredStore
+from world.sides import COUNTS
+
+OWN = DeclaredStore(supplier="com.acme.Own")
+LIBRARY = DeclaredStore(supplier=DEFAULT)
+MEMORY = DeclaredStore(supplier="InMemory", in_memory=True)
+
+
+@pytest.mark.parametrize(
+    ("libraries", "old", "new", "found"),
+    [
+        (("4.3.1", "4.3.1"), LIBRARY, OWN, (True, False)),
+        (("3.9.1", "4.3.1"), OWN, LIBRARY, (True, False)),
+        (("2.8.2", "3.4.1"), LIBRARY, MEMORY, (False, True)),
+        (("3.4.1", "4.3.1"), LIBRARY, OWN, (False, False)),
+        (("3.8.1", "3.9.0"), LIBRARY, MEMORY, (False, False)),
+        ((None, "4.3.1"), LIBRARY, OWN, (False, False)),
+        ((None, None), LIBRARY, OWN, (True, False)),
+        (("4.3.1", "4.3.1"), DeclaredStore(), OWN, (False, False)),
+        (("4.3.1", "4.3.1"), OWN, OWN, (False, False)),
+    ],
+)
+def test_suppliers_compare_within_a_family(
+    libraries: tuple[str | None, str | None], old: DeclaredStore, new: DeclaredStore, found: tuple[bool, bool]
+) -> None:
+    """What one side alone shows, and what another family shows, is not part of the change."""
+    before, after = (
+        Side(parse_topology(COUNTS), Declaration(library=None if one is None else Release(one))) for one in libraries
+    )
+    facts = maker_facts(Compared(before, after), old, new)
+    assert (facts["supplier_changed"], facts["medium_changed"]) == found
