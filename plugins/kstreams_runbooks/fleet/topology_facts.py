@@ -20,6 +20,8 @@ FORMAT: Final = 1
 _VERSION: Final = re.compile(r"\d+\.\d")
 # Parts of the document without facts of the program: the description has lines of its own.
 _OTHER_PARTS = ("facts", "topology", "not_read")
+# From this release on a store of the DSL is made of the program's serdes; before it, of the serializer in them.
+_KEEPS_SERDES = Release("3.9")
 
 
 class _Part(FleetModel):
@@ -174,13 +176,14 @@ def _read(document: _Document) -> model.TopologyFacts:
     if library is not None and not Release.known(library):
         not_read["library"] = f"{library[:40]} is not a release of Apache Kafka; give the release that it is made of"
         library = None
+    by_serializer = None if library is None else Release.parse(library) < _KEEPS_SERDES
     extractors = {name: one for source in document.operators.values() for name, one in source.extractors().items()}
     # A suppression without one of its facts would have a limit that the program may not set.
     limits = {"mode", "time_limit_ms", "max_records", "max_bytes", "when_full"}
     return model.TopologyFacts(
         document.topology,
         model.Declaration(
-            stores={name: _store(name, one, unread) for name, one in document.stores.items()},
+            stores={name: _store(name, one, unread, by_serializer) for name, one in document.stores.items()},
             suppressions={
                 name: _suppression(one) for name, one in document.suppressions.items() if limits <= one.model_fields_set
             },
@@ -204,7 +207,7 @@ def _lines(written: Mapping[str, Any], path: str = "") -> Iterator[str]:
             yield f"{where}: {json.dumps(value, default=str)}"
 
 
-def _store(name: str, store: _Store, unread: set[tuple[str, ...]]) -> model.DeclaredStore:
+def _store(name: str, store: _Store, unread: set[tuple[str, ...]], by_serializer: bool | None) -> model.DeclaredStore:
     plain = store.model_dump(exclude={"window", "key_serde", "value_serde", "supplier", "caching", "is_global"})
     # A window with a part that was not read is not known: no part of it has a default.
     whole = store.window is not None and not any(fact[:3] == ("stores", name, "window") for fact in unread)
@@ -212,7 +215,9 @@ def _store(name: str, store: _Store, unread: set[tuple[str, ...]]) -> model.Decl
         **plain,
         window=model.Window(**store.window.model_dump()) if whole and store.window else None,
         key_serde=_serde(store.key_serde),
-        value_serde=_serde(store.value_serde),
+        value_serde=None
+        if store.value_serde is None
+        else replace(store.value_serde.read(), by_serializer=by_serializer),
         in_memory=_in_memory(store.supplier),
     )
 

@@ -51,6 +51,18 @@ def test_a_class_of_the_program_is_not_a_proof_of_its_format() -> None:
     assert topics["reading-counts"].value_serde == Serde("long")
 
 
+@pytest.mark.parametrize(
+    ("library", "by_serializer"), [("4.3.1", False), ("3.9.1", False), ("3.8.1", True), ("3.4.1-vendor", None)]
+)
+def test_a_store_before_3_9_names_the_serializer_of_its_values(library: str, by_serializer: bool | None) -> None:
+    """Later ones name the serde; of a release that is not known it may be either. Keys are named by their serde."""
+    store = _facts(('library: "4.3.1"', f'library: "{library}"')).read.stores["readings-store"]
+    assert store.value_serde is not None
+    assert store.key_serde is not None
+    assert store.value_serde.by_serializer is by_serializer
+    assert store.key_serde.by_serializer is False
+
+
 def test_null_is_a_value_of_an_operator() -> None:
     """The program leaves the choice to the library; a fact that is absent is unknown."""
     joins = '  "looked-up": {join: "left"}\n  "by-foreign-key": {join: "left", foreign_key: true}\nnot_read:\n'

@@ -76,6 +76,14 @@ def undetermined(topology: Topology, counts: Mapping[str, int]) -> frozenset[str
     return internal - counts.keys() if external <= counts.keys() else frozenset()
 
 
+def uncounted_inputs(topology: Topology, topic: str, counts: Mapping[str, int]) -> frozenset[str]:
+    """External topics without a number from which that of a repartition topic follows; a pattern as `<pattern>*`."""
+    flow = _Flow([sub for sub in topology.subtopologies if not sub.is_global])
+    internal = repartition_topics(topology)
+    unknown = flow.readers.keys() - internal - counts.keys()
+    return frozenset(one for one in unknown if topic in flow.behind([one], internal))
+
+
 def uncountable(topology: Topology, counted: Collection[str]) -> frozenset[str]:
     """Repartition topics without a number: no topic in front of them is `counted`, nor behind one that is.
 

@@ -45,13 +45,15 @@ class Serde:
     """The format of bytes: a name, and the version of the schema that is written with them (None: no version).
 
     `is_class`: the name is that of a class of the program, read from its code. Under an equal name it may write another
-    schema: only a declared name and version prove that a format is the same.
+    schema: only a declared name and version prove that a format is the same. `by_serializer`: the class is that of the
+    serializer, and not of the serde (None: one of the two). The names of both are not comparable.
     """
 
     name: str
     schema_version: int | None = None
     reads: frozenset[int] = field(default=frozenset(), compare=False)
     is_class: bool = False
+    by_serializer: bool | None = field(default=False, compare=False)
 
     def takes(self, other: "Serde | None") -> bool:
         """Whether it reads what another one wrote: the same one, or a declared version of its schema (`reads`)."""
@@ -60,8 +62,10 @@ class Serde:
         return self == other or (self.name == other.name and other.schema_version in self.reads)
 
     def differs(self, other: "Serde") -> bool | None:
-        """Whether another one writes other bytes, None if both are one class, which may write either."""
-        return None if self == other and self.is_class else self != other
+        """Whether another one writes other bytes, None if both are one class, which may write either, or may be one."""
+        one_kind = self.by_serializer is not None and self.by_serializer == other.by_serializer
+        may_be_one = self == other or not one_kind
+        return None if self.is_class and other.is_class and may_be_one else self != other
 
 
 @dataclass(frozen=True, slots=True)

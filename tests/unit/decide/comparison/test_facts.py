@@ -95,6 +95,35 @@ def test_a_change_may_declare_that_a_class_writes_what_it_wrote(
 
 
 @pytest.mark.parametrize(
+    ("name", "before", "after", "changes"),
+    [
+        ("com.acme.OrderSer", True, False, None),
+        ("com.acme.OrderSer", False, None, None),
+        ("com.acme.OrderSer", True, True, True),
+        ("com.acme.OrderSer", False, False, True),
+        ("com.acme.Order", True, False, None),
+    ],
+)
+def test_a_serializer_is_not_compared_with_a_serde(
+    name: str, before: bool | None, after: bool | None, changes: bool | None
+) -> None:
+    """Each has a class of its own, and a release shows one of them."""
+    old = Serde(name, is_class=True, by_serializer=before)
+    new = Serde("com.acme.Order", is_class=True, by_serializer=after)
+    found, asked = store_facts("s", DeclaredStore(value_serde=old), DeclaredStore(value_serde=new))
+    assert found["value_serde_changed"] is changes
+    lacking = "old, new" if changes is None else ""
+    assert asked["value_serde_changed"] == (Undeclared("stores.s", "value_serde", lacking),)
+
+
+def test_a_format_of_kafka_is_not_a_class_by_its_serializer() -> None:
+    """Its name is the same for a serde and for a serializer."""
+    own = Serde("com.acme.OrderSer", is_class=True, by_serializer=True)
+    found, _ = store_facts("s", DeclaredStore(value_serde=own), DeclaredStore(value_serde=Serde("string")))
+    assert found["value_serde_changed"] is True
+
+
+@pytest.mark.parametrize(
     ("before", "after", "changes"),
     [
         (HOUR + MINUTE, 2 * HOUR + MINUTE, False),

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.facts import changed, either
+from kstreams_runbooks.decide.topology.graph import keys_by_name, reach_of
 from kstreams_runbooks.decide.topology.names import is_suppression
 from kstreams_runbooks.model.topology.change import Fact, Undeclared
 from kstreams_runbooks.model.topology.declaration import DeclaredStore, DeclaredSuppression
@@ -46,6 +47,20 @@ def table_change(
             asked += [Undeclared(f"stores.{table}", field, version) for table in sorted(tables) if values is None]
         facts.append(changed(*known))
     return either(*facts), tuple(asked), _words(compared, before, after)
+
+
+def bypassing(compared: Compared, was: str, name: str) -> tuple[str, ...]:
+    """Operators that got their records through a suppression and get them from its table now, without it."""
+    before, after = _behind(compared.before, was), _behind(compared.after, name)
+    table = _behind(compared.after, *compared.after.predecessors.get(name, ()))
+    kept = dict(compared.operators.pairs)
+    return tuple(sorted(now for old in before if (now := kept.get(old)) in table - after - {name}))
+
+
+def _behind(side: Side, *names: str) -> frozenset[str]:
+    reach, called = reach_of(side.topology), keys_by_name(side.topology)
+    found = reach.keys(reach.behind([key for name in names for key in called[name]]))
+    return frozenset(name for _, name in found) & side.nodes.keys()
 
 
 def _values(side: Side, tables: frozenset[str], field: str) -> frozenset[object] | None:

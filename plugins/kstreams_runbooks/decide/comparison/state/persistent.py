@@ -21,6 +21,7 @@ from kstreams_runbooks.decide.topology.names import (
     may_give_new_key,
     repartition_base,
 )
+from kstreams_runbooks.decide.topology.partitions import uncounted_inputs
 from kstreams_runbooks.model.topology.change import Fact, Subject, SubjectKind, Undeclared
 from kstreams_runbooks.model.topology.topology import Processor, Sink
 
@@ -78,13 +79,14 @@ def stores(compared: Compared) -> Iterator[Subject]:
 def internal_topics(compared: Compared) -> Iterator[Subject]:
     """Repartition topics and those of foreign-key joins, with their declared partitions."""
     before, after = compared.before, compared.after
-    shifts, counts = _Shifts(compared), after.counts
+    shifts = _Shifts(compared)
     for topic in _each("internal_topic", compared.topics, before.topic_places, after.topic_places):
         was, now = before.declared.topics.get(topic.said["before"]), after.declared.topics.get(topic.name)
         facts, asked = topic_facts(topic.name, was, now, after.declared.unchanged)
-        if facts["partitions_changed"] is None and topic.name in counts:
-            # The number follows from the inputs of the new version; the kept topic has a finding if it is refused.
-            facts["partitions_changed"] = False
+        if facts["partitions_changed"] is None:
+            asked["partitions_changed"] = _uncounted(compared, topic.said["before"], topic.name)
+            # A number that the program leaves out follows from the inputs; a kept topic that is refused has a finding.
+            facts["partitions_changed"] = None if asked["partitions_changed"] else False
         if topic.facts["stays"] is not True:
             facts = dict.fromkeys(facts, False)
         facts["fed_by_other"] = topic.name in compared.fed_by_other and _keeps_its_name(topic)
@@ -99,6 +101,16 @@ def internal_topics(compared: Compared) -> Iterator[Subject]:
         said = {**topic.said, **by, **topic_words(was, now), "shifted_by": shifts.before(topic)}
         said |= dict(zip(("carried_before", "carried_after"), carried, strict=True))
         yield replace(topic, facts={**topic.facts, **facts}, said=said, asked={**asked, **topic.asked})
+
+
+def _uncounted(compared: Compared, was: str, now: str) -> tuple[Undeclared, ...]:
+    """The inputs whose partitions give a repartition topic its number, in the version whose program gives it none."""
+    return tuple(
+        Undeclared(f"topics.{one}", "partitions", version)
+        for side, name, version in ((compared.before, was, "old"), (compared.after, now, "new"))
+        if name not in side.counts
+        for one in sorted(uncounted_inputs(side.topology, name, side.counts))
+    )
 
 
 def _loss_acceptable(side: Side, topic: str) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.facts import changed, duration, sides
-from kstreams_runbooks.decide.comparison.state.held_tables import table_change
+from kstreams_runbooks.decide.comparison.state.held_tables import bypassing, table_change
 from kstreams_runbooks.decide.topology.names import is_generated, is_suppression
 from kstreams_runbooks.decide.topology.upstream import between_store_and, store_before
 from kstreams_runbooks.model.topology.change import Fact, Subject, Undeclared
@@ -127,6 +127,7 @@ def _one_side(compared: Compared, name: str, *, sure: bool, removed: bool) -> Su
         "serde_changed": False,
         "logging_changed": False,
         "table_changed": False,
+        "bypassed": False,
         "logged": None,
         "disabled": removed and _disabled(one),
         **_of_the_new(compared, name, None if removed else one, sure=sure and not removed),
@@ -139,6 +140,7 @@ def _stays(compared: Compared, was: str, name: str, *, sure: bool) -> Subject:
     old, new = compared.before.declared.suppressions.get(was), compared.after.declared.suppressions.get(name)
     # A buffer under another name starts empty.
     table = table_change(compared, name, old, new) if was == name and sure else (False, (), "")
+    past = bypassing(compared, was, name) if sure else ()
     facts: dict[str, Fact] = {
         "renamed": was != name and not (is_generated(was) and is_generated(name)) if sure else False,
         "added": False,
@@ -151,6 +153,7 @@ def _stays(compared: Compared, was: str, name: str, *, sure: bool) -> Subject:
         "buffer_changed": changed(old and _buffer(old), new and _buffer(new)),
         "logging_changed": _logging_changed(compared, old, new),
         "table_changed": table[0],
+        "bypassed": bool(past) and not _disabled(old),
         "logged": None if new is None else new.logging,
         **_of_the_new(compared, name, new, sure=sure),
     }
@@ -160,7 +163,7 @@ def _stays(compared: Compared, was: str, name: str, *, sure: bool) -> Subject:
     logging = (Undeclared(f"suppressions.{name}", "logging", sides(old and old.logging, new and new.logging)),)
     asked = {"mode_changed": what, "buffer_changed": what, "serde_changed": serde, "table_changed": table[1]}
     asked |= {"logging_changed": logging, "logged": logging}
-    said = {**_said(compared, name, new), "before": was, "tables": table[2]}
+    said = {**_said(compared, name, new), "before": was, "tables": table[2], "past": ", ".join(past)}
     return Subject("suppression", name, facts, said, asked)
 
 

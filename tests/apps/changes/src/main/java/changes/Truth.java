@@ -80,6 +80,9 @@ final class Truth {
                             && now.step().window != Step.Window.NONE) {
                         warnings.put(name, "its windows mix two sizes");
                     }
+                } else if (was.step().kind == Step.Kind.SUPPRESS && now.step().kind == Step.Kind.SUPPRESS
+                        && waitAlike(was.step(), now.step()) && takesItsInput(was.step(), now.step())) {
+                    need("suppress", "store " + name, "does not hold results back for all that followed it");
                 } else {
                     need("reset", "store " + name, "holds what is not its own: " + other);
                 }
@@ -115,8 +118,14 @@ final class Truth {
      * exchanged, and what the first lets out passes the second. One that is put in the place of another continues it too.
      */
     private boolean isContinued(Step was, Step now) {
-        return was.kind == Step.Kind.SUPPRESS && now.kind == Step.Kind.SUPPRESS && was.minutes == now.minutes
+        return was.kind == Step.Kind.SUPPRESS && now.kind == Step.Kind.SUPPRESS && waitAlike(was, now)
                 && (areInOneRow(was, now) || takesItsPlace(was, now));
+    }
+
+    /** The end of a window decides when its results are due, and minutes elsewhere. */
+    private boolean waitAlike(Step was, Step now) {
+        boolean windowed = before.program.windowed(was);
+        return windowed == after.program.windowed(now) && (windowed || was.minutes == now.minutes);
     }
 
     /** Whether nothing but repartitions is between two of them: the records in the topic of either are the same. */

@@ -209,6 +209,36 @@ public final class Suppression {
                         .suppress(untilTimeLimit(ofMinutes(10), unbounded()))));
     }
 
+    /** An output behind a suppression gets the results of the table itself. */
+    public Pair outputMovedInFrontOfSuppress() {
+        return Pair.of(
+                builder -> {
+                    KTable<String, Long> fewer = plain(builder).suppress(minutes());
+                    out(fewer);
+                    visits(fewer);
+                },
+                builder -> {
+                    KTable<String, Long> counts = plain(builder);
+                    out(counts.suppress(minutes()));
+                    visits(counts);
+                });
+    }
+
+    /** A new output gets the results of the table itself, and the one behind the suppression stays. */
+    public Pair outputAddedInFrontOfSuppress() {
+        return Pair.of(
+                builder -> out(plain(builder).suppress(minutes())),
+                builder -> {
+                    KTable<String, Long> counts = plain(builder);
+                    out(counts.suppress(minutes()));
+                    visits(counts);
+                });
+    }
+
+    private static Suppressed<String> minutes() {
+        return Suppressed.<String>untilTimeLimit(ofMinutes(10), unbounded()).withName("fewer");
+    }
+
     private static Pair suppressions(Suppressed<? super Windowed<String>> before,
             Suppressed<? super Windowed<String>> after) {
         return Pair.of(
