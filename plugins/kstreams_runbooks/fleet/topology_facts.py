@@ -1,6 +1,7 @@
 """The facts of a built program, as topology-facts.jar prints them (docs/facts.md): a YAML document."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Annotated, Any, Final
@@ -15,6 +16,8 @@ from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.topology import declaration as model
 
 FORMAT: Final = 1
+# A release of Kafka Streams, or the version of a distribution of it, such as 7.6.0-ccs.
+_VERSION: Final = re.compile(r"\d+\.\d")
 # Parts of the document without facts of the program: the description has lines of its own.
 _OTHER_PARTS = ("facts", "topology", "not_read")
 # From this release on a store of the DSL is made of the program's serdes; before it, of the serializer in them.
@@ -67,6 +70,9 @@ class _Store(_Part):
     logging: bool | None = None
     aggregation: model.Aggregation | None = None
     key_of: frozenset[str] | None = None
+    # Not compared, and checked all the same: a document with another type is not of the jar.
+    caching: bool | None = None
+    is_global: bool | None = Field(None, alias="global")
 
 
 class _Suppression(_Part):
@@ -165,6 +171,10 @@ def _read(document: _Document) -> model.TopologyFacts:
     not_read = {".".join(entry.fact): entry.reason for entry in document.not_read}
     unread = {entry.fact for entry in document.not_read}
     library = document.library
+    if library is not None and not _VERSION.match(library):
+        raise BadInput(
+            f"library: {shown(library)} is not a version (expected one such as 4.3.1); print the facts again"
+        )
     if library is not None and not Release.known(library):
         not_read["library"] = f"{library[:40]} is not a release of Apache Kafka; give the release that it is made of"
         library = None
@@ -200,7 +210,7 @@ def _lines(written: Mapping[str, Any], path: str = "") -> Iterator[str]:
 
 
 def _store(name: str, store: _Store, unread: set[tuple[str, ...]], by_serializer: bool | None) -> model.DeclaredStore:
-    plain = store.model_dump(exclude={"window", "key_serde", "value_serde", "supplier"})
+    plain = store.model_dump(exclude={"window", "key_serde", "value_serde", "supplier", "caching", "is_global"})
     # A window with a part that was not read is not known: no part of it has a default.
     whole = store.window is not None and not any(fact[:3] == ("stores", name, "window") for fact in unread)
     return model.DeclaredStore(

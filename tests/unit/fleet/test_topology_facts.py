@@ -156,6 +156,9 @@ def test_a_later_jar_may_read_more() -> None:
         ("- facts: 1\n", "old.yaml: is not a document of topology facts"),
         ("facts: 1\n", "old.yaml: not_read is missing"),
         (COUNTED.replace('kind: "window"', "kind: [1]"), "old.yaml: stores.readings-store.kind must be "),
+        (COUNTED.replace('library: "4.3.1"', 'library: "banana"'), 'old.yaml: library: "banana" is not a version'),
+        (COUNTED.replace("caching: true", 'caching: "maybe"'), "old.yaml: stores.readings-store.caching: "),
+        (COUNTED.replace("global: false", "global: [1]"), "old.yaml: stores.readings-store.global must be "),
         (COUNTED.replace("max_records: 1000", 'max_records: "x"'), "old.yaml: suppressions.closed.max_records: "),
     ],
 )

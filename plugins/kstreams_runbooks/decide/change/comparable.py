@@ -15,7 +15,7 @@ _UPGRADE_FROM = "upgrade.from"
 # Fields that a person declares in words of any kind, and the reader in the words of the code.
 _OF_A_TOPIC, _OF_A_STORE = (
     ("key_serde", "value_serde", "timestamp_extractor"),
-    ("key_serde", "value_serde", "aggregate"),
+    ("key_serde", "value_serde", "aggregate", "supplier"),
 )
 _OF_A_SUPPRESSION, _OF_AN_OPERATOR = ("value_serde",), ("partitioner",)
 # Settings on whose value rules depend, listed or not.

@@ -22,7 +22,7 @@ from kstreams_runbooks.decide.topology.graph import (
     store_roles,
     topic_roles,
 )
-from kstreams_runbooks.decide.topology.names import is_generated
+from kstreams_runbooks.decide.topology.names import is_generated, is_registration
 from kstreams_runbooks.decide.topology.partitions import partition_counts
 from kstreams_runbooks.decide.topology.threads import Parallelism, parallelism, threads_of
 from kstreams_runbooks.model.topology.declaration import Declaration
@@ -84,6 +84,18 @@ class Side:
     def store_places(self) -> Mapping[str, str]:
         """The subtopology that keeps each store; global ones apart."""
         return {store: sub.id for sub in self.topology.subtopologies if not sub.is_global for store in sub.stores}
+
+    @cached_property
+    def subscription_stores(self) -> frozenset[str]:
+        """Stores that a foreign-key join makes: those of the operators right behind its registration topics."""
+        behind = {
+            name
+            for node in self.nodes.values()
+            if isinstance(node, Source) and any(is_registration(topic) for topic in node.topics & self.internal)
+            for name in node.successors
+        }
+        nodes = (self.nodes[name] for name in behind)
+        return frozenset(store for node in nodes if isinstance(node, Processor) for store in node.stores)
 
     @cached_property
     def counts(self) -> dict[str, int]:

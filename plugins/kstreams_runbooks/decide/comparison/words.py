@@ -21,6 +21,7 @@ def store_words(before: DeclaredStore | None, after: DeclaredStore | None) -> di
         "graces": _both(_of_window(before, _grace), _of_window(after, _grace)),
         "emits": _both(_of_window(before, _emit), _of_window(after, _emit)),
         "retentions": _both(*(_kept(one) for one in (old, new))),
+        "histories": _both(*(_history(one) for one in (old, new))),
         "segments": _segments(old, new),
         "keys": _both(old.key, new.key),
         "serdes": _serdes(old, new),
@@ -115,6 +116,10 @@ def _segments(old: DeclaredStore, new: DeclaredStore) -> str:
     kept = (kept_in_segments_ms(one) for one in (old, new))
     values = _both(*(None if one is None else duration(one) for one in kept))
     return f", because the {'history' if new.kind == 'versioned' else 'retention'} changes{values}" if values else ""
+
+
+def _history(store: DeclaredStore) -> str | None:
+    return None if store.history_retention_ms is None else duration(store.history_retention_ms)
 
 
 def _serdes(old: DeclaredStore | DeclaredTopic, new: DeclaredStore | DeclaredTopic) -> str:

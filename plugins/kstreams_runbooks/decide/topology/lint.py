@@ -45,16 +45,20 @@ def lint(topology: Topology, optimization: str | None) -> tuple[Finding, ...]:
     return (*_generated(topology), *_settings(topology, optimization))
 
 
-def unversioned(topology: Topology, declared: Declaration) -> tuple[Finding, ...]:
-    """Declared value serdes of stores and topics without a `schema_version`; an undeclared serde has no finding."""
+def unversioned(topology: Topology, declared: Declaration, read: Declaration | None = None) -> tuple[Finding, ...]:
+    """Declared value serdes of stores and topics without a `schema_version`; an undeclared serde has no finding.
+
+    A serde in `read`, the facts of the program, is one of Kafka, whose format does not change, or a class.
+    """
+    facts = read or Declaration()
     internal = internal_topics(topology)
     stores = {name: one for name, one in declared.stores.items() if not _OF_LIBRARY.fullmatch(name)}
     topics = {
         name: one for name, one in declared.topics.items() if name not in internal or not _OF_LIBRARY.fullmatch(name)
     }
     serdes = (
-        *(("store", name, one.value_serde) for name, one in sorted(stores.items())),
-        *(("topic", name, one.value_serde) for name, one in sorted(topics.items())),
+        *(("store", name, one.value_serde, facts.stores.get(name)) for name, one in sorted(stores.items())),
+        *(("topic", name, one.value_serde, facts.topics.get(name)) for name, one in sorted(topics.items())),
     )
     return tuple(
         Finding(
@@ -66,8 +70,8 @@ def unversioned(topology: Topology, declared: Declaration) -> tuple[Finding, ...
             "the values from the first deployment on",
             _VERSIONED,
         )
-        for what, name, serde in serdes
-        if serde is not None and serde.schema_version is None and not serde.is_class
+        for what, name, serde, of_code in serdes
+        if serde is not None and serde.schema_version is None and (of_code is None or serde != of_code.value_serde)
     )
 
 

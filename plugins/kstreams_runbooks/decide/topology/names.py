@@ -63,11 +63,17 @@ _MADE = re.compile(
     r".*-repartition|.*-subscription-(registration|response)-topic"
     r"|KTABLE-FK-JOIN-SUBSCRIPTION-(REGISTRATION|RESPONSE)-\d+-topic"
 )
+_REGISTRATION = re.compile(r".*-subscription-registration(-\d{10,})?-topic", re.IGNORECASE)
 # The part after `<application.id>-` on a cluster.
 _REST = re.compile(
     r".+-(changelog|repartition)|.*KTABLE-FK-JOIN-SUBSCRIPTION-(REGISTRATION|RESPONSE)-\d+-topic"
     r"|.+-subscription-(registration|response)-topic"
 )
+
+
+def is_registration(topic: str) -> bool:
+    """Whether the name is that of a topic in which a foreign-key join registers its subscriptions."""
+    return _REGISTRATION.fullmatch(topic) is not None
 
 
 def internal_by_id(names: Iterable[str], ids: Collection[str]) -> dict[str, tuple[str, ...]]:

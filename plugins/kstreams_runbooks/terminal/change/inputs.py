@@ -102,15 +102,15 @@ def _description(facts: TopologyFacts, source: str) -> str:
 
 
 def read_side(given: SideFiles) -> Side:
-    """One side with everything that was given for it; BadInput if two of its files contradict each other.
-
-    Facts win over the declaration, and the side has the contradictions.
-    """
+    """One side, whose topology is read here."""
     return side_of(read_given(given.topology), given)
 
 
 def side_of(described: GivenTopology, given: SideFiles) -> Side:
-    """The same with the topology read already."""
+    """One side with everything that was given for it; BadInput if two of its files contradict each other.
+
+    Facts win over the declaration, and the side has the contradictions.
+    """
     declared = _declaration(given.declaration)
     if described.facts is not None:
         declared = merged(described.facts.read, None if given.declaration is None else declared)

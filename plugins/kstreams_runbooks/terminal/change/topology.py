@@ -33,14 +33,16 @@ def lint_command(topology: Path, optimization: str | None, declaration: Path | N
     bad input.
     """
     from kstreams_runbooks.decide.topology.lint import lint, unversioned
-    from kstreams_runbooks.terminal.change.inputs import SideFiles, read_side
+    from kstreams_runbooks.terminal.change.inputs import SideFiles, read_given, side_of
 
     if str(topology) == str(declaration) == "-":
         raise BadInput("stdin: cannot be both topology and declaration; give a file for one of them")
-    side = read_side(SideFiles(topology, declaration))
+    given = read_given(topology)
+    side = side_of(given, SideFiles(topology, declaration))
+    read = None if given.facts is None else given.facts.read
     declared = (side.declared.config or {}).get("topology.optimization")
     idle = () if side.parallelism is None else side.parallelism.finding("the application")
-    findings = (*unversioned(side.topology, side.declared), *lint(side.topology, optimization or declared), *idle)
+    findings = (*unversioned(side.topology, side.declared, read), *lint(side.topology, optimization or declared), *idle)
     warned = any(finding.severity == "warning" for finding in findings)
     if form == "json":
         document = {

@@ -150,11 +150,13 @@ def test_plan_says_which_side_has_no_facts(tmp_path: Path) -> None:
 
 
 def test_lint_and_diagram_take_facts(tmp_path: Path) -> None:
-    """Value formats are known without a declaration; those of the program's classes are not judged."""
+    """Formats of Kafka have no version to declare; a declared one of the program's class without it is named."""
     _files(tmp_path)
-    linted = json.loads(run("lint", tmp_path / "old.facts.yaml", "--format", "json").stdout)
-    unversioned = {one["object"] for one in linted["findings"] if one["id"] == "format-version-missing"}
-    assert unversioned == {"readings-store", "reading-counts"}
+    declared = tmp_path / "declared.yaml"
+    declared.write_text("topics:\n  readings: {value_serde: {name: json}}\n", "utf-8")
+    for more, unversioned in (((), set()), (("--declaration", declared), {"readings"})):
+        linted = json.loads(run("lint", tmp_path / "old.facts.yaml", *more, "--format", "json").stdout)
+        assert {one["object"] for one in linted["findings"] if one["id"] == "format-version-missing"} == unversioned
     assert "readings-store" in run("diagram", tmp_path / "old.facts.yaml").stdout
 
 

@@ -48,6 +48,9 @@ def stores(compared: Compared) -> Iterator[Subject]:
         facts, asked = store_facts(store.name, was, now, new.unchanged - ({"key"} if new_key else set()))
         hidden, undeclared = hidden_facts(compared, store.name, store.said["before"], was, now)
         facts, asked = {**facts, **hidden, **maker_facts(compared, was, now)}, {**asked, **undeclared}
+        if store.name in compared.after.subscription_stores:
+            # The library makes these formats from those of the joined tables, which are compared.
+            facts |= {fact: facts[fact] or False for fact in ("key_serde_changed", "value_serde_changed")}
         if facts["key_changed"] is None and store.facts["stays"] and new_key:
             facts["key_changed"] = True
         facts["serde_changed"], asked["serde_changed"] = of_serdes(facts, asked)
