@@ -1,4 +1,4 @@
-"""Global stores whose directories do not fit the new version; tests/long/test_global_tables.py has what happens then."""
+"""Global stores whose directories do not fit the new version; tests/long/test_global_tables.py shows what happens."""
 
 import pytest
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
