@@ -23,7 +23,7 @@ _STREAM = """Topologies:
 """
 
 
-def _side(in_memory: bool = False, **stores: str) -> Side:
+def _side(stores: dict[str, str], *, in_memory: bool = False) -> Side:
     """A version with these global stores, each with its topic."""
     texts = (_GLOBAL.format(number=place, topic=stores[store], store=store) for place, store in enumerate(stores))
     declared = {store: DeclaredStore(kind="key_value", in_memory=in_memory) for store in stores}
@@ -39,18 +39,18 @@ def _side(in_memory: bool = False, **stores: str) -> Side:
     ],
 )
 def test_a_store_without_its_topic_is_left_behind(after: dict[str, str], fate: str) -> None:
-    assert left_behind(Compared(_side(rates="rates-v1"), _side(**after))) == {"rates-v1": fate}
+    assert left_behind(Compared(_side({"rates": "rates-v1"}), _side(after))) == {"rates-v1": fate}
 
 
 def test_a_store_that_stays_or_comes_leaves_nothing() -> None:
-    before = _side(rates="rates-v1")
+    before = _side({"rates": "rates-v1"})
     assert left_behind(Compared(before, before)) == {}
-    assert left_behind(Compared(before, _side(rates="rates-v1", prices="prices-v1"))) == {}
+    assert left_behind(Compared(before, _side({"rates": "rates-v1", "prices": "prices-v1"}))) == {}
 
 
 def test_a_store_in_memory_has_no_directory() -> None:
-    assert left_behind(Compared(_side(in_memory=True, rates="rates-v1"), _side(rates="rates-v2"))) == {}
+    assert left_behind(Compared(_side({"rates": "rates-v1"}, in_memory=True), _side({"rates": "rates-v2"}))) == {}
 
 
 def test_without_a_global_store_nothing_opens_the_directory() -> None:
-    assert left_behind(Compared(_side(rates="rates-v1"), _side())) == {}
+    assert left_behind(Compared(_side({"rates": "rates-v1"}), _side({}))) == {}
