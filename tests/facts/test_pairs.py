@@ -22,7 +22,18 @@ RELEASES = [
 ]
 # What a person writes in a declaration and no code shows: keys in words, what may be lost, sizes, and serdes, which
 # the pairs have none of: their declarations name others.
-_BY_HAND = {"key", "key_serde", "value_serde", "loss_acceptable", "ttl_ms", "keys", "key_bytes", "value_bytes"}
+# Whether a store is in memory follows from its supplier, which the document has.
+_BY_HAND = {
+    "in_memory",
+    "key",
+    "key_serde",
+    "value_serde",
+    "loss_acceptable",
+    "ttl_ms",
+    "keys",
+    "key_bytes",
+    "value_bytes",
+}
 # The pairs of the release that are compared, at least: fewer, and the comparison has lost its subject.
 _LEAST = {"2.4.1": 1200, "2.7.0": 1250, "2.8.2": 1250, "3.4.1": 1750, "3.9.1": 1750, "4.3.1": 1700}
 
