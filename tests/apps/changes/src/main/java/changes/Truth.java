@@ -36,6 +36,7 @@ final class Truth {
         suppressions();
         partitions();
         replaced();
+        globalStores();
         shape();
     }
 
@@ -54,6 +55,17 @@ final class Truth {
         made.put("kept", kept);
         made.put("warnings", warnings);
         return made;
+    }
+
+    /** Files in the directory of global stores that belong to no store of that name and topic; it is opened for others. */
+    private void globalStores() {
+        for (String name : after.globalStores.isEmpty() ? Set.<String>of() : before.globalStores) {
+            boolean same = after.globalStores.contains(name)
+                    && Objects.equals(before.owner(name).topic, after.owner(name).topic);
+            if (!same) {
+                facts.put("global store " + name, "is left behind in its directory");
+            }
+        }
     }
 
     private void need(String what, String of, String why) {
