@@ -63,8 +63,8 @@ def ended(
     """
     stack = trial.stack
     found = stack.api().wait_finished(dag_of(trial.run_id), trial.run_id, _ENDED_S)
-    assert found == state, f"{trial.run_id} is {found}"
     document = evidence(stack, trial.run_id)
+    assert found == state, f"{trial.run_id} is {found}: {document['run']['outcome_sentence']}"
     assert document["run"]["outcome"] == outcome
     writes = [write["payload"] for write in document["writes"] if write["name"] == "restart"]
     assert tuple((write["bounce"], write["instance"]) for write in writes) == restarted

@@ -18,6 +18,8 @@ _OF_A_TOPIC, _OF_A_STORE = (
     ("key_serde", "value_serde", "aggregate", "supplier"),
 )
 _OF_A_SUPPRESSION, _OF_AN_OPERATOR = ("value_serde",), ("partitioner",)
+# A person declares it only of a source that has one: without a word of it the other version is as the settings say.
+_SELDOM_DECLARED = {"timestamp_extractor"}
 # Settings on whose value rules depend, listed or not.
 _DECIDE = ("application.id", "group.protocol", "processing.guarantee", "topology.optimization")
 _Settings = tuple[tuple[str, str], ...]
@@ -108,7 +110,8 @@ def _worded(own: Any, file: Any, other: Any, names: tuple[str, ...]) -> Any:
     values = {}
     for name in names:
         read, theirs = getattr(own, name), getattr(other, name, None)
-        values[name] = getattr(file, name, None) or (read if theirs is None or theirs == read else None)
+        alone = theirs is None and name not in _SELDOM_DECLARED
+        values[name] = getattr(file, name, None) or (read if alone or theirs == read else None)
     return replace(own, **values)
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from kstreams_runbooks.decide.change.comparable import comparable, set_by_runbooks, with_settings
 from kstreams_runbooks.model.readings.readings import Missing
-from kstreams_runbooks.model.topology.declaration import DeclaredOperator, DeclaredStore, Described, Serde
+from kstreams_runbooks.model.topology.declaration import DeclaredOperator, DeclaredStore, DeclaredTopic, Described, Serde
 from world.samples import NEW, OLD, instance
 from world.sides import COUNTS, declaration, described
 
@@ -108,3 +108,16 @@ def test_classes_of_operators_are_words_of_the_code_too() -> None:
     one = replace(one, declared=replace(one.declared, operators={"in": shown, "out": shown}))
     (found,), _ = comparable((one,), described(COUNTS, NEW, declaration(config=None, operators={"in": declares})))
     assert found.declaration.operators == {"in": DeclaredOperator(offset_reset="earliest"), "out": shown}
+
+
+def test_an_extractor_that_is_read_of_one_version_alone_is_not_compared() -> None:
+    """A person who declares none of the other version is not asked for it because the agent was added."""
+    one = read(OLD, None)
+    assert one.declared is not None
+    topics = {"orders": DeclaredTopic(timestamp_extractor="default")}
+    one = replace(one, declared=replace(one.declared, topics=topics))
+    (found,), _ = comparable((one,), described(COUNTS, NEW, declaration(config=None, topics={})))
+    assert found.declaration.topics["orders"].timestamp_extractor is None
+    declares = {"orders": DeclaredTopic(timestamp_extractor="default")}
+    (found,), _ = comparable((one,), described(COUNTS, NEW, declaration(config=None, topics=declares)))
+    assert found.declaration.topics["orders"].timestamp_extractor == "default"
