@@ -18,7 +18,7 @@ _OF_A_TOPIC, _OF_A_STORE = (
     ("key_serde", "value_serde", "aggregate", "supplier"),
 )
 _OF_A_SUPPRESSION, _OF_AN_OPERATOR = ("value_serde",), ("partitioner",)
-# A person declares it only of a source that has one: without a word of it the other version is as the settings say.
+# A person declares it only of a source that has a class of its own: a version without it leaves the choice to settings.
 _SELDOM_DECLARED = {"timestamp_extractor"}
 # Settings on whose value rules depend, listed or not.
 _DECIDE = ("application.id", "group.protocol", "processing.guarantee", "topology.optimization")

@@ -4,7 +4,13 @@ from dataclasses import replace
 
 from kstreams_runbooks.decide.change.comparable import comparable, set_by_runbooks, with_settings
 from kstreams_runbooks.model.readings.readings import Missing
-from kstreams_runbooks.model.topology.declaration import DeclaredOperator, DeclaredStore, DeclaredTopic, Described, Serde
+from kstreams_runbooks.model.topology.declaration import (
+    DeclaredOperator,
+    DeclaredStore,
+    DeclaredTopic,
+    Described,
+    Serde,
+)
 from world.samples import NEW, OLD, instance
 from world.sides import COUNTS, declaration, described
 
