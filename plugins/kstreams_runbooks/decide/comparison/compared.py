@@ -23,7 +23,7 @@ from kstreams_runbooks.decide.topology.graph import (
     topic_roles,
 )
 from kstreams_runbooks.decide.topology.names import is_generated, is_registration
-from kstreams_runbooks.decide.topology.partitions import partition_counts
+from kstreams_runbooks.decide.topology.partitions import partition_counts, undetermined
 from kstreams_runbooks.decide.topology.threads import Parallelism, parallelism, threads_of
 from kstreams_runbooks.model.topology.declaration import Declaration
 from kstreams_runbooks.model.topology.topology import Node, Processor, Sink, Source, Topology
@@ -102,6 +102,11 @@ class Side:
         """Partitions by topic, as printed: declared ones, and those that follow for internal topics."""
         given = {name: one.partitions for name, one in self.declared.topics.items() if one.partitions is not None}
         return partition_counts(self.topology, given, self.declared.suppressions.keys())
+
+    @cached_property
+    def by_order(self) -> frozenset[str]:
+        """Repartition topics whose partitions depend on the order in which the library counts them."""
+        return undetermined(self.topology, self.counts)
 
     @cached_property
     def parallelism(self) -> Parallelism | None:

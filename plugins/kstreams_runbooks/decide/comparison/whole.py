@@ -12,7 +12,6 @@ from kstreams_runbooks.decide.comparison.settings import uses_streams_group
 from kstreams_runbooks.decide.comparison.state.kinds import hidden_facts
 from kstreams_runbooks.decide.comparison.words import disagreement
 from kstreams_runbooks.decide.topology.graph import Role, topic_roles
-from kstreams_runbooks.decide.topology.partitions import undetermined
 from kstreams_runbooks.model.topology.change import Fact, Subject, Undeclared
 from kstreams_runbooks.model.topology.declaration import Declaration, Unchanged
 from kstreams_runbooks.model.topology.topology import Processor, Topology
@@ -42,12 +41,12 @@ def _by_order(compared: Compared, name: str, was: int | None, now: int | None) -
     """
     before, after = compared.before, compared.after
     open_ = [(side, label) for side, label, count in ((before, "old", was), (after, "new", now)) if count is None]
+    if not any(side.by_order for side, _ in open_):
+        return ()
     if len(open_) > 1 and counted_from(before, name) == counted_from(after, name):
         return ()
     return tuple(
-        Undeclared(f"topics.{topic}", "partitions", label)
-        for side, label in open_
-        for topic in sorted(undetermined(side.topology, side.counts))
+        Undeclared(f"topics.{topic}", "partitions", label) for side, label in open_ for topic in sorted(side.by_order)
     )
 
 
