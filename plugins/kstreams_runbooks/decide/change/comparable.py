@@ -18,8 +18,9 @@ _OF_A_TOPIC, _OF_A_STORE = (
     ("key_serde", "value_serde", "aggregate", "supplier"),
 )
 _OF_A_SUPPRESSION, _OF_AN_OPERATOR = ("value_serde",), ("partitioner",)
-# A person declares it only of a source that has a class of its own: a version without it leaves the choice to settings.
-_SELDOM_DECLARED = {"timestamp_extractor"}
+# Choices that few programs make, and that a declaration need not have: without a word of the other version they are not
+# compared, as without the agent.
+_CHOICES = {"timestamp_extractor", "partitioner"}
 # Settings on whose value rules depend, listed or not.
 _DECIDE = ("application.id", "group.protocol", "processing.guarantee", "topology.optimization")
 _Settings = tuple[tuple[str, str], ...]
@@ -110,7 +111,7 @@ def _worded(own: Any, file: Any, other: Any, names: tuple[str, ...]) -> Any:
     values = {}
     for name in names:
         read, theirs = getattr(own, name), getattr(other, name, None)
-        alone = theirs is None and name not in _SELDOM_DECLARED
+        alone = theirs is None and name not in _CHOICES
         values[name] = getattr(file, name, None) or (read if alone or theirs == read else None)
     return replace(own, **values)
 

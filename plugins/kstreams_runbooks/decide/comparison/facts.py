@@ -6,7 +6,7 @@ from typing import TypeVar
 from kstreams_runbooks.decide.comparison.segments import segments_changed
 from kstreams_runbooks.model.times import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from kstreams_runbooks.model.topology.change import Fact, Undeclared
-from kstreams_runbooks.model.topology.declaration import DeclaredStore, DeclaredTopic, Serde, Unchanged, Window
+from kstreams_runbooks.model.topology.declaration import DEFAULT, DeclaredStore, DeclaredTopic, Serde, Unchanged, Window
 
 _T = TypeVar("_T")
 ToDeclare = dict[str, tuple[Undeclared, ...]]
@@ -76,14 +76,11 @@ def topic_facts(
     facts["serde_changed"], asked["serde_changed"] = of_serdes(facts, asked)
     facts["reads_old"] = _reads_old(old, new)
     facts["fewer"] = (new.partitions or 0) < (old.partitions or 0)
-    facts["extractor_changed"], asked["extractor_changed"] = _compared(
-        where, "timestamp_extractor", old.timestamp_extractor, new.timestamp_extractor
-    )
-    for fact, values in (
-        ("partitions_changed", (old.partitions, new.partitions)),
-        ("extractor_changed", (old.timestamp_extractor, new.timestamp_extractor)),
-    ):
-        facts[fact] = False if values == (None, None) else facts[fact]
+    extractors = old.timestamp_extractor, new.timestamp_extractor
+    facts["extractor_changed"] = choice_changed(*extractors)
+    asked["extractor_changed"] = (Undeclared(where, "timestamp_extractor", sides(*extractors)),)
+    if old.partitions is None and new.partitions is None:
+        facts["partitions_changed"] = False
     return facts, asked
 
 
@@ -158,6 +155,16 @@ def changed(old: object, new: object) -> bool | None:
     if old is None or new is None:
         return None
     return new.differs(old) if isinstance(old, Serde) and isinstance(new, Serde) else old != new
+
+
+def choice_changed(old: str | None, new: str | None) -> bool | None:
+    """Whether a choice that few programs make changes; None if one version makes it and nothing is known of the other.
+
+    DEFAULT is the choice of the library or of the settings. Next to an unknown one it has not changed.
+    """
+    if None not in {old, new}:
+        return old != new
+    return False if {old, new} <= {None, DEFAULT} else None
 
 
 def either(*facts: Fact) -> bool | None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, target_of, topics_of
 from kstreams_runbooks.decide.topology.names import is_generated
 from kstreams_runbooks.model.topology.change import Fact, Subject, Undeclared
+from kstreams_runbooks.model.topology.declaration import DEFAULT
 from kstreams_runbooks.model.topology.topology import Node, Processor, Source
 
 _Known = tuple[bool | None, tuple[Undeclared, ...]]
@@ -76,9 +77,16 @@ def _keeps(node: Node | None) -> bool:
 
 
 def partitioners(compared: Compared, was: str, now: str) -> tuple[bool | None, tuple[Undeclared, ...], dict[str, str]]:
-    """Whether the partitioner of a topic's sinks differs, what to declare if that is unknown, and the words for it."""
+    """Whether the partitioner of a topic's sinks differs, what to declare if that is unknown, and the words for it.
+
+    A class that one version alone declares is asked for in the other: keys may move to tasks without their state.
+    """
     old, new = compared.before.writers.get(was, []), compared.after.writers.get(now, [])
     changes, asked = operator_changed(compared, old, new, _PARTITIONER)
+    known = [_values(side, names, _PARTITIONER) for side, names in ((compared.before, old), (compared.after, new))]
+    if old and new and sum(map(bool, known)) == 1 and not known[0] | known[1] <= {DEFAULT}:
+        names, label = (new, "new") if known[0] else (old, "old")
+        changes, asked = None, tuple(Undeclared(f"operators.{name}", _PARTITIONER, label) for name in names)
     said = {
         "partitioner_before": _value(compared.before, old, _PARTITIONER),
         "partitioner_after": _value(compared.after, new, _PARTITIONER),

@@ -113,17 +113,16 @@ def test_classes_of_operators_are_words_of_the_code_too() -> None:
     assert one.declared is not None
     one = replace(one, declared=replace(one.declared, operators={"in": shown, "out": shown}))
     (found,), _ = comparable((one,), described(COUNTS, NEW, declaration(config=None, operators={"in": declares})))
-    assert found.declaration.operators == {"in": DeclaredOperator(offset_reset="earliest"), "out": shown}
+    assert found.declaration.operators == {name: DeclaredOperator(offset_reset="earliest") for name in ("in", "out")}
 
 
 def test_an_extractor_that_is_read_of_one_version_alone_is_not_compared() -> None:
     """A person who declares none of the other version is not asked for it because the agent was added."""
     one = read(OLD, None)
     assert one.declared is not None
-    topics = {"orders": DeclaredTopic(timestamp_extractor="default")}
+    topics = {"orders": DeclaredTopic(timestamp_extractor="com.acme.EventTime")}
     one = replace(one, declared=replace(one.declared, topics=topics))
     (found,), _ = comparable((one,), described(COUNTS, NEW, declaration(config=None, topics={})))
     assert found.declaration.topics["orders"].timestamp_extractor is None
-    declares = {"orders": DeclaredTopic(timestamp_extractor="default")}
-    (found,), _ = comparable((one,), described(COUNTS, NEW, declaration(config=None, topics=declares)))
-    assert found.declaration.topics["orders"].timestamp_extractor == "default"
+    (found,), _ = comparable((one,), described(COUNTS, NEW, declaration(config=None, topics=topics)))
+    assert found.declaration.topics["orders"].timestamp_extractor == "com.acme.EventTime"

@@ -60,7 +60,7 @@ def only_read(release: str, **store: Any) -> Described:
 
 
 def test_facts_that_were_read_do_not_ask_for_a_declaration() -> None:
-    """The same description is as good as without them, if no fact says otherwise; the person is told."""
+    """An equal description goes on without declarations if no fact differs, and the plan tells it."""
     (finding,) = verdict(only_read(NEW), only_read(OLD)).findings
     assert finding.id == "nothing-declared"
     assert "only what was read from both programs and the description were compared" in finding.message

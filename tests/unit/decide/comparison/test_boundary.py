@@ -84,7 +84,7 @@ def test_a_new_join_next_to_one_through_a_third_topic_asks() -> None:
     ],
 )
 def test_topics_that_code_chooses_are_not_compared(before: str, after: str, name: str, was: str) -> None:
-    """An extractor is no topic: nothing about its format or key is asked, and no sentence tells to create it."""
+    """An extractor is not a topic. The plan asks nothing about its format, and proposes no topic of its name."""
     text = "Topologies:\n Sub-topology: 0\n Source: in (topics: [orders])\n --> out\n Sink: out ({})\n <-- in\n"
     old, new = (Side(parse_topology(text.format(target))) for target in (before, after))
     [one] = sinks(Compared(old, new))

@@ -87,7 +87,7 @@ def test_a_change_may_declare_that_no_key_changes() -> None:
 def test_a_change_may_declare_that_a_class_writes_what_it_wrote(
     unchanged: list[Unchanged], after: str, changes: bool | None
 ) -> None:
-    """Code shows an equal name alone; another class is another format whatever is declared."""
+    """Code shows only that the name is equal. Another class is always another format."""
     old, new = (Serde(name, is_class=True) for name in ("com.acme.Order", after))
     found, _ = store_facts("s", DeclaredStore(value_serde=old), DeclaredStore(value_serde=new), unchanged)
     of_topic, _ = topic_facts("t", DeclaredTopic(value_serde=old), DeclaredTopic(value_serde=new), unchanged)
@@ -147,3 +147,24 @@ def test_a_few_milliseconds_of_retention_keep_no_more(more_ms: int, longer: bool
     kept = [DeclaredStore("window", retention_ms=one) for one in (2 * HOUR, 2 * HOUR + more_ms)]
     found, _ = store_facts("s", kept[0], kept[1])
     assert (found["retention_changed"], found["kept_longer"]) == (True, longer)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "changes"),
+    [
+        (None, None, False),
+        ("default", None, False),
+        (None, "default", False),
+        ("com.acme.EventTime", None, None),
+        ("default", "com.acme.EventTime", True),
+        ("com.acme.EventTime", "com.acme.EventTime", False),
+    ],
+)
+def test_a_choice_of_one_version_is_asked_for_in_the_other(
+    old: str | None, new: str | None, changes: bool | None
+) -> None:
+    """The default is what most programs have, and next to an unknown choice it is no change."""
+    found, asked = topic_facts("t", DeclaredTopic(timestamp_extractor=old), DeclaredTopic(timestamp_extractor=new))
+    assert found["extractor_changed"] is changes
+    if changes is None:
+        assert asked["extractor_changed"] == (Undeclared("topics.t", "timestamp_extractor", "new"),)

@@ -18,8 +18,8 @@ def _compared(before: Declaration, after: Declaration) -> Compared:
     return Compared(Side(topology, before), Side(topology, after))
 
 
-def _declares(**operator: str) -> Declaration:
-    return Declaration(operators={"in": DeclaredOperator(**operator)})  # type: ignore[arg-type]
+def _declares(*, offset_reset: str) -> Declaration:
+    return Declaration(operators={"in": DeclaredOperator(offset_reset=offset_reset)})
 
 
 def _subject(before: Declaration, after: Declaration, name: str = "in") -> Subject:
@@ -53,7 +53,7 @@ def test_what_the_program_sets_and_was_not_read_is_unknown() -> None:
 
 
 def test_a_declaration_answers_what_was_not_read() -> None:
-    """The reason of the reader stays, and is no question any more."""
+    """The plan does not ask for it, although the reader gave a reason."""
     unread = replace(_declares(offset_reset="latest"), not_read={"operators.in.offset_reset": "two resets"})
     found = _subject(_declares(offset_reset="earliest"), unread)
     assert found.facts["offset_reset_changed"] is True
@@ -80,3 +80,15 @@ def test_a_topic_has_the_partitioner_of_its_sinks() -> None:
     assert (changes, asked) == (True, ())
     assert said == {"partitioner_before": DEFAULT, "partitioner_after": OWN}
     assert partitioners(_compared(before, before), topic, topic)[0] is False
+
+
+def test_a_partitioner_of_one_version_alone_is_asked_for() -> None:
+    """Its keys may move; the default of one version next to nothing known of the other is no change."""
+    topic, none = "by-customer-repartition", Declaration()
+    own, usual = (
+        Declaration(operators={"by-customer-sink": DeclaredOperator(partitioner=one)}) for one in (OWN, DEFAULT)
+    )
+    asked = (Undeclared("operators.by-customer-sink", "partitioner", "new"),)
+    assert partitioners(_compared(own, none), topic, topic)[:2] == (None, asked)
+    assert partitioners(_compared(none, own), topic, topic)[0] is None
+    assert partitioners(_compared(usual, none), topic, topic)[0] is False

@@ -65,7 +65,7 @@ def test_instances_whose_programs_differ_are_two_versions() -> None:
 
 
 def test_a_fact_that_one_instance_does_not_show_is_not_read() -> None:
-    """It is no difference, and no fact either; a limit that is not set is one."""
+    """The instances do not differ by it. A limit that is not set is a fact."""
     typed = read(DeclaredStore(kind="window", window=WINDOW, value_serde=Serde("long")))
     [found] = with_facts(VERSION, shown(orders_1=typed, orders_2=replace(read(), library=None)))
     assert found.read == replace(read(), library=None)

@@ -128,7 +128,7 @@ def test_an_aggregate_in_words_is_kept_unless_the_code_is_of_another_kind(
 
 @pytest.mark.parametrize(("declared", "wrong"), [("com.acme.ByRegion", 0), ("com.acme.By", 1), ("default", 1)])
 def test_a_person_declares_the_class_of_a_partitioner(declared: str, wrong: int) -> None:
-    """The code shows what is in its object too, which is no contradiction."""
+    """The facts also have the numbers in its object, which contradict nothing."""
     read = DeclaredOperator(partitioner="com.acme.ByRegion(regions=7)")
     found = merged(
         Declaration(operators={"out": read}), Declaration(operators={"out": DeclaredOperator(partitioner=declared)})

@@ -1,20 +1,35 @@
 """What makes a store: the class of its supplier, its place in memory or on the disk, and the format of its values."""
 
 from kstreams_runbooks.decide.comparison.compared import Compared
+from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, ToDeclare
 from kstreams_runbooks.model.releases.release import Release
-from kstreams_runbooks.model.topology.change import Fact
+from kstreams_runbooks.model.topology.change import Fact, Undeclared
 from kstreams_runbooks.model.topology.declaration import DEFAULT, DeclaredStore
 
 # From this release on a program that sets no supplier has none; before it, the class that the library chose.
 _CHOOSES = Release("3.9")
 
 
-def maker_facts(compared: Compared, before: DeclaredStore | None, after: DeclaredStore | None) -> dict[str, Fact]:
-    """Changes of a store that stays; what one side alone shows is not part of the change."""
+def maker_facts(
+    compared: Compared, was: str, name: str, before: DeclaredStore | None, after: DeclaredStore | None
+) -> DeclaredFacts:
+    """Changes of a store that stays, called `was` before and `name` now; what to declare if its supplier was not read.
+
+    What one side alone shows is not part of the change.
+    """
     old, new = before or DeclaredStore(), after or DeclaredStore()
+    unread = [
+        label
+        for side, store, known, label in (
+            (compared.before, was, old, "old"),
+            (compared.after, name, new, "new"),
+        )
+        if known.supplier is None and f"stores.{store}.supplier" in side.declared.not_read
+    ]
+    asked: ToDeclare = {"supplier_changed": (Undeclared(f"stores.{name}", "supplier", ", ".join(unread)),)}
     differs = _of_one_family(compared) and None not in {old.supplier, new.supplier} and old.supplier != new.supplier
-    return {
-        "supplier_changed": differs and not (_of_library(old) and _of_library(new)),
+    facts: dict[str, Fact] = {
+        "supplier_changed": None if unread else differs and not (_of_library(old) and _of_library(new)),
         "medium_changed": differs
         and _of_library(old)
         and _of_library(new)
@@ -22,6 +37,7 @@ def maker_facts(compared: Compared, before: DeclaredStore | None, after: Declare
         "changelog_set": _other_settings(old, new),
         "becomes_plain": becomes_plain(old, new),
     }
+    return facts, asked
 
 
 def maker_words(before: DeclaredStore | None, after: DeclaredStore | None) -> dict[str, str]:

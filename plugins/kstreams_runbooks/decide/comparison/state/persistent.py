@@ -47,7 +47,8 @@ def stores(compared: Compared) -> Iterator[Subject]:
         new_key = store.name in with_new_key
         facts, asked = store_facts(store.name, was, now, new.unchanged - ({"key"} if new_key else set()))
         hidden, undeclared = hidden_facts(compared, store.name, store.said["before"], was, now)
-        facts, asked = {**facts, **hidden, **maker_facts(compared, was, now)}, {**asked, **undeclared}
+        made, unread = maker_facts(compared, store.said["before"], store.name, was, now)
+        facts, asked = {**facts, **hidden, **made}, {**asked, **undeclared, **unread}
         if store.name in compared.after.subscription_stores:
             # The library makes these formats from those of the joined tables, which are compared.
             facts |= {fact: facts[fact] or False for fact in ("key_serde_changed", "value_serde_changed")}

@@ -61,7 +61,7 @@ def test_another_format_of_values_is_found_unless_the_suppression_has_its_own() 
 
 
 def test_an_equal_table_in_its_place_is_no_finding() -> None:
-    """The results that the buffer holds back are due, whatever follows them."""
+    """The buffer forwards results that are still right."""
     assert table_change(_change(_declared(), _declared()), _SUPPRESS, None, None)[0] is False
 
 

@@ -5,6 +5,7 @@ from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.state.makers import maker_facts
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.model.releases.release import Release
+from kstreams_runbooks.model.topology.change import Undeclared
 from kstreams_runbooks.model.topology.declaration import DEFAULT, Declaration, DeclaredStore
 from world.sides import COUNTS
 
@@ -34,5 +35,18 @@ def test_suppliers_compare_within_a_family(
     before, after = (
         Side(parse_topology(COUNTS), Declaration(library=None if one is None else Release(one))) for one in libraries
     )
-    facts = maker_facts(Compared(before, after), old, new)
+    facts, _ = maker_facts(Compared(before, after), "counts", "counts", old, new)
     assert (facts["supplier_changed"], facts["medium_changed"]) == found
+
+
+def test_a_supplier_that_was_not_read_is_asked_for() -> None:
+    """It may be another one; a declared word answers it."""
+    read, unread = (
+        Side(parse_topology(COUNTS), Declaration(library=Release("4.3.1"), not_read=missing))
+        for missing in ({}, {"stores.counts.supplier": "a lambda"})
+    )
+    facts, asked = maker_facts(Compared(read, unread), "counts", "counts", LIBRARY, DeclaredStore())
+    assert facts["supplier_changed"] is None
+    assert asked["supplier_changed"] == (Undeclared("stores.counts", "supplier", "new"),)
+    facts, _ = maker_facts(Compared(read, unread), "counts", "counts", LIBRARY, LIBRARY)
+    assert facts["supplier_changed"] is False

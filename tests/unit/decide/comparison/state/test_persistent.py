@@ -44,7 +44,7 @@ def _facts(topic: str, old: DeclaredStore | None = None, new: DeclaredStore | No
     ],
 )
 def test_the_formats_of_a_foreign_key_join_are_not_asked_for(topic: str, changes: bool | None) -> None:
-    """A store of the program has no such topic in front of it, whatever its name is."""
+    """The topic in front of the store shows that the library made it; the name of a store shows nothing."""
     facts = _facts(topic)
     assert (facts["key_serde_changed"], facts["value_serde_changed"], facts["serde_changed"]) == (changes,) * 3
 
