@@ -132,14 +132,10 @@ def _sink(compared: Compared, one: str, other: str, *, added: bool = False) -> S
         "extracted": chosen,
         **declared,
     }
-    said = {**_said(compared, one, other), **by, "sinks": _sinks_of(compared.after, other)}
+    said = {**_said(compared, one, other), **by, "sinks": ", ".join(compared.after.sinks[other])}
     if chosen_before and not added:
         said["before"] = _CHOSEN
     return Subject("sink", other, facts, said, asked)
-
-
-def _sinks_of(side: Side, target: str) -> str:
-    return ", ".join(sorted(node.name for node in side.nodes.values() if target_of(node) == target))
 
 
 def _declared(compared: Compared, old: str, new: str) -> DeclaredFacts:
