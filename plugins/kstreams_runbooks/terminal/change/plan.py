@@ -75,6 +75,12 @@ def _explain(context: click.Context, _: click.Parameter, rule: str | None) -> No
 )
 @side_options
 @click.option(
+    "--unchanged",
+    metavar="FIELDS",
+    help="What the new version does not change, and code cannot show: key,value_serde (docs/declaration.md). It counts "
+    "as the line `unchanged` of its declaration.",
+)
+@click.option(
     "--application",
     metavar="NAME",
     help="Compare the new version with the topics of this application's cluster as well, as every runbook does, and "
