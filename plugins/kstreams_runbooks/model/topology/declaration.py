@@ -5,7 +5,7 @@ fact: a fact that is not known stays unknown, and decisions that depend on it ar
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from kstreams_runbooks.model.releases.release import Release
@@ -183,11 +183,20 @@ class Contradiction:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedUnchanged:
+    """Fields that a person named as unchanged for one comparison; `by` is how: `in the form by ada`."""
+
+    fields: tuple[Unchanged, ...]
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
 class Declaration:
     """All facts of one version, by the names in its topology.
 
     `config` are its settings (None: not given), `library` its Kafka Streams release, `auto_create_topics` the broker's
     auto.create.topics.enable. `unchanged` are fields that no store changes from the version before to this one.
+    `named` are those of them that no file declares, with who named them.
     `instances` is their number in the fleet entry (None: not read from one). `not_read` has the reason for each field
     that the reader of the program could not read; `contradictions` are declared fields that it read as other values,
     which replace them.
@@ -205,6 +214,7 @@ class Declaration:
     instances: int | None = None
     not_read: Mapping[str, str] = field(default_factory=dict, compare=False)
     contradictions: tuple[Contradiction, ...] = field(default=(), compare=False)
+    named: NamedUnchanged | None = field(default=None, compare=False)
 
     @property
     def instance_count(self) -> int | None:
@@ -249,6 +259,11 @@ class Described:
     def only_read(self) -> bool:
         """Whether facts were read and no file declares any."""
         return self.read and self.file is None
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether nothing is known of it but its description, and what a form names as unchanged."""
+        return replace(self.declaration, unchanged=frozenset()) == Declaration()
 
     @property
     def declaration(self) -> Declaration:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kstreams_runbooks.decide.change.reading import ChangeReading, read_change
+from kstreams_runbooks.decide.change.unchanged import unchanged_fields, with_unchanged
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.contradictions import check_declaration
 from kstreams_runbooks.decide.topology.code_facts import is_facts, merged
@@ -139,6 +140,8 @@ def read_both(given: Mapping[str, Any]) -> BothSides:
     ]
     old, new = (read_given(one.topology) for one in files)
     before, after = side_of(old, files[0]), side_of(new, files[1])
+    named = unchanged_fields(given.get("unchanged") or (), "--unchanged")
+    after = replace(after, declared=with_unchanged(after.declared, named, "with --unchanged"))
     catalogue = SettingCatalogue()
     if before.declared.config is not None or after.declared.config is not None:
         catalogue = release_settings()

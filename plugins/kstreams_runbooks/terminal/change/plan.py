@@ -40,9 +40,8 @@ def _explain(context: click.Context, _: click.Parameter, rule: str | None) -> No
     """Print a rule and end."""
     if rule is not None:
         from kstreams_runbooks.present.change.explained import explained
-        from kstreams_runbooks.rules import topology_cases, topology_change_rules
 
-        click.echo(explained(rule, topology_change_rules(), topology_cases()))
+        click.echo(explained(rule))
         context.exit()
 
 
@@ -67,13 +66,19 @@ def _explain(context: click.Context, _: click.Parameter, rule: str | None) -> No
 )
 @click.option(
     "--explain",
-    metavar="RULE",
+    metavar="ID",
     is_eager=True,
     expose_value=False,
     callback=_explain,
-    help="Explain one rule, and plan nothing: why, what it means for the data, its runbooks, a case.",
+    help="Explain one finding, and plan nothing: why, what it means for the data, its runbooks, a case.",
 )
 @side_options
+@click.option(
+    "--unchanged",
+    metavar="FIELDS",
+    help="What the new version does not change, and code cannot show: key,value_serde (docs/declaration.md). It counts "
+    "as the line `unchanged` of its declaration.",
+)
 @click.option(
     "--application",
     metavar="NAME",
