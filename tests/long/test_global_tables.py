@@ -70,6 +70,35 @@ def test_a_table_that_goes_kills_the_others(begin: Begin, release: str) -> None:
     assert _counted(trial) == {2}
 
 
+def _joined_with_a_second_table(begin: Begin, release: str) -> Trial:
+    """The second table was added by a roll, each version has counted one payment, and the new one is stopped."""
+    trial = begin("second-global-table-added", _TOPICS, release)
+    trial.send("rates", [("EUR", b"1")])
+    trial.send("users", [(key, b"user") for key in KEYS])
+    assert trial.run_before({"payments": EUR})["runbooks"] == ["rolling_bounce"]
+    assert trial.run_after({"payments": EUR})["users-store"] == len(KEYS)
+    return trial
+
+
+def test_the_undo_of_a_second_table_kills_without_the_plan(begin: Begin, release: str) -> None:
+    """The old version of 3.4.1 dies of the checkpoint of the new one; 3.9.1 and 4.3.1 count."""
+    trial = _joined_with_a_second_table(begin, release)
+    if release == FROM_RELEASE:
+        assert REFUSED in trial.run_into_failure(side="before")
+        return
+    trial.run_again({"payments": EUR})
+    assert trial.longs("payment-counts") == dict.fromkeys(KEYS, 3)
+
+
+def test_the_undo_of_a_second_table_works_by_its_card(begin: Begin, release: str) -> None:
+    """Exactly the directory of the card is deleted; the counts are kept, and the rates are read again."""
+    trial = _joined_with_a_second_table(begin, release)
+    assert trial.to_delete_in_undo() == TaskDirectories(("global",))
+    trial.delete_directories(trial.to_delete_in_undo().names)
+    assert trial.run_again({"payments": EUR}) == {"rates-store": 1}
+    assert trial.longs("payment-counts") == dict.fromkeys(KEYS, 3)
+
+
 @pytest.mark.parametrize("pair", ["global-table-store-renamed", "global-table-topic-changed"])
 def test_every_release_is_right_without_the_global_directory(begin: Begin, release: str, pair: str) -> None:
     """Exactly the directory of the plan is deleted."""

@@ -15,7 +15,7 @@ from kstreams_runbooks.decide.instances.guards import nothing_drifted
 from kstreams_runbooks.decide.instances.members import every_member_runs, group_is_empty
 from kstreams_runbooks.decide.instances.verification import change_verified, undo_verified
 from kstreams_runbooks.decide.plans.bump import bump_plan
-from kstreams_runbooks.decide.plans.local_state import cleared_state, with_cleared_state
+from kstreams_runbooks.decide.plans.local_state import cleared_state, state_of_undo, with_cleared_state
 from kstreams_runbooks.decide.plans.restart import restart_plan
 from kstreams_runbooks.decide.plans.undo import undo_plan
 from kstreams_runbooks.decide.runs.approval import may_approve, may_request
@@ -32,6 +32,7 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         bump_plan,
         restart_plan,
         cleared_state,
+        state_of_undo,
         with_cleared_state,
         undo_plan,
         may_approve,

@@ -18,6 +18,8 @@ WhenFull = Literal["shut_down", "emit_early"]
 Join = Literal["inner", "left", "outer"]
 # What an operator does with the records of its store, as far as code shows it; none: it keeps them as they come.
 Aggregation = Literal["count", "reduce", "aggregate", "none"]
+# How a supplier that is an LRU map of the library begins.
+_LRU_MAP = "lru_map"
 # Of an operator: the program sets none.
 DEFAULT = "default"
 # What no description shows and a declaration may state to be as it was: of every store, the key of topics too.
@@ -100,6 +102,16 @@ class DeclaredStore:
     supplier: str | None = None
     timestamped: bool | None = None
     logging_config: Mapping[str, str] | None = None
+
+    @property
+    def is_lru_map(self) -> bool:
+        """Whether it is an LRU map of the library: in memory, without the entries beyond its limit."""
+        return (self.supplier or "").startswith(_LRU_MAP)
+
+    @property
+    def on_disk(self) -> bool:
+        """Whether it may have files."""
+        return not (self.in_memory or self.is_lru_map)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,14 @@ from typing import Any
 from kstreams_runbooks.decide.change.preflight import may_be_rolled
 from kstreams_runbooks.decide.instances.check import of_the_future, ready_for_change
 from kstreams_runbooks.decide.plans.bump import bump_plan
-from kstreams_runbooks.decide.plans.local_state import KEEP, STALE, cleared_state, with_cleared_state
+from kstreams_runbooks.decide.plans.local_state import (
+    KEEP,
+    STALE,
+    ClearedState,
+    cleared_state,
+    state_of_undo,
+    with_cleared_state,
+)
 from kstreams_runbooks.decide.plans.restart import restart_plan
 from kstreams_runbooks.errors import BadInput, Drifted, Inconclusive, Refused
 from kstreams_runbooks.ledger.codec import decode, encode
@@ -181,7 +188,11 @@ def _with_what_it_changes(run: Run, reading: ApplicationReading, made: Plan) -> 
     for finding in verdict.findings:
         run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
     run.demand(verdict)
-    return replace(made, findings=(*made.findings, *verdict.findings))
+    made = replace(made, findings=(*made.findings, *verdict.findings))
+    if made.at_once:
+        return made
+    cleared = run.decide(state_of_undo, before=before, after=after, known=known_of(run, reading))
+    return _with_state(run, reading, made, cleared)
 
 
 def _with_cleared_state(run: Run, reading: ApplicationReading, made: Plan) -> Plan:
@@ -201,6 +212,10 @@ def _with_cleared_state(run: Run, reading: ApplicationReading, made: Plan) -> Pl
     if cleared.everything or cleared.deletes.names:
         for name in made.facts.instances:
             run.deployer.check_clear_state(name, cleared.deletes.names)
+    return _with_state(run, reading, made, cleared)
+
+
+def _with_state(run: Run, reading: ApplicationReading, made: Plan, cleared: ClearedState) -> Plan:
     return run.decide(
         with_cleared_state,
         plan=made,

@@ -117,13 +117,13 @@ def local_state() -> dict[str, Param]:
 
 
 def undone_local_state() -> dict[str, Param]:
-    """The field of the local state that an undo of all instances at once deletes."""
+    """The field of the local state that an undo deletes."""
     return {
         "local_state": Param(
             "stale",
             enum=["stale", "keep", "all"],
             title="Local state",
-            description="Deleted on every instance between stop and start, if the run took all instances at once. "
+            description="Deleted on every instance between stop and start, if the undo cards name task directories. "
             "stale: the task directories that its undo cards name; keep: nothing; all: everything (it restores from "
             "the changelogs), for a clear_state command that cannot delete single directories.",
         )

@@ -71,6 +71,19 @@ def test_a_global_store_that_goes_leaves_files_and_comes_back_without() -> None:
     assert directories_to_undo(change, {"global"}) == NO_DIRECTORIES
 
 
+def test_the_undo_of_an_added_global_store_deletes_its_files() -> None:
+    """The old version does not have the new store: 3.4.1 dies of its position. The roll itself deletes nothing."""
+    change = compared("second-global-table-added")
+    assert directories_to_delete(change) == NO_DIRECTORIES
+    assert directories_to_undo(change, set()) == TaskDirectories(("global",))
+
+
+@pytest.mark.parametrize("pair", ["second-global-table-in-memory-added", "global-table-added-behind-stream"])
+def test_the_undo_of_a_global_store_without_files_deletes_nothing(pair: str) -> None:
+    """The closest changes: a second one in memory, and a first one, whose directory the old version does not open."""
+    assert directories_to_undo(compared(pair), set()) == NO_DIRECTORIES
+
+
 @pytest.mark.parametrize("pair", ["only-global-table-removed", "global-store-in-memory-renamed"])
 def test_files_of_global_stores_that_nobody_opens_stay(pair: str) -> None:
     """The closest changes: no global store is left, or it never had files."""

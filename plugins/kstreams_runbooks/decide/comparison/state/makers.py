@@ -56,15 +56,15 @@ def becomes_plain(old: DeclaredStore, new: DeclaredStore) -> bool:
     """Whether a store on the disk keeps no timestamps any more, in a directory that has a column family of them.
 
     The other way a store upgrades its files in place. Source: Apache Kafka, RocksDBTimestampedStore#openRocksDB (column
-    family keyValueWithTimestamp); RocksDB refuses to open a database without one of its column families.
+    family keyValueWithTimestamp); RocksDB refuses to open a database without one of its column families;
+    tests/long/test_store_formats.py.
     """
-    on_disk = not (old.in_memory or new.in_memory)
-    return on_disk and old.kind == new.kind and old.timestamped is True and new.timestamped is False
+    return old.on_disk and new.on_disk and old.kind == new.kind and old.timestamped is True and new.timestamped is False
 
 
 def _of_library(store: DeclaredStore) -> bool:
     """Whether the library makes the store, and keeps all of it."""
-    return store.supplier == DEFAULT or store.in_memory is not None
+    return store.supplier == DEFAULT or (store.in_memory is not None and not store.is_lru_map)
 
 
 def _of_one_family(compared: Compared) -> bool:

@@ -1,8 +1,10 @@
 """Suppliers of two releases: before 3.9 the default of the library is a class, from then on none."""
 
+from dataclasses import replace
+
 import pytest
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
-from kstreams_runbooks.decide.comparison.state.makers import maker_facts
+from kstreams_runbooks.decide.comparison.state.makers import becomes_plain, maker_facts
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.topology.change import Undeclared
@@ -12,6 +14,7 @@ from world.sides import COUNTS
 OWN = DeclaredStore(supplier="com.acme.Own")
 LIBRARY = DeclaredStore(supplier=DEFAULT)
 MEMORY = DeclaredStore(supplier="InMemory", in_memory=True)
+LRU = DeclaredStore(supplier="lru_map(max_entries=100)")
 
 
 @pytest.mark.parametrize(
@@ -26,6 +29,8 @@ MEMORY = DeclaredStore(supplier="InMemory", in_memory=True)
         ((None, None), LIBRARY, OWN, (True, False)),
         (("4.3.1", "4.3.1"), DeclaredStore(), OWN, (False, False)),
         (("4.3.1", "4.3.1"), OWN, OWN, (False, False)),
+        (("4.3.1", "4.3.1"), LIBRARY, LRU, (True, False)),
+        (("4.3.1", "4.3.1"), MEMORY, replace(LRU, in_memory=True), (True, False)),
     ],
 )
 def test_suppliers_compare_within_a_family(
@@ -50,3 +55,9 @@ def test_a_supplier_that_was_not_read_is_asked_for() -> None:
     assert asked["supplier_changed"] == (Undeclared("stores.counts", "supplier", "new"),)
     facts, _ = maker_facts(Compared(read, unread), "counts", "counts", LIBRARY, LIBRARY)
     assert facts["supplier_changed"] is False
+
+
+@pytest.mark.parametrize(("store", "found"), [(LIBRARY, True), (OWN, True), (MEMORY, False), (LRU, False)])
+def test_a_store_without_files_loses_no_column_family(store: DeclaredStore, found: bool) -> None:
+    """An LRU map is in memory; a class of the program may have files."""
+    assert becomes_plain(replace(store, timestamped=True), replace(store, timestamped=False)) is found
