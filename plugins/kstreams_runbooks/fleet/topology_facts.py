@@ -61,6 +61,8 @@ class _Store(_Part):
     history_retention_ms: int | None = None
     supplier: str | None = None
     timestamped: bool | None = None
+    headers: bool | None = None
+    retain_duplicates: bool | None = None
     logging_config: dict[str, str] | None = None
     key_serde: _Serde | None = None
     value_serde: _Serde | None = None
@@ -83,6 +85,8 @@ class _Suppression(_Part):
     when_full: model.WhenFull | None = None
     value_serde: _Serde | None = None
     logging: bool | None = None
+    # Not compared, and checked all the same.
+    logging_config: dict[str, str] | None = None
 
 
 class _Topic(_Part):
@@ -102,6 +106,7 @@ class _Operator(_Part):
     offset_reset: str | None = None
     partitioner: str | None = None
     join: model.Join | None = None
+    grace_ms: int | None = None
     foreign_key: bool = False
 
     def read(self) -> model.DeclaredOperator:
@@ -111,14 +116,17 @@ class _Operator(_Part):
             for name in ("offset_reset", "partitioner")
             if name in self.model_fields_set
         }
-        return model.DeclaredOperator(**given, join=None if self.foreign_key else self.join)
+        return model.DeclaredOperator(**given, join=None if self.foreign_key else self.join, grace_ms=self.grace_ms)
 
     def extractors(self) -> dict[str, str]:
         """The class that gives the records of each topic their times."""
         if "timestamp_extractor" not in self.model_fields_set:
             return {}
-        read = (*self.topics, *([] if self.pattern is None else [self.pattern]))
-        return dict.fromkeys(read, self.timestamp_extractor or model.DEFAULT)
+        return dict.fromkeys(self.sources(), self.timestamp_extractor or model.DEFAULT)
+
+    def sources(self) -> tuple[str, ...]:
+        """The topics that a source reads, and its pattern."""
+        return (*self.topics, *([] if self.pattern is None else [self.pattern]))
 
 
 class _NotRead(_Part):
@@ -178,6 +186,7 @@ def _read(document: _Document) -> model.TopologyFacts:
     if library is not None and not Release.known(library):
         not_read["library"] = f"{library[:40]} is not a release of Apache Kafka; give the release that it is made of"
         library = None
+    not_read |= _unread_extractors(document, not_read)
     by_serializer = None if library is None else Release.parse(library) < _KEEPS_SERDES
     extractors = {name: one for source in document.operators.values() for name, one in source.extractors().items()}
     # A suppression without one of its facts would have a limit that the program may not set.
@@ -196,6 +205,16 @@ def _read(document: _Document) -> model.TopologyFacts:
             not_read=not_read,
         ),
     )
+
+
+def _unread_extractors(document: _Document, not_read: Mapping[str, str]) -> dict[str, str]:
+    """Why the extractor of a topic was not read: that of its source was not."""
+    return {
+        f"topics.{topic}.timestamp_extractor": reason
+        for name, source in document.operators.items()
+        if (reason := not_read.get(f"operators.{name}.timestamp_extractor")) is not None
+        for topic in source.sources()
+    }
 
 
 def _lines(written: Mapping[str, Any], path: str = "") -> Iterator[str]:
@@ -233,7 +252,7 @@ def _in_memory(supplier: str | None) -> bool | None:
 
 
 def _suppression(one: _Suppression) -> model.DeclaredSuppression:
-    plain = one.model_dump(exclude={"value_serde"})
+    plain = one.model_dump(exclude={"value_serde", "logging_config"})
     return model.DeclaredSuppression(**plain, value_serde=_serde(one.value_serde))
 
 

@@ -15,12 +15,12 @@ _UPGRADE_FROM = "upgrade.from"
 # Fields that a person declares in words of any kind, and the reader in the words of the code.
 _OF_A_TOPIC, _OF_A_STORE = (
     ("key_serde", "value_serde", "timestamp_extractor"),
-    ("key_serde", "value_serde", "aggregate", "supplier"),
+    ("key_serde", "value_serde", "aggregate", "supplier", "retain_duplicates"),
 )
 _OF_A_SUPPRESSION, _OF_AN_OPERATOR = ("value_serde",), ("partitioner",)
 # Choices that few programs make, and that a declaration need not have: without a word of the other version they are not
 # compared, as without the agent.
-_CHOICES = {"timestamp_extractor", "partitioner"}
+_CHOICES = {"timestamp_extractor", "partitioner", "retain_duplicates"}
 # Settings on whose value rules depend, listed or not.
 _DECIDE = ("application.id", "group.protocol", "processing.guarantee", "topology.optimization")
 _Settings = tuple[tuple[str, str], ...]
@@ -112,7 +112,9 @@ def _worded(own: Any, file: Any, other: Any, names: tuple[str, ...]) -> Any:
     for name in names:
         read, theirs = getattr(own, name), getattr(other, name, None)
         alone = theirs is None and name not in _CHOICES
-        values[name] = getattr(file, name, None) or (read if alone or theirs == read else None)
+        # Yes and no are the same words to both.
+        compares = alone or theirs == read or (isinstance(read, bool) and theirs is not None)
+        values[name] = getattr(file, name, None) or (read if compares else None)
     return replace(own, **values)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, target_of, topics_of
+from kstreams_runbooks.decide.comparison.facts import duration
 from kstreams_runbooks.decide.topology.names import is_generated
 from kstreams_runbooks.model.topology.change import Fact, Subject, Undeclared
 from kstreams_runbooks.model.topology.declaration import DEFAULT
@@ -10,7 +11,7 @@ from kstreams_runbooks.model.topology.topology import Node, Processor, Source
 
 _Known = tuple[bool | None, tuple[Undeclared, ...]]
 _PARTITIONER = "partitioner"
-_FIELDS = ("offset_reset", "join")
+_FIELDS = ("offset_reset", "join", "grace_ms")
 
 
 def operators(compared: Compared) -> Iterator[Subject]:
@@ -63,13 +64,14 @@ def operator_changed(compared: Compared, was: list[str], now: list[str], field: 
     return (bool(old) and bool(new) and old != new), ()
 
 
-def _values(side: Side, names: list[str], field: str) -> set[str]:
+def _values(side: Side, names: list[str], field: str) -> set[str | int]:
     found = (getattr(side.declared.operators.get(name), field, None) for name in names)
     return {one for one in found if one is not None}
 
 
 def _value(side: Side, names: list[str], field: str) -> str:
-    return " and ".join(sorted(_values(side, names, field))) or "not declared"
+    found = (duration(one) if isinstance(one, int) else one for one in _values(side, names, field))
+    return " and ".join(sorted(found)) or "not declared"
 
 
 def _keeps(node: Node | None) -> bool:

@@ -7,7 +7,7 @@ from kstreams_runbooks.decide.comparison.compared import Compared, Side, source_
 from kstreams_runbooks.decide.comparison.facts import changed
 from kstreams_runbooks.decide.comparison.segments import segments_changed
 from kstreams_runbooks.decide.comparison.settings import REUSE, optimized
-from kstreams_runbooks.decide.comparison.state.makers import becomes_plain
+from kstreams_runbooks.decide.comparison.state.makers import loses_files
 from kstreams_runbooks.decide.topology.names import changelog_of
 from kstreams_runbooks.decide.topology.partitions import repartition_topics, task_counts
 from kstreams_runbooks.model.topology.topology import Processor, Sink, Source
@@ -109,13 +109,14 @@ def changelog_topics(side: Side) -> dict[str, str]:
 
 
 def places_in_another_format(compared: Compared) -> frozenset[str]:
-    """Subtopologies of a store that stays where it is, and has other files: versions, timestamps, segments."""
+    """Subtopologies of a store that stays where it is, and has other files: versions, timestamps, headers, segments."""
     before, after = compared.before, compared.after
     found = []
     for store in before.declared.stores.keys() & after.declared.stores.keys():
         place = after.store_places.get(store)
         old, new = before.declared.stores[store], after.declared.stores[store]
-        differs = {old.kind, new.kind} == _FORMATS or segments_changed(old, new) or becomes_plain(old, new)
+        kinds = {old.kind, new.kind}
+        differs = kinds == _FORMATS or segments_changed(old, new) or loses_files(compared, old, new)
         if differs and place is not None and place == before.store_places.get(store):
             found.append(place)
     return frozenset(found)

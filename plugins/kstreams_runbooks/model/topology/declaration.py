@@ -10,7 +10,8 @@ from typing import Literal
 
 from kstreams_runbooks.model.releases.release import Release
 
-StoreKind = Literal["key_value", "window", "session", "join", "versioned"]
+# buffer: of a join of a stream with a table that has a grace (KIP-923).
+StoreKind = Literal["key_value", "window", "session", "join", "versioned", "buffer"]
 WindowKind = Literal["tumbling", "hopping", "sliding", "session", "join"]
 Emit = Literal["on_window_update", "on_window_close"]
 SuppressMode = Literal["until_window_closes", "until_time_limit"]
@@ -79,8 +80,9 @@ class DeclaredStore:
     `aggregation` is by its code. `key_of` are the topics whose keys it has, unchanged: by its code, which does not show
     what they mean. `history_retention_ms` is how long a versioned store keeps earlier values; a store that is not
     `in_memory` is on the disk. `supplier` is the class that makes it (DEFAULT: the program leaves it to the library),
-    `timestamped` whether it keeps a timestamp with each value,
-    `logging_config` what the program sets of its changelog.
+    `timestamped` whether it keeps a timestamp with each value, `headers` whether those of the record too,
+    `logging_config` what the program sets of its changelog. `retain_duplicates`: a window store keeps each record of a
+    key and a time.
     """
 
     kind: StoreKind | None = None
@@ -101,6 +103,8 @@ class DeclaredStore:
     in_memory: bool | None = None
     supplier: str | None = None
     timestamped: bool | None = None
+    headers: bool | None = None
+    retain_duplicates: bool | None = None
     logging_config: Mapping[str, str] | None = None
 
     @property
@@ -169,12 +173,13 @@ class DeclaredOperator:
     """One operator. DEFAULT is a value: the program leaves the choice to the library or to the settings.
 
     `offset_reset` is that of a source, `partitioner` that of a sink, `join` that of an operator which keeps no result:
-    inner, left or outer.
+    inner, left or outer. `grace_ms` is that of a join of a stream with a table, if it has one.
     """
 
     offset_reset: str | None = None
     partitioner: str | None = None
     join: Join | None = None
+    grace_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,14 @@
 """What makes a store: the class of its supplier, its place in memory or on the disk, and the format of its values."""
 
-from kstreams_runbooks.decide.comparison.compared import Compared
-from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, ToDeclare
+from kstreams_runbooks.decide.comparison.compared import Compared, Side
+from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, ToDeclare, sides
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.topology.change import Fact, Undeclared
 from kstreams_runbooks.model.topology.declaration import DEFAULT, DeclaredStore
 
 # From this release on a program that sets no supplier has none; before it, the class that the library chose.
 _CHOOSES = Release("3.9")
+_STORE_FORMAT = "dsl.store.format"
 
 
 def maker_facts(
@@ -18,15 +19,12 @@ def maker_facts(
     What one side alone shows is not part of the change.
     """
     old, new = before or DeclaredStore(), after or DeclaredStore()
-    unread = [
-        label
-        for side, store, known, label in (
-            (compared.before, was, old, "old"),
-            (compared.after, name, new, "new"),
-        )
-        if known.supplier is None and f"stores.{store}.supplier" in side.declared.not_read
-    ]
-    asked: ToDeclare = {"supplier_changed": (Undeclared(f"stores.{name}", "supplier", ", ".join(unread)),)}
+    unread = _unread(compared, was, name, old, new, "supplier")
+    duplicates, missing = _duplicates_changed(compared, was, name, old, new)
+    asked: ToDeclare = {
+        "supplier_changed": (Undeclared(f"stores.{name}", "supplier", unread),),
+        "duplicates_changed": (Undeclared(f"stores.{name}", "retain_duplicates", missing),),
+    }
     differs = _of_one_family(compared) and None not in {old.supplier, new.supplier} and old.supplier != new.supplier
     facts: dict[str, Fact] = {
         "supplier_changed": None if unread else differs and not (_of_library(old) and _of_library(new)),
@@ -35,15 +33,56 @@ def maker_facts(
         and _of_library(new)
         and bool(old.in_memory) != bool(new.in_memory),
         "changelog_set": _other_settings(old, new),
-        "becomes_plain": becomes_plain(old, new),
+        "becomes_plain": _becomes_plain(old, new),
+        "headers_dropped": _drops_headers(compared, old, new),
+        "duplicates_changed": duplicates,
     }
     return facts, asked
 
 
 def maker_words(before: DeclaredStore | None, after: DeclaredStore | None) -> dict[str, str]:
-    """The suppliers of both sides."""
+    """The suppliers of both sides, and whether they keep duplicates."""
     old, new = before or DeclaredStore(), after or DeclaredStore()
-    return {"supplier_before": old.supplier or "not declared", "supplier_after": new.supplier or "not declared"}
+    return {
+        "supplier_before": old.supplier or "not declared",
+        "supplier_after": new.supplier or "not declared",
+        "duplicates": "kept from now on" if new.retain_duplicates else "no longer kept",
+    }
+
+
+def loses_files(compared: Compared, old: DeclaredStore, new: DeclaredStore) -> bool:
+    """Whether a store on the disk has files with a column family that the new one does not open."""
+    return _becomes_plain(old, new) or _drops_headers(compared, old, new)
+
+
+def _unread(compared: Compared, was: str, name: str, old: DeclaredStore, new: DeclaredStore, field: str) -> str:
+    """The versions whose reader could not read a field of the store, and whose owner does not declare it."""
+    unread = [
+        label
+        for side, store, known, label in (
+            (compared.before, was, old, "old"),
+            (compared.after, name, new, "new"),
+        )
+        if getattr(known, field) is None and f"stores.{store}.{field}" in side.declared.not_read
+    ]
+    return ", ".join(unread)
+
+
+def _duplicates_changed(
+    compared: Compared, was: str, name: str, old: DeclaredStore, new: DeclaredStore
+) -> tuple[bool | None, str]:
+    """Whether a window store begins to keep duplicates, or keeps none any more; else the versions that lack the fact.
+
+    Few programs keep any: next to a version that keeps none, one of which nothing is known keeps none. The library
+    keeps those of a join's records.
+    """
+    values = old.retain_duplicates, new.retain_duplicates
+    if unread := _unread(compared, was, name, old, new, "retain_duplicates"):
+        return None, unread
+    if None not in values:
+        return values[0] != values[1], ""
+    known = True in values and old.kind == new.kind and new.kind != "join"
+    return (None if known else False), sides(*values)
 
 
 def _other_settings(old: DeclaredStore, new: DeclaredStore) -> bool:
@@ -52,7 +91,7 @@ def _other_settings(old: DeclaredStore, new: DeclaredStore) -> bool:
     return bool(old.logging and new.logging) and None not in both and both[0] != both[1]
 
 
-def becomes_plain(old: DeclaredStore, new: DeclaredStore) -> bool:
+def _becomes_plain(old: DeclaredStore, new: DeclaredStore) -> bool:
     """Whether a store on the disk keeps no timestamps any more, in a directory that has a column family of them.
 
     The other way a store upgrades its files in place. Source: Apache Kafka, RocksDBTimestampedStore#openRocksDB (column
@@ -60,6 +99,24 @@ def becomes_plain(old: DeclaredStore, new: DeclaredStore) -> bool:
     tests/long/test_store_formats.py.
     """
     return old.on_disk and new.on_disk and old.kind == new.kind and old.timestamped is True and new.timestamped is False
+
+
+def _drops_headers(compared: Compared, old: DeclaredStore, new: DeclaredStore) -> bool:
+    """Whether the files of a store have headers, and the new store opens files without them.
+
+    The other way a store upgrades its files in place. Source: KIP-1271, KIP-1285.
+    """
+    on_disk = old.on_disk and new.on_disk
+    had = _has_headers(compared.before, old)
+    return on_disk and old.kind == new.kind and had is True and _has_headers(compared.after, new) is False
+
+
+def _has_headers(side: Side, store: DeclaredStore) -> bool | None:
+    """Whether the files have headers: by the store, else by the setting for stores of the DSL; None if unknown."""
+    config = side.declared.config
+    if store.headers is not None or config is None:
+        return store.headers
+    return config.get(_STORE_FORMAT, "").upper() == "HEADERS"
 
 
 def _of_library(store: DeclaredStore) -> bool:

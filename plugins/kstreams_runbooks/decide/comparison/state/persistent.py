@@ -9,7 +9,7 @@ from kstreams_runbooks.decide.comparison.facts import of_serdes, store_facts, to
 from kstreams_runbooks.decide.comparison.operators import partitioners
 from kstreams_runbooks.decide.comparison.state.crossing import crossed_sides, moved_suppressions
 from kstreams_runbooks.decide.comparison.state.feeding import exchanged_tables
-from kstreams_runbooks.decide.comparison.state.kinds import carries, hidden_facts, hidden_words
+from kstreams_runbooks.decide.comparison.state.kinds import carries, hidden_facts, hidden_words, is_join_buffer
 from kstreams_runbooks.decide.comparison.state.makers import maker_facts, maker_words
 from kstreams_runbooks.decide.comparison.state.origins import made_of_others
 from kstreams_runbooks.decide.comparison.state.suppressions import candidates
@@ -67,6 +67,7 @@ def stores(compared: Compared) -> Iterator[Subject]:
         facts |= {"swapped": True} if (partner := crossed.get(store.name)) else {}
         facts["fed_by_other"] = partner is None and store.name in fed_by_other and _keeps_its_name(store)
         facts["buffer"] = is_buffer
+        facts["of_join"] = is_join_buffer(compared.before, store.said["before"])
         said = {
             **store.said,
             "before": partner or store.said["before"],

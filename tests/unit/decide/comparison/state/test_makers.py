@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
-from kstreams_runbooks.decide.comparison.state.makers import becomes_plain, maker_facts
+from kstreams_runbooks.decide.comparison.state.makers import maker_facts
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.model.releases.release import Release
-from kstreams_runbooks.model.topology.change import Undeclared
+from kstreams_runbooks.model.topology.change import Fact, Undeclared
 from kstreams_runbooks.model.topology.declaration import DEFAULT, Declaration, DeclaredStore
 from world.sides import COUNTS
 
@@ -57,7 +57,69 @@ def test_a_supplier_that_was_not_read_is_asked_for() -> None:
     assert facts["supplier_changed"] is False
 
 
+def _made(old: DeclaredStore, new: DeclaredStore, *formats: str) -> dict[str, Fact]:
+    before, after = (
+        Side(parse_topology(COUNTS), Declaration(config={"dsl.store.format": one} if one else {})) for one in formats
+    )
+    return maker_facts(Compared(before, after), "counts", "counts", old, new)[0]
+
+
 @pytest.mark.parametrize(("store", "found"), [(LIBRARY, True), (OWN, True), (MEMORY, False), (LRU, False)])
 def test_a_store_without_files_loses_no_column_family(store: DeclaredStore, found: bool) -> None:
     """An LRU map is in memory; a class of the program may have files."""
-    assert becomes_plain(replace(store, timestamped=True), replace(store, timestamped=False)) is found
+    assert _made(replace(store, timestamped=True), replace(store, timestamped=False), "", "")["becomes_plain"] is found
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "changes"),
+    [
+        (True, False, True),
+        (False, True, True),
+        (True, True, False),
+        (None, None, False),
+        (False, None, False),
+        (None, True, None),
+        (True, None, None),
+    ],
+)
+def test_duplicates_of_a_window_store(old: bool | None, new: bool | None, changes: bool | None) -> None:
+    """Few programs keep any: next to none, one of which nothing is known keeps none."""
+    was, now = (DeclaredStore("window", retain_duplicates=one) for one in (old, new))
+    assert _made(was, now, "", "")["duplicates_changed"] is changes
+
+
+def test_a_join_keeps_duplicates_by_itself() -> None:
+    """The library does, for the store of one side."""
+    read, declared = DeclaredStore("join", retain_duplicates=True), DeclaredStore("join")
+    assert _made(read, declared, "", "")["duplicates_changed"] is False
+
+
+def test_duplicates_that_were_not_read_are_asked_for() -> None:
+    """A supplier of the program may hide them."""
+    read, unread = (
+        Side(parse_topology(COUNTS), Declaration(not_read=missing))
+        for missing in ({}, {"stores.counts.retain_duplicates": "no method"})
+    )
+    kept = DeclaredStore("window", retain_duplicates=False)
+    facts, asked = maker_facts(Compared(read, unread), "counts", "counts", kept, DeclaredStore("window"))
+    assert facts["duplicates_changed"] is None
+    assert asked["duplicates_changed"] == (Undeclared("stores.counts", "retain_duplicates", "new"),)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "formats", "dropped"),
+    [
+        (True, False, ("", ""), True),
+        (False, True, ("", ""), False),
+        (True, True, ("HEADERS", "DEFAULT"), False),
+        (None, None, ("headers", ""), True),
+        (None, None, ("DEFAULT", "HEADERS"), False),
+        (None, False, ("HEADERS", "HEADERS"), True),
+        (None, None, ("", ""), False),
+    ],
+)
+def test_headers_of_a_store(old: bool | None, new: bool | None, formats: tuple[str, str], dropped: bool) -> None:
+    """As the store shows them, else as the setting has them; one in memory has no files."""
+    was, now = (DeclaredStore("key_value", headers=one) for one in (old, new))
+    assert _made(was, now, *formats)["headers_dropped"] is dropped
+    assert _made(was, replace(now, in_memory=True), *formats)["headers_dropped"] is False

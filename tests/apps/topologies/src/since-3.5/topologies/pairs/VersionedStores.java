@@ -1,6 +1,7 @@
 package topologies.pairs;
 
 import java.time.Duration;
+import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.StreamsBuilder;
 import org.apache.kafka.streams.kstream.Consumed;
@@ -22,6 +23,33 @@ public final class VersionedStores {
                 builder -> joined(
                         builder,
                         Materialized.as(Stores.persistentVersionedKeyValueStore("prices-table", Duration.ofDays(1)))));
+    }
+
+    /** A sale waits longer for its price: the join has a buffer. */
+    public Pair graceOfJoinWithTableMadeLonger() {
+        return Pair.of(builder -> waiting(builder, withPrice(10)), builder -> waiting(builder, withPrice(20)));
+    }
+
+    /** A sale does not wait for its price any more, and the buffer goes. */
+    public Pair graceOfJoinWithTableRemoved() {
+        return Pair.of(builder -> waiting(builder, withPrice(10)), builder -> waiting(builder, withPrice(0)));
+    }
+
+    private static Joined<String, String, String> withPrice(int graceMinutes) {
+        Joined<String, String, String> joined = Joined.<String, String, String>as("with-price")
+                .withKeySerde(Serdes.String())
+                .withValueSerde(Serdes.String());
+        return graceMinutes == 0 ? joined : joined.withGracePeriod(Duration.ofMinutes(graceMinutes));
+    }
+
+    private static void waiting(StreamsBuilder builder, Joined<String, String, String> withPrice) {
+        KTable<String, String> prices = builder.table(
+                "prices",
+                Consumed.<String, String>as("prices-source"),
+                Materialized.as(Stores.persistentVersionedKeyValueStore("prices-table", Duration.ofDays(1))));
+        builder.<String, String>stream("sales", Consumed.as("sales-source"))
+                .join(prices, (sale, price) -> sale + "," + price, withPrice)
+                .to("priced", Produced.as("priced-sink"));
     }
 
     private static void joined(
