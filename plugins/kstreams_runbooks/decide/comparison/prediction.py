@@ -115,7 +115,7 @@ def places_in_another_format(compared: Compared) -> frozenset[str]:
     for store in before.declared.stores.keys() & after.declared.stores.keys():
         place = after.store_places.get(store)
         old, new = before.declared.stores[store], after.declared.stores[store]
-        differs = {old.kind, new.kind} == _FORMATS or segments_changed(old, new) or becomes_plain(old, new)
+        differs = {old.kind, new.kind} == _FORMATS or segments_changed(old, new) or becomes_plain(old, new) is True
         if differs and place is not None and place == before.store_places.get(store):
             found.append(place)
     return frozenset(found)
