@@ -23,8 +23,9 @@ Aggregation = Literal["count", "reduce", "aggregate", "none"]
 _LRU_MAP = "lru_map"
 # Of an operator: the program sets none.
 DEFAULT = "default"
-# What no description shows and a declaration may state to be as it was: of every store, the key of topics too.
-Unchanged = Literal["key", "key_serde", "value_serde", "aggregate", "join", "logging"]
+# What no description shows and a declaration may state to be as it was: of every store, the key of topics too, and the
+# join of every operator.
+Unchanged = Literal["key", "key_serde", "value_serde", "aggregate", "join", "logging", "timestamped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +233,11 @@ class Declaration:
     not_read: Mapping[str, str] = field(default_factory=dict, compare=False)
     contradictions: tuple[Contradiction, ...] = field(default=(), compare=False)
     named: NamedUnchanged | None = field(default=None, compare=False)
+
+    @property
+    def was_read(self) -> bool:
+        """Whether a reader of the program gave it: the partitions of inputs at least are in no program."""
+        return bool(self.not_read)
 
     @property
     def instance_count(self) -> int | None:

@@ -11,7 +11,7 @@ from kstreams_runbooks.wording import first_of, pasted
 # What a change can declare for all stores at once.
 UNCHANGED = get_args(Unchanged)
 _CONFIG = "config"
-_SECTIONS = {"stores": "store", "topics": "topic", "suppressions": "suppression"}
+_SECTIONS = {"stores": "store", "topics": "topic", "suppressions": "suppression", "operators": "operator"}
 _NAMES, _FIELDS = 10, 3
 
 

@@ -7,11 +7,8 @@ from dataclasses import dataclass
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.state.held_tables import held_back
 from kstreams_runbooks.decide.topology.graph import keys_by_name, operator_roles, reach_of
-from kstreams_runbooks.decide.topology.names import index_of, is_generated, stem
+from kstreams_runbooks.decide.topology.names import index_of, is_generated, is_join_window, stem
 from kstreams_runbooks.model.topology.topology import Processor
-
-# Generated names of the window stores of a join of streams; those of a join with a name end alike.
-_OF_STREAM_JOIN = ("KSTREAM-JOIN", "KSTREAM-OUTER")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +49,7 @@ def crossed_sides(compared: Compared) -> dict[str, str]:
 
 def _is_the_other(was: str, now: str) -> bool:
     """Whether the store of the other side is the same; another kind of join of streams gives it another name."""
-    return was == now or all(one.startswith(_OF_STREAM_JOIN) or one.endswith("-join-store") for one in (was, now))
+    return was == now or (is_join_window(was) and is_join_window(now))
 
 
 class _Leading:

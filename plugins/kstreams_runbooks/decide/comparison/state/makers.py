@@ -9,35 +9,55 @@ from kstreams_runbooks.model.topology.declaration import DEFAULT, DeclaredStore
 # From this release on a program that sets no supplier has none; before it, the class that the library chose.
 _CHOOSES = Release("3.9")
 _STORE_FORMAT = "dsl.store.format"
+# Kinds of store that keep a timestamp with each value unless a program builds them without.
+_WITH_TIMESTAMPS = {"key_value", "window"}
 
 
 def maker_facts(
     compared: Compared, was: str, name: str, before: DeclaredStore | None, after: DeclaredStore | None
 ) -> DeclaredFacts:
-    """Changes of a store that stays, called `was` before and `name` now; what to declare if its supplier was not read.
+    """Changes of a store that stays, called `was` before and `name` now; what to declare if one is unknown.
 
-    What one side alone shows is not part of the change.
+    What neither side has is not part of the change. Settings of a changelog that one side alone has are not asked for:
+    a changelog that is there keeps its own.
     """
     old, new = before or DeclaredStore(), after or DeclaredStore()
-    unread = _unread(compared, was, name, old, new, "supplier")
+    lacking = _suppliers_lacking(compared, was, name, old, new)
     duplicates, missing = _duplicates_changed(compared, was, name, old, new)
+    where = f"stores.{name}"
     asked: ToDeclare = {
-        "supplier_changed": (Undeclared(f"stores.{name}", "supplier", unread),),
-        "duplicates_changed": (Undeclared(f"stores.{name}", "retain_duplicates", missing),),
+        "supplier_changed": (Undeclared(where, "supplier", ", ".join(lacking)),),
+        "duplicates_changed": (Undeclared(where, "retain_duplicates", missing),),
+        "becomes_plain": (Undeclared(where, "timestamped", sides(old.timestamped, new.timestamped)),),
     }
-    differs = _of_one_family(compared) and None not in {old.supplier, new.supplier} and old.supplier != new.supplier
+    differs = None not in {old.supplier, new.supplier} and old.supplier != new.supplier
+    both_of_library = _of_library(old) and _of_library(new)
     facts: dict[str, Fact] = {
-        "supplier_changed": None if unread else differs and not (_of_library(old) and _of_library(new)),
+        "supplier_changed": None if lacking else differs and not both_of_library,
         "medium_changed": differs
-        and _of_library(old)
-        and _of_library(new)
+        and both_of_library
+        and _of_one_family(compared)
         and bool(old.in_memory) != bool(new.in_memory),
         "changelog_set": _other_settings(old, new),
-        "becomes_plain": _becomes_plain(old, new),
+        "becomes_plain": False if _stays_timestamped(compared, old, new) else _becomes_plain(old, new),
         "headers_dropped": _drops_headers(compared, old, new),
         "duplicates_changed": duplicates,
     }
     return facts, asked
+
+
+def _suppliers_lacking(compared: Compared, was: str, name: str, old: DeclaredStore, new: DeclaredStore) -> list[str]:
+    """The sides whose supplier was not read, or is not known next to one that the library does not make."""
+    both = ((compared.before, was, old, new, "old"), (compared.after, name, new, old, "new"))
+    return [
+        label
+        for side, store, known, other, label in both
+        if known.supplier is None
+        and (
+            f"stores.{store}.supplier" in side.declared.not_read
+            or (other.supplier is not None and not _of_library(other))
+        )
+    ]
 
 
 def maker_words(before: DeclaredStore | None, after: DeclaredStore | None) -> dict[str, str]:
@@ -52,7 +72,7 @@ def maker_words(before: DeclaredStore | None, after: DeclaredStore | None) -> di
 
 def loses_files(compared: Compared, old: DeclaredStore, new: DeclaredStore) -> bool:
     """Whether a store on the disk has files with a column family that the new one does not open."""
-    return _becomes_plain(old, new) or _drops_headers(compared, old, new)
+    return _becomes_plain(old, new) is True or _drops_headers(compared, old, new)
 
 
 def _unread(compared: Compared, was: str, name: str, old: DeclaredStore, new: DeclaredStore, field: str) -> str:
@@ -91,14 +111,28 @@ def _other_settings(old: DeclaredStore, new: DeclaredStore) -> bool:
     return bool(old.logging and new.logging) and None not in both and both[0] != both[1]
 
 
-def _becomes_plain(old: DeclaredStore, new: DeclaredStore) -> bool:
+def _becomes_plain(old: DeclaredStore, new: DeclaredStore) -> bool | None:
     """Whether a store on the disk keeps no timestamps any more, in a directory that has a column family of them.
 
-    The other way a store upgrades its files in place. Source: Apache Kafka, RocksDBTimestampedStore#openRocksDB (column
-    family keyValueWithTimestamp); RocksDB refuses to open a database without one of its column families;
-    tests/long/test_store_formats.py.
+    None if one side alone shows that it keeps them, or that it keeps none. The other way a store upgrades its files in
+    place. Source: Apache Kafka, RocksDBTimestampedStore#openRocksDB (column family keyValueWithTimestamp); RocksDB
+    refuses to open a database without one of its column families; tests/long/test_store_formats.py.
     """
-    return old.on_disk and new.on_disk and old.kind == new.kind and old.timestamped is True and new.timestamped is False
+    kinds = {old.kind, new.kind} - {None}
+    on_disk = old.on_disk and new.on_disk
+    if not on_disk or len(kinds) > 1 or old.timestamped is False or new.timestamped is True:
+        return False
+    if None not in {old.timestamped, new.timestamped}:
+        return True
+    # Stores of other kinds keep none, or the library chooses whether they do.
+    return None if kinds and kinds <= _WITH_TIMESTAMPS and {old.timestamped, new.timestamped} != {None} else False
+
+
+def _stays_timestamped(compared: Compared, old: DeclaredStore, new: DeclaredStore) -> bool:
+    """Whether it is declared as unchanged, or one side does not show it and has an operator of the DSL."""
+    unknown = [one for one in (old, new) if one.timestamped is None]
+    of_dsl = any(one.source_table or one.join is not None or one.window is not None for one in unknown)
+    return bool(unknown) and (of_dsl or "timestamped" in compared.after.declared.unchanged)
 
 
 def _drops_headers(compared: Compared, old: DeclaredStore, new: DeclaredStore) -> bool:

@@ -8,7 +8,7 @@ from kstreams_runbooks.decide.comparison.state.makers import maker_facts
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.topology.change import Fact, Undeclared
-from kstreams_runbooks.model.topology.declaration import DEFAULT, Declaration, DeclaredStore
+from kstreams_runbooks.model.topology.declaration import DEFAULT, Declaration, DeclaredStore, Window
 from world.sides import COUNTS
 
 OWN = DeclaredStore(supplier="com.acme.Own")
@@ -23,20 +23,26 @@ LRU = DeclaredStore(supplier="lru_map(max_entries=100)")
         (("4.3.1", "4.3.1"), LIBRARY, OWN, (True, False)),
         (("3.9.1", "4.3.1"), OWN, LIBRARY, (True, False)),
         (("2.8.2", "3.4.1"), LIBRARY, MEMORY, (False, True)),
-        (("3.4.1", "4.3.1"), LIBRARY, OWN, (False, False)),
+        (("3.4.1", "4.3.1"), LIBRARY, OWN, (True, False)),
         (("3.8.1", "3.9.0"), LIBRARY, MEMORY, (False, False)),
-        ((None, "4.3.1"), LIBRARY, OWN, (False, False)),
+        ((None, "4.3.1"), MEMORY, OWN, (True, False)),
         ((None, None), LIBRARY, OWN, (True, False)),
-        (("4.3.1", "4.3.1"), DeclaredStore(), OWN, (False, False)),
+        (("4.3.1", "4.3.1"), DeclaredStore(), OWN, (None, False)),
+        (("4.3.1", "4.3.1"), OWN, DeclaredStore(), (None, False)),
+        (("4.3.1", "4.3.1"), LIBRARY, DeclaredStore(), (False, False)),
+        (("4.3.1", "4.3.1"), DeclaredStore(), MEMORY, (False, False)),
         (("4.3.1", "4.3.1"), OWN, OWN, (False, False)),
         (("4.3.1", "4.3.1"), LIBRARY, LRU, (True, False)),
         (("4.3.1", "4.3.1"), MEMORY, replace(LRU, in_memory=True), (True, False)),
     ],
 )
 def test_suppliers_compare_within_a_family(
-    libraries: tuple[str | None, str | None], old: DeclaredStore, new: DeclaredStore, found: tuple[bool, bool]
+    libraries: tuple[str | None, str | None],
+    old: DeclaredStore,
+    new: DeclaredStore,
+    found: tuple[bool | None, bool],
 ) -> None:
-    """What one side alone shows, and what another family shows, is not part of the change."""
+    """The library's own ones; a class of the program is another one in each family, and is asked for if it is alone."""
     before, after = (
         Side(parse_topology(COUNTS), Declaration(library=None if one is None else Release(one))) for one in libraries
     )
@@ -123,3 +129,49 @@ def test_headers_of_a_store(old: bool | None, new: bool | None, formats: tuple[s
     was, now = (DeclaredStore("key_value", headers=one) for one in (old, new))
     assert _made(was, now, *formats)["headers_dropped"] is dropped
     assert _made(was, replace(now, in_memory=True), *formats)["headers_dropped"] is False
+
+
+KEEPS, PLAIN, TEXT = (DeclaredStore(kind="key_value", timestamped=one) for one in (True, False, None))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "found"),
+    [
+        (KEEPS, PLAIN, True),
+        (PLAIN, KEEPS, False),
+        (KEEPS, TEXT, None),
+        (TEXT, PLAIN, None),
+        (TEXT, KEEPS, False),
+        (PLAIN, TEXT, False),
+        (TEXT, TEXT, False),
+        (KEEPS, DeclaredStore(), None),
+        (KEEPS, DeclaredStore(kind="key_value", in_memory=True), False),
+        (KEEPS, DeclaredStore(kind="key_value", source_table=True), False),
+        (DeclaredStore(kind="window", timestamped=True), DeclaredStore(kind="window", retention_ms=1000), None),
+        (
+            DeclaredStore(kind="window", timestamped=True),
+            DeclaredStore(kind="window", window=Window("tumbling", 1000, 0)),
+            False,
+        ),
+        *(
+            (DeclaredStore(kind=kind), DeclaredStore(kind=kind, timestamped=False), False)
+            for kind in ("session", "join")
+        ),
+    ],
+)
+def test_timestamps_of_one_side_alone_are_asked_for_where_they_decide(
+    old: DeclaredStore, new: DeclaredStore, found: bool | None
+) -> None:
+    """RocksDB does not open a database of values with timestamps as one without; an operator of the DSL keeps them."""
+    facts, asked = maker_facts(_declaring(Declaration()), "counts", "counts", old, new)
+    assert facts["becomes_plain"] is found
+    if found is None:
+        lacking = "new" if new.timestamped is None else "old"
+        assert asked["becomes_plain"] == (Undeclared("stores.counts", "timestamped", lacking),)
+    unchanged = _declaring(Declaration(unchanged=frozenset({"timestamped"})))
+    assert maker_facts(unchanged, "counts", "counts", old, new)[0]["becomes_plain"] is bool(found)
+
+
+def _declaring(after: Declaration) -> Compared:
+    topology = parse_topology(COUNTS)
+    return Compared(Side(topology), Side(topology, after))
