@@ -144,7 +144,7 @@ def _directories(choice: str) -> tuple[str, ...]:
     if wrong := [name for name in names if not _NAME.fullmatch(name)]:
         raise BadInput(
             f"local_state: {outside(wrong[0], 60)!r} is not a task directory (expected {STALE}, {KEEP}, {ALL}, or task "
-            "directories such as `1_*, 2_3`)"
+            "directories such as `1_*, 2_3`, or `global`)"
         )
     return tuple(name.removesuffix("*") for name in names)
 
