@@ -93,7 +93,8 @@ def test_a_key_that_an_lru_map_with_timestamps_drops_comes_back_for_another(begi
 def test_what_an_lru_map_never_had_stays_in_the_changelog(begin: Begin, release: str) -> None:
     """Of six keys the map restores three; d is dropped and deleted for g. A store on the disk has the others again."""
     trial = begin("store-on-disk-becomes-lru-map", {"visits": 1, "last-visits": 1}, release)
-    plan = trial.run_before({"visits": [(key, b"1") for key in "abcdef"]})
+    sent = {"visits": [(key, b"1") for key in "abcdef"]}
+    plan = trial.run_before(sent, case="store-on-disk-becomes-lru-map/suppliers-declared")
     assert [one["id"] for one in plan["findings"]] == ["supplier-changed"]
     assert trial.run_after(all_of("abcdef")) == {"seen": 6}
     assert looked_up(trial, "abcdef") == dict.fromkeys("abc", "null") | dict.fromkeys("def", "1")
