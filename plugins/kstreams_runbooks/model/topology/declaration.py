@@ -105,6 +105,11 @@ class DeclaredStore:
     retain_duplicates: bool | None = None
     logging_config: Mapping[str, str] | None = None
 
+    @property
+    def is_of_library(self) -> bool:
+        """Whether the library makes it, and keeps all of it."""
+        return self.supplier == DEFAULT or self.in_memory is not None
+
 
 @dataclass(frozen=True, slots=True)
 class DeclaredSuppression:

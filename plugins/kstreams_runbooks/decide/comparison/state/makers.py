@@ -4,7 +4,7 @@ from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, ToDeclare, sides
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.topology.change import Fact, Undeclared
-from kstreams_runbooks.model.topology.declaration import DEFAULT, DeclaredStore
+from kstreams_runbooks.model.topology.declaration import DeclaredStore
 
 # From this release on a program that sets no supplier has none; before it, the class that the library chose.
 _CHOOSES = Release("3.9")
@@ -27,10 +27,10 @@ def maker_facts(
     }
     differs = _of_one_family(compared) and None not in {old.supplier, new.supplier} and old.supplier != new.supplier
     facts: dict[str, Fact] = {
-        "supplier_changed": None if unread else differs and not (_of_library(old) and _of_library(new)),
+        "supplier_changed": None if unread else differs and not (old.is_of_library and new.is_of_library),
         "medium_changed": differs
-        and _of_library(old)
-        and _of_library(new)
+        and old.is_of_library
+        and new.is_of_library
         and bool(old.in_memory) != bool(new.in_memory),
         "changelog_set": _other_settings(old, new),
         "becomes_plain": _becomes_plain(old, new),
@@ -117,11 +117,6 @@ def _has_headers(side: Side, store: DeclaredStore) -> bool | None:
     if store.headers is not None or config is None:
         return store.headers
     return config.get(_STORE_FORMAT, "").upper() == "HEADERS"
-
-
-def _of_library(store: DeclaredStore) -> bool:
-    """Whether the library makes the store, and keeps all of it."""
-    return store.supplier == DEFAULT or store.in_memory is not None
 
 
 def _of_one_family(compared: Compared) -> bool:
