@@ -22,6 +22,12 @@ _VERSION: Final = re.compile(r"\d+\.\d")
 _OTHER_PARTS = ("facts", "topology", "not_read")
 # From this release on a store of the DSL is made of the program's serdes; before it, of the serializer in them.
 _KEEPS_SERDES = Release("3.9")
+_POLICY: Final = "cleanup.policy"
+_OF_LIBRARY: Final = "kafka.streams."
+# The class of Stores.inMemoryKeyValueStore until 2.8, which has no name of its own.
+_IN_MEMORY: Final = f"{_OF_LIBRARY}state.Stores$1"
+# The library's own partitioner of the answers of a foreign-key join: a program cannot choose it.
+_INTERNAL: Final = f"{_OF_LIBRARY}kstream.internals."
 
 
 class _Part(FleetModel):
@@ -112,8 +118,8 @@ class _Operator(_Part):
     def read(self) -> model.DeclaredOperator:
         """Null is a fact. The join of a foreign-key join is that of its stores."""
         given = {
-            name: model.DEFAULT if getattr(self, name) is None else getattr(self, name)
-            for name in ("offset_reset", "partitioner")
+            name: model.DEFAULT if value is None or _INTERNAL in value else value
+            for name, value in (("offset_reset", self.offset_reset), ("partitioner", self.partitioner))
             if name in self.model_fields_set
         }
         return model.DeclaredOperator(**given, join=None if self.foreign_key else self.join, grace_ms=self.grace_ms)
@@ -232,6 +238,9 @@ def _store(name: str, store: _Store, unread: set[tuple[str, ...]], by_serializer
     plain = store.model_dump(exclude={"window", "key_serde", "value_serde", "supplier", "caching", "is_global"})
     # A window with a part that was not read is not known: no part of it has a default.
     whole = store.window is not None and not any(fact[:3] == ("stores", name, "window") for fact in unread)
+    if store.retain_duplicates and store.logging_config is not None:
+        # From some release on the library sets it for such a store, and a program cannot choose another.
+        plain["logging_config"] = {name: one for name, one in store.logging_config.items() if name != _POLICY}
     return model.DeclaredStore(
         **plain,
         window=model.Window(**store.window.model_dump()) if whole and store.window else None,
@@ -247,8 +256,10 @@ def _store(name: str, store: _Store, unread: set[tuple[str, ...]], by_serializer
 def _in_memory(supplier: str | None) -> bool | None:
     """By the class of the library that makes the store; None for the default of the library and other classes."""
     name = supplier or ""
-    own = name.replace("$", ".").rpartition(".")[2].lower().replace("_", "") if "kafka.streams." in name else ""
-    return True if own.startswith("inmemory") else False if own.startswith("rocksdb") else None
+    own = name.replace("$", ".").rpartition(".")[2].lower().replace("_", "") if _OF_LIBRARY in name else ""
+    if own.startswith("inmemory") or name.endswith(_IN_MEMORY):
+        return True
+    return False if own.startswith("rocksdb") else None
 
 
 def _suppression(one: _Suppression) -> model.DeclaredSuppression:

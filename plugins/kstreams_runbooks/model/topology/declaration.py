@@ -118,6 +118,11 @@ class DeclaredStore:
         """Whether it may have files."""
         return not (self.in_memory or self.is_lru_map)
 
+    @property
+    def is_of_library(self) -> bool:
+        """Whether the library makes it, and keeps all of it."""
+        return self.supplier == DEFAULT or (self.in_memory is not None and not self.is_lru_map)
+
 
 @dataclass(frozen=True, slots=True)
 class DeclaredSuppression:

@@ -4,7 +4,7 @@ from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, ToDeclare, sides
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.topology.change import Fact, Undeclared
-from kstreams_runbooks.model.topology.declaration import DEFAULT, DeclaredStore
+from kstreams_runbooks.model.topology.declaration import DeclaredStore
 
 # From this release on a program that sets no supplier has none; before it, the class that the library chose.
 _CHOOSES = Release("3.9")
@@ -31,7 +31,7 @@ def maker_facts(
         "becomes_plain": (Undeclared(where, "timestamped", sides(old.timestamped, new.timestamped)),),
     }
     differs = None not in {old.supplier, new.supplier} and old.supplier != new.supplier
-    both_of_library = _of_library(old) and _of_library(new)
+    both_of_library = old.is_of_library and new.is_of_library
     facts: dict[str, Fact] = {
         "supplier_changed": None if lacking else differs and not both_of_library,
         "medium_changed": differs
@@ -55,7 +55,7 @@ def _suppliers_lacking(compared: Compared, was: str, name: str, old: DeclaredSto
         if known.supplier is None
         and (
             f"stores.{store}.supplier" in side.declared.not_read
-            or (other.supplier is not None and not _of_library(other))
+            or (other.supplier is not None and not other.is_of_library)
         )
     ]
 
@@ -151,11 +151,6 @@ def _has_headers(side: Side, store: DeclaredStore) -> bool | None:
     if store.headers is not None or config is None:
         return store.headers
     return config.get(_STORE_FORMAT, "").upper() == "HEADERS"
-
-
-def _of_library(store: DeclaredStore) -> bool:
-    """Whether the library makes the store, and keeps all of it."""
-    return store.supplier == DEFAULT or (store.in_memory is not None and not store.is_lru_map)
 
 
 def _of_one_family(compared: Compared) -> bool:
