@@ -156,7 +156,7 @@ def test_what_nobody_declares_hinders_no_cure() -> None:
         ("once", "count", 'keep the old names: Materialized.as("seen")'),
         (
             "once",
-            {"aggregation": "none"},
+            "none",
             'keep the old names: Materialized.as("seen") or that name in its builder (Stores)',
         ),
     ],

@@ -7,7 +7,11 @@ from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.counterparts import Counterparts
 from kstreams_runbooks.decide.comparison.facts import of_serdes, store_facts, topic_facts, until
 from kstreams_runbooks.decide.comparison.operators import partitioners
-from kstreams_runbooks.decide.comparison.state.crossing import crossed_sides, moved_suppressions
+from kstreams_runbooks.decide.comparison.state.crossing import (
+    crossed_sides,
+    in_exchanged_places,
+    moved_suppressions,
+)
 from kstreams_runbooks.decide.comparison.state.feeding import exchanged_tables
 from kstreams_runbooks.decide.comparison.state.kinds import carries, hidden_facts, hidden_words
 from kstreams_runbooks.decide.comparison.state.makers import maker_facts, maker_words
@@ -139,7 +143,7 @@ def _crossed(compared: Compared) -> dict[str, str]:
     moved = [name for name in sorted(was.keys() & now.keys()) if was[name] != now[name]]
     by_feeds = {(was[name], now[name]): name for name in moved}
     found = {name: other for name in moved if (other := by_feeds.get((now[name], was[name]))) is not None}
-    return {**crossed_sides(compared), **found}
+    return {**in_exchanged_places(compared, kept), **crossed_sides(compared), **found}
 
 
 def _kept_by_one(compared: Compared) -> set[str]:
