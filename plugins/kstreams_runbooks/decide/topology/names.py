@@ -40,13 +40,19 @@ def stem(name: str) -> str:
     return name if found is None else f"{name[: found.start('index')]}N{name[found.end('index') :]}"
 
 
-# Generated names of operators that give records another key, or may.
-_NEW_KEY = ("KEY-SELECT-", "KSTREAM-MAP-0", "KSTREAM-FLATMAP-0", "KSTREAM-TRANSFORM-", "KSTREAM-PROCESSOR-")
+# Generated names of operators that give records another key, and of those that may.
+_SELECTS_KEY = ("KEY-SELECT-", "KSTREAM-MAP-0", "KSTREAM-FLATMAP-0")
+_NEW_KEY = (*_SELECTS_KEY, "KSTREAM-TRANSFORM-", "KSTREAM-PROCESSOR-")
 
 
 def may_give_new_key(name: str) -> bool:
     """Whether a generated name shows an operator that gives records another key, or may; of a chosen one False."""
     return any(part in name for part in _NEW_KEY)
+
+
+def selects_key(name: str) -> bool:
+    """Whether a generated name shows an operator that is there to give records another key."""
+    return is_generated(name) and any(part in name for part in _SELECTS_KEY)
 
 
 # Suffixes of internal topics.

@@ -178,7 +178,7 @@ def test_the_undo_of_a_roll_deletes_the_directories_that_its_cards_name() -> Non
     """One stage, of each instance while it is down; all of the state or none of it if the form says so."""
     [bounce] = rolled_with_a_global_store().bounces
     assert (bounce.clears, bounce.instances) == (TaskDirectories(("global",)), ("orders-1", "orders-2"))
-    assert bounce.sentence.endswith("task directories global cleared first")
+    assert bounce.sentence.endswith(", directory global cleared first")
     assert rolled_with_a_global_store("all").bounces[0].clears == NO_DIRECTORIES
     kept = rolled_with_a_global_store("keep")
     assert kept.bounces[0].clears is None
