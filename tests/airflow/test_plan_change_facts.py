@@ -12,13 +12,15 @@ import pytest
 import yaml
 from kstreams_runbooks.fleet.topology_declaration import read_topology_declaration
 from kstreams_runbooks.properties import dump
+from kstreams_runbooks.wording import markdown
 from lab.afresh import afresh
+from lab.airflow import APPROVER, REQUESTER
 from lab.application import FROM_RELEASE, TO_RELEASE, Deployed
 from lab.stack import Stack
 from lab.topology_facts import jar
-from world.endings import DRY_RUN, INCONCLUSIVE, NOTHING_CHANGED, begun, begun_other, ended
+from world.endings import COMPLETED, DRY_RUN, INCONCLUSIVE, NOTHING_CHANGED, begun, begun_other, ended
 from world.given import declared_as
-from world.runs import log_of
+from world.runs import evidence, log_of, question
 
 DAG = "plan_change"
 
@@ -116,6 +118,27 @@ def test_what_the_form_names_as_unchanged_decides_it(shown: Stack) -> None:
     assert named["message"] == f"declared in the form by {by}: key, value_serde, aggregate unchanged"
     assert named["message"] in log_of(shown, trial.run_id, "plan")
     assert f"nothing declared; {named['message']}" in log_of(shown, trial.run_id, "describe_release")
+
+
+def test_the_approver_reads_what_was_named_and_the_started_runbook_gets_it(shown: Stack) -> None:
+    """The question of the plan and that of the runbook have the line; the same plan is found again after a clear."""
+    settings_of(shown, TO_RELEASE)
+    trial = begun_other(shown, DAG, release=TO_RELEASE, unchanged=["key", "value_serde", "aggregate"])
+    named = f"declared in the form by {REQUESTER}: key, value_serde, aggregate unchanged"
+    assert markdown(named) in question(shown, trial.run_id)["body"]
+    shown.api(APPROVER).answer(DAG, trial.run_id, "choose_runbook", "library_bump")
+    document = ended(trial, state="success", outcome=COMPLETED)
+    started = f"library_bump.{trial.run_id}"
+    assert shown.api().wait_finished("library_bump", started, 180) == "success"
+    assert shown.api().run("library_bump", started)["conf"]["unchanged"] == ["key", "value_serde", "aggregate"]
+    assert f"info named-unchanged on unchanged: {named}" in log_of(shown, started, "plan")
+    assert "nothing-declared" not in log_of(shown, started, "plan")
+    digest = document["run"]["plan_digest"]
+    shown.api().clear(DAG, trial.run_id, "plan")
+    question(shown, trial.run_id)
+    assert evidence(shown, trial.run_id)["run"]["plan_digest"] == digest
+    shown.api(APPROVER).answer(DAG, trial.run_id, "choose_runbook", "none")
+    ended(trial, state="success", outcome=COMPLETED)
 
 
 def test_what_was_read_wins_over_the_form(shown: Stack) -> None:
