@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from kstreams_runbooks.decide.change.described import Known, with_full_names
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.directories import changelogs_in, directories_to_delete, directories_to_undo
-from kstreams_runbooks.decide.comparison.prediction import changelog_topics
+from kstreams_runbooks.decide.comparison.prediction import changelog_topics, global_restores
 from kstreams_runbooks.decide.plans.basis import with_restore
 from kstreams_runbooks.decide.topology.described import parsed
 from kstreams_runbooks.decide.topology.names import is_changelog
@@ -161,9 +161,14 @@ def _restored(compared: list[Compared], names: set[str], known: Known) -> set[st
     if not compared:
         prefix = f"{known.application.application_id}-"
         return {topic for topic in known.partitions if topic.startswith(prefix) and is_changelog(topic)}
-    if names:
-        return {topic for one in compared for topic in changelogs_in(one.after, names)}
-    return {topic for one in compared for topic in changelog_topics(one.after).values()}
+    tasks = {
+        topic
+        for one in compared
+        for topic in (changelogs_in(one.after, names) if names else changelog_topics(one.after).values())
+    }
+    if names and GLOBAL not in names:
+        return tasks
+    return tasks | {restore.changelog for one in compared for restore in global_restores(one)}
 
 
 def _lost(side: Side, gone: set[str], known: Known) -> Iterator[str]:

@@ -268,7 +268,9 @@ def _figures(run: Run, sides: _Sides) -> ChangeFigures:
         with ClusterReader(run.kafka) as reader:
             own = {name for one in topologies for name in internal_topics(one)}
             hidden = reader.names().unseen({*run.application.inputs, *others} - own)
-            figures = read_change_figures(reader, internal=internal, inputs=run.application.inputs, others=others)
+            # Tables may be restored from the topics that they read, and global stores are.
+            restored = internal | read
+            figures = read_change_figures(reader, restored=restored, inputs=run.application.inputs, others=others)
     except RunbookError as error:
         run.say(f"sizes, records and partitions are not known: {error}")
         hidden, figures = {}, ChangeFigures()

@@ -20,10 +20,18 @@ from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.rules import upgrade_path_rules
 from world.samples import NEW, OLD, declared, reading
-from world.sides import AFTER, AUDITED, BEFORE, declaration, described, known
+from world.sides import AFTER, AUDITED, BEFORE, COUNTS, declaration, described, known
 
 KNOWN = known(orders=4, orders_counts_changelog=4, orders_by_customer_repartition=4)
 COUNTS_LOG = "orders-counts-changelog"
+GLOBAL_RATES = """
+  Sub-topology: 2 for global store (will not generate tasks)
+    Source: rates-source (topics: [rates])
+      --> rates-table
+    Processor: rates-table (stores: [rates-store])
+      --> none
+      <-- rates-source
+"""
 MORE = described(AUDITED, NEW, declaration("counts", "audit-repartition"))
 
 
@@ -68,6 +76,15 @@ def test_directories_by_name() -> None:
     assert chosen("0_*").deletes == TaskDirectories(("0_",))
     assert chosen("0_*, global").deletes == TaskDirectories(("0_", "global"))
     assert chosen("east__0_*", None, None).deletes == TaskDirectories(("east__0_",), (COUNTS_LOG,))
+
+
+def test_global_stores_that_are_deleted_by_name_read_their_topics() -> None:
+    """Without `global` among the names they keep their files; `all` deletes them too."""
+    joined = described(COUNTS + GLOBAL_RATES, NEW, declaration("counts", stores={}))
+    assert chosen("global", joined, joined).deletes == TaskDirectories(("global",), ("rates",))
+    assert chosen("1_*", joined, joined).deletes == TaskDirectories(("1_",), (COUNTS_LOG,))
+    assert chosen("1_*, global", joined, joined).deletes.changelogs == (COUNTS_LOG, "rates")
+    assert chosen("all", joined, joined).deletes.changelogs == (COUNTS_LOG, "rates")
 
 
 @pytest.mark.parametrize("choice", ["", "1", "1_", "../1_*", "1_*;rm", "stale, 1_*", "ALL", "global_*", "globals"])
