@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, target_of, topics_of
 from kstreams_runbooks.decide.comparison.facts import duration
+from kstreams_runbooks.decide.comparison.state.kinds import is_join_buffer
 from kstreams_runbooks.decide.topology.names import is_generated
 from kstreams_runbooks.model.topology.change import Fact, Subject, Undeclared
 from kstreams_runbooks.model.topology.declaration import DEFAULT
@@ -41,8 +42,8 @@ def _operator(compared: Compared, was: str, name: str, **true: bool) -> Subject:
         asked[f"{field}_changed"] = missing
         said |= {f"{field}_before": _value(compared.before, [was], field)}
         said |= {f"{field}_after": _value(compared.after, [name], field)}
-    # A join that keeps its result has a store, which has a row of its own.
-    facts["join_changed"] = False if _keeps(compared.after.nodes.get(name)) else facts["join_changed"]
+    # A join that keeps its result or its records has a store, which has a row of its own.
+    facts["join_changed"] = False if _keeps(compared.after, name) else facts["join_changed"]
     return Subject("operator", name, facts, said, asked)
 
 
@@ -74,8 +75,16 @@ def _value(side: Side, names: list[str], field: str) -> str:
     return " and ".join(sorted(found)) or "not declared"
 
 
-def _keeps(node: Node | None) -> bool:
-    return isinstance(node, Processor) and bool(node.stores)
+def _keeps(side: Side, name: str) -> bool:
+    """Whether a join fills a store of its operator; the table that a stream is joined with is another's."""
+    node = side.nodes.get(name)
+    for store in node.stores if isinstance(node, Processor) else ():
+        declared = side.declared.stores.get(store)
+        of_join = declared is not None and (declared.kind == "join" or declared.join is not None)
+        alone = len(side.keepers.get(store, ())) == 1 and not is_join_buffer(side, store)
+        if of_join or alone:
+            return True
+    return False
 
 
 def partitioners(compared: Compared, was: str, now: str) -> tuple[bool | None, tuple[Undeclared, ...], dict[str, str]]:
