@@ -101,8 +101,8 @@ def _has_row_of_its_store(side: Side, name: str) -> bool:
     if not isinstance(node, Processor) or not node.stores:
         return False
     declared = [side.declared.stores.get(store) for store in node.stores]
-    windows = any(one is not None and one.kind == "join" for one in declared) or any(map(is_join_window, node.stores))
-    return windows or len(side.predecessors.get(name, ())) > 1
+    of_join = any(one is not None and (one.kind == "join" or one.join is not None) for one in declared)
+    return of_join or any(map(is_join_window, node.stores)) or len(side.predecessors.get(name, ())) > 1
 
 
 def partitioners(compared: Compared, was: str, now: str) -> tuple[bool | None, tuple[Undeclared, ...], dict[str, str]]:

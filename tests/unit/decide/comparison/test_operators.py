@@ -16,9 +16,11 @@ from kstreams_runbooks.model.topology.declaration import (
     Join,
 )
 from kstreams_runbooks.model.topology.topology import Topology
+from world.pairs import PAIRS
 from world.sides import COUNTS
 
 OWN = "org.example.ByRegion"
+KINDS: tuple[Join, ...] = ("inner", "left")
 
 
 def _compared(before: Declaration, after: Declaration) -> Compared:
@@ -44,6 +46,29 @@ def test_a_default_is_a_value(before: str, after: str, changes: bool) -> None:
     assert found.facts["offset_reset_changed"] is changes
     assert found.facts["join_changed"] is False
     assert (found.said["offset_reset_before"], found.said["offset_reset_after"]) == (before, after)
+
+
+@pytest.mark.parametrize(
+    ("table", "changes"),
+    [
+        (DeclaredStore("versioned"), True),
+        (DeclaredStore(), True),
+        (DeclaredStore("join"), False),
+        (DeclaredStore("key_value", join="left"), False),
+    ],
+)
+def test_the_store_of_a_joined_table_does_not_show_the_join(table: DeclaredStore, changes: bool) -> None:
+    """A join that keeps its result, or its records, has a finding of its store."""
+    text = (PAIRS / "grace-of-join-with-table-removed" / "after.txt").read_text("utf-8")
+    both = (
+        Side(
+            parse_topology(text),
+            Declaration(stores={"prices-table": table}, operators={"with-price": DeclaredOperator(join=kind)}),
+        )
+        for kind in KINDS
+    )
+    [found] = [one for one in operators(Compared(*both)) if one.name == "with-price"]
+    assert found.facts["join_changed"] is changes
 
 
 def test_an_offset_reset_of_one_side_alone_is_not_part_of_the_change() -> None:

@@ -35,6 +35,18 @@ public final class VersionedStores {
         return Pair.of(builder -> waiting(builder, withPrice(10)), builder -> waiting(builder, withPrice(0)));
     }
 
+    /** A sale without a price is in the results from now on; the table has the only store. */
+    public Pair joinWithTableBecomesLeftJoin() {
+        return Pair.of(
+                builder -> joined(builder, Materialized.as("prices-table")),
+                builder -> builder.<String, String>stream("sales", Consumed.as("sales-source"))
+                        .leftJoin(
+                                prices(builder, Materialized.as("prices-table")),
+                                (sale, price) -> sale + "," + price,
+                                Joined.as("with-price"))
+                        .to("priced", Produced.as("priced-sink")));
+    }
+
     private static Joined<String, String, String> withPrice(int graceMinutes) {
         Joined<String, String, String> joined = Joined.<String, String, String>as("with-price")
                 .withKeySerde(Serdes.String())
@@ -52,9 +64,14 @@ public final class VersionedStores {
                 .to("priced", Produced.as("priced-sink"));
     }
 
+    private static KTable<String, String> prices(
+            StreamsBuilder builder, Materialized<String, String, KeyValueStore<Bytes, byte[]>> kept) {
+        return builder.table("prices", Consumed.as("prices-source"), kept);
+    }
+
     private static void joined(
             StreamsBuilder builder, Materialized<String, String, KeyValueStore<Bytes, byte[]>> kept) {
-        KTable<String, String> prices = builder.table("prices", Consumed.as("prices-source"), kept);
+        KTable<String, String> prices = prices(builder, kept);
         builder.<String, String>stream("sales", Consumed.as("sales-source"))
                 .join(prices, (sale, price) -> sale + "," + price, Joined.as("with-price"))
                 .to("priced", Produced.as("priced-sink"));
