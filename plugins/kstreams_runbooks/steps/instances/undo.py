@@ -21,6 +21,7 @@ from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.steps.approval.authorize import authorize, take_hold
 from kstreams_runbooks.steps.approval.code import code_digest
+from kstreams_runbooks.steps.approval.holds import resources
 from kstreams_runbooks.steps.instances.restart import await_gates
 from kstreams_runbooks.steps.instances.rolling import RollingOperator, next_of, rehearse
 from kstreams_runbooks.steps.instances.together import rehearse_at_once, start_all, started_by, stop_all
@@ -49,7 +50,7 @@ def read_cards(run: Run) -> None:
     for line in described(reading):
         run.say(line)
     if not run.dry_run:
-        take_hold(run)
+        take_hold(run, resources(run), changes=False)
 
 
 def plan_undo() -> Any:
