@@ -33,6 +33,7 @@ from kstreams_runbooks.steps.run.ending import reported
 from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run, described
 from kstreams_runbooks.steps.run.step import step
+from kstreams_runbooks.steps.run.until import Until
 
 _UNDONE = "undone run"
 
@@ -207,7 +208,8 @@ def _drain(run: Run, bounce: Bounce, reading: ApplicationReading) -> None:
         return reading, verdict
 
     pace = Pace(run.plan().limit("gate_interval_s"), run.plan().limit("gate_ceiling_s"))
-    reading = poll(run, pace, look, lambda verdict: verdict.outcome is Outcome.PROCEED)
+    until = Until(run, f"drain/{bounce.number}/{since}", pace.ceiling_s)
+    reading = poll(run, pace, look, lambda verdict: verdict.outcome is Outcome.PROCEED, until)
     verdict = run.decide(read_up_to, partitions=reading.partitions, marks=marks, application=reading.application)
     if verdict.outcome is Outcome.WAIT:
         raise Refused(f"{'; '.join(verdict.reasons)} after {run.plan().limit('gate_ceiling_s'):.0f} s (gate_ceiling_s)")
