@@ -54,8 +54,8 @@ def save_offsets(
         create_file(notes, "\n".join((*_notes(saved, run_key, cluster, command), "")).encode())
     except OSError as error:
         raise WriteRefused(
-            f"offsets of group {saved.group_id} are not saved: {where}: {error.strerror or error}; set {ENVIRONMENT} to "
-            "a directory that every worker can write to; nothing was changed"
+            f"offsets of group {saved.group_id} are not saved: {where}: {error.strerror or error}; set {ENVIRONMENT} "
+            "to a directory that every worker can write to; nothing was changed"
         ) from None
     return SavedFile(str(path), str(notes), command)
 
