@@ -6,7 +6,7 @@ from typing import Any
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.readings.touched import GroupRights, HiddenTopic, TopicState, TouchedReading
 from kstreams_runbooks.observe.kafka.cluster import ClusterReader
-from kstreams_runbooks.observe.kafka.configs import read_broker_config
+from kstreams_runbooks.observe.kafka.configs import broker_down, read_broker_config
 from kstreams_runbooks.observe.kafka.groups import hidden_group
 from kstreams_runbooks.observe.kafka.topic_names import refused_topic
 
@@ -80,9 +80,8 @@ def read_group_operations(reader: ClusterReader, group_id: str) -> tuple[str, ..
 
 
 def _deletes_topics(reader: ClusterReader, described: Mapping[str, Any]) -> bool | Missing:
-    # A broker that is down is listed as fenced, and cannot be asked.
-    if down := sorted(int(node["broker_id"]) for node in described["brokers"] if node.get("is_fenced")):
-        return Missing(f"{_DELETES}: broker {down[0]} is down; start it or unregister it")
+    if down := broker_down(described["brokers"]):
+        return Missing(f"{_DELETES}: {down}")
     ids = [int(node["broker_id"]) for node in described["brokers"]]
     values = reader.ask("broker configs", lambda: read_broker_config(reader.admin, ids, _DELETES))
     if isinstance(values, Missing):
