@@ -222,11 +222,26 @@ def test_state_is_cleared_only_while_down(team: Path, declare: Declare) -> None:
 def test_topology_of_a_release(declare: Declare) -> None:
     """With what the release is called there; not declared is one sentence."""
     assert deployer(declare()).topology(Target("4.3.1")) == "Topologies:\n 4.3.1 orders:18\n"
+    control = deployer(declare())
+    assert control.topology_target(Target.of("4.3.1", {"a": "b"})) == Target("4.3.1")
+    assert not control.abilities.topology_settings
     with pytest.raises(BadInput, match=r"topology of 4\.3\.1 cannot be read: no topology command is declared"):
         deployer(declare(topology=None)).topology(Target("4.3.1"))
     other = says('{"schema_version": 1, "release": "3.4.1", "topology": "Topologies:"}', "{release}")
     with pytest.raises(Inconclusive, match=r"topology of 4\.3\.1: the command printed that of 3\.4\.1"):
         deployer(declare(topology=other)).topology(Target("4.3.1"))
+
+
+def test_topology_of_a_release_with_settings(team: Path, declare: Declare) -> None:
+    """As one argument; without `upgrade.from`, on which no topology depends."""
+    script = [sys.executable, str(team / "deploy.py"), str(team)]
+    control = deployer(declare(topology={"run": [*script, "topology", "{release}", "{settings}"], "timeout_s": 20}))
+    assert control.abilities.topology_settings
+    swapped = Target.of("4.3.1", {"topic.orders": "control", "upgrade.from": "3.4"})
+    assert control.topology(swapped) == 'Topologies:\n 4.3.1 {"topic.orders":"control"}\n'
+    assert control.topology(Target("4.3.1")) == "Topologies:\n 4.3.1 {}\n"
+    with pytest.raises(Inconclusive, match=r"the value of a\.b is hidden"):
+        control.topology(Target.of("4.3.1", {"a.b": "(hidden)"}))
 
 
 def test_restart_is_told_to_go_in_the_middle(declare: Declare) -> None:

@@ -59,7 +59,7 @@ def command_deployer(lab: Lab) -> dict[str, Any]:
             "stop": run("stop", "{instance}"),
             "start": run("start", "{instance}"),
             "clear_state": run("clear_state", "{instance}", "{directories}"),
-            "topology": run("topology", "{release}"),
+            "topology": run("topology", "{release}", "{settings}"),
         },
     }
 

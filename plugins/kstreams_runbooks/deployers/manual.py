@@ -7,10 +7,10 @@ inconclusive.
 
 import time
 
-from kstreams_runbooks.deployers.command.deployer import known_release, look, topology_of
+from kstreams_runbooks.deployers.command.deployer import known_release, look, takes_settings, topology_of
 from kstreams_runbooks.deployers.printed import PrintedTopology
 from kstreams_runbooks.deployers.requests import Wish, request_sentence
-from kstreams_runbooks.deployers.settable import refuse_others, settable_keys, shown
+from kstreams_runbooks.deployers.settable import described_target, refuse_others, settable_keys, shown
 from kstreams_runbooks.errors import BadInput, WriteRefused
 from kstreams_runbooks.fleet.deployers.manual import ManualSettings, Stated
 from kstreams_runbooks.model.abilities import Abilities
@@ -45,6 +45,7 @@ class ManualDeployer:
             clear=True,
             act=False,
             clear_directories=True,
+            topology_settings=takes_settings(commands.topology),
         )
 
     def instances(self) -> tuple[Deployment, ...]:
@@ -102,17 +103,21 @@ class ManualDeployer:
         """The description that the topology command prints for the release; BadInput if none is declared."""
         return self._printed(target).text
 
+    def topology_target(self, target: Target) -> Target:
+        """The release, and the settings if the topology command takes {settings}."""
+        return described_target(target, with_settings=takes_settings(self._settings.commands.topology))
+
     def facts(self, target: Target) -> Declaration | None:
         """The facts that it prints, None for a description; BadInput as `topology`."""
         return self._printed(target).read
 
     def _printed(self, target: Target) -> PrintedTopology:
-        settings = self._settings
-        if target not in self._topologies:
-            self._topologies[target] = topology_of(
-                settings.commands.topology, target, settings.releases, self._application_id, settings.environment
+        settings, wanted = self._settings, self.topology_target(target)
+        if wanted not in self._topologies:
+            self._topologies[wanted] = topology_of(
+                settings.commands.topology, wanted, settings.releases, self._application_id, settings.environment
             )
-        return self._topologies[target]
+        return self._topologies[wanted]
 
     def manual_commands(self, instance: str, target: Target, *, clears: TaskDirectories | None = None) -> list[str]:
         """The requests, as comments: this program knows no command for them."""

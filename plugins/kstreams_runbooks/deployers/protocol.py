@@ -68,9 +68,12 @@ class Deployer(Protocol):
     def topology(self, target: Target) -> str:
         """Text of the topology description (`Topology#describe`) of a target, without starting an instance.
 
-        A topology command gets the release alone. No deployer passes the settings of `target` to it today, so the
-        description is of the release with the settings that the command itself has.
+        With `abilities.topology_settings` it is the topology of the release with the settings of `target`. Otherwise
+        the command gets the release alone, and describes it with the settings that it has itself.
         """
+
+    def topology_target(self, target: Target) -> Target:
+        """What of a target its description depends on: two targets that are equal here have one description."""
 
     def facts(self, target: Target) -> Declaration | None:
         """The topology facts that the same command prints with the description, None if it prints the description only.

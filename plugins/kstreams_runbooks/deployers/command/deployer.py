@@ -12,7 +12,7 @@ from kstreams_runbooks.deployers.command.contract import DescribedTopology, Inst
 from kstreams_runbooks.deployers.printed import PrintedTopology, printed_topology
 from kstreams_runbooks.deployers.requests import Wish, request_sentence
 from kstreams_runbooks.deployers.scripts import filled, run_script
-from kstreams_runbooks.deployers.settable import refuse_others, settable_keys
+from kstreams_runbooks.deployers.settable import described_target, refuse_others, require_shown, settable_keys
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, WriteRefused
 from kstreams_runbooks.fleet.deployers.command import Command, CommandSettings
 from kstreams_runbooks.fleet.deployers.environment import CommandEnvironment
@@ -51,6 +51,7 @@ class CommandDeployer:
             clear=commands.clear_state is not None,
             act=True,
             clear_directories=commands.clears_directories,
+            topology_settings=takes_settings(commands.topology),
         )
 
     def instances(self) -> tuple[Deployment, ...]:
@@ -130,17 +131,22 @@ class CommandDeployer:
         """The description that the topology command prints for the release; kept for the life of this deployer."""
         return self._printed(target).text
 
+    def topology_target(self, target: Target) -> Target:
+        """The release, and the settings if the topology command takes {settings}."""
+        return described_target(target, with_settings=takes_settings(self._settings.commands.topology))
+
     def facts(self, target: Target) -> Declaration | None:
         """The facts that it prints, None for a description; kept as the description is."""
         return self._printed(target).read
 
     def _printed(self, target: Target) -> PrintedTopology:
-        if target not in self._topologies:
+        wanted = self.topology_target(target)
+        if wanted not in self._topologies:
             command, releases = self._settings.commands.topology, self._settings.releases
-            self._topologies[target] = topology_of(
-                command, target, releases, self._application_id, self._settings.environment
+            self._topologies[wanted] = topology_of(
+                command, wanted, releases, self._application_id, self._settings.environment
             )
-        return self._topologies[target]
+        return self._topologies[wanted]
 
     def manual_commands(self, instance: str, target: Target, *, clears: TaskDirectories | None = None) -> list[str]:
         """The team's own commands: stop, clear the local state if requested, apply, start."""
@@ -246,7 +252,7 @@ class CommandDeployer:
             "release": target.release,
             # A person can still name a release whose declaration has been removed.
             "artifact": self._settings.releases.get(target.release, target.release),
-            "settings": json.dumps(dict(target.settings), sort_keys=True, separators=(",", ":")),
+            "settings": _json(target),
             "directories": ",".join(shown(directories)) or "*",
         }
 
@@ -275,7 +281,7 @@ def topology_of(
 ) -> PrintedTopology:
     """The topology that a command prints; BadInput if none is declared or the release is unknown.
 
-    The command gets the release, and no settings.
+    The command gets the release, and the settings if it has the placeholder for them.
     """
     release = target.release
     known_release(release, releases)
@@ -283,7 +289,13 @@ def topology_of(
         raise BadInput(
             f"topology of {release} cannot be read: no topology command is declared; declare deployer.commands.topology"
         )
-    values = {"application_id": application_id, "release": release, "artifact": releases[release]}
+    require_shown(target)
+    values = {
+        "application_id": application_id,
+        "release": release,
+        "artifact": releases[release],
+        "settings": _json(target),
+    }
     text = run_script(application_id, "topology", command, values, environment)
     who = f"{application_id}: topology ({printable(command.run[0])})"
     document = parsed(text, DescribedTopology, who)
@@ -295,10 +307,19 @@ def topology_of(
     return printed
 
 
+def takes_settings(topology: Command | None) -> bool:
+    """Whether a topology command gets the settings that a runbook sets."""
+    return topology is not None and topology.takes("settings")
+
+
 def known_release(release: str, releases: Mapping[str, str]) -> None:
     """BadInput if the release is not declared."""
     if release not in releases:
         raise BadInput(f"release {release!r} is not declared (declared: {', '.join(releases)})")
+
+
+def _json(target: Target) -> str:
+    return json.dumps(dict(target.settings), sort_keys=True, separators=(",", ":"))
 
 
 def _is_gone(deployment: Deployment) -> bool:

@@ -8,15 +8,13 @@ import time
 from pathlib import Path
 
 from kstreams_runbooks.deployers import state_directory
-from kstreams_runbooks.deployers.bounded_process import MOST_OUTPUT, NotDone, TooMuch, run_bounded
-from kstreams_runbooks.deployers.printed import PrintedTopology, printed_topology
+from kstreams_runbooks.deployers.printed import PrintedTopology
 from kstreams_runbooks.deployers.requests import Wish, request_sentence
-from kstreams_runbooks.deployers.script_environment import script_environment
-from kstreams_runbooks.deployers.scripts import tail_of, why_not_run
-from kstreams_runbooks.deployers.settable import refuse_others, settable_keys
+from kstreams_runbooks.deployers.settable import described_target, refuse_others, settable_keys
 from kstreams_runbooks.deployers.supervisord import processes
 from kstreams_runbooks.deployers.supervisord.deployment_file import FILE, RELEASE, DeploymentFile, read_declared
 from kstreams_runbooks.deployers.supervisord.process_info import ProcessInfo
+from kstreams_runbooks.deployers.supervisord.topology_command import print_topology
 from kstreams_runbooks.deployers.supervisord.xmlrpc import ALREADY_STARTED, NOT_RUNNING, Supervisord, SupervisordFault
 from kstreams_runbooks.errors import BadInput, Refused, WriteRefused
 from kstreams_runbooks.fleet.deployers.supervisord import SupervisordInstance, SupervisordSettings
@@ -26,12 +24,11 @@ from kstreams_runbooks.model.readings.readings import Deployment, Missing, Proce
 from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.model.topology.declaration import Declaration
 from kstreams_runbooks.properties import dump, write_atomically
-from kstreams_runbooks.wording import outside, pasted
+from kstreams_runbooks.wording import pasted
 
 _POLL_S = 0.05
 # A launcher that fails does so at once; supervisord's own verdict (startsecs) may be set to far more than this.
 _UP_AFTER_S = 2.0
-_TOPOLOGY_TIMEOUT_S = 60
 # File times and process starts are each exact to some 10 ms on Linux.
 _CLOSE_MS = 50
 # supervisord reports starts in whole seconds, and another machine's clock is compared only to that accuracy.
@@ -55,8 +52,6 @@ _PROCESS: dict[int, ProcessState] = {
 class SupervisordDeployer:
     """Deployer over XML-RPC and files; this process must be able to write to the instances' directories."""
 
-    abilities = Abilities(instances=True, topology=True, clear=True, act=True, clear_directories=True)
-
     def __init__(self, settings: SupervisordSettings, *, application_id: str, dry_run: bool = True) -> None:
         self.would_write: list[str] = []
         self._settings = settings
@@ -66,6 +61,18 @@ class SupervisordDeployer:
         self._supervisord = Supervisord(settings.url, writable=not dry_run)
         self._instances = {instance.name: instance for instance in settings.instances}
         self._topologies: dict[Target, PrintedTopology] = {}
+
+    @property
+    def abilities(self) -> Abilities:
+        """It does everything; a description has the settings of a runbook if the topology command takes them."""
+        return Abilities(
+            instances=True,
+            topology=True,
+            clear=True,
+            act=True,
+            clear_directories=True,
+            topology_settings=self._settings.describes_settings,
+        )
 
     def instances(self) -> tuple[Deployment, ...]:
         """Every declared instance in one call; a program that supervisord does not know is `unknown`."""
@@ -175,6 +182,10 @@ class SupervisordDeployer:
     def topology(self, target: Target) -> str:
         """The description that the topology command prints; kept for the life of this deployer."""
         return self._printed(target).text
+
+    def topology_target(self, target: Target) -> Target:
+        """The release, and the settings if the topology command takes {settings_file}."""
+        return described_target(target, with_settings=self._settings.describes_settings)
 
     def facts(self, target: Target) -> Declaration | None:
         """The facts that it prints, None for a description; kept as the description is."""
@@ -308,33 +319,11 @@ class SupervisordDeployer:
         time.sleep(min(apart_s, max(0.0, written + apart_s - time.time())))
 
     def _printed(self, target: Target) -> PrintedTopology:
-        if target not in self._topologies:
-            self._topologies[target] = self._printed_topology(target.release)
-        return self._topologies[target]
-
-    def _printed_topology(self, release: str) -> PrintedTopology:
-        directory = self._release_directory(release)
-        command = [part.format(release=release, directory=directory) for part in self._settings.topology]
-        if not command:
-            raise BadInput(f"no topology command is declared, so the topology of {release} cannot be read")
-        who = f"{outside(command[0], 200)}: topology of {release}"
-        try:
-            done = run_bounded(
-                command, script_environment(self._settings.environment), _TOPOLOGY_TIMEOUT_S, only_looks=True
-            )
-        except NotDone:
-            raise Refused(f"{who} not printed within {_TOPOLOGY_TIMEOUT_S} s") from None
-        except TooMuch:
-            raise Refused(f"{who}: more than {MOST_OUTPUT:,} bytes on stdout, cut off there; print it alone") from None
-        except (OSError, ValueError) as error:
-            raise BadInput(
-                f"{outside(command[0], 200)}: cannot be run ({why_not_run(error)}); correct the topology command"
-            ) from None
-        printed = None if done.code else printed_topology(done.out.decode("utf-8", "replace"), who)
-        if printed is None:
-            last = tail_of(done.err.decode("utf-8", "replace")) or "nothing on stderr"
-            raise Refused(f"{who} not printed (exit {done.code}: {last})")
-        return printed
+        wanted = self.topology_target(target)
+        if wanted not in self._topologies:
+            directory = self._release_directory(wanted.release)
+            self._topologies[wanted] = print_topology(self._settings, wanted, directory)
+        return self._topologies[wanted]
 
 
 def _removal(state: Path, directories: Directories) -> str:
