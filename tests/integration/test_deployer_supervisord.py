@@ -350,3 +350,50 @@ def test_manual_commands_do_the_same(settings: SupervisordSettings) -> None:
     assert "secret" not in stop + write + start
     assert stop.endswith("stop o1")
     assert start.endswith("start o1")
+
+
+HOLD = """
+import fcntl, sys
+lock = open(sys.argv[1], "a+")
+fcntl.lockf(lock, fcntl.LOCK_EX)
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("must_clear", [True, False])
+def test_state_that_cannot_be_cleared_keeps_an_instance_down_that_must_be_cleared(
+    settings: SupervisordSettings, *, must_clear: bool
+) -> None:
+    """Another client holds the directory: seen only once the instance is down. The ordinary restart starts it again."""
+    control = deployer(settings)
+    control.start("o1")
+    state = settings.instances[0].state_dir / "orders"
+    holds = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(state / ".lock")], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert holds.stdout is not None
+    holds.stdout.readline()
+
+    def again() -> None:
+        restart(
+            control,
+            "o1",
+            Target("4.3.1"),
+            remove_members=None,
+            clears=NO_DIRECTORIES,
+            must_clear=must_clear,
+            log=lambda _: None,
+        )
+
+    try:
+        with pytest.raises((Refused, WriteRefused), match="is in use: a Kafka Streams client holds") as raised:
+            again()
+    finally:
+        holds.communicate()
+    assert described(settings).process == ("stopped" if must_clear else "running")
+    assert ("o1 is not started" in str(raised.value)) is must_clear
+    assert (state / "0_0").is_dir()
+    again()
+    assert (described(settings).process, described(settings).release) == ("running", "4.3.1")
+    assert not (state / "0_0").exists()

@@ -238,3 +238,57 @@ def test_unexpected_error_starts_the_instance_too() -> None:
     with pytest.raises(KeyError):
         run(deployer)
     assert deployer.up
+
+
+@pytest.mark.parametrize("clears", [NO_DIRECTORIES, TaskDirectories(("1_",))])
+def test_an_instance_that_must_be_cleared_stays_down_if_it_is_not(clears: TaskDirectories) -> None:
+    """One sentence: why, what to delete, what to clear. A rerun starts it once its state is gone."""
+    deployer = Recorder(at=failing("clear"))
+
+    def again() -> None:
+        restart(deployer, "o1", NEW, remove_members=None, clears=clears, must_clear=True, log=lambda _: None)
+
+    with pytest.raises(Refused) as raised:
+        again()
+    asked = "clear_state o1: None" + (str(clears.names) if clears.names else "")
+    assert str(raised.value) == (
+        f"o1 is not started: its {clears.what} was not deleted (clear failed), and on kept state it could lose data "
+        f"silently; {asked}, then clear this step"
+    )
+    assert (deployer.up, deployer.steps[-1]) == (False, "clear")
+    again()
+    assert deployer.runs == NEW
+
+
+@pytest.mark.parametrize("step", ["stop", "apply", "start"])
+def test_what_must_be_cleared_is_started_again_only_after_that(step: str) -> None:
+    """An error before it leaves the instance down, one after it does not."""
+    deployer = Recorder(at=failing(step))
+    with pytest.raises((Refused, Unreachable), match=f"{step} failed"):
+        restart(deployer, "o1", NEW, remove_members=None, clears=NO_DIRECTORIES, must_clear=True, log=lambda _: None)
+    assert deployer.steps.count("start") == {"stop": 0, "apply": 1, "start": 2}[step]
+
+
+def test_a_signal_before_the_clearing_leaves_it_down() -> None:
+    """It is interrupted, and says that it did not start the instance; without state to clear it starts it."""
+    deployer = Recorder(at=signalled("stop", signal.SIGTERM))
+    with pytest.raises(Interrupted, match=r"o1 is not started: its local state was not deleted \(SIGTERM arrived"):
+        restart(deployer, "o1", NEW, remove_members=None, clears=NO_DIRECTORIES, must_clear=True, log=lambda _: None)
+    assert deployer.steps == ["check", "check_clear", "stop"]
+    deployer = Recorder(at=signalled("stop", signal.SIGTERM))
+    with pytest.raises(Interrupted, match="is started again"):
+        restart(deployer, "o1", NEW, remove_members=None, must_clear=True, log=lambda _: None)
+    assert deployer.up
+
+
+def test_a_bug_leaves_what_must_be_cleared_down_too() -> None:
+    """The error stays what it is."""
+
+    def at(name: str) -> None:
+        if name == "clear":
+            raise KeyError("bug")
+
+    deployer = Recorder(at=at)
+    with pytest.raises(KeyError):
+        restart(deployer, "o1", NEW, remove_members=None, clears=NO_DIRECTORIES, must_clear=True, log=lambda _: None)
+    assert not deployer.up
