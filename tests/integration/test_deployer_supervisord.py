@@ -397,3 +397,42 @@ def test_state_that_cannot_be_cleared_keeps_an_instance_down_that_must_be_cleare
     again()
     assert (described(settings).process, described(settings).release) == ("running", "4.3.1")
     assert not (state / "0_0").exists()
+
+
+def running_for_good(settings: SupervisordSettings) -> int:
+    """Start o1 and return its process id once supervisord takes it for RUNNING, and so would start it again."""
+    deployer(settings).start("o1")
+    time.sleep(1.5)
+    pid = described(settings).pid
+    assert pid is not None
+    return pid
+
+
+def seen_for(settings: SupervisordSettings, seconds: float) -> set[str]:
+    """Every state of o1 in these seconds: supervisord looks at its programs once a second."""
+    until, seen = time.monotonic() + seconds, set[str]()
+    while time.monotonic() < until:
+        seen.add(described(settings).process)
+        time.sleep(0.05)
+    return seen
+
+
+def test_supervisord_starts_what_ended_by_itself_and_nothing_that_it_stopped(settings: SupervisordSettings) -> None:
+    """Its autorestart (the default is `unexpected`) starts a killed program again, and never one that was stopped."""
+    killed = running_for_good(settings)
+    os.kill(killed, 9)
+    assert "running" in seen_for(settings, 4)
+    assert described(settings).pid not in {None, killed}
+    time.sleep(1.5)
+    deployer(settings).stop("o1")
+    assert seen_for(settings, 4) == {"stopped"}
+    assert described(settings).autorestart is False
+
+
+@pytest.mark.parametrize("pause_s", [0.0, 0.2, 0.5, 0.8, 1.1])
+def test_what_ended_right_before_its_stop_stays_down(settings: SupervisordSettings, pause_s: float) -> None:
+    """Supervisord has not started it again yet, and would."""
+    os.kill(running_for_good(settings), 9)
+    time.sleep(pause_s)
+    deployer(settings).stop("o1")
+    assert seen_for(settings, 3) <= {"stopped", "failed"}

@@ -56,6 +56,7 @@ class DescribedInstance(BaseModel):
     applied: bool | None
     missing: _Sentence = ""
     obstacles: Annotated[tuple[_Sentence, ...], Field(max_length=100)] = ()
+    autorestart: bool | None = None
 
     @model_validator(mode="after")
     def _in_effect_only_while_it_runs(self) -> Self:
@@ -112,6 +113,7 @@ def deployment_of(one: DescribedInstance, taken: Taken, settable: frozenset[str]
         if strange
         else ()
     )
+    unseen = Missing("the instances command does not print its autorestart")
     why = one.missing or "the instances command does not know it"
     return Deployment(
         taken=taken,
@@ -123,4 +125,5 @@ def deployment_of(one: DescribedInstance, taken: Taken, settable: frozenset[str]
         settings=settings,
         applied=Missing(f"whether its settings are in effect: {why}") if one.applied is None else one.applied,
         obstacles=obstacles,
+        autorestart=unseen if one.autorestart is None else one.autorestart,
     )

@@ -7,6 +7,8 @@ instance's launcher reads it at every start.
 import time
 from pathlib import Path
 
+import psutil
+
 from kstreams_runbooks.deployers import state_directory
 from kstreams_runbooks.deployers.printed import PrintedTopology
 from kstreams_runbooks.deployers.requests import Wish, request_sentence
@@ -38,6 +40,7 @@ _REMOTE_SKEW_MS = 2_000
 # supervisor/process.py, ProcessStates
 _STOPPED, _STARTING, _RUNNING, _BACKOFF, _STOPPING, _EXITED, _FATAL = 0, 10, 20, 30, 40, 100, 200
 _GONE = frozenset({_STOPPED, _EXITED, _FATAL})
+_UP = frozenset({_STARTING, _RUNNING, _BACKOFF})
 _PROCESS: dict[int, ProcessState] = {
     _STOPPED: "stopped",
     _STARTING: "starting",
@@ -106,19 +109,21 @@ class SupervisordDeployer:
     def stop(self, instance: str) -> None:
         """Stop one instance; Refused if a process of it is still there after `stop_timeout_s`."""
         one = self._one(instance)
-        info = self._info(one)
+        info = self._settled(one)
         if info.state in _GONE:
             return
         if self._recorded(f"stop {instance} (program {one.program} at {self._supervisord.address})"):
             return
         limit_s = self._settings.stop_timeout_s
         deadline = time.monotonic() + limit_s
-        started = processes.family(info.pid) if self._supervisord.local and info.pid else ()
-        if info.state != _STOPPING:
-            self._tolerant("stopProcess", one.program, NOT_RUNNING)
+        families: dict[int, tuple[psutil.Process, ...]] = {}
         while True:
-            info = self._info(one)
-            left = processes.alive(started)
+            if self._supervisord.local and info.pid and info.pid not in families:
+                families[info.pid] = processes.family(info.pid)
+            if info.state in _UP:
+                self._tolerant("stopProcess", one.program, NOT_RUNNING)
+                info = self._settled(one)
+            left = processes.alive(tuple(one for family in families.values() for one in family))
             if info.state in _GONE and not left:
                 return
             if time.monotonic() >= deadline:
@@ -127,6 +132,7 @@ class SupervisordDeployer:
                     f"supervisord reports {info.statename}, processes {left or [info.pid]}); read its log"
                 )
             time.sleep(_POLL_S)
+            info = self._settled(one)
 
     def start(self, instance: str) -> None:
         """Start one instance; Refused if supervisord gives up or it is not up after `start_timeout_s`.
@@ -243,6 +249,14 @@ class SupervisordDeployer:
             raise BadInput(f"supervisord at {self._supervisord.address} has no program {one.program} (it has: {known})")
         return found[one.program]
 
+    def _settled(self, one: SupervisordInstance) -> ProcessInfo:
+        """The same, but for a program that has ended by itself and is about to be started again.
+
+        supervisord does that after its answer and before the next one, if the program's autorestart says so.
+        """
+        info = self._info(one)
+        return self._info(one) if info.state == _EXITED else info
+
     def _in_time(self, info: ProcessInfo, instance: str, deadline: float) -> None:
         """Wait a moment; Refused if the start has taken too long."""
         if time.monotonic() >= deadline:
@@ -278,6 +292,8 @@ class SupervisordDeployer:
             settings=settings,
             applied=self._applied(Path(one.directory) / FILE, started, info),
             obstacles=obstacles,
+            # supervisord starts a program again that has ended by itself, and never one that it was told to stop.
+            autorestart=False,
         )
 
     def _started(self, info: ProcessInfo) -> int | Missing:

@@ -32,6 +32,7 @@ from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.steps.instances.bring import known, require_as_planned
 from kstreams_runbooks.steps.plan.cards import last_card, members_in_group, undo_facts, write_card
 from kstreams_runbooks.steps.plan.fitting import require_topics_still
+from kstreams_runbooks.steps.plan.plan import stopped_for_good
 from kstreams_runbooks.steps.run.notify import notify
 from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run, now_ms
@@ -58,6 +59,7 @@ def stop_all(run: Run, bounce: Bounce) -> None:
         return
     _guard(run, reading, bounce)
     require_topics_still(run, reading, "nothing is stopped")
+    stopped_for_good(run, reading)
     members: dict[str, MemberReading] = {}
     for instance in going:
         own = members_in_group(run, reading, instance)

@@ -7,6 +7,7 @@ from typing import Any
 from kstreams_runbooks.decide.change.preflight import may_be_rolled
 from kstreams_runbooks.decide.instances.check import of_the_future, ready_for_change
 from kstreams_runbooks.decide.instances.running_facts import differences
+from kstreams_runbooks.decide.instances.stays_down import stays_down
 from kstreams_runbooks.decide.plans.bump import bump_plan
 from kstreams_runbooks.decide.plans.local_state import KEEP, STALE, cleared_state, with_cleared_state
 from kstreams_runbooks.decide.plans.restart import restart_plan
@@ -139,7 +140,16 @@ def rolling_bounce(run: Run, reading: ApplicationReading, findings: tuple[Findin
 
 def stop_and_restart(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...]) -> Plan:
     """The same plan with every instance down at once, and with the local state that is deleted meanwhile."""
-    return _with_cleared_state(run, reading, _restart(run, reading, findings, at_once=True))
+    stays = stopped_for_good(run, reading)
+    made = _with_cleared_state(run, reading, _restart(run, reading, findings, at_once=True))
+    return replace(made, findings=(*made.findings, *stays))
+
+
+def stopped_for_good(run: Run, reading: ApplicationReading) -> tuple[Finding, ...]:
+    """Findings about what may start an instance that is stopped; Refused if something would."""
+    verdict = run.decide(stays_down, instances=reading.instances, application=run.record.application)
+    run.demand(verdict)
+    return verdict.findings
 
 
 def _restart(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...], *, at_once: bool) -> Plan:
