@@ -41,7 +41,7 @@ def restart(
     """Stop one instance, delete the local state `clears`, set `target`, remove its members, start it.
 
     `clears` without a directory is all local state, None none of it. With `must_clear` the instance is started only
-    once that state is deleted: on kept state beside changelogs that are empty it would lose data silently.
+    once that state is deleted: on kept state with empty changelogs it would lose data silently.
 
     `remove_members` is called once the process is gone, without static membership: the others would wait out the
     session timeout (45 s by default) for a member that does not come back under its name.

@@ -252,7 +252,7 @@ class SupervisordDeployer:
     def _settled(self, one: SupervisordInstance) -> ProcessInfo:
         """The same, but for a program that has ended by itself and is about to be started again.
 
-        supervisord does that after its answer and before the next one, if the program's autorestart says so.
+        supervisord does that after its answer and before the next one, unless its autorestart is false.
         """
         info = self._info(one)
         return self._info(one) if info.state == _EXITED else info
@@ -292,7 +292,7 @@ class SupervisordDeployer:
             settings=settings,
             applied=self._applied(Path(one.directory) / FILE, started, info),
             obstacles=obstacles,
-            # supervisord starts a program again that has ended by itself, and never one that it was told to stop.
+            # supervisord starts a program again that has ended by itself, and never one that it has stopped.
             autorestart=False,
         )
 
