@@ -1,7 +1,6 @@
 """The supervisord deployer against a real supervisord with real processes."""
 
 import os
-import socket
 import subprocess
 import sys
 import threading
@@ -11,111 +10,20 @@ from pathlib import Path
 
 import pytest
 from kstreams_runbooks.act.instance import restart
-from kstreams_runbooks.deployers.supervisord.deployer import SupervisordDeployer
 from kstreams_runbooks.deployers.supervisord.deployment_file import FILE
 from kstreams_runbooks.errors import BadInput, Interrupted, Refused, Unreachable, WriteRefused
 from kstreams_runbooks.fleet.deployers.supervisord import SupervisordSettings
 from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
-from kstreams_runbooks.model.readings.readings import Deployment, Missing
+from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.target import Target
-
-PROGRAM = """
-import signal, sys, time
-from pathlib import Path
-directory = Path(sys.argv[1])
-if (directory / "broken").exists():
-    sys.exit(2)
-def leave(*_):
-    time.sleep(0.3)
-    sys.exit(143)
-if not (directory / "stubborn").exists():
-    signal.signal(signal.SIGTERM, leave)
-else:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-with (directory / "started").open("a") as log:
-    log.write((directory / "deployment.properties").read_text().replace("\\n", " ") + "\\n")
-time.sleep(600)
-"""
-
-
-def free_port() -> int:
-    """A port that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+from world.supervised import deployer, described, free_port, starts, supervised
 
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Iterator[SupervisordSettings]:
     """A supervisord with two programs, stopped at first, and a login."""
-    port = free_port()
-    (tmp_path / "program.py").write_text(PROGRAM)
-    sections = [
-        f"[supervisord]\nnodaemon=true\nlogfile={tmp_path}/supervisord.log\npidfile={tmp_path}/supervisord.pid",
-        f"[unix_http_server]\nfile={tmp_path}/socket",
-        f"[inet_http_server]\nport=127.0.0.1:{port}\nusername=runbook\npassword=secret",
-        "[rpcinterface:supervisor]\nsupervisor.rpcinterface_factory=supervisor.rpcinterface:make_main_rpcinterface",
-    ]
-    instances = []
-    for name in ("o1", "o2"):
-        directory = tmp_path / name
-        (directory / "state" / "orders" / "0_0").mkdir(parents=True)
-        (directory / FILE).write_text("release=3.4.1\n")
-        sections.append(
-            f"[program:{name}]\ncommand={sys.executable} {tmp_path}/program.py {directory}\nautostart=false\n"
-            "startretries=1\nstopwaitsecs=30\nstopasgroup=true\nkillasgroup=true"
-        )
-        instances.append(
-            {"name": name, "program": name, "directory": directory, "metrics": f"http://127.0.0.1:9/{name}"}
-        )
-    (tmp_path / "supervisord.conf").write_text("\n\n".join(sections) + "\n")
-    daemon = subprocess.Popen(
-        [sys.executable, "-m", "supervisor.supervisord", "-n", "-c", str(tmp_path / "supervisord.conf")],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    found = SupervisordSettings.model_validate(
-        {
-            "kind": "supervisord",
-            "url": f"http://runbook:secret@127.0.0.1:{port}",
-            "instances": instances,
-            "releases": {"3.4.1": "/old", "4.3.1": "/new"},
-            "topology": [sys.executable, "-c", "print('log line\\nTopologies:\\n {release}')"],
-            "stop_timeout_s": 5,
-            "start_timeout_s": 10,
-        }
-    )
-    deadline = time.monotonic() + 20
-    while True:
-        try:
-            deployer(found).instances()
-            break
-        except Unreachable:
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
-    yield found
-    pids = [one.pid for one in deployer(found).instances() if one.pid]
-    # Told to end it takes a second to hear of it, and would start again what is killed before that.
-    daemon.kill()
-    daemon.wait(20)
-    for pid in pids:
-        os.kill(pid, 9)
-
-
-def deployer(settings: SupervisordSettings, *, dry_run: bool = False) -> SupervisordDeployer:
-    """A deployer for real."""
-    return SupervisordDeployer(settings, application_id="orders", dry_run=dry_run)
-
-
-def described(settings: SupervisordSettings, instance: str = "o1") -> Deployment:
-    """What a new deployer says of one instance."""
-    return next(one for one in deployer(settings).instances() if one.instance == instance)
-
-
-def starts(settings: SupervisordSettings) -> list[str]:
-    """What o1 read at each of its starts."""
-    log = settings.instances[0].directory / "started"
-    return log.read_text().splitlines() if log.exists() else []
+    with supervised(tmp_path) as made:
+        yield made
 
 
 def test_life_of_an_instance(settings: SupervisordSettings) -> None:
@@ -350,89 +258,3 @@ def test_manual_commands_do_the_same(settings: SupervisordSettings) -> None:
     assert "secret" not in stop + write + start
     assert stop.endswith("stop o1")
     assert start.endswith("start o1")
-
-
-HOLD = """
-import fcntl, sys
-lock = open(sys.argv[1], "a+")
-fcntl.lockf(lock, fcntl.LOCK_EX)
-print("held", flush=True)
-sys.stdin.read()
-"""
-
-
-@pytest.mark.parametrize("must_clear", [True, False])
-def test_state_that_cannot_be_cleared_keeps_an_instance_down_that_must_be_cleared(
-    settings: SupervisordSettings, *, must_clear: bool
-) -> None:
-    """Another client holds the directory: seen only once the instance is down. The ordinary restart starts it again."""
-    control = deployer(settings)
-    control.start("o1")
-    state = settings.instances[0].state_dir / "orders"
-    holds = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(state / ".lock")], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    assert holds.stdout is not None
-    holds.stdout.readline()
-
-    def again() -> None:
-        restart(
-            control,
-            "o1",
-            Target("4.3.1"),
-            remove_members=None,
-            clears=NO_DIRECTORIES,
-            must_clear=must_clear,
-            log=lambda _: None,
-        )
-
-    try:
-        with pytest.raises((Refused, WriteRefused), match="is in use: a Kafka Streams client holds") as raised:
-            again()
-    finally:
-        holds.communicate()
-    assert described(settings).process == ("stopped" if must_clear else "running")
-    assert ("o1 is not started" in str(raised.value)) is must_clear
-    assert (state / "0_0").is_dir()
-    again()
-    assert (described(settings).process, described(settings).release) == ("running", "4.3.1")
-    assert not (state / "0_0").exists()
-
-
-def running_for_good(settings: SupervisordSettings) -> int:
-    """Start o1 and return its process id once supervisord takes it for RUNNING, and so would start it again."""
-    deployer(settings).start("o1")
-    time.sleep(1.5)
-    pid = described(settings).pid
-    assert pid is not None
-    return pid
-
-
-def seen_for(settings: SupervisordSettings, seconds: float) -> set[str]:
-    """Every state of o1 in these seconds: supervisord looks at its programs once a second."""
-    until, seen = time.monotonic() + seconds, set[str]()
-    while time.monotonic() < until:
-        seen.add(described(settings).process)
-        time.sleep(0.05)
-    return seen
-
-
-def test_supervisord_starts_what_ended_by_itself_and_nothing_that_it_stopped(settings: SupervisordSettings) -> None:
-    """Its autorestart (the default is `unexpected`) starts a killed program again, and never one that was stopped."""
-    killed = running_for_good(settings)
-    os.kill(killed, 9)
-    assert "running" in seen_for(settings, 4)
-    assert described(settings).pid not in {None, killed}
-    time.sleep(1.5)
-    deployer(settings).stop("o1")
-    assert seen_for(settings, 4) == {"stopped"}
-    assert described(settings).autorestart is False
-
-
-@pytest.mark.parametrize("pause_s", [0.0, 0.2, 0.5, 0.8, 1.1])
-def test_what_ended_right_before_its_stop_stays_down(settings: SupervisordSettings, pause_s: float) -> None:
-    """Supervisord has not started it again yet, and would."""
-    os.kill(running_for_good(settings), 9)
-    time.sleep(pause_s)
-    deployer(settings).stop("o1")
-    assert seen_for(settings, 3) <= {"stopped", "failed"}

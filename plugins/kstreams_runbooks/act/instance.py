@@ -12,7 +12,7 @@ from kstreams_runbooks.deployers.protocol import Deployer
 from kstreams_runbooks.errors import Interrupted, Refused, RunbookError, WriteRefused
 from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
 from kstreams_runbooks.model.readings.states import is_down
-from kstreams_runbooks.model.target import Target
+from kstreams_runbooks.model.target import RunbookSettings, Target
 
 # Airflow asks a task to stop with SIGINT or SIGTERM and kills it some seconds later.
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -37,11 +37,14 @@ def restart(
     log: Callable[[str], None],
     clears: TaskDirectories | None = None,
     must_clear: bool = False,
+    once: RunbookSettings = (),
 ) -> RestartTimes:
     """Stop one instance, delete the local state `clears`, set `target`, remove its members, start it.
 
     `clears` without a directory is all local state, None none of it. With `must_clear` the instance is started only
     once that state is deleted: on kept state with empty changelogs it would lose data silently.
+
+    `once` are settings for this start alone: an instance that is started again after an error does not have them.
 
     `remove_members` is called once the process is gone, without static membership: the others would wait out the
     session timeout (45 s by default) for a member that does not come back under its name.
@@ -66,7 +69,7 @@ def restart(
             raise Interrupted(f"{instance}: interrupted before anything was done; nothing was changed")
         already = _is_stopped(deployer, instance)
         if not already:
-            _check(deployer, instance, target, clears)
+            _check(deployer, instance, target, clears, once)
         requested = _now_ms()
         clearing = _Clearing(deployer, instance, clears, must=must_clear)
         try:
@@ -80,7 +83,7 @@ def restart(
             clearing.require(told)
             if remove_members is not None:
                 remove_members()
-            deployer.start(instance)
+            deployer.start(instance, once)
         except BaseException as error:
             if clearing.may_start:
                 _start_again(deployer, instance, error, log)
@@ -119,9 +122,12 @@ class _Clearing:
             raise Interrupted(f"{told[0]} arrived before that")
 
 
-def _check(deployer: Deployer, instance: str, target: Target, clears: TaskDirectories | None) -> None:
+def _check(
+    deployer: Deployer, instance: str, target: Target, clears: TaskDirectories | None, once: RunbookSettings
+) -> None:
     """Refuse what would be refused once the instance is down."""
     deployer.check_apply(instance, target)
+    deployer.check_start(instance, once)
     if clears is not None:
         deployer.check_clear_state(instance, clears.names)
 

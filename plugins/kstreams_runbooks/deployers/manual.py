@@ -6,17 +6,18 @@ inconclusive.
 """
 
 import time
+from collections.abc import Mapping
 
 from kstreams_runbooks.deployers.command.deployer import known_release, look, takes_settings, topology_of
 from kstreams_runbooks.deployers.printed import PrintedTopology
 from kstreams_runbooks.deployers.requests import Wish, request_sentence
-from kstreams_runbooks.deployers.settable import described_target, refuse_others, settable_keys, shown
+from kstreams_runbooks.deployers.settable import check_once, described_target, refuse_others, settable_keys, shown
 from kstreams_runbooks.errors import BadInput, WriteRefused
 from kstreams_runbooks.fleet.deployers.manual import ManualSettings, Stated
 from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.local_state import Directories, TaskDirectories
 from kstreams_runbooks.model.readings.readings import Deployment, Missing, Taken
-from kstreams_runbooks.model.target import Target
+from kstreams_runbooks.model.target import RunbookSettings, Target
 from kstreams_runbooks.model.topology.declaration import Declaration
 from kstreams_runbooks.wording import sentence
 
@@ -46,6 +47,7 @@ class ManualDeployer:
             act=False,
             clear_directories=True,
             topology_settings=takes_settings(commands.topology),
+            once=True,
         )
 
     def instances(self) -> tuple[Deployment, ...]:
@@ -87,17 +89,28 @@ class ManualDeployer:
         self.check_apply(instance, target)
         self._ask(self.request("deploy", instance, target))
 
+    def check_start(self, instance: str, once: RunbookSettings) -> None:
+        """WriteRefused for a setting that no runbook sets; a person can set any for one start."""
+        self._one(instance)
+        check_once(instance, once, self._settable, "")
+
     def stop(self, instance: str) -> None:
         """A request; a dry run records it, otherwise WriteRefused."""
         self._ask(self.request("stop", instance))
 
-    def start(self, instance: str) -> None:
+    def start(self, instance: str, once: RunbookSettings = ()) -> None:
         """A request; a dry run records it, otherwise WriteRefused."""
-        self._ask(self.request("start", instance))
+        self.check_start(instance, once)
+        self._ask(self.request("start", instance, once=once))
 
     def clear_state(self, instance: str, directories: Directories = ()) -> None:
         """A request; a dry run records it, otherwise WriteRefused."""
         self._ask(self.request("clear_state", instance, directories=directories))
+
+    def state_sizes(self, instance: str) -> Mapping[str, int] | Missing:
+        """Missing: only the person sees the disk."""
+        self._one(instance)
+        return Missing("the size of its local state is not seen from here: a person deploys it; look at its disk")
 
     def topology(self, target: Target) -> str:
         """The description that the topology command prints for the release; BadInput if none is declared."""
@@ -128,11 +141,18 @@ class ManualDeployer:
         refuse_others(instance, target, self._settable)
         return [f"# {sentence(one)}" for one in (*wanted, self.request("deploy", instance, target))]
 
-    def request(self, wish: Wish, instance: str, target: Target | None = None, directories: Directories = ()) -> str:
+    def request(
+        self,
+        wish: Wish,
+        instance: str,
+        target: Target | None = None,
+        directories: Directories = (),
+        once: RunbookSettings = (),
+    ) -> str:
         """The request to the person, with the declaration's own words on how to do it."""
         self._one(instance)
         artifact = "" if target is None else self._settings.releases.get(target.release, "")
-        wanted = request_sentence(wish, instance, target, artifact, directories)
+        wanted = request_sentence(wish, instance, target, artifact, directories, once)
         return f"{wanted} ({self._settings.how})" if self._settings.how else wanted
 
     def _ask(self, request: str) -> None:

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
-from kstreams_runbooks.errors import Inconclusive, WriteRefused
-from kstreams_runbooks.model.target import Target
+from kstreams_runbooks.errors import BadInput, Inconclusive, WriteRefused
+from kstreams_runbooks.model.target import RunbookSettings, Target
 
 # What the runbooks of this project set themselves; neither is ever a secret.
 _UPGRADE_FROM = "upgrade.from"
@@ -22,6 +22,22 @@ def refuse_others(instance: str, target: Target, settable: frozenset[str]) -> No
         raise WriteRefused(
             f"{instance}: no runbook sets {', '.join(strange)} (allowed: {', '.join(sorted(settable))}; more by "
             "`settable` in the fleet entry)"
+        )
+
+
+def check_once(instance: str, once: RunbookSettings, settable: frozenset[str], missing: str) -> None:
+    """WriteRefused for a setting that no runbook sets, BadInput if the deployer cannot pass it, for `missing`."""
+    if once:
+        refuse_others(instance, Target("", once), settable)
+        if missing:
+            raise BadInput(f"{instance}: {', '.join(key for key, _ in once)} cannot be set for one start: {missing}")
+
+
+def refuse_running(instance: str, once: RunbookSettings) -> None:
+    """WriteRefused for settings of a start that does not happen: the instance runs."""
+    if once:
+        raise WriteRefused(
+            f"{instance} runs already: {', '.join(key for key, _ in once)} would have no effect; stop it first"
         )
 
 

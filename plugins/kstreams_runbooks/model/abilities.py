@@ -7,7 +7,8 @@ from dataclasses import dataclass
 class Abilities:
     """`instances`: it can read deployed instances. `topology`: it can print the topology description of a release.
 
-    `topology_settings`: it prints it with the settings that a runbook sets, else without them.
+    `topology_settings`: it prints it with the settings that a runbook sets, else without them. `once`: a start can have
+    settings of its own.
 
     `clear`: local state can be cleared, by the deployer or by a person at its request; `clear_directories`: single task
     directories as well. `act`: its mutating calls take effect; without it a person has to act.
@@ -19,3 +20,4 @@ class Abilities:
     act: bool
     clear_directories: bool
     topology_settings: bool = False
+    once: bool = False

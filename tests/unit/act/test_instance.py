@@ -11,8 +11,8 @@ from kstreams_runbooks.deployers.requests import Wish
 from kstreams_runbooks.errors import Interrupted, Refused, Unreachable, WriteRefused
 from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.local_state import NO_DIRECTORIES, Directories, TaskDirectories
-from kstreams_runbooks.model.readings.readings import Deployment, Taken
-from kstreams_runbooks.model.target import Target
+from kstreams_runbooks.model.readings.readings import Deployment, Missing, Taken
+from kstreams_runbooks.model.target import RunbookSettings, Target
 
 
 class Recorder:
@@ -53,16 +53,25 @@ class Recorder:
         self._step("stop", instance)
         self.up, self.runs = False, None
 
-    def start(self, instance: str) -> None:
-        """Up, with what is declared."""
+    def check_start(self, instance: str, once: RunbookSettings) -> None:
+        """Nothing speaks against it unless `at` does."""
+        if once:
+            self._step("check_start", instance)
+
+    def start(self, instance: str, once: RunbookSettings = ()) -> None:
+        """Up, with what is declared, and with `once` over it."""
         self._step("start", instance)
-        self.up, self.runs = True, self.declared
+        self.up, self.runs = True, Target.of(self.declared.release, {**dict(self.declared.settings), **dict(once)})
 
     def clear_state(self, instance: str, directories: Directories = ()) -> None:
         """Only while it is down."""
         assert not self.up
         self.cleared.append(directories)
         self._step("clear", instance)
+
+    def state_sizes(self, instance: str) -> Missing:
+        """Not asked here."""
+        raise AssertionError(instance)
 
     def facts(self, target: Target) -> None:
         """It prints descriptions."""
@@ -79,8 +88,16 @@ class Recorder:
         """Not asked here."""
         raise AssertionError((instance, target, clears))
 
-    def request(self, wish: Wish, instance: str, target: Target | None = None, directories: Directories = ()) -> str:
+    def request(
+        self,
+        wish: Wish,
+        instance: str,
+        target: Target | None = None,
+        directories: Directories = (),
+        once: RunbookSettings = (),
+    ) -> str:
         """In one sentence."""
+        assert not once
         return f"{wish} {instance}: {target and target.text}{directories or ''}"
 
     def _step(self, name: str, instance: str) -> None:
@@ -292,3 +309,23 @@ def test_a_bug_leaves_what_must_be_cleared_down_too() -> None:
     with pytest.raises(KeyError):
         restart(deployer, "o1", NEW, remove_members=None, clears=NO_DIRECTORIES, must_clear=True, log=lambda _: None)
     assert not deployer.up
+
+
+ONCE = (("cleanup.on.start", "true"),)
+
+
+def test_a_setting_for_one_start_is_checked_before_the_stop_and_in_that_start_alone() -> None:
+    """It is not among what is declared; an instance that is started again after an error does not have it."""
+    deployer = Recorder()
+    restart(deployer, "o1", NEW, remove_members=None, once=ONCE, log=lambda _: None)
+    assert deployer.steps == ["check", "check_start", "stop", "apply", "start"]
+    assert deployer.runs == Target(NEW.release, (*NEW.settings, *ONCE))
+    assert deployer.declared == NEW
+    deployer = Recorder(at=failing("check_start"))
+    with pytest.raises(Unreachable, match="check_start failed"):
+        restart(deployer, "o1", NEW, remove_members=None, once=ONCE, log=lambda _: None)
+    assert "stop" not in deployer.steps
+    deployer = Recorder(at=failing("start"))
+    with pytest.raises(Unreachable, match="start failed"):
+        restart(deployer, "o1", NEW, remove_members=None, once=ONCE, log=lambda _: None)
+    assert deployer.runs == NEW

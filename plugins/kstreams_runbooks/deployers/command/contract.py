@@ -85,6 +85,13 @@ class DescribedTopology(_Document):
     topology: Annotated[str, Field(pattern=rf"^{_TOPOLOGY}", max_length=2**22)]
 
 
+class StateSizes(_Document):
+    """Bytes of the local state of one instance by task directory: `0_1`, `global`, in a named topology `name__0_1`."""
+
+    instance: _Name
+    directories: dict[_Name, Annotated[int, Field(ge=0, lt=2**63)]]
+
+
 def parsed(text: str, model: type[_M], who: str) -> _M:
     """The document that `who` printed; Inconclusive, with the place and the reason but no value, if it is not valid."""
     try:

@@ -5,16 +5,25 @@ instance's launcher reads it at every start.
 """
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import psutil
 
 from kstreams_runbooks.deployers import state_directory
 from kstreams_runbooks.deployers.printed import PrintedTopology
-from kstreams_runbooks.deployers.requests import Wish, request_sentence
-from kstreams_runbooks.deployers.settable import described_target, refuse_others, settable_keys
+from kstreams_runbooks.deployers.requests import Wish, for_one_start, request_sentence
+from kstreams_runbooks.deployers.settable import (
+    check_once,
+    described_target,
+    refuse_others,
+    refuse_running,
+    settable_keys,
+)
+from kstreams_runbooks.deployers.state_sizes import directory_sizes
 from kstreams_runbooks.deployers.supervisord import processes
 from kstreams_runbooks.deployers.supervisord.deployment_file import FILE, RELEASE, DeploymentFile, read_declared
+from kstreams_runbooks.deployers.supervisord.once_file import written_for_one_start
 from kstreams_runbooks.deployers.supervisord.process_info import ProcessInfo
 from kstreams_runbooks.deployers.supervisord.topology_command import print_topology
 from kstreams_runbooks.deployers.supervisord.xmlrpc import ALREADY_STARTED, NOT_RUNNING, Supervisord, SupervisordFault
@@ -23,7 +32,7 @@ from kstreams_runbooks.fleet.deployers.supervisord import SupervisordInstance, S
 from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.local_state import Directories, TaskDirectories, shown
 from kstreams_runbooks.model.readings.readings import Deployment, Missing, ProcessState, Taken
-from kstreams_runbooks.model.target import Target
+from kstreams_runbooks.model.target import RunbookSettings, Target
 from kstreams_runbooks.model.topology.declaration import Declaration
 from kstreams_runbooks.properties import dump, write_atomically
 from kstreams_runbooks.wording import pasted
@@ -75,6 +84,7 @@ class SupervisordDeployer:
             act=True,
             clear_directories=True,
             topology_settings=self._settings.describes_settings,
+            once=self._settings.once_file is not None,
         )
 
     def instances(self) -> tuple[Deployment, ...]:
@@ -106,6 +116,12 @@ class SupervisordDeployer:
         except OSError as error:
             raise Refused(f"{path}: cannot be written ({error.strerror}); nothing was changed") from None
 
+    def check_start(self, instance: str, once: RunbookSettings) -> None:
+        """BadInput for settings of one start without a declared once_file, WriteRefused for one no runbook sets."""
+        self._one(instance)
+        missing = "" if self._settings.once_file else "no once_file is declared; declare deployer.once_file"
+        check_once(instance, once, self._settable, missing)
+
     def stop(self, instance: str) -> None:
         """Stop one instance; Refused if a process of it is still there after `stop_timeout_s`."""
         one = self._one(instance)
@@ -134,17 +150,32 @@ class SupervisordDeployer:
             time.sleep(_POLL_S)
             info = self._settled(one)
 
-    def start(self, instance: str) -> None:
+    def start(self, instance: str, once: RunbookSettings = ()) -> None:
         """Start one instance; Refused if supervisord gives up or it is not up after `start_timeout_s`.
+
+        `once` is in a file that its launcher has read and deleted when this returns; Refused if it has not.
 
         Waits a moment first if the settings have just been written: a start in the same tick of the clock could never
         be distinguished from one before them.
         """
         one = self._one(instance)
+        self.check_start(instance, once)
         if self._info(one).state in {_RUNNING, _STARTING}:
+            # In a dry run the stop before this was only recorded.
+            if not self._dry_run:
+                refuse_running(instance, once)
+                return
+            if not once:
+                return
+        what = f"start {instance} (program {one.program} at {self._supervisord.address})"
+        if self._recorded(f"{what}{for_one_start(once)}"):
             return
-        if self._recorded(f"start {instance} (program {one.program} at {self._supervisord.address})"):
-            return
+        file = None if self._settings.once_file is None else Path(one.directory) / self._settings.once_file
+        with written_for_one_start(file, instance, once, self._settings.start_timeout_s):
+            self._start(one)
+
+    def _start(self, one: SupervisordInstance) -> None:
+        instance = one.name
         deadline = time.monotonic() + self._settings.start_timeout_s
         while (info := self._info(one)).state == _STOPPING:
             self._in_time(info, instance, deadline)
@@ -185,6 +216,10 @@ class SupervisordDeployer:
                 f"{target}: not wholly cleared ({error.strerror}: {error.filename}); clear it again"
             ) from None
 
+    def state_sizes(self, instance: str) -> Mapping[str, int] | Missing:
+        """Bytes of the task directories in `<state_dir>/<application.id>` on this machine."""
+        return directory_sizes(_state_dir(self._one(instance)) / self._application_id)
+
     def topology(self, target: Target) -> str:
         """The description that the topology command prints; kept for the life of this deployer."""
         return self._printed(target).text
@@ -209,10 +244,17 @@ class SupervisordDeployer:
         clear = [] if clears is None else [_removal(state, clears.names)]
         return [pasted((*control, "stop", one.program)), *clear, write, pasted((*control, "start", one.program))]
 
-    def request(self, wish: Wish, instance: str, target: Target | None = None, directories: Directories = ()) -> str:
+    def request(
+        self,
+        wish: Wish,
+        instance: str,
+        target: Target | None = None,
+        directories: Directories = (),
+        once: RunbookSettings = (),
+    ) -> str:
         """The request to a person."""
         self._one(instance)
-        return request_sentence(wish, instance, target, directories=directories)
+        return request_sentence(wish, instance, target, directories=directories, once=once)
 
     def _one(self, instance: str) -> SupervisordInstance:
         try:

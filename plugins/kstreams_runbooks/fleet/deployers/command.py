@@ -18,7 +18,7 @@ from kstreams_runbooks.fleet.values import Amount, CommandLine, FleetModel
 
 # The release: by its own name, or by the name used where it is deployed.
 _RELEASE = ("release", "artifact")
-_EVERY = ("application_id", "instance", "directories", "settings", *_RELEASE)
+_EVERY = ("application_id", "instance", "directories", "settings", "once", *_RELEASE)
 
 
 class Command(FleetModel):
@@ -45,6 +45,7 @@ def _about(*names: str, needed: tuple[tuple[str, ...], ...] = ()) -> AfterValida
 
 Everything = Annotated[Command, _about()]
 OneInstance = Annotated[Command, _about("instance", needed=(("instance",),))]
+StartedInstance = Annotated[Command, _about("instance", "once", needed=(("instance",),))]
 OneRelease = Annotated[Command, _about(*_RELEASE, "settings", needed=(_RELEASE,))]
 ClearedInstance = Annotated[Command, _about("instance", "directories", needed=(("instance",),))]
 WhatToRun = Annotated[
@@ -72,7 +73,10 @@ class Commands(FleetModel):
     instances: Everything = Field(description="prints every instance as one JSON document, and changes nothing")
     apply: WhatToRun = Field(description="sets {release} and exactly {settings} of {instance} for its next start")
     stop: OneInstance = Field(description="stops {instance} and returns when its process is gone")
-    start: OneInstance = Field(description="starts {instance} and returns when its process is up")
+    start: StartedInstance = Field(
+        description="starts {instance} and returns when its process is up; with {once} it has these settings for this "
+        "start alone"
+    )
     clear_state: ClearedInstance | None = Field(
         default=None,
         description="deletes the application's local state of {instance}, which is stopped; with {directories} these "
@@ -82,6 +86,9 @@ class Commands(FleetModel):
         default=None,
         description="prints the topology description of {release}, or its facts, as one JSON document; with {settings} "
         "as it is with these settings of a runbook",
+    )
+    state_sizes: OneInstance | None = Field(
+        default=None, description="prints the bytes of each task directory of {instance} as one JSON document"
     )
 
     @property

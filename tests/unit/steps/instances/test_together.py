@@ -11,7 +11,7 @@ from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.local_state import Directories
 from kstreams_runbooks.model.readings.readings import Deployment, GroupReading, Taken
 from kstreams_runbooks.model.runs.plan import Bounce
-from kstreams_runbooks.model.target import Target
+from kstreams_runbooks.model.target import RunbookSettings, Target
 from kstreams_runbooks.steps.instances.together import start_all
 from kstreams_runbooks.steps.run.run import Run
 from world.samples import BOUNCE_1, down, reading
@@ -49,8 +49,9 @@ class Directory:
             raise WriteRefused(f"{instance}.state is in use")
         (self.root / f"{instance}.state").unlink(missing_ok=True)
 
-    def start(self, instance: str) -> None:
+    def start(self, instance: str, once: RunbookSettings = ()) -> None:
         """Up."""
+        assert not once
         (self.root / f"{instance}.up").touch()
 
     def request(self, wish: str, instance: str, *_: object, directories: Directories = ()) -> str:
