@@ -24,6 +24,7 @@ from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.watch.evidence import verified
 from lab.postgresql import Server, postgresql, small_disk
 from sqlalchemy import MetaData, event
+from world.older_plans import PLANS, digests_in
 
 _RACES, _RACERS = 100, 3
 _OPENERS = 10
@@ -240,6 +241,11 @@ def test_a_server_that_is_away_is_one_sentence() -> None:
     with pytest.raises(Unreachable) as away:
         Ledger.open("postgresql+psycopg://ledger@127.0.0.1:9/none")
     assert len(str(away.value).splitlines()) == 1
+
+
+def test_open_runs_of_the_release_before_keep_the_digests_of_their_plans(empty: NewLedger) -> None:
+    """An approval is bound to a digest: a plan of bounces alone has the same one as a plan of stages."""
+    assert digests_in(ledger_at(empty("plans"))) == {runbook: kept["digest"] for runbook, kept in PLANS.items()}
 
 
 def test_a_ledger_of_the_release_before_keeps_its_data(empty: NewLedger) -> None:

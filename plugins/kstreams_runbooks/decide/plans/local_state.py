@@ -85,11 +85,11 @@ def with_cleared_state(
     if cleared.undo_deletes.names and not undo_may_delete:
         plan = replace(plan, findings=(*plan.findings, _undo_needs_a_choice(plan, cleared.undo_deletes)))
     if not any(bounce.clears for bounce in bounces):
-        return replace(plan, bounces=bounces)
+        return replace(plan, stages=bounces)
     what = "a full restore" if cleared.everything else RESTORED
     costs = tuple(with_restore(cost, changelog_bytes, what) for cost in plan.costs)
     findings = (*plan.findings, *_findings(plan, cleared, undo_bytes))
-    return replace(plan, bounces=bounces, costs=costs if cleared.deletes.changelogs else plan.costs, findings=findings)
+    return replace(plan, stages=bounces, costs=costs if cleared.deletes.changelogs else plan.costs, findings=findings)
 
 
 def _undo_needs_a_choice(plan: Plan, left: TaskDirectories) -> Finding:

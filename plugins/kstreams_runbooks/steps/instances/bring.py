@@ -17,7 +17,7 @@ from kstreams_runbooks.model.readings.readings import (
     Start,
 )
 from kstreams_runbooks.model.readings.states import is_beginning
-from kstreams_runbooks.model.runs.plan import Bounce
+from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe import read_streams
 from kstreams_runbooks.steps.plan.cards import members_in_group, write_card

@@ -13,7 +13,7 @@ from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Deployment, InstanceReading, Start
 from kstreams_runbooks.model.readings.states import is_down
 from kstreams_runbooks.model.runs.gate import Awaited
-from kstreams_runbooks.model.runs.plan import Bounce
+from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.times import HOUR_MS
 from kstreams_runbooks.steps.instances.bring import guard, known, members_to_remove, remove
 from kstreams_runbooks.steps.plan.cards import undo_facts, write_card

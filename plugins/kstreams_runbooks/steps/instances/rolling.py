@@ -65,7 +65,8 @@ from kstreams_runbooks.errors import Inconclusive, WriteRefused
 from kstreams_runbooks.ledger.codec import decode, encode
 from kstreams_runbooks.model.readings.readings import ApplicationReading, InstanceReading, Missing, Start
 from kstreams_runbooks.model.runs.gate import Awaited
-from kstreams_runbooks.model.runs.plan import Bounce, Plan
+from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.steps.approval.authorize import authorize
 from kstreams_runbooks.steps.instances.bring import bring, let_it_start

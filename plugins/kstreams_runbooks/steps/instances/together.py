@@ -25,7 +25,7 @@ from kstreams_runbooks.model.readings.readings import (
     Missing,
 )
 from kstreams_runbooks.model.readings.states import is_down
-from kstreams_runbooks.model.runs.plan import Bounce
+from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.steps.instances.bring import known, require_as_planned

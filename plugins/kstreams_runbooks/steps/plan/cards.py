@@ -16,7 +16,8 @@ from kstreams_runbooks.model.readings.readings import (
     Start,
 )
 from kstreams_runbooks.model.runs.ledger import Card
-from kstreams_runbooks.model.runs.plan import Bounce, DeployedInstance
+from kstreams_runbooks.model.runs.plan import DeployedInstance
+from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.runs.undo_facts import UndoFacts
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.rules import upgrade_path_rules

@@ -326,7 +326,7 @@ def test_a_stage_of_another_release_is_no_earlier_gate_for_one_that_is_past_it(r
     for number, name in ((1, "orders-1"), (1, "orders-2"), (3, "orders-2")):
         written(run, 1_000, object=name, facts={"bounce": number})
     stages = tuple(replace(run.plan().bounces[0], number=number) for number in (1, 2, 3))
-    run.__dict__["plan"] = lambda: replace(type(run).plan(run), bounces=stages)
+    run.__dict__["plan"] = lambda: replace(type(run).plan(run), stages=stages)
     with pytest.raises(WriteRefused, match="orders-1 has not passed its gate of bounce 1"):
         earlier_gates(run, stages[1], reading())
     written(run, 1_000, object="orders-1", facts={"bounce": 2})
