@@ -291,9 +291,9 @@ def test_a_ledger_of_the_release_before_keeps_its_data(empty: NewLedger) -> None
         *("note", "approval", "note", "card", "card", "card_done", "run")
     ]
     assert (ledger.plan(KEY), ledger.recall(KEY, "digest_shown")) == ({"bounces": [1]}, "p1")
-    assert [(one.done, one.data_affected, one.at_ms) for one in ledger.cards(KEY)] == [
-        (False, False, at_ms + 4),
-        (True, True, at_ms + 5),
+    assert [(one.done, one.data_affected, one.misreads, one.at_ms) for one in ledger.cards(KEY)] == [
+        (False, False, True, at_ms + 4),
+        (True, True, False, at_ms + 5),
     ]
     ledger.conclude(KEY, "completed", "as planned", at_ms + 10)
     ledger.release_holds(KEY)

@@ -1,6 +1,7 @@
 """Values as older releases kept them, made into values of today, for the same decisions on them.
 
-A plan had `bounces`, each of them a stage of the kind `bounce`.
+A plan had `bounces`, each of them a stage of the kind `bounce`. A card was about an instance, and its one flag,
+`point_of_no_return`, was that an older release misreads what is written from there on.
 
 Up to the release that merged the two models of lag, a gate's reading had rows with the offsets `committed`,
 `log_start`, `stable` and `end`, each a number or `{"missing": reason}`. Such a row has no role, and its group's offsets
@@ -33,6 +34,16 @@ def renewed(value: Any, depth: int = _DEEPEST) -> Any:
         rows = [_below(each, depth) for each in value]
         return rows if any(new is not each for new, each in zip(rows, value, strict=True)) else value
     return value
+
+
+def renewed_card(content: dict[str, Any]) -> dict[str, Any]:
+    """The content of an undo card as one of today."""
+    if "kind" in content:
+        return content
+    facts = content.get("facts")
+    stage = facts.get("bounce", 0) if isinstance(facts, dict) else 0
+    misreads = content.get("point_of_no_return", False)
+    return {**content, "point_of_no_return": False, "misreads": misreads, "stage": stage}
 
 
 def _below(value: Any, depth: int) -> Any:

@@ -206,7 +206,7 @@ def who_may_approve(declared: DeclaredApplication, requested_by: str) -> str:
 def _rejected(cards: tuple[Card, ...], *, second: bool) -> str:
     """The state after a rejection: the last card of each instance, if the requested bounce has begun."""
     last = {card.object: card.step for card in cards}
-    if second and not any(card.point_of_no_return for card in cards):
+    if second and not any(card.misreads for card in cards):
         return "every instance stays on the new release, upgrade.from as it is set now"
     if not last:
         return "nothing is changed"

@@ -39,7 +39,7 @@ def start_application(run: Run) -> None:
     if run.dry_run:
         run.say("rehearsed with stop_application")
         return
-    authorize(run, _APPROVAL, (group_is_empty.__name__,), going_on=True)
+    authorize(run, _APPROVAL, (group_is_empty.__name__,), stage=bounce.number, going_on=True)
     start_all(run, bounce)
 
 

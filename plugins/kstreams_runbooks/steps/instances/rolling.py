@@ -74,7 +74,7 @@ from kstreams_runbooks.steps.instances.deploy_trigger import deploy_trigger
 from kstreams_runbooks.steps.instances.gate import answered, expected, gate_passed, patience
 from kstreams_runbooks.steps.instances.gate_trigger import gate_trigger, has_passed
 from kstreams_runbooks.steps.instances.request import remove_left, request_bounce
-from kstreams_runbooks.steps.plan.cards import undo_facts
+from kstreams_runbooks.steps.plan.cards import instance_cards, instance_facts
 from kstreams_runbooks.steps.run.ending import reported
 from kstreams_runbooks.steps.run.run import Run
 
@@ -126,7 +126,7 @@ class RollingOperator(BaseOperator):
         if isinstance(instance, Missing):
             raise Inconclusive(instance.missing)
         earlier_gates(run, bounce, reading)
-        authorize(run, self.approval, self.after)
+        authorize(run, self.approval, self.after, stage=bounce.number)
         if run.deployer.abilities.act:
             self._gate(run, bounce, name, bring(run, bounce, reading, instance))
         if awaited := request_bounce(run, bounce, reading, instance):
@@ -167,7 +167,7 @@ def earlier_gates(run: Run, bounce: Bounce, reading: ApplicationReading) -> None
     """
     if bounce.number == 1:
         return
-    reached = {card.object for card in run.ledger.cards(run.key) if undo_facts(card).bounce >= bounce.number}
+    reached = {card.object for card in instance_cards(run) if instance_facts(card).bounce >= bounce.number}
     earlier = [one for one in run.plan().bounces if one.number < bounce.number]
     for instance in reading.instances:
         before = [one.number for one in earlier if one.takes(instance.instance)]

@@ -119,6 +119,11 @@ class Run:
         return self.record.run_key
 
     @property
+    def about(self) -> tuple[str, str]:
+        """Cluster and name of its application."""
+        return self.record.cluster, self.record.application
+
+    @property
     def dry_run(self) -> bool:
         """Whether this run may not change anything."""
         return self.record.dry_run

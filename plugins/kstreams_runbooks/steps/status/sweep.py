@@ -15,7 +15,7 @@ from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.steps.approval.void import void_plan, voided
 from kstreams_runbooks.steps.instances.gate_trigger import GATE_PASSED
-from kstreams_runbooks.steps.plan.cards import undo_facts
+from kstreams_runbooks.steps.plan.cards import instance_cards, instance_facts
 from kstreams_runbooks.steps.run.notify import notify
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.watch.status import held_applications
@@ -100,8 +100,10 @@ def _inputs(run: Run, plan: Plan) -> dict[str, Any]:
     """
     passed = {(one.payload["instance"], one.payload["bounce"]): one.id for one in _passed(run)}
     reading = run.read()
-    newest = {card.object: card for card in run.ledger.cards(run.key)}
-    in_hand = {name for name, card in newest.items() if passed.get((name, undo_facts(card).bounce), -1) < card.entry}
+    newest = {card.object: card for card in instance_cards(run)}
+    in_hand = {
+        name for name, card in newest.items() if passed.get((name, instance_facts(card).bounce), -1) < card.entry
+    }
     return {
         "reading": reading,
         "plan": plan,

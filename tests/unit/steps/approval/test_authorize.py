@@ -118,7 +118,7 @@ def test_the_proof_holds_for_every_instance_of_bounce_2(run: Run, held: list[str
     approve(run)
     written(run, now_ms() - 1_000)
     run.decide(every_member_runs, reading=DONE, bounces=run.plan().bounces)
-    written(run, now_ms() - 1_000, step="bounce 2", point_of_no_return=True)
+    written(run, now_ms() - 1_000, step="bounce 2", stage=2, misreads=True)
     authorize(run, "approve_plan", ("every_member_runs",))
     assert held == [run.key]
 
@@ -336,7 +336,7 @@ def test_a_stage_of_another_release_is_no_earlier_gate_for_one_that_is_past_it(r
 def test_the_way_back_drains_between_the_new_format_and_the_old_release(run: Run) -> None:
     """Read backwards: past the point of no return, the drain, then what came before it."""
     written(run, 1_000, facts={"by_hand": []})
-    written(run, 2_000, facts={"by_hand": []}, point_of_no_return=True)
+    written(run, 2_000, facts={"by_hand": []}, misreads=True)
     lines = way_back(run)
     assert lines[0].startswith("undo 2: ")
     assert lines[0].endswith("PAST THE POINT OF NO RETURN")
