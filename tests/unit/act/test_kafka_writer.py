@@ -1,0 +1,36 @@
+"""Results of a write: every object has one, and a failed one is never passed over."""
+
+import pytest
+from kafka.errors import GroupAuthorizationFailedError, PolicyViolationError
+from kstreams_runbooks.act.kafka_writer import PartlyWritten, broker_error, demand_written, refuse_if
+from kstreams_runbooks.errors import Refused, WriteRefused
+from kstreams_runbooks.model.writes import ObjectWritten
+
+
+def test_a_partial_success_has_every_result() -> None:
+    done, failed = ObjectWritten("topic a", "done", "id"), ObjectWritten("topic b", "failed", error="topic b: denied")
+    assert demand_written("create topics", [done]) == (done,)
+    with pytest.raises(PartlyWritten, match="create topics: 1 of 2 done, 1 not: topic b: denied; correct") as partly:
+        demand_written("create topics", [done, failed])
+    assert partly.value.written == (done, failed)
+    assert isinstance(partly.value, Refused)
+    assert not isinstance(partly.value, WriteRefused)
+
+
+def test_every_reason_of_a_refusal_is_shown_up_to_a_limit() -> None:
+    refuse_if(["", ""])
+    with pytest.raises(WriteRefused, match=r"^a; b; nothing was changed$"):
+        refuse_if(["a", "", "b"])
+    with pytest.raises(WriteRefused, match="and 35 more; nothing was changed"):
+        refuse_if([f"reason {number}" for number in range(40)])
+
+
+def test_a_right_is_named_and_any_other_error_is_the_brokers() -> None:
+    assert broker_error("topic a", 29, "Alter on Topic a") == (
+        "topic a: this login may not do this; grant it Alter on Topic a"
+    )
+    assert "grant it Read on Group g" in broker_error("g", GroupAuthorizationFailedError, "Read on Group g")
+    assert broker_error("a-0", PolicyViolationError, "x") == "a-0: the broker answered PolicyViolation"
+    assert broker_error("topic a", 38, "x", "too many replicas") == (
+        "topic a: the broker answered InvalidReplicationFactor (too many replicas)"
+    )
