@@ -16,6 +16,7 @@ from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.application.application import read_dropped
 from kstreams_runbooks.steps.approval.authorize import take_hold
+from kstreams_runbooks.steps.approval.holds import resources
 from kstreams_runbooks.steps.plan.plan import planned_from
 from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run, described, now_ms
@@ -58,7 +59,7 @@ def check(*, at_once: bool = False) -> Any:
             run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
         run.demand(verdict)
         if not run.dry_run:
-            take_hold(run)
+            take_hold(run, resources(run), changes=False)
 
     return check()
 
