@@ -19,7 +19,6 @@ from kstreams_runbooks.model.runs.cards import (
     OffsetsSet,
     PersonAsked,
     RecordsDeleted,
-    SavedOffset,
     StateCleared,
     TopicCreated,
     TopicDeleted,
@@ -27,21 +26,21 @@ from kstreams_runbooks.model.runs.cards import (
     kind_of,
 )
 from kstreams_runbooks.model.runs.ledger import RunRecord
-from kstreams_runbooks.model.runs.stages import NewTopic
 from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.model.writes import CommittedOffset, SavedOffsets, TopicShape
 from kstreams_runbooks.watch.evidence import verified
 from world.samples import card
 
-_TOPIC = NewTopic("orders-control", 4, 1, (("cleanup.policy", "compact"),))
-_WAS = (SavedOffset("orders", 0, 17, 3, "AgAAAZ"), SavedOffset("orders", 1, None))
+_TOPIC = TopicShape("orders-control", 4, 1, (("cleanup.policy", "compact"),))
+_WAS = SavedOffsets("orders", 1_000, (CommittedOffset("orders", 0, 17, "AgAAAZ", 3),))
 FACTS: tuple[CardFacts, ...] = (
     InstanceMoved(1),
     TopicCreated(_TOPIC, "id-7"),
     TopicGrown("orders", "id-1", 4, 8),
     TopicDeleted(_TOPIC, "id-7"),
     RecordsDeleted("orders", "id-1", ((0, 17), (1, 0))),
-    OffsetsSet("orders", _WAS, (SavedOffset("orders", 0, 0),), "/saved.csv"),
-    OffsetsDeleted("orders", _WAS),
+    OffsetsSet(_WAS, (CommittedOffset("orders", 0, 0),), "/saved.csv"),
+    OffsetsDeleted(_WAS, ("orders",)),
     StateCleared("orders-1", TaskDirectories(("1_",)), ("seen",)),
     InputsPaused(("orders",), "declared"),
     InputsResumed(("orders",), "declared"),

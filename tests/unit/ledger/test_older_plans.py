@@ -8,7 +8,8 @@ import pytest
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import decode, encode
 from kstreams_runbooks.model.runs.plan import Plan
-from kstreams_runbooks.model.runs.stages import Bounce, CreateTopics, NewTopic
+from kstreams_runbooks.model.runs.stages import Bounce, CreateTopics
+from kstreams_runbooks.model.writes import TopicShape
 from world.older_plans import PLANS, digests_in
 
 _LEDGER = Path(__file__).parent / "samples" / "before_the_rooms.db.gz"
@@ -46,7 +47,7 @@ def test_a_completed_bump_and_its_undo_keep_theirs(tmp_path: Path) -> None:
 def test_other_stages_bind() -> None:
     """A stage more, another topic in it or another place makes another plan."""
     plan = decode(Plan, PLANS["library_bump"]["plan"])
-    make = CreateTopics(3, (NewTopic("orders-control", 4, 1),))
+    make = CreateTopics(3, (TopicShape("orders-control", 4, 1),))
     plans = [
         plan,
         *(
@@ -54,7 +55,7 @@ def test_other_stages_bind() -> None:
             for one in (
                 make,
                 CreateTopics(4, make.topics),
-                CreateTopics(3, (NewTopic("orders-control", 5, 1),)),
+                CreateTopics(3, (TopicShape("orders-control", 5, 1),)),
                 CreateTopics(3, make.topics, side="green"),
             )
         ),

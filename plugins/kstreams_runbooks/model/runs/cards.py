@@ -6,7 +6,7 @@ from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
 from kstreams_runbooks.model.readings.readings import MemberReading, Start
 from kstreams_runbooks.model.runs.ledger import INSTANCE
 from kstreams_runbooks.model.runs.plan import DeployedInstance
-from kstreams_runbooks.model.runs.stages import NewTopic
+from kstreams_runbooks.model.writes import CommittedOffset, SavedOffsets, TopicShape
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class InstanceMoved:
 class TopicCreated:
     """A topic that did not exist; `topic_id` is empty until the broker has given it one."""
 
-    topic: NewTopic
+    topic: TopicShape
     topic_id: str = ""
 
 
@@ -49,7 +49,7 @@ class TopicGrown:
 class TopicDeleted:
     """A topic as it was, to create it again."""
 
-    topic: NewTopic
+    topic: TopicShape
     topic_id: str
 
 
@@ -63,35 +63,23 @@ class RecordsDeleted:
 
 
 @dataclass(frozen=True, slots=True)
-class SavedOffset:
-    """A committed offset of a group as the coordinator had it; `offset` is None if there was none.
+class OffsetsSet:
+    """All offsets of a group from before, and those that were set.
 
-    Kafka Streams keeps its stream time in `metadata`. `leader_epoch` is None if the commit had none.
+    `file` is the plain file that has those from before, empty if none was written.
     """
 
-    topic: str
-    partition: int
-    offset: int | None
-    leader_epoch: int | None = None
-    metadata: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class OffsetsSet:
-    """Offsets of a group before and after; `file` is the plain file that has those from before, if one was written."""
-
-    group: str
-    before: tuple[SavedOffset, ...]
-    after: tuple[SavedOffset, ...]
+    before: SavedOffsets
+    after: tuple[CommittedOffset, ...]
     file: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class OffsetsDeleted:
-    """Offsets of a group that were deleted."""
+    """All offsets of a group from before, and the topics on which they were deleted."""
 
-    group: str
-    before: tuple[SavedOffset, ...]
+    before: SavedOffsets
+    topics: tuple[str, ...]
     file: str = ""
 
 

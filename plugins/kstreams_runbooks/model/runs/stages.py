@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 
 from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
 from kstreams_runbooks.model.target import Target
+from kstreams_runbooks.model.writes import TopicShape
 
 # The targets of a group's offsets: the start of the log, its end, or the offsets on an undo card.
 OffsetsTo = Literal["start", "end", "card"]
@@ -137,21 +138,11 @@ class StartAll:
 
 
 @dataclass(frozen=True, slots=True)
-class NewTopic:
-    """A topic as it is created: `settings` are those that differ from the broker's defaults."""
-
-    name: str
-    partitions: int
-    replication: int
-    settings: tuple[tuple[str, str], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class CreateTopics:
     """Topics that do not exist are created. The ids that they get are on the cards of the run, not in its plan."""
 
     number: int
-    topics: tuple[NewTopic, ...]
+    topics: tuple[TopicShape, ...]
     side: str = ""
     undoes: tuple[int, ...] = ()
     kind: Literal["create_topics"] = "create_topics"
