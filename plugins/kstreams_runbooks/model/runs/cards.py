@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
 from kstreams_runbooks.model.readings.readings import MemberReading, Start
 from kstreams_runbooks.model.runs.ledger import INSTANCE
+from kstreams_runbooks.model.runs.own_changes import TopicChange
 from kstreams_runbooks.model.runs.plan import DeployedInstance
 from kstreams_runbooks.model.writes import CommittedOffset, SavedOffsets, TopicShape
 
@@ -151,3 +152,21 @@ TOPIC_KINDS = frozenset({"topic_created", "topic_grown", "topic_deleted"})
 def kind_of(facts: CardFacts) -> str:
     """The kind of a card with these facts."""
     return next(kind for kind, of in KINDS.items() if isinstance(facts, of))
+
+
+def changed_topic(facts: CardFacts) -> TopicChange | None:
+    """The change of a topic that a card announces, None for a card about something else."""
+    if isinstance(facts, TopicCreated):
+        return TopicChange(facts.topic.name, facts.topic_id, facts.topic.partitions, created=True)
+    if isinstance(facts, TopicGrown):
+        return TopicChange(facts.name, facts.topic_id, facts.after)
+    if isinstance(facts, TopicDeleted):
+        return TopicChange(facts.topic.name, facts.topic_id, 0)
+    return None
+
+
+def changed_offsets(facts: OffsetsSet | OffsetsDeleted) -> tuple[str, ...]:
+    """The topics on which a card's offsets were set or deleted, each once."""
+    if isinstance(facts, OffsetsSet):
+        return tuple(dict.fromkeys(one.topic for one in facts.after))
+    return facts.topics

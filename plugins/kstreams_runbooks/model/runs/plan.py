@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from kstreams_runbooks.model.runs.stages import Bounce, Stage, StartAll, TopicStage, deployed
+from kstreams_runbooks.model.runs.stages import Bounce, CreateTopics, Stage, StartAll, TopicStage, deployed
 from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.model.verdicts import Finding
 
@@ -109,6 +109,16 @@ class Plan:
     def parts(self) -> tuple[SidePart, ...]:
         """Every side, the first with the empty role."""
         return (SidePart("", self.application, self.cluster, self.facts, self.costs), *self.sides)
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """Names of the topics that it binds or creates."""
+        created = (topic.name for one in self.stages if isinstance(one, CreateTopics) for topic in one.topics)
+        return tuple(dict.fromkeys([*(name for name, *_ in self.facts.topics), *created]))
+
+    def of_application(self, application: str) -> "Plan":
+        """The part of the side that this application is (`of_side`); KeyError for one that is none of its sides."""
+        return self.of_side({one.application: one.role for one in self.parts}[application])
 
     def of_side(self, role: str) -> "Plan":
         """One side's part, with the digest of the whole; KeyError for an unknown role.

@@ -25,7 +25,7 @@ from kstreams_runbooks.steps.approval.holds import resources
 from kstreams_runbooks.steps.instances.restart import await_gates
 from kstreams_runbooks.steps.instances.rolling import RollingOperator, next_of, rehearse
 from kstreams_runbooks.steps.instances.together import rehearse_at_once, start_all, started_by, stop_all
-from kstreams_runbooks.steps.plan.cards import bytes_to_restore, instance_cards, instance_facts
+from kstreams_runbooks.steps.plan.cards import bytes_to_restore, instance_cards, instance_facts, own_changes
 from kstreams_runbooks.steps.plan.fitting import require_topics
 from kstreams_runbooks.steps.plan.looking import left_unread, rehearsed, watch
 from kstreams_runbooks.steps.plan.plan import require_fresh, store
@@ -115,7 +115,8 @@ class UndoOperator(RollingOperator):
                 self._together(run, bounce)
             else:
                 self._stage(run, bounce)
-        watch(run, lambda earlier, after: run.decide(undo_verified, earlier=earlier, after=after, plan=plan))
+        of = {"plan": plan, "own": own_changes(run)}
+        watch(run, lambda earlier, after: run.decide(undo_verified, earlier=earlier, after=after, **of))
         left = left_unread(run, run.observed("read_cards"))
         if left.outcome is Outcome.REFUSE:
             run.say(f"{left.sentence}; they come from what is taken back, and are lost with it")

@@ -15,8 +15,17 @@ from kstreams_runbooks.model.readings.readings import (
     Missing,
     Start,
 )
-from kstreams_runbooks.model.runs.cards import KINDS, CardFacts, InstanceMoved
+from kstreams_runbooks.model.runs.cards import (
+    KINDS,
+    CardFacts,
+    InstanceMoved,
+    OffsetsDeleted,
+    OffsetsSet,
+    changed_offsets,
+    changed_topic,
+)
 from kstreams_runbooks.model.runs.ledger import INSTANCE, Card
+from kstreams_runbooks.model.runs.own_changes import OwnChanges, TopicChange
 from kstreams_runbooks.model.runs.plan import DeployedInstance
 from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.observe import ClusterReader
@@ -102,6 +111,20 @@ def instance_cards(run: Run) -> list[Card]:
         for card in run.ledger.cards(run.key)
         if card.kind == INSTANCE and (card.cluster, card.application) == run.about
     ]
+
+
+def own_changes(run: Run) -> OwnChanges:
+    """What this run has announced to change, or changed, in the cluster of its application."""
+    topics, offsets = list[TopicChange](), list[str]()
+    for card in run.ledger.cards(run.key):
+        if card.cluster != run.about[0] or card.kind == INSTANCE:
+            continue
+        facts = card_facts(card)
+        if (change := changed_topic(facts)) is not None:
+            topics.append(change)
+        elif isinstance(facts, OffsetsSet | OffsetsDeleted) and facts.before.group_id == run.application.application_id:
+            offsets += changed_offsets(facts)
+    return OwnChanges(tuple(topics), tuple(dict.fromkeys(offsets)))
 
 
 def last_card(run: Run, instance: str) -> Card | None:

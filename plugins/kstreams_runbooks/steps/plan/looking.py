@@ -17,6 +17,7 @@ from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.application.application import read_dropped
 from kstreams_runbooks.steps.approval.authorize import take_hold
 from kstreams_runbooks.steps.approval.holds import resources
+from kstreams_runbooks.steps.plan.cards import own_changes
 from kstreams_runbooks.steps.plan.plan import planned_from
 from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run, described, now_ms
@@ -90,7 +91,7 @@ def verify(run: Run) -> None:
         watch(
             run,
             lambda earlier, after: run.decide(
-                change_verified, before=before, earlier=earlier, after=after, plan=run.plan()
+                change_verified, before=before, earlier=earlier, after=after, plan=run.plan(), own=own_changes(run)
             ),
         )
 
