@@ -1,6 +1,7 @@
 """Writing committed offsets on a real broker: of every type of group, with metadata and leader epochs, read back."""
 
 import base64
+import shlex
 import struct
 import subprocess
 import uuid
@@ -14,13 +15,14 @@ from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 from kstreams_runbooks.act.kafka_writer import PartlyWritten, demand_written
 from kstreams_runbooks.act.offsets import OffsetWriter
+from kstreams_runbooks.act.saved_offsets import save_offsets
 from kstreams_runbooks.errors import WriteRefused
 from kstreams_runbooks.model.writes import CommittedOffset, ObjectWritten, SavedOffsets
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.kafka.offsets import read_ends
 from kstreams_runbooks.observe.kafka.saved_offsets import read_saved
 from lab.beside import beside
-from lab.kafka_tools import share_consumer
+from lab.kafka_tools import consumer_groups, share_consumer
 from lab.supervise import until
 from world.given import Kafka
 
@@ -228,3 +230,34 @@ def test_a_write_past_the_dry_run_is_refused_by_its_client(config: dict[str, Any
     with pytest.raises(WriteRefused, match="delete_groups is not among the reading methods"):
         dry._delete_groups([group])
     assert state(config, group) == ("", "")
+
+
+def test_kafkas_own_tool_restores_what_was_saved(config: dict[str, Any], name: str, tmp_path: Path) -> None:
+    """By the printed command: after offsets were replaced, and after their whole group was deleted."""
+    group, ids = f"saved group {name}", id_of(config, name)
+    writer = OffsetWriter(config, dry_run=False)
+    writer.set(
+        group,
+        [CommittedOffset(name, 0, 4, STAMP, 0), CommittedOffset(name, 1, 0)],
+        ids=ids,
+        before=saved(config, group),
+    )
+    before = saved(config, group)
+    made = save_offsets(before, run_key="reset/one", cluster="lab", config=config, directory=tmp_path)
+
+    def restored() -> dict[tuple[str, int], CommittedOffset]:
+        tool, server, address, *words = shlex.split(made.command)
+        assert (tool, server) == ("kafka-consumer-groups.sh", "--bootstrap-server")
+        done = subprocess.run(consumer_groups(address, *words), capture_output=True, text=True, check=True, timeout=60)
+        assert "Error" not in done.stdout, done.stdout
+        return saved(config, group).by_place()
+
+    writer.set(group, [CommittedOffset(name, 0, 9, STAMP, 0)], ids=ids, before=before)
+    assert saved(config, group).by_place()[name, 0].offset == 9
+    # As the notes say: neither metadata nor epoch.
+    bare = {place: CommittedOffset(*place, one.offset) for place, one in before.by_place().items()}
+    assert restored() == bare
+    assert STAMP in Path(made.notes).read_text(encoding="utf-8")
+    writer.delete_groups([saved(config, group)])
+    assert state(config, group) == ("", "")
+    assert restored() == bare

@@ -18,9 +18,8 @@ from kstreams_runbooks.model.writes import CommittedOffset, ObjectWritten, Saved
 from kstreams_runbooks.observe.kafka.cluster import ClusterReader
 from kstreams_runbooks.observe.kafka.groups import unknown_group
 from kstreams_runbooks.observe.kafka.offsets import Committed, Place, read_committed, read_ends
-from kstreams_runbooks.observe.kafka.saved_offsets import read_saved
+from kstreams_runbooks.observe.kafka.saved_offsets import read_saved, require_all_topics
 from kstreams_runbooks.observe.kafka.touched import read_group_operations, read_topic_states
-from kstreams_runbooks.wording import first_of
 
 _MEMBER = "UnknownMemberIdError"
 _NO_GROUP = "GroupIdNotFoundError"
@@ -136,7 +135,7 @@ class OffsetWriter(KafkaWriter):
             groups = {one.group_id: _found(reader, one.group_id) for one in before}
             there = [one for one in before if groups[one.group_id] is not None]
             if there:
-                _require_all_topics(reader, [one.group_id for one in there])
+                require_all_topics(reader, [one.group_id for one in there])
             reasons: list[str] = []
             for one in there:
                 reasons += _group_reasons(reader, one.group_id, "DELETE", "Delete")
@@ -182,15 +181,6 @@ def _group_reasons(reader: ClusterReader, group_id: str, operation: str, right: 
     group = _found(reader, group_id)
     refused = lacks_on_group(group_id, read_group_operations(reader, group_id), operation, right)
     return ["" if group is None else not_writable(group), refused]
-
-
-def _require_all_topics(reader: ClusterReader, group_ids: Sequence[str]) -> None:
-    hidden = reader.names().hidden
-    what = f"group {first_of(group_ids)}: offsets on topics that are not visible to this login would not be saved"
-    if isinstance(hidden, Missing):
-        raise Inconclusive(f"{what}, and whether there are such topics is not known: {hidden.missing}")
-    if hidden:
-        raise Inconclusive(f"{what}: {first_of(sorted(hidden))}; grant it Describe on them")
 
 
 def _errors(answer: Mapping[Any, type[Exception]]) -> dict[Place, type[Exception] | str]:

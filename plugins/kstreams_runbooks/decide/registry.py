@@ -18,6 +18,7 @@ from kstreams_runbooks.decide.plans.bump import bump_plan
 from kstreams_runbooks.decide.plans.local_state import cleared_state, with_cleared_state
 from kstreams_runbooks.decide.plans.restart import restart_plan
 from kstreams_runbooks.decide.plans.undo import undo_plan
+from kstreams_runbooks.decide.plans.writable import may_write
 from kstreams_runbooks.decide.runs.approval import may_approve, may_request
 from kstreams_runbooks.decide.runs.conclusion import conclusion
 
@@ -34,6 +35,7 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         cleared_state,
         with_cleared_state,
         undo_plan,
+        may_write,
         may_approve,
         deployed,
         gate,

@@ -94,3 +94,15 @@ class ObjectWritten:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "error", sentence(self.error))
+
+
+@dataclass(frozen=True, slots=True)
+class SavedFile:
+    """Saved offsets as a plain file: `path` for Kafka's own tool, `notes` next to it with all that the tool cannot set.
+
+    `command` restores the offsets without this project; empty if there was none to save.
+    """
+
+    path: str
+    notes: str
+    command: str

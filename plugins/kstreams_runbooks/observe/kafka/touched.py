@@ -80,6 +80,9 @@ def read_group_operations(reader: ClusterReader, group_id: str) -> tuple[str, ..
 
 
 def _deletes_topics(reader: ClusterReader, described: Mapping[str, Any]) -> bool | Missing:
+    # A broker that is down is listed as fenced, and cannot be asked.
+    if down := sorted(int(node["broker_id"]) for node in described["brokers"] if node.get("is_fenced")):
+        return Missing(f"{_DELETES}: broker {down[0]} is down; start it or unregister it")
     ids = [int(node["broker_id"]) for node in described["brokers"]]
     values = reader.ask("broker configs", lambda: read_broker_config(reader.admin, ids, _DELETES))
     if isinstance(values, Missing):
