@@ -38,7 +38,7 @@ def zoned(fresh: Stack) -> Iterator[Stack]:
     script = fresh.lab.run_dir / "zoned.py"
     script.write_text(_PRINTS.format(old=FROM_RELEASE, more=_MORE, release=_RELEASE), encoding="utf-8")
     own = deployer["commands"]["topology"]["run"]
-    deployer["commands"]["topology"]["run"] = [sys.executable, str(script), "-", *own[:-1], "{release}"]
+    deployer["commands"]["topology"]["run"] = [sys.executable, str(script), "-", *own[:-2], "{release}"]
     deployer["releases"] |= {_RELEASE: f"orders:{FROM_RELEASE}"}
     with declared_as(fresh, deployer=deployer, libraries={_RELEASE: FROM_RELEASE}):
         yield fresh

@@ -1,6 +1,7 @@
 """The orders application's own deploy script behind the command deployer, on a real supervisord without a broker."""
 
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from kstreams_runbooks.fleet.deployers.command import CommandSettings
 from kstreams_runbooks.model.readings.readings import Deployment
 from kstreams_runbooks.model.target import Target
 from lab import leftovers
+from lab.application import FROM_RELEASE, Deployed, write_instances
 from lab.settings import CHECKOUT, Lab, Ports
 from lab.supervise import Program, Supervisor, inherited
 from world.given import command_deployer
@@ -70,6 +72,40 @@ def test_state_is_cleared(lab: Lab) -> None:
     deployer(lab).clear_state("orders-2")
     assert list((lab.instances / "orders-2" / "state" / "orders").iterdir()) == []
     assert [path.name for path in (lab.instances / "orders-1" / "state" / "orders").iterdir()] == ["0_0"]
+
+
+def test_sizes_of_local_state(lab: Lab) -> None:
+    """By task directory."""
+    (lab.instances / "orders-1" / "state" / "orders" / "0_0" / "rocksdb").mkdir()
+    (lab.instances / "orders-1" / "state" / "orders" / "0_0" / "rocksdb" / "1.sst").write_bytes(b"x" * 1000)
+    assert deployer(lab).state_sizes("orders-1") == {"0_0": 1000}
+    assert deployer(lab).state_sizes("orders-2") == {"0_0": 0}
+
+
+def test_a_setting_for_one_start_is_passed_to_it(lab: Lab) -> None:
+    """In the file that run-instance deletes; what is declared stays as it is, so nothing drifts."""
+    control, file = deployer(lab), lab.instances / "orders-1" / "once.properties"
+    control.start("orders-1", (("processing.guarantee", "at_least_once"),))
+    assert file.read_text() == "processing.guarantee=at_least_once\n"
+    file.unlink()
+    assert (described(lab).settings, described(lab).applied) == ((), True)
+    control.stop("orders-1")
+    control.start("orders-1")
+    assert not file.exists()
+
+
+def test_the_launcher_reads_it_once(lab: Lab) -> None:
+    """The application ends on a value that cannot be; the next start does not have it."""
+    directory = lab.instances / "orders-1"
+    write_instances(lab, Deployed())
+    (directory / "once.properties").write_text("window.size.ms=0\n")
+    command = [str(lab.apps / "orders" / "bin" / "run-instance"), str(directory)]
+    first = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (first.returncode, "window.size.ms is 0" in first.stderr) == (2, True)
+    assert not (directory / "once.properties").exists()
+    (directory / "deployment.properties").write_text(f"release={FROM_RELEASE}\nwindow.grace.ms=x\n")
+    second = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (second.returncode, "window.grace.ms is 'x'" in second.stderr) == (2, True)
 
 
 def test_what_is_wrong_is_its_exit_code(lab: Lab) -> None:

@@ -222,11 +222,63 @@ def test_state_is_cleared_only_while_down(team: Path, declare: Declare) -> None:
 def test_topology_of_a_release(declare: Declare) -> None:
     """With what the release is called there; not declared is one sentence."""
     assert deployer(declare()).topology(Target("4.3.1")) == "Topologies:\n 4.3.1 orders:18\n"
+    control = deployer(declare())
+    assert control.topology_target(Target.of("4.3.1", {"a": "b"})) == Target("4.3.1")
+    assert not control.abilities.topology_settings
     with pytest.raises(BadInput, match=r"topology of 4\.3\.1 cannot be read: no topology command is declared"):
         deployer(declare(topology=None)).topology(Target("4.3.1"))
     other = says('{"schema_version": 1, "release": "3.4.1", "topology": "Topologies:"}', "{release}")
     with pytest.raises(Inconclusive, match=r"topology of 4\.3\.1: the command printed that of 3\.4\.1"):
         deployer(declare(topology=other)).topology(Target("4.3.1"))
+
+
+def test_topology_of_a_release_with_settings(team: Path, declare: Declare) -> None:
+    """As one argument; without `upgrade.from`, on which no topology depends."""
+    script = [sys.executable, str(team / "deploy.py"), str(team)]
+    control = deployer(declare(topology={"run": [*script, "topology", "{release}", "{settings}"], "timeout_s": 20}))
+    assert control.abilities.topology_settings
+    swapped = Target.of("4.3.1", {"topic.orders": "control", "upgrade.from": "3.4"})
+    assert control.topology(swapped) == 'Topologies:\n 4.3.1 {"topic.orders":"control"}\n'
+    assert control.topology(Target("4.3.1")) == "Topologies:\n 4.3.1 {}\n"
+    with pytest.raises(Inconclusive, match=r"the value of a\.b is hidden"):
+        control.topology(Target.of("4.3.1", {"a.b": "(hidden)"}))
+
+
+def test_a_setting_for_one_start_is_one_argument(team: Path, declare: Declare) -> None:
+    """`{}` for a start without one; a command that does not take it refuses before anything is stopped."""
+    script = [sys.executable, str(team / "deploy.py"), str(team)]
+    settings = declare(start={"run": [*script, "start", "{instance}", "{once}"], "timeout_s": 20})
+    control, once = deployer(settings), (("processing.guarantee", "at_least_once"),)
+    control.start("o1", once)
+    assert called(team)[-1] == ["start", "o1", '{"processing.guarantee":"at_least_once"}']
+    assert (described(control).settings, described(control).applied) == ((), True)
+    with pytest.raises(WriteRefused, match=r"o1 runs already: processing\.guarantee would have no effect"):
+        control.start("o1", once)
+    restart(control, "o1", Target("3.4.1"), remove_members=None, log=lambda _: None)
+    assert called(team)[-1] == ["start", "o1", "{}"]
+    before, without = described(control).pid, deployer(declare())
+    with pytest.raises(BadInput, match=r"for one start: deployer\.commands\.start takes no \{once\}; add it"):
+        restart(without, "o1", Target("3.4.1"), remove_members=None, once=once, log=lambda _: None)
+    assert described(control).pid == before
+    assert (control.abilities.once, without.abilities.once) == (True, False)
+    dry = deployer(settings, dry_run=True)
+    dry.start("o2", once)
+    assert dry.would_write == ["start o2 with processing.guarantee=at_least_once for this start alone"]
+
+
+def test_sizes_of_local_state(declare: Declare) -> None:
+    """As the team's command prints them; strictly, and Missing without one."""
+    document = '{"schema_version": 1, "instance": "o1", "directories": {"0_1": 5, "global": 0}}'
+    control = deployer(declare(state_sizes=says(document, "{instance}")))
+    assert control.state_sizes("o1") == {"0_1": 5, "global": 0}
+    with pytest.raises(Inconclusive, match=r"o2: state_sizes \(\S+\) printed the sizes of o1; correct it"):
+        control.state_sizes("o2")
+    broken = deployer(declare(state_sizes=says(document.replace("5", "-5"), "{instance}")))
+    with pytest.raises(Inconclusive, match=r"directories\.0_1: Input should be greater than or equal to 0"):
+        broken.state_sizes("o1")
+    missing = deployer(declare()).state_sizes("o1")
+    assert isinstance(missing, Missing)
+    assert missing.missing.endswith("no state_sizes command is declared; declare deployer.commands.state_sizes")
 
 
 def test_restart_is_told_to_go_in_the_middle(declare: Declare) -> None:

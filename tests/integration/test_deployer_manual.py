@@ -191,6 +191,25 @@ def test_without_a_way_to_look_everything_is_missing(tmp_path: Path) -> None:
         assert part.missing.endswith("no instances command; declare deployer.commands.instances")
     with pytest.raises(BadInput, match="no topology command is declared"):
         control.topology(Target("4.3.1"))
+    assert one.autorestart == Missing("its deployer does not report autorestart")
+    assert control.state_sizes("o1") == Missing(
+        "the size of its local state is not seen from here: a person deploys it; look at its disk"
+    )
+
+
+def test_a_setting_for_one_start_is_in_the_request(tmp_path: Path) -> None:
+    """With what becomes of it afterwards; what no runbook sets is requested of nobody."""
+    once = (("processing.guarantee", "at_least_once"),)
+    control = ManualDeployer(declared(tmp_path), application_id="orders", dry_run=False)
+    alone = "with processing.guarantee=at_least_once for this start alone, and take that out of its settings again"
+    with pytest.raises(WriteRefused, match=f"ask a person: start o1 {alone}"):
+        control.start("o1", once)
+    assert f", then restart o1 {alone}" in control.request("deploy", "o1", Target("4.3.1"), once=once)
+    with pytest.raises(WriteRefused, match=r"o1: no runbook sets sasl\.jaas\.config"):
+        control.check_start("o1", (("sasl.jaas.config", "x"),))
+    dry = ManualDeployer(declared(tmp_path), application_id="orders")
+    dry.start("o1", once)
+    assert alone in dry.would_write[-1]
 
 
 def test_a_dry_run_takes_what_is_stated_and_a_real_run_does_not(tmp_path: Path) -> None:

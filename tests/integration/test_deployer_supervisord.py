@@ -1,7 +1,6 @@
 """The supervisord deployer against a real supervisord with real processes."""
 
 import os
-import socket
 import subprocess
 import sys
 import threading
@@ -11,111 +10,20 @@ from pathlib import Path
 
 import pytest
 from kstreams_runbooks.act.instance import restart
-from kstreams_runbooks.deployers.supervisord.deployer import SupervisordDeployer
 from kstreams_runbooks.deployers.supervisord.deployment_file import FILE
 from kstreams_runbooks.errors import BadInput, Interrupted, Refused, Unreachable, WriteRefused
 from kstreams_runbooks.fleet.deployers.supervisord import SupervisordSettings
 from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
-from kstreams_runbooks.model.readings.readings import Deployment, Missing
+from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.target import Target
-
-PROGRAM = """
-import signal, sys, time
-from pathlib import Path
-directory = Path(sys.argv[1])
-if (directory / "broken").exists():
-    sys.exit(2)
-def leave(*_):
-    time.sleep(0.3)
-    sys.exit(143)
-if not (directory / "stubborn").exists():
-    signal.signal(signal.SIGTERM, leave)
-else:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-with (directory / "started").open("a") as log:
-    log.write((directory / "deployment.properties").read_text().replace("\\n", " ") + "\\n")
-time.sleep(600)
-"""
-
-
-def free_port() -> int:
-    """A port that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+from world.supervised import deployer, described, free_port, starts, supervised
 
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Iterator[SupervisordSettings]:
     """A supervisord with two programs, stopped at first, and a login."""
-    port = free_port()
-    (tmp_path / "program.py").write_text(PROGRAM)
-    sections = [
-        f"[supervisord]\nnodaemon=true\nlogfile={tmp_path}/supervisord.log\npidfile={tmp_path}/supervisord.pid",
-        f"[unix_http_server]\nfile={tmp_path}/socket",
-        f"[inet_http_server]\nport=127.0.0.1:{port}\nusername=runbook\npassword=secret",
-        "[rpcinterface:supervisor]\nsupervisor.rpcinterface_factory=supervisor.rpcinterface:make_main_rpcinterface",
-    ]
-    instances = []
-    for name in ("o1", "o2"):
-        directory = tmp_path / name
-        (directory / "state" / "orders" / "0_0").mkdir(parents=True)
-        (directory / FILE).write_text("release=3.4.1\n")
-        sections.append(
-            f"[program:{name}]\ncommand={sys.executable} {tmp_path}/program.py {directory}\nautostart=false\n"
-            "startretries=1\nstopwaitsecs=30\nstopasgroup=true\nkillasgroup=true"
-        )
-        instances.append(
-            {"name": name, "program": name, "directory": directory, "metrics": f"http://127.0.0.1:9/{name}"}
-        )
-    (tmp_path / "supervisord.conf").write_text("\n\n".join(sections) + "\n")
-    daemon = subprocess.Popen(
-        [sys.executable, "-m", "supervisor.supervisord", "-n", "-c", str(tmp_path / "supervisord.conf")],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    found = SupervisordSettings.model_validate(
-        {
-            "kind": "supervisord",
-            "url": f"http://runbook:secret@127.0.0.1:{port}",
-            "instances": instances,
-            "releases": {"3.4.1": "/old", "4.3.1": "/new"},
-            "topology": [sys.executable, "-c", "print('log line\\nTopologies:\\n {release}')"],
-            "stop_timeout_s": 5,
-            "start_timeout_s": 10,
-        }
-    )
-    deadline = time.monotonic() + 20
-    while True:
-        try:
-            deployer(found).instances()
-            break
-        except Unreachable:
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
-    yield found
-    pids = [one.pid for one in deployer(found).instances() if one.pid]
-    # Told to end it takes a second to hear of it, and would start again what is killed before that.
-    daemon.kill()
-    daemon.wait(20)
-    for pid in pids:
-        os.kill(pid, 9)
-
-
-def deployer(settings: SupervisordSettings, *, dry_run: bool = False) -> SupervisordDeployer:
-    """A deployer for real."""
-    return SupervisordDeployer(settings, application_id="orders", dry_run=dry_run)
-
-
-def described(settings: SupervisordSettings, instance: str = "o1") -> Deployment:
-    """What a new deployer says of one instance."""
-    return next(one for one in deployer(settings).instances() if one.instance == instance)
-
-
-def starts(settings: SupervisordSettings) -> list[str]:
-    """What o1 read at each of its starts."""
-    log = settings.instances[0].directory / "started"
-    return log.read_text().splitlines() if log.exists() else []
+    with supervised(tmp_path) as made:
+        yield made
 
 
 def test_life_of_an_instance(settings: SupervisordSettings) -> None:

@@ -57,9 +57,10 @@ def command_deployer(lab: Lab) -> dict[str, Any]:
             "instances": run("instances"),
             "apply": run("apply", "{instance}", "{release}", "{settings}"),
             "stop": run("stop", "{instance}"),
-            "start": run("start", "{instance}"),
+            "start": run("start", "{instance}", "{once}"),
+            "state_sizes": run("state_sizes", "{instance}"),
             "clear_state": run("clear_state", "{instance}", "{directories}"),
-            "topology": run("topology", "{release}"),
+            "topology": run("topology", "{release}", "{settings}"),
         },
     }
 

@@ -63,10 +63,10 @@ def applied(one: InstanceReading, value: bool | Missing) -> InstanceReading:
     return replace(one, deployment=replace(one.deployment, applied=value))
 
 
-def down(name: str, *, release: str | Missing = OLD) -> InstanceReading:
+def down(name: str, *, release: str | Missing = OLD, settings: tuple[tuple[str, str], ...] = ()) -> InstanceReading:
     """One instance whose process is gone."""
     deployment = Deployment(
-        Taken(1_000, "test"), name, "stopped", None, None, release, (), applied=Missing("not running")
+        Taken(1_000, "test"), name, "stopped", None, None, release, settings, applied=Missing("not running")
     )
     return InstanceReading(name, deployment, Missing("connection refused"))
 

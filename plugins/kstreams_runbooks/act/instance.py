@@ -10,9 +10,9 @@ from types import FrameType
 
 from kstreams_runbooks.deployers.protocol import Deployer
 from kstreams_runbooks.errors import Interrupted, Refused, RunbookError, WriteRefused
-from kstreams_runbooks.model.local_state import TaskDirectories
+from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
 from kstreams_runbooks.model.readings.states import is_down
-from kstreams_runbooks.model.target import Target
+from kstreams_runbooks.model.target import RunbookSettings, Target
 
 # Airflow asks a task to stop with SIGINT or SIGTERM and kills it some seconds later.
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -36,10 +36,15 @@ def restart(
     remove_members: Callable[[], None] | None,
     log: Callable[[str], None],
     clears: TaskDirectories | None = None,
+    must_clear: bool = False,
+    once: RunbookSettings = (),
 ) -> RestartTimes:
     """Stop one instance, delete the local state `clears`, set `target`, remove its members, start it.
 
-    `clears` without a directory is all local state, None none of it.
+    `clears` without a directory is all local state, None none of it. With `must_clear` the instance is started only
+    once that state is deleted: on kept state with empty changelogs it would lose data silently.
+
+    `once` are settings for this start alone: an instance that is started again after an error does not have them.
 
     `remove_members` is called once the process is gone, without static membership: the others would wait out the
     session timeout (45 s by default) for a member that does not come back under its name.
@@ -48,7 +53,8 @@ def restart(
     deletion that `apply` and `clear_state` would refuse is refused while the instance still runs; an instance that is
     down is started in any case.
 
-    From the request to stop on, no exit leaves the instance down: it is started again before an error is raised. A
+    From the request to stop on, no exit leaves the instance down: it is started again before an error is raised, but
+    for one whose state `must_clear` and was not deleted. A
     SIGTERM or SIGINT (seen in the main thread only) does not abort the sequence, it shortens it: the instance is
     started with what is declared at that moment, then Interrupted is raised. A rerun continues from where this stopped,
     also from an instance that is down.
@@ -63,31 +69,88 @@ def restart(
             raise Interrupted(f"{instance}: interrupted before anything was done; nothing was changed")
         already = _is_stopped(deployer, instance)
         if not already:
-            deployer.check_apply(instance, target)
-            if clears is not None:
-                deployer.check_clear_state(instance, clears.names)
+            _check(deployer, instance, target, clears, once)
         requested = _now_ms()
+        clearing = _Clearing(deployer, instance, clears, must=must_clear)
         try:
             log(f"{instance}: is down already, goes on from there" if already else f"{instance}: stop")
             deployer.stop(instance)
             stopped = _now_ms()
             if not told:
                 log(f"{instance}: down after {stopped - requested} ms; set {target.text}")
-                if clears is not None:
-                    deployer.clear_state(instance, clears.names)
-                    log(f"{instance}: {clears.what} cleared")
+                clearing.clear(log)
                 deployer.apply(instance, target)
+            clearing.require(told)
             if remove_members is not None:
                 remove_members()
-            deployer.start(instance)
+            deployer.start(instance, once)
         except BaseException as error:
-            _start_again(deployer, instance, error, log)
+            if clearing.may_start:
+                _start_again(deployer, instance, error, log)
+            elif isinstance(error, RunbookError):
+                raise _not_cleared(deployer, instance, clears or NO_DIRECTORIES, error) from error
             raise
         started = _now_ms()
         log(f"{instance}: started {started - requested} ms after it was asked to stop")
         if told:
             raise Interrupted(f"{instance}: {told[0]} arrived during its restart; it is started again, clear this step")
     return RestartTimes(requested, stopped, started, already)
+
+
+@dataclass(slots=True)
+class _Clearing:
+    """The local state that goes between a stop and a start; with `must` nothing is started before it is gone."""
+
+    deployer: Deployer
+    instance: str
+    clears: TaskDirectories | None
+    must: bool
+    done: bool = False
+
+    @property
+    def may_start(self) -> bool:
+        return self.done or self.clears is None or not self.must
+
+    def clear(self, log: Callable[[str], None]) -> None:
+        if self.clears is not None:
+            self.deployer.clear_state(self.instance, self.clears.names)
+            self.done = True
+            log(f"{self.instance}: {self.clears.what} cleared")
+
+    def require(self, told: list[str]) -> None:
+        if not self.may_start:
+            raise Interrupted(f"{told[0]} arrived before that")
+
+
+def _check(
+    deployer: Deployer, instance: str, target: Target, clears: TaskDirectories | None, once: RunbookSettings
+) -> None:
+    """Refuse what would be refused once the instance is down."""
+    deployer.check_apply(instance, target)
+    deployer.check_start(instance, once)
+    if clears is not None:
+        deployer.check_clear_state(instance, clears.names)
+
+
+def clear(deployer: Deployer, instance: str, clears: TaskDirectories) -> None:
+    """Delete local state of an instance that is down and has to be cleared before it starts.
+
+    Refused, with what to delete manually, if that fails: the instance must not be started then.
+    """
+    try:
+        deployer.clear_state(instance, clears.names)
+    except RunbookError as error:
+        raise _not_cleared(deployer, instance, clears, error) from error
+
+
+def _not_cleared(deployer: Deployer, instance: str, clears: TaskDirectories, error: RunbookError) -> RunbookError:
+    """The error for an instance that stays down."""
+    kind = Interrupted if isinstance(error, Interrupted) else Refused
+    manually = deployer.request("clear_state", instance, directories=clears.names)
+    return kind(
+        f"{instance} is not started: its {clears.what} was not deleted ({error}), and on kept state it could lose data "
+        f"silently; {manually}, then clear this step"
+    )
 
 
 def _start_again(deployer: Deployer, instance: str, error: BaseException, log: Callable[[str], None]) -> None:

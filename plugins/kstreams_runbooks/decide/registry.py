@@ -13,6 +13,7 @@ from kstreams_runbooks.decide.instances.deployed import deployed
 from kstreams_runbooks.decide.instances.gate import gate
 from kstreams_runbooks.decide.instances.guards import nothing_drifted
 from kstreams_runbooks.decide.instances.members import every_member_runs, group_is_empty
+from kstreams_runbooks.decide.instances.stays_down import stays_down
 from kstreams_runbooks.decide.instances.verification import change_verified, undo_verified
 from kstreams_runbooks.decide.plans.bump import bump_plan
 from kstreams_runbooks.decide.plans.local_state import cleared_state, with_cleared_state
@@ -39,6 +40,7 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         may_approve,
         deployed,
         gate,
+        stays_down,
         every_member_runs,
         nothing_drifted,
         group_is_empty,

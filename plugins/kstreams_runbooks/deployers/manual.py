@@ -6,17 +6,18 @@ inconclusive.
 """
 
 import time
+from collections.abc import Mapping
 
-from kstreams_runbooks.deployers.command.deployer import known_release, look, topology_of
+from kstreams_runbooks.deployers.command.deployer import known_release, look, takes_settings, topology_of
 from kstreams_runbooks.deployers.printed import PrintedTopology
 from kstreams_runbooks.deployers.requests import Wish, request_sentence
-from kstreams_runbooks.deployers.settable import refuse_others, settable_keys, shown
+from kstreams_runbooks.deployers.settable import check_once, described_target, refuse_others, settable_keys, shown
 from kstreams_runbooks.errors import BadInput, WriteRefused
 from kstreams_runbooks.fleet.deployers.manual import ManualSettings, Stated
 from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.local_state import Directories, TaskDirectories
 from kstreams_runbooks.model.readings.readings import Deployment, Missing, Taken
-from kstreams_runbooks.model.target import Target
+from kstreams_runbooks.model.target import RunbookSettings, Target
 from kstreams_runbooks.model.topology.declaration import Declaration
 from kstreams_runbooks.wording import sentence
 
@@ -45,6 +46,8 @@ class ManualDeployer:
             clear=True,
             act=False,
             clear_directories=True,
+            topology_settings=takes_settings(commands.topology),
+            once=True,
         )
 
     def instances(self) -> tuple[Deployment, ...]:
@@ -86,33 +89,48 @@ class ManualDeployer:
         self.check_apply(instance, target)
         self._ask(self.request("deploy", instance, target))
 
+    def check_start(self, instance: str, once: RunbookSettings) -> None:
+        """WriteRefused for a setting that no runbook sets; a person can set any for one start."""
+        self._one(instance)
+        check_once(instance, once, self._settable, "")
+
     def stop(self, instance: str) -> None:
         """A request; a dry run records it, otherwise WriteRefused."""
         self._ask(self.request("stop", instance))
 
-    def start(self, instance: str) -> None:
+    def start(self, instance: str, once: RunbookSettings = ()) -> None:
         """A request; a dry run records it, otherwise WriteRefused."""
-        self._ask(self.request("start", instance))
+        self.check_start(instance, once)
+        self._ask(self.request("start", instance, once=once))
 
     def clear_state(self, instance: str, directories: Directories = ()) -> None:
         """A request; a dry run records it, otherwise WriteRefused."""
         self._ask(self.request("clear_state", instance, directories=directories))
 
+    def state_sizes(self, instance: str) -> Mapping[str, int] | Missing:
+        """Missing: only the person sees the disk."""
+        self._one(instance)
+        return Missing("the size of its local state is not seen from here: a person deploys it; look at its disk")
+
     def topology(self, target: Target) -> str:
         """The description that the topology command prints for the release; BadInput if none is declared."""
         return self._printed(target).text
+
+    def topology_target(self, target: Target) -> Target:
+        """The release, and the settings if the topology command takes {settings}."""
+        return described_target(target, with_settings=takes_settings(self._settings.commands.topology))
 
     def facts(self, target: Target) -> Declaration | None:
         """The facts that it prints, None for a description; BadInput as `topology`."""
         return self._printed(target).read
 
     def _printed(self, target: Target) -> PrintedTopology:
-        settings = self._settings
-        if target not in self._topologies:
-            self._topologies[target] = topology_of(
-                settings.commands.topology, target, settings.releases, self._application_id, settings.environment
+        settings, wanted = self._settings, self.topology_target(target)
+        if wanted not in self._topologies:
+            self._topologies[wanted] = topology_of(
+                settings.commands.topology, wanted, settings.releases, self._application_id, settings.environment
             )
-        return self._topologies[target]
+        return self._topologies[wanted]
 
     def manual_commands(self, instance: str, target: Target, *, clears: TaskDirectories | None = None) -> list[str]:
         """The requests, as comments: this program knows no command for them."""
@@ -123,11 +141,18 @@ class ManualDeployer:
         refuse_others(instance, target, self._settable)
         return [f"# {sentence(one)}" for one in (*wanted, self.request("deploy", instance, target))]
 
-    def request(self, wish: Wish, instance: str, target: Target | None = None, directories: Directories = ()) -> str:
+    def request(
+        self,
+        wish: Wish,
+        instance: str,
+        target: Target | None = None,
+        directories: Directories = (),
+        once: RunbookSettings = (),
+    ) -> str:
         """The request to the person, with the declaration's own words on how to do it."""
         self._one(instance)
         artifact = "" if target is None else self._settings.releases.get(target.release, "")
-        wanted = request_sentence(wish, instance, target, artifact, directories)
+        wanted = request_sentence(wish, instance, target, artifact, directories, once)
         return f"{wanted} ({self._settings.how})" if self._settings.how else wanted
 
     def _ask(self, request: str) -> None:

@@ -12,13 +12,14 @@ Small enough for a command or a person to implement it. Rules for all deployers:
   sends `request` to a person instead, and waits until `instances` shows the change.
 """
 
+from collections.abc import Mapping
 from typing import Protocol
 
 from kstreams_runbooks.deployers.requests import Wish
 from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.local_state import Directories, TaskDirectories
-from kstreams_runbooks.model.readings.readings import Deployment
-from kstreams_runbooks.model.target import Target
+from kstreams_runbooks.model.readings.readings import Deployment, Missing
+from kstreams_runbooks.model.target import RunbookSettings, Target
 from kstreams_runbooks.model.topology.declaration import Declaration
 
 
@@ -53,11 +54,19 @@ class Deployer(Protocol):
         to the process, and `applied` is False until it is started again.
         """
 
+    def check_start(self, instance: str, once: RunbookSettings) -> None:
+        """Refuse what `start` would refuse of these settings, before the instance is stopped for it."""
+
     def stop(self, instance: str) -> None:
         """Ask the instance to stop and return when its process is gone; Refused if it does not stop in time."""
 
-    def start(self, instance: str) -> None:
-        """Start the instance and return when its process is up; a gate decides whether it is ready."""
+    def start(self, instance: str, once: RunbookSettings = ()) -> None:
+        """Start the instance and return when its process is up; a gate decides whether it is ready.
+
+        `once` are settings for this start alone, over all others. They are not kept: the next start does not have
+        them, and neither `settings` nor `applied` of the instance show them. WriteRefused for an instance that runs
+        already, because they would have no effect.
+        """
 
     def clear_state(self, instance: str, directories: Directories = ()) -> None:
         """Delete the local state of the application, of this instance only; WriteRefused while its process lives.
@@ -65,12 +74,18 @@ class Deployer(Protocol):
         With `directories` only these task directories, as `TaskDirectories.names`; it ignores those that are absent.
         """
 
+    def state_sizes(self, instance: str) -> Mapping[str, int] | Missing:
+        """Bytes of the local state by task directory, named as `TaskDirectories.names`; Missing if it is not seen."""
+
     def topology(self, target: Target) -> str:
         """Text of the topology description (`Topology#describe`) of a target, without starting an instance.
 
-        A topology command gets the release alone. No deployer passes the settings of `target` to it today, so the
-        description is of the release with the settings that the command itself has.
+        With `abilities.topology_settings` it is the topology of the release with the settings of `target`. Otherwise
+        the command gets the release alone, and describes it with the settings that it has itself.
         """
+
+    def topology_target(self, target: Target) -> Target:
+        """What of a target its description depends on: two targets that are equal here have one description."""
 
     def facts(self, target: Target) -> Declaration | None:
         """The topology facts that the same command prints with the description, None if it prints the description only.
@@ -84,5 +99,15 @@ class Deployer(Protocol):
         They delete the local state `clears` in between: all of it if that names no directory.
         """
 
-    def request(self, wish: Wish, instance: str, target: Target | None = None, directories: Directories = ()) -> str:
-        """The request to a person, in one sentence: `deploy` needs a target, `clear_state` may name directories."""
+    def request(
+        self,
+        wish: Wish,
+        instance: str,
+        target: Target | None = None,
+        directories: Directories = (),
+        once: RunbookSettings = (),
+    ) -> str:
+        """The request to a person, in one sentence: `deploy` needs a target, `clear_state` may name directories.
+
+        `once` are settings for the one start of `start` or `deploy`.
+        """

@@ -3,23 +3,29 @@
 from typing import Literal
 
 from kstreams_runbooks.model.local_state import Directories, shown
-from kstreams_runbooks.model.target import Target
+from kstreams_runbooks.model.target import RunbookSettings, Target
 
 Wish = Literal["deploy", "stop", "start", "clear_state"]
 
 
 def request_sentence(
-    wish: Wish, instance: str, target: Target | None = None, artifact: str = "", directories: Directories = ()
+    wish: Wish,
+    instance: str,
+    target: Target | None = None,
+    artifact: str = "",
+    directories: Directories = (),
+    once: RunbookSettings = (),
 ) -> str:
     """The sentence; `artifact` is the word for the release at the place where it is deployed.
 
     Target and artifact are for `deploy` alone; `deploy` without a target is a ValueError. `directories` are for
-    `clear_state` alone.
+    `clear_state` alone, `once` for `start` and `deploy`: settings for that start.
     """
+    alone = f"{for_one_start(once)}, and take that out of its settings again" if once else ""
     if wish == "stop":
         return f"stop {instance} and leave it stopped"
     if wish == "start":
-        return f"start {instance}"
+        return f"start {instance}{alone}"
     if wish == "clear_state":
         where = "<state.dir>/<application.id>"
         if directories:
@@ -29,8 +35,17 @@ def request_sentence(
     if target is None:
         raise ValueError(f"{wish} {instance}: no target")
     called = f" ({artifact})" if artifact and artifact != target.release else ""
-    given = ", ".join(f"{key}={value}" for key, value in target.settings)
+    given = _listed(target.settings)
     wanted = f"{given} and no other setting of a runbook" if given else "no setting of a runbook"
     # A setting that is left behind does harm without any sign: the request always names it.
     unset = "" if "upgrade.from" in dict(target.settings) else " (upgrade.from unset)"
-    return f"set {instance} to release {target.release}{called} with {wanted}{unset}, then restart {instance}"
+    return f"set {instance} to release {target.release}{called} with {wanted}{unset}, then restart {instance}{alone}"
+
+
+def for_one_start(once: RunbookSettings) -> str:
+    """` with a=b for this start alone`, empty without such a setting."""
+    return f" with {_listed(once)} for this start alone" if once else ""
+
+
+def _listed(settings: RunbookSettings) -> str:
+    return ", ".join(f"{key}={value}" for key, value in settings)

@@ -18,7 +18,7 @@ from kstreams_runbooks.wording import outside
 _LONGEST_TAIL = 300
 _LONGEST_LINE = 8 * _LONGEST_TAIL
 # The verbs of every reading: a call that hangs is ended with all processes that it started.
-_LOOKING = frozenset({"instances", "topology"})
+_LOOKING = frozenset({"instances", "state_sizes", "topology"})
 _HIDDEN = "(hidden)"
 
 _LOGIN = re.compile(r"(?<=//)[^/\s@]+@")

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 
-from kstreams_runbooks.errors import WriteRefused
-from kstreams_runbooks.model.target import Target
+from kstreams_runbooks.errors import BadInput, Inconclusive, WriteRefused
+from kstreams_runbooks.model.target import RunbookSettings, Target
 
 # What the runbooks of this project set themselves; neither is ever a secret.
-ALWAYS = frozenset({"processing.guarantee", "upgrade.from"})
+_UPGRADE_FROM = "upgrade.from"
+ALWAYS = frozenset({"processing.guarantee", _UPGRADE_FROM})
 HIDDEN = "(hidden)"
 
 
@@ -21,6 +22,36 @@ def refuse_others(instance: str, target: Target, settable: frozenset[str]) -> No
         raise WriteRefused(
             f"{instance}: no runbook sets {', '.join(strange)} (allowed: {', '.join(sorted(settable))}; more by "
             "`settable` in the fleet entry)"
+        )
+
+
+def check_once(instance: str, once: RunbookSettings, settable: frozenset[str], missing: str) -> None:
+    """WriteRefused for a setting that no runbook sets, BadInput if the deployer cannot pass it, for `missing`."""
+    if once:
+        refuse_others(instance, Target("", once), settable)
+        if missing:
+            raise BadInput(f"{instance}: {', '.join(key for key, _ in once)} cannot be set for one start: {missing}")
+
+
+def refuse_running(instance: str, once: RunbookSettings) -> None:
+    """WriteRefused for settings of a start that does not happen: the instance runs."""
+    if once:
+        raise WriteRefused(
+            f"{instance} runs already: {', '.join(key for key, _ in once)} would have no effect; stop it first"
+        )
+
+
+def described_target(target: Target, *, with_settings: bool) -> Target:
+    """What of a target its topology command gets. No topology depends on `upgrade.from`."""
+    return target.without(_UPGRADE_FROM) if with_settings else target.release_alone
+
+
+def require_shown(target: Target) -> None:
+    """Inconclusive if the value of a setting is hidden: the topology with it cannot be printed."""
+    if hidden := [key for key, value in target.settings if value == HIDDEN]:
+        raise Inconclusive(
+            f"the topology of {target.release} cannot be read: the value of {', '.join(hidden)} is hidden, because no "
+            "runbook sets it; declare it under `settable`, or move it out of what runbooks set"
         )
 
 

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 class Abilities:
     """`instances`: it can read deployed instances. `topology`: it can print the topology description of a release.
 
+    `topology_settings`: it prints it with the settings that a runbook sets, else without them. `once`: a start can have
+    settings of its own.
+
     `clear`: local state can be cleared, by the deployer or by a person at its request; `clear_directories`: single task
     directories as well. `act`: its mutating calls take effect; without it a person has to act.
     """
@@ -16,3 +19,5 @@ class Abilities:
     clear: bool
     act: bool
     clear_directories: bool
+    topology_settings: bool = False
+    once: bool = False

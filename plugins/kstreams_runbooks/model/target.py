@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+# Settings of a runbook as pairs of key and value, in the order of keys.
+RunbookSettings = tuple[tuple[str, str], ...]
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Target:
@@ -12,7 +15,7 @@ class Target:
     """
 
     release: str
-    settings: tuple[tuple[str, str], ...] = ()
+    settings: RunbookSettings = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "settings", tuple(sorted(self.settings)))
@@ -21,6 +24,15 @@ class Target:
     def of(cls, release: str, settings: Mapping[str, str]) -> "Target":
         """The release with settings by key."""
         return cls(release, tuple(settings.items()))
+
+    @property
+    def release_alone(self) -> "Target":
+        """The same release without settings."""
+        return Target(self.release)
+
+    def without(self, *names: str) -> "Target":
+        """The same without these settings."""
+        return Target(self.release, tuple((key, value) for key, value in self.settings if key not in names))
 
     @property
     def text(self) -> str:

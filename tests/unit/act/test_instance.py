@@ -11,8 +11,8 @@ from kstreams_runbooks.deployers.requests import Wish
 from kstreams_runbooks.errors import Interrupted, Refused, Unreachable, WriteRefused
 from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.local_state import NO_DIRECTORIES, Directories, TaskDirectories
-from kstreams_runbooks.model.readings.readings import Deployment, Taken
-from kstreams_runbooks.model.target import Target
+from kstreams_runbooks.model.readings.readings import Deployment, Missing, Taken
+from kstreams_runbooks.model.target import RunbookSettings, Target
 
 
 class Recorder:
@@ -53,10 +53,15 @@ class Recorder:
         self._step("stop", instance)
         self.up, self.runs = False, None
 
-    def start(self, instance: str) -> None:
-        """Up, with what is declared."""
+    def check_start(self, instance: str, once: RunbookSettings) -> None:
+        """Nothing speaks against it unless `at` does."""
+        if once:
+            self._step("check_start", instance)
+
+    def start(self, instance: str, once: RunbookSettings = ()) -> None:
+        """Up, with what is declared, and with `once` over it."""
         self._step("start", instance)
-        self.up, self.runs = True, self.declared
+        self.up, self.runs = True, Target.of(self.declared.release, {**dict(self.declared.settings), **dict(once)})
 
     def clear_state(self, instance: str, directories: Directories = ()) -> None:
         """Only while it is down."""
@@ -64,8 +69,16 @@ class Recorder:
         self.cleared.append(directories)
         self._step("clear", instance)
 
+    def state_sizes(self, instance: str) -> Missing:
+        """Not asked here."""
+        raise AssertionError(instance)
+
     def facts(self, target: Target) -> None:
         """It prints descriptions."""
+
+    def topology_target(self, target: Target) -> Target:
+        """Settings change nothing in it."""
+        return target.release_alone
 
     def topology(self, target: Target) -> str:
         """Not asked here."""
@@ -75,8 +88,16 @@ class Recorder:
         """Not asked here."""
         raise AssertionError((instance, target, clears))
 
-    def request(self, wish: Wish, instance: str, target: Target | None = None, directories: Directories = ()) -> str:
+    def request(
+        self,
+        wish: Wish,
+        instance: str,
+        target: Target | None = None,
+        directories: Directories = (),
+        once: RunbookSettings = (),
+    ) -> str:
         """In one sentence."""
+        assert not once
         return f"{wish} {instance}: {target and target.text}{directories or ''}"
 
     def _step(self, name: str, instance: str) -> None:
@@ -234,3 +255,77 @@ def test_unexpected_error_starts_the_instance_too() -> None:
     with pytest.raises(KeyError):
         run(deployer)
     assert deployer.up
+
+
+@pytest.mark.parametrize("clears", [NO_DIRECTORIES, TaskDirectories(("1_",))])
+def test_an_instance_that_must_be_cleared_stays_down_if_it_is_not(clears: TaskDirectories) -> None:
+    """One sentence: why, what to delete, what to clear. A rerun starts it once its state is gone."""
+    deployer = Recorder(at=failing("clear"))
+
+    def again() -> None:
+        restart(deployer, "o1", NEW, remove_members=None, clears=clears, must_clear=True, log=lambda _: None)
+
+    with pytest.raises(Refused) as raised:
+        again()
+    asked = "clear_state o1: None" + (str(clears.names) if clears.names else "")
+    assert str(raised.value) == (
+        f"o1 is not started: its {clears.what} was not deleted (clear failed), and on kept state it could lose data "
+        f"silently; {asked}, then clear this step"
+    )
+    assert (deployer.up, deployer.steps[-1]) == (False, "clear")
+    again()
+    assert deployer.runs == NEW
+
+
+@pytest.mark.parametrize("step", ["stop", "apply", "start"])
+def test_what_must_be_cleared_is_started_again_only_after_that(step: str) -> None:
+    """An error before it leaves the instance down, one after it does not."""
+    deployer = Recorder(at=failing(step))
+    with pytest.raises((Refused, Unreachable), match=f"{step} failed"):
+        restart(deployer, "o1", NEW, remove_members=None, clears=NO_DIRECTORIES, must_clear=True, log=lambda _: None)
+    assert deployer.steps.count("start") == {"stop": 0, "apply": 1, "start": 2}[step]
+
+
+def test_a_signal_before_the_clearing_leaves_it_down() -> None:
+    """It is interrupted, and says that it did not start the instance; without state to clear it starts it."""
+    deployer = Recorder(at=signalled("stop", signal.SIGTERM))
+    with pytest.raises(Interrupted, match=r"o1 is not started: its local state was not deleted \(SIGTERM arrived"):
+        restart(deployer, "o1", NEW, remove_members=None, clears=NO_DIRECTORIES, must_clear=True, log=lambda _: None)
+    assert deployer.steps == ["check", "check_clear", "stop"]
+    deployer = Recorder(at=signalled("stop", signal.SIGTERM))
+    with pytest.raises(Interrupted, match="is started again"):
+        restart(deployer, "o1", NEW, remove_members=None, must_clear=True, log=lambda _: None)
+    assert deployer.up
+
+
+def test_a_bug_leaves_what_must_be_cleared_down_too() -> None:
+    """The error stays what it is."""
+
+    def at(name: str) -> None:
+        if name == "clear":
+            raise KeyError("bug")
+
+    deployer = Recorder(at=at)
+    with pytest.raises(KeyError):
+        restart(deployer, "o1", NEW, remove_members=None, clears=NO_DIRECTORIES, must_clear=True, log=lambda _: None)
+    assert not deployer.up
+
+
+ONCE = (("cleanup.on.start", "true"),)
+
+
+def test_a_setting_for_one_start_is_checked_before_the_stop_and_in_that_start_alone() -> None:
+    """It is not among what is declared; an instance that is started again after an error does not have it."""
+    deployer = Recorder()
+    restart(deployer, "o1", NEW, remove_members=None, once=ONCE, log=lambda _: None)
+    assert deployer.steps == ["check", "check_start", "stop", "apply", "start"]
+    assert deployer.runs == Target(NEW.release, (*NEW.settings, *ONCE))
+    assert deployer.declared == NEW
+    deployer = Recorder(at=failing("check_start"))
+    with pytest.raises(Unreachable, match="check_start failed"):
+        restart(deployer, "o1", NEW, remove_members=None, once=ONCE, log=lambda _: None)
+    assert "stop" not in deployer.steps
+    deployer = Recorder(at=failing("start"))
+    with pytest.raises(Unreachable, match="start failed"):
+        restart(deployer, "o1", NEW, remove_members=None, once=ONCE, log=lambda _: None)
+    assert deployer.runs == NEW

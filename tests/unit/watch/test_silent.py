@@ -1,6 +1,7 @@
 """What an instance may read that does not answer, while another one does."""
 
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 import pytest
@@ -34,6 +35,10 @@ class Deployer:
         """What is deployed."""
         return self.deployments
 
+    def topology_target(self, target: Target) -> Target:
+        """Every setting changes it."""
+        return target
+
     def topology(self, target: Target) -> str:
         """What a target reads."""
         self.asked.append(target)
@@ -59,12 +64,16 @@ def test_what_only_the_silent_release_reads_is_read_too(one: Deployment) -> None
 
 
 def test_settings_are_part_of_what_a_silent_instance_is_set_to() -> None:
-    """The release of one that answers is known with any settings; others are described as they are set."""
+    """As far as a description depends on them."""
     two = deployed("two", "v1")
     set_too = replace(two, settings=(("topology.optimization", "all"),))
-    assert targets_of(("two",), {"one": deployed("one", "v1"), "two": set_too}) == set()
+    optimized, alone = Target("v1", (("topology.optimization", "all"),)), attrgetter("release_alone")
+    one = {"one": deployed("one", "v1"), "two": set_too}
+    assert targets_of(("two",), one, alone) == set()
+    assert targets_of(("two",), one, lambda target: target) == {optimized}
     both = {"one": deployed("one", "v2"), "two": two, "three": set_too}
-    assert targets_of(("two", "three"), both) == {Target("v1"), Target("v1", (("topology.optimization", "all"),))}
+    assert targets_of(("two", "three"), both, alone) == {Target("v1")}
+    assert targets_of(("two", "three"), both, lambda target: target) == {Target("v1"), optimized}
 
 
 @pytest.mark.parametrize(
@@ -82,4 +91,4 @@ def test_where_nobody_knows_its_release_not_all_is_known(deployments: tuple[Depl
     assert found.lacking.startswith("two does not answer, and what it reads is not known (")
     assert why in found.lacking
     with pytest.raises(Inconclusive):
-        targets_of(("two",), {one.instance: one for one in deployments})
+        targets_of(("two",), {one.instance: one for one in deployments}, attrgetter("release_alone"))

@@ -47,7 +47,7 @@ def comparable(before: tuple[Described, ...], after: Described) -> tuple[tuple[D
 def with_settings(described: Described, settings: Iterable[tuple[str, str]]) -> Described:
     """The version with settings that a runbook sets, over those that its topology command printed.
 
-    The command gets no settings. A declaration has all of them.
+    A command that takes no settings printed others. A declaration has all of them.
     """
     declared = described.declared
     own = {name: value for name, value in settings if name != _UPGRADE_FROM}

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
 from kstreams_runbooks.model.readings.readings import ApplicationReading, InstanceReading, Missing, StreamsReading
+from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.model.topology.declaration import Declaration
 from kstreams_runbooks.model.topology.topology import Topology
 
@@ -13,7 +14,8 @@ from kstreams_runbooks.model.topology.topology import Topology
 class RunningRelease:
     """Instances set to one release that report the same topology; `text` is None if none reports it.
 
-    `read` are the facts that all of them show (None: not read), `unread` the reasons why facts are missing.
+    `read` are the facts that all of them show (None: not read), `unread` the reasons why facts are missing. `targets`
+    is what they are set to, each once.
     """
 
     release: str
@@ -21,6 +23,7 @@ class RunningRelease:
     instances: tuple[str, ...]
     read: Declaration | None = None
     unread: tuple[str, ...] = ()
+    targets: tuple[Target, ...] = ()
 
 
 def running_releases(reading: ApplicationReading) -> tuple[RunningRelease, ...]:
@@ -31,7 +34,7 @@ def running_releases(reading: ApplicationReading) -> tuple[RunningRelease, ...]:
     found: dict[tuple[str, Topology | None], list[InstanceReading]] = {}
     topologies: dict[str, Topology] = {}
     for instance in reading.instances:
-        found.setdefault((_release(instance), _topology(instance, topologies)), []).append(instance)
+        found.setdefault((_target(instance).release, _topology(instance, topologies)), []).append(instance)
     told = {release for release, topology in found if topology is not None}
     running, joined = [], set[str]()
     for (release, topology), instances in found.items():
@@ -40,8 +43,10 @@ def running_releases(reading: ApplicationReading) -> tuple[RunningRelease, ...]:
         silent = [] if release in joined or topology is None else found.get((release, None), [])
         joined.add(release)
         names = {one.instance for one in (*instances, *silent)}
-        in_order = tuple(one.instance for one in reading.instances if one.instance in names)
-        running.append(RunningRelease(release, _text(instances[0]), in_order))
+        in_order = tuple(one for one in reading.instances if one.instance in names)
+        targets = tuple(dict.fromkeys(_target(one) for one in in_order))
+        own = tuple(one.instance for one in in_order)
+        running.append(RunningRelease(release, _text(instances[0]), own, targets=targets))
     return tuple(running)
 
 
@@ -67,13 +72,12 @@ def _said(instances: tuple[str, ...], what: str) -> str:
     return f"{', '.join(instances)} {'is' if len(instances) == 1 else 'are'} {what}"
 
 
-def _release(instance: InstanceReading) -> str:
+def _target(instance: InstanceReading) -> Target:
     deployment = instance.deployment
-    if isinstance(deployment, Missing):
-        raise Inconclusive(f"{instance.instance}: {deployment.missing}")
-    if isinstance(deployment.release, Missing):
-        raise Inconclusive(f"{instance.instance}: {deployment.release.missing}")
-    return deployment.release
+    target = deployment if isinstance(deployment, Missing) else deployment.target
+    if isinstance(target, Missing):
+        raise Inconclusive(f"{instance.instance}: {target.missing}")
+    return target
 
 
 def _text(instance: InstanceReading) -> str | None:

@@ -20,8 +20,6 @@ from kstreams_runbooks.model.runs.plan import Plan, PlanFacts
 from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.verdicts import Finding
 
-_SOURCE = "KIP-345 (static membership keeps an assignment); tests/long/test_changed_topics.py"
-
 
 def restart_plan(
     reading: ApplicationReading,
@@ -51,8 +49,6 @@ def restart_plan(
     kept = kept_settings(reading, frozenset({UPGRADE_FROM, *settings}))
     wanted = kept | {key: value for key, value in settings.items() if value is not None}
     _no_upgrade_from(found)
-    if settings:
-        findings += (_settings_may_change_it(declared, at_once=at_once),)
     bounce = Bounce(1, target, tuple(sorted(wanted.items())), other_library(target, declared.library(target)))
     changed = [one for one in found.at_start if one.target != bounce.target]
     if not changed and not at_once:
@@ -100,22 +96,6 @@ def _no_upgrade_from(found: PlanFacts) -> None:
                 f"{one.instance} still has {UPGRADE_FROM}={value}: a library bump is not finished; finish it "
                 f"(library_bump to {one.release}) or take it back (undo) first"
             )
-
-
-def _settings_may_change_it(declared: DeclaredApplication, *, at_once: bool) -> Finding:
-    answer = (
-        "if they do, check that the topics that it then reads and writes exist: the release was compared with the "
-        "cluster without these settings"
-        if at_once
-        else "if they do, this needs stop_and_restart"
-    )
-    return Finding(
-        "settings-may-change-the-topology",
-        "info",
-        declared.name,
-        f"whether the settings change what the application reads is not known here; {answer}",
-        _SOURCE,
-    )
 
 
 def _change(target: str, settings: Mapping[str, str | None]) -> Iterator[tuple[str, str]]:

@@ -32,6 +32,9 @@ _ITS_OWN = frozenset(
 )
 # A client has a setting of the same name with other values.
 _NOT_OF_CLIENTS = frozenset({"group.protocol"})
+# Source: Topology and StreamsBuilder (Apache Kafka 2.4 to 4.3); names that begin with __ are internal switches.
+_OF_THE_TOPOLOGY = frozenset({"processor.wrapper.class", "topology.optimization"})
+_INTERNAL = "__"
 _IDEMPOTENCE = frozenset({"acks", "enable.idempotence"})  # exactly once sets both (KIP-129)
 _NUMBERS = {"short": 15, "int": 31, "long": 63}
 _INTEGER = re.compile(r"[+-]?[0-9]+")
@@ -76,6 +79,16 @@ def refuses(row: ReleaseSetting, value: str) -> bool:
     if row.values:
         return (given.lower() if row.any_case else given) not in row.values
     return False
+
+
+def may_change_the_topology(names: Iterable[str], catalogue: SettingCatalogue) -> tuple[str, ...]:
+    """Those of these settings that may change a topology description: a few, and all that are the application's own."""
+    known = {row.name for row in catalogue.rows}
+    return tuple(
+        name
+        for name in sorted(names)
+        if name in _OF_THE_TOPOLOGY or name.startswith(_INTERNAL) or _bare(name)[1] not in known
+    )
 
 
 def rows_about(

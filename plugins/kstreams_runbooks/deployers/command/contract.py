@@ -56,6 +56,7 @@ class DescribedInstance(BaseModel):
     applied: bool | None
     missing: _Sentence = ""
     obstacles: Annotated[tuple[_Sentence, ...], Field(max_length=100)] = ()
+    autorestart: bool | None = None
 
     @model_validator(mode="after")
     def _in_effect_only_while_it_runs(self) -> Self:
@@ -82,6 +83,13 @@ class DescribedTopology(_Document):
 
     release: _Name
     topology: Annotated[str, Field(pattern=rf"^{_TOPOLOGY}", max_length=2**22)]
+
+
+class StateSizes(_Document):
+    """Bytes of the local state of one instance by task directory: `0_1`, `global`, in a named topology `name__0_1`."""
+
+    instance: _Name
+    directories: dict[_Name, Annotated[int, Field(ge=0, lt=2**63)]]
 
 
 def parsed(text: str, model: type[_M], who: str) -> _M:
@@ -112,6 +120,7 @@ def deployment_of(one: DescribedInstance, taken: Taken, settable: frozenset[str]
         if strange
         else ()
     )
+    unseen = Missing("the instances command does not print its autorestart")
     why = one.missing or "the instances command does not know it"
     return Deployment(
         taken=taken,
@@ -123,4 +132,5 @@ def deployment_of(one: DescribedInstance, taken: Taken, settable: frozenset[str]
         settings=settings,
         applied=Missing(f"whether its settings are in effect: {why}") if one.applied is None else one.applied,
         obstacles=obstacles,
+        autorestart=unseen if one.autorestart is None else one.autorestart,
     )

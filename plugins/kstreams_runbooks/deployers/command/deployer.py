@@ -8,20 +8,33 @@ import json
 import time
 from collections.abc import Mapping
 
-from kstreams_runbooks.deployers.command.contract import DescribedTopology, InstancesDocument, deployment_of, parsed
+from kstreams_runbooks.deployers.command.contract import (
+    DescribedTopology,
+    InstancesDocument,
+    StateSizes,
+    deployment_of,
+    parsed,
+)
 from kstreams_runbooks.deployers.printed import PrintedTopology, printed_topology
-from kstreams_runbooks.deployers.requests import Wish, request_sentence
+from kstreams_runbooks.deployers.requests import Wish, for_one_start, request_sentence
 from kstreams_runbooks.deployers.scripts import filled, run_script
-from kstreams_runbooks.deployers.settable import refuse_others, settable_keys
+from kstreams_runbooks.deployers.settable import (
+    check_once,
+    described_target,
+    refuse_others,
+    refuse_running,
+    require_shown,
+    settable_keys,
+)
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, WriteRefused
 from kstreams_runbooks.fleet.deployers.command import Command, CommandSettings
 from kstreams_runbooks.fleet.deployers.environment import CommandEnvironment
 from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.address import printable
 from kstreams_runbooks.model.local_state import Directories, TaskDirectories, shown
-from kstreams_runbooks.model.readings.readings import Deployment, Taken
+from kstreams_runbooks.model.readings.readings import Deployment, Missing, Taken
 from kstreams_runbooks.model.readings.states import is_down, is_up
-from kstreams_runbooks.model.target import Target
+from kstreams_runbooks.model.target import RunbookSettings, Target
 from kstreams_runbooks.model.topology.declaration import Declaration
 from kstreams_runbooks.wording import pasted, sentence
 
@@ -51,6 +64,8 @@ class CommandDeployer:
             clear=commands.clear_state is not None,
             act=True,
             clear_directories=commands.clears_directories,
+            topology_settings=takes_settings(commands.topology),
+            once=commands.start.takes("once"),
         )
 
     def instances(self) -> tuple[Deployment, ...]:
@@ -87,6 +102,13 @@ class CommandDeployer:
                 f"{', '.join(key for key, _ in after.settings) or 'no setting'} (asked for: {target.text})"
             )
 
+    def check_start(self, instance: str, once: RunbookSettings) -> None:
+        """BadInput for settings of one start if the command takes none, WriteRefused for one that no runbook sets."""
+        self._one(instance)
+        takes = self._settings.commands.start.takes("once")
+        missing = "" if takes else "deployer.commands.start takes no {once}; add it"
+        check_once(instance, once, self._settable, missing)
+
     def stop(self, instance: str) -> None:
         """Let the command stop the instance; Refused if the output shows a process that is still there."""
         if _is_gone(self._now(instance)):
@@ -100,13 +122,19 @@ class CommandDeployer:
                 "stopped, none); look at it"
             )
 
-    def start(self, instance: str) -> None:
+    def start(self, instance: str, once: RunbookSettings = ()) -> None:
         """Let the command start the instance; Refused if the output shows no process that is up."""
+        self.check_start(instance, once)
         if is_up(self._now(instance).process):
+            # In a dry run the stop before this was only recorded.
+            if not self._dry_run:
+                refuse_running(instance, once)
+                return
+            if not once:
+                return
+        if self._recorded(f"start {instance}{for_one_start(once)}"):
             return
-        if self._recorded(f"start {instance}"):
-            return
-        after = self._done(instance, "start", self._settings.commands.start)
+        after = self._done(instance, "start", self._settings.commands.start, once=once)
         if not is_up(after.process):
             raise Refused(f"{instance}: start ended with 0, but prints the process {after.process}; read its log")
 
@@ -126,21 +154,44 @@ class CommandDeployer:
             return
         self._done(instance, "clear_state", command, directories=directories)
 
+    def state_sizes(self, instance: str) -> Mapping[str, int] | Missing:
+        """As the state_sizes command prints them; Inconclusive if its output breaks the contract."""
+        self._one(instance)
+        command = self._settings.commands.state_sizes
+        if command is None:
+            return Missing(
+                "the size of its local state is not seen from here: no state_sizes command is declared; declare "
+                "deployer.commands.state_sizes"
+            )
+        text = run_script(
+            instance, "state_sizes", command, self._values(instance, _NO_TARGET), self._settings.environment
+        )
+        who = f"{instance}: state_sizes ({printable(command.run[0])})"
+        document = parsed(text, StateSizes, who)
+        if document.instance != instance:
+            raise Inconclusive(f"{who} printed the sizes of {document.instance}; correct it")
+        return document.directories
+
     def topology(self, target: Target) -> str:
         """The description that the topology command prints for the release; kept for the life of this deployer."""
         return self._printed(target).text
+
+    def topology_target(self, target: Target) -> Target:
+        """The release, and the settings if the topology command takes {settings}."""
+        return described_target(target, with_settings=takes_settings(self._settings.commands.topology))
 
     def facts(self, target: Target) -> Declaration | None:
         """The facts that it prints, None for a description; kept as the description is."""
         return self._printed(target).read
 
     def _printed(self, target: Target) -> PrintedTopology:
-        if target not in self._topologies:
+        wanted = self.topology_target(target)
+        if wanted not in self._topologies:
             command, releases = self._settings.commands.topology, self._settings.releases
-            self._topologies[target] = topology_of(
-                command, target, releases, self._application_id, self._settings.environment
+            self._topologies[wanted] = topology_of(
+                command, wanted, releases, self._application_id, self._settings.environment
             )
-        return self._topologies[target]
+        return self._topologies[wanted]
 
     def manual_commands(self, instance: str, target: Target, *, clears: TaskDirectories | None = None) -> list[str]:
         """The team's own commands: stop, clear the local state if requested, apply, start."""
@@ -159,10 +210,17 @@ class CommandDeployer:
             *(pasted(filled(each, values)) for each in (*clear, commands.apply, commands.start)),
         ]
 
-    def request(self, wish: Wish, instance: str, target: Target | None = None, directories: Directories = ()) -> str:
+    def request(
+        self,
+        wish: Wish,
+        instance: str,
+        target: Target | None = None,
+        directories: Directories = (),
+        once: RunbookSettings = (),
+    ) -> str:
         """The request to a person."""
         artifact = "" if target is None else self._settings.releases.get(target.release, "")
-        return request_sentence(wish, instance, target, artifact, directories)
+        return request_sentence(wish, instance, target, artifact, directories, once)
 
     def _one(self, instance: str) -> None:
         if instance not in self._instances:
@@ -227,11 +285,12 @@ class CommandDeployer:
         target: Target = _NO_TARGET,
         *,
         directories: Directories = (),
+        once: RunbookSettings = (),
     ) -> Deployment:
         """Run a command that changes something; returns the instance from its output."""
         if self._dry_run:
             raise WriteRefused(f"{instance}: {verb} is refused: this deployer only reads")
-        values = self._values(instance, target, directories)
+        values = self._values(instance, target, directories) | {"once": _json(once)}
         text = run_script(instance, verb, command, values, self._settings.environment)
         who = f"{instance}: {verb} ({printable(command.run[0])})"
         for one in parsed(text, InstancesDocument, who).instances:
@@ -246,7 +305,8 @@ class CommandDeployer:
             "release": target.release,
             # A person can still name a release whose declaration has been removed.
             "artifact": self._settings.releases.get(target.release, target.release),
-            "settings": json.dumps(dict(target.settings), sort_keys=True, separators=(",", ":")),
+            "settings": _json(target.settings),
+            "once": _json(()),
             "directories": ",".join(shown(directories)) or "*",
         }
 
@@ -275,7 +335,7 @@ def topology_of(
 ) -> PrintedTopology:
     """The topology that a command prints; BadInput if none is declared or the release is unknown.
 
-    The command gets the release, and no settings.
+    The command gets the release, and the settings if it has the placeholder for them.
     """
     release = target.release
     known_release(release, releases)
@@ -283,7 +343,13 @@ def topology_of(
         raise BadInput(
             f"topology of {release} cannot be read: no topology command is declared; declare deployer.commands.topology"
         )
-    values = {"application_id": application_id, "release": release, "artifact": releases[release]}
+    require_shown(target)
+    values = {
+        "application_id": application_id,
+        "release": release,
+        "artifact": releases[release],
+        "settings": _json(target.settings),
+    }
     text = run_script(application_id, "topology", command, values, environment)
     who = f"{application_id}: topology ({printable(command.run[0])})"
     document = parsed(text, DescribedTopology, who)
@@ -295,10 +361,19 @@ def topology_of(
     return printed
 
 
+def takes_settings(topology: Command | None) -> bool:
+    """Whether a topology command gets the settings that a runbook sets."""
+    return topology is not None and topology.takes("settings")
+
+
 def known_release(release: str, releases: Mapping[str, str]) -> None:
     """BadInput if the release is not declared."""
     if release not in releases:
         raise BadInput(f"release {release!r} is not declared (declared: {', '.join(releases)})")
+
+
+def _json(settings: RunbookSettings) -> str:
+    return json.dumps(dict(settings), sort_keys=True, separators=(",", ":"))
 
 
 def _is_gone(deployment: Deployment) -> bool:

@@ -5,33 +5,41 @@ instance's launcher reads it at every start.
 """
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
+import psutil
+
 from kstreams_runbooks.deployers import state_directory
-from kstreams_runbooks.deployers.bounded_process import MOST_OUTPUT, NotDone, TooMuch, run_bounded
-from kstreams_runbooks.deployers.printed import PrintedTopology, printed_topology
-from kstreams_runbooks.deployers.requests import Wish, request_sentence
-from kstreams_runbooks.deployers.script_environment import script_environment
-from kstreams_runbooks.deployers.scripts import tail_of, why_not_run
-from kstreams_runbooks.deployers.settable import refuse_others, settable_keys
+from kstreams_runbooks.deployers.printed import PrintedTopology
+from kstreams_runbooks.deployers.requests import Wish, for_one_start, request_sentence
+from kstreams_runbooks.deployers.settable import (
+    check_once,
+    described_target,
+    refuse_others,
+    refuse_running,
+    settable_keys,
+)
+from kstreams_runbooks.deployers.state_sizes import directory_sizes
 from kstreams_runbooks.deployers.supervisord import processes
 from kstreams_runbooks.deployers.supervisord.deployment_file import FILE, RELEASE, DeploymentFile, read_declared
+from kstreams_runbooks.deployers.supervisord.once_file import written_for_one_start
 from kstreams_runbooks.deployers.supervisord.process_info import ProcessInfo
+from kstreams_runbooks.deployers.supervisord.topology_command import print_topology
 from kstreams_runbooks.deployers.supervisord.xmlrpc import ALREADY_STARTED, NOT_RUNNING, Supervisord, SupervisordFault
 from kstreams_runbooks.errors import BadInput, Refused, WriteRefused
 from kstreams_runbooks.fleet.deployers.supervisord import SupervisordInstance, SupervisordSettings
 from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.local_state import Directories, TaskDirectories, shown
 from kstreams_runbooks.model.readings.readings import Deployment, Missing, ProcessState, Taken
-from kstreams_runbooks.model.target import Target
+from kstreams_runbooks.model.target import RunbookSettings, Target
 from kstreams_runbooks.model.topology.declaration import Declaration
 from kstreams_runbooks.properties import dump, write_atomically
-from kstreams_runbooks.wording import outside, pasted
+from kstreams_runbooks.wording import pasted
 
 _POLL_S = 0.05
 # A launcher that fails does so at once; supervisord's own verdict (startsecs) may be set to far more than this.
 _UP_AFTER_S = 2.0
-_TOPOLOGY_TIMEOUT_S = 60
 # File times and process starts are each exact to some 10 ms on Linux.
 _CLOSE_MS = 50
 # supervisord reports starts in whole seconds, and another machine's clock is compared only to that accuracy.
@@ -41,6 +49,7 @@ _REMOTE_SKEW_MS = 2_000
 # supervisor/process.py, ProcessStates
 _STOPPED, _STARTING, _RUNNING, _BACKOFF, _STOPPING, _EXITED, _FATAL = 0, 10, 20, 30, 40, 100, 200
 _GONE = frozenset({_STOPPED, _EXITED, _FATAL})
+_UP = frozenset({_STARTING, _RUNNING, _BACKOFF})
 _PROCESS: dict[int, ProcessState] = {
     _STOPPED: "stopped",
     _STARTING: "starting",
@@ -55,8 +64,6 @@ _PROCESS: dict[int, ProcessState] = {
 class SupervisordDeployer:
     """Deployer over XML-RPC and files; this process must be able to write to the instances' directories."""
 
-    abilities = Abilities(instances=True, topology=True, clear=True, act=True, clear_directories=True)
-
     def __init__(self, settings: SupervisordSettings, *, application_id: str, dry_run: bool = True) -> None:
         self.would_write: list[str] = []
         self._settings = settings
@@ -66,6 +73,19 @@ class SupervisordDeployer:
         self._supervisord = Supervisord(settings.url, writable=not dry_run)
         self._instances = {instance.name: instance for instance in settings.instances}
         self._topologies: dict[Target, PrintedTopology] = {}
+
+    @property
+    def abilities(self) -> Abilities:
+        """It does everything; a description has the settings of a runbook if the topology command takes them."""
+        return Abilities(
+            instances=True,
+            topology=True,
+            clear=True,
+            act=True,
+            clear_directories=True,
+            topology_settings=self._settings.describes_settings,
+            once=self._settings.once_file is not None,
+        )
 
     def instances(self) -> tuple[Deployment, ...]:
         """Every declared instance in one call; a program that supervisord does not know is `unknown`."""
@@ -96,22 +116,30 @@ class SupervisordDeployer:
         except OSError as error:
             raise Refused(f"{path}: cannot be written ({error.strerror}); nothing was changed") from None
 
+    def check_start(self, instance: str, once: RunbookSettings) -> None:
+        """BadInput for settings of one start without a declared once_file, WriteRefused for one no runbook sets."""
+        self._one(instance)
+        missing = "" if self._settings.once_file else "no once_file is declared; declare deployer.once_file"
+        check_once(instance, once, self._settable, missing)
+
     def stop(self, instance: str) -> None:
         """Stop one instance; Refused if a process of it is still there after `stop_timeout_s`."""
         one = self._one(instance)
-        info = self._info(one)
+        info = self._settled(one)
         if info.state in _GONE:
             return
         if self._recorded(f"stop {instance} (program {one.program} at {self._supervisord.address})"):
             return
         limit_s = self._settings.stop_timeout_s
         deadline = time.monotonic() + limit_s
-        started = processes.family(info.pid) if self._supervisord.local and info.pid else ()
-        if info.state != _STOPPING:
-            self._tolerant("stopProcess", one.program, NOT_RUNNING)
+        families: dict[int, tuple[psutil.Process, ...]] = {}
         while True:
-            info = self._info(one)
-            left = processes.alive(started)
+            if self._supervisord.local and info.pid and info.pid not in families:
+                families[info.pid] = processes.family(info.pid)
+            if info.state in _UP:
+                self._tolerant("stopProcess", one.program, NOT_RUNNING)
+                info = self._settled(one)
+            left = processes.alive(tuple(one for family in families.values() for one in family))
             if info.state in _GONE and not left:
                 return
             if time.monotonic() >= deadline:
@@ -120,18 +148,34 @@ class SupervisordDeployer:
                     f"supervisord reports {info.statename}, processes {left or [info.pid]}); read its log"
                 )
             time.sleep(_POLL_S)
+            info = self._settled(one)
 
-    def start(self, instance: str) -> None:
+    def start(self, instance: str, once: RunbookSettings = ()) -> None:
         """Start one instance; Refused if supervisord gives up or it is not up after `start_timeout_s`.
+
+        `once` is in a file that its launcher has read and deleted when this returns; Refused if it has not.
 
         Waits a moment first if the settings have just been written: a start in the same tick of the clock could never
         be distinguished from one before them.
         """
         one = self._one(instance)
+        self.check_start(instance, once)
         if self._info(one).state in {_RUNNING, _STARTING}:
+            # In a dry run the stop before this was only recorded.
+            if not self._dry_run:
+                refuse_running(instance, once)
+                return
+            if not once:
+                return
+        what = f"start {instance} (program {one.program} at {self._supervisord.address})"
+        if self._recorded(f"{what}{for_one_start(once)}"):
             return
-        if self._recorded(f"start {instance} (program {one.program} at {self._supervisord.address})"):
-            return
+        file = None if self._settings.once_file is None else Path(one.directory) / self._settings.once_file
+        with written_for_one_start(file, instance, once, self._settings.start_timeout_s):
+            self._start(one)
+
+    def _start(self, one: SupervisordInstance) -> None:
+        instance = one.name
         deadline = time.monotonic() + self._settings.start_timeout_s
         while (info := self._info(one)).state == _STOPPING:
             self._in_time(info, instance, deadline)
@@ -172,9 +216,17 @@ class SupervisordDeployer:
                 f"{target}: not wholly cleared ({error.strerror}: {error.filename}); clear it again"
             ) from None
 
+    def state_sizes(self, instance: str) -> Mapping[str, int] | Missing:
+        """Bytes of the task directories in `<state_dir>/<application.id>` on this machine."""
+        return directory_sizes(_state_dir(self._one(instance)) / self._application_id)
+
     def topology(self, target: Target) -> str:
         """The description that the topology command prints; kept for the life of this deployer."""
         return self._printed(target).text
+
+    def topology_target(self, target: Target) -> Target:
+        """The release, and the settings if the topology command takes {settings_file}."""
+        return described_target(target, with_settings=self._settings.describes_settings)
 
     def facts(self, target: Target) -> Declaration | None:
         """The facts that it prints, None for a description; kept as the description is."""
@@ -192,10 +244,17 @@ class SupervisordDeployer:
         clear = [] if clears is None else [_removal(state, clears.names)]
         return [pasted((*control, "stop", one.program)), *clear, write, pasted((*control, "start", one.program))]
 
-    def request(self, wish: Wish, instance: str, target: Target | None = None, directories: Directories = ()) -> str:
+    def request(
+        self,
+        wish: Wish,
+        instance: str,
+        target: Target | None = None,
+        directories: Directories = (),
+        once: RunbookSettings = (),
+    ) -> str:
         """The request to a person."""
         self._one(instance)
-        return request_sentence(wish, instance, target, directories=directories)
+        return request_sentence(wish, instance, target, directories=directories, once=once)
 
     def _one(self, instance: str) -> SupervisordInstance:
         try:
@@ -232,6 +291,14 @@ class SupervisordDeployer:
             raise BadInput(f"supervisord at {self._supervisord.address} has no program {one.program} (it has: {known})")
         return found[one.program]
 
+    def _settled(self, one: SupervisordInstance) -> ProcessInfo:
+        """The same, but for a program that has ended by itself and is about to be started again.
+
+        supervisord does that after its answer and before the next one, unless its autorestart is false.
+        """
+        info = self._info(one)
+        return self._info(one) if info.state == _EXITED else info
+
     def _in_time(self, info: ProcessInfo, instance: str, deadline: float) -> None:
         """Wait a moment; Refused if the start has taken too long."""
         if time.monotonic() >= deadline:
@@ -267,6 +334,8 @@ class SupervisordDeployer:
             settings=settings,
             applied=self._applied(Path(one.directory) / FILE, started, info),
             obstacles=obstacles,
+            # supervisord starts a program again that has ended by itself, and never one that it has stopped.
+            autorestart=False,
         )
 
     def _started(self, info: ProcessInfo) -> int | Missing:
@@ -308,33 +377,11 @@ class SupervisordDeployer:
         time.sleep(min(apart_s, max(0.0, written + apart_s - time.time())))
 
     def _printed(self, target: Target) -> PrintedTopology:
-        if target not in self._topologies:
-            self._topologies[target] = self._printed_topology(target.release)
-        return self._topologies[target]
-
-    def _printed_topology(self, release: str) -> PrintedTopology:
-        directory = self._release_directory(release)
-        command = [part.format(release=release, directory=directory) for part in self._settings.topology]
-        if not command:
-            raise BadInput(f"no topology command is declared, so the topology of {release} cannot be read")
-        who = f"{outside(command[0], 200)}: topology of {release}"
-        try:
-            done = run_bounded(
-                command, script_environment(self._settings.environment), _TOPOLOGY_TIMEOUT_S, only_looks=True
-            )
-        except NotDone:
-            raise Refused(f"{who} not printed within {_TOPOLOGY_TIMEOUT_S} s") from None
-        except TooMuch:
-            raise Refused(f"{who}: more than {MOST_OUTPUT:,} bytes on stdout, cut off there; print it alone") from None
-        except (OSError, ValueError) as error:
-            raise BadInput(
-                f"{outside(command[0], 200)}: cannot be run ({why_not_run(error)}); correct the topology command"
-            ) from None
-        printed = None if done.code else printed_topology(done.out.decode("utf-8", "replace"), who)
-        if printed is None:
-            last = tail_of(done.err.decode("utf-8", "replace")) or "nothing on stderr"
-            raise Refused(f"{who} not printed (exit {done.code}: {last})")
-        return printed
+        wanted = self.topology_target(target)
+        if wanted not in self._topologies:
+            directory = self._release_directory(wanted.release)
+            self._topologies[wanted] = print_topology(self._settings, wanted, directory)
+        return self._topologies[wanted]
 
 
 def _removal(state: Path, directories: Directories) -> str:

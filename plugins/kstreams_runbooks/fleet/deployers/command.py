@@ -18,6 +18,7 @@ from kstreams_runbooks.fleet.values import Amount, CommandLine, FleetModel
 
 # The release: by its own name, or by the name used where it is deployed.
 _RELEASE = ("release", "artifact")
+_EVERY = ("application_id", "instance", "directories", "settings", "once", *_RELEASE)
 
 
 class Command(FleetModel):
@@ -25,6 +26,10 @@ class Command(FleetModel):
 
     run: CommandLine = Field(min_length=1, description="program and arguments; no shell runs them")
     timeout_s: Amount = Field(default=60.0, gt=0, description="seconds after which the command is ended")
+
+    def takes(self, name: str) -> bool:
+        """Whether one of its words has this placeholder."""
+        return any(name in placeholders(word, _EVERY) for word in self.run)
 
 
 def _about(*names: str, needed: tuple[tuple[str, ...], ...] = ()) -> AfterValidator:
@@ -40,7 +45,8 @@ def _about(*names: str, needed: tuple[tuple[str, ...], ...] = ()) -> AfterValida
 
 Everything = Annotated[Command, _about()]
 OneInstance = Annotated[Command, _about("instance", needed=(("instance",),))]
-OneRelease = Annotated[Command, _about(*_RELEASE, needed=(_RELEASE,))]
+StartedInstance = Annotated[Command, _about("instance", "once", needed=(("instance",),))]
+OneRelease = Annotated[Command, _about(*_RELEASE, "settings", needed=(_RELEASE,))]
 ClearedInstance = Annotated[Command, _about("instance", "directories", needed=(("instance",),))]
 WhatToRun = Annotated[
     Command, _about("instance", *_RELEASE, "settings", needed=(("instance",), _RELEASE, ("settings",)))
@@ -55,7 +61,9 @@ class LookingCommands(FleetModel):
         description="prints every instance with its settings as one JSON document; no run can go on without it",
     )
     topology: OneRelease | None = Field(
-        default=None, description="prints the topology description of {release}, or its facts, as one JSON document"
+        default=None,
+        description="prints the topology description of {release}, or its facts, as one JSON document; with {settings} "
+        "as it is with these settings of a runbook",
     )
 
 
@@ -65,21 +73,28 @@ class Commands(FleetModel):
     instances: Everything = Field(description="prints every instance as one JSON document, and changes nothing")
     apply: WhatToRun = Field(description="sets {release} and exactly {settings} of {instance} for its next start")
     stop: OneInstance = Field(description="stops {instance} and returns when its process is gone")
-    start: OneInstance = Field(description="starts {instance} and returns when its process is up")
+    start: StartedInstance = Field(
+        description="starts {instance} and returns when its process is up; with {once} it has these settings for this "
+        "start alone"
+    )
     clear_state: ClearedInstance | None = Field(
         default=None,
         description="deletes the application's local state of {instance}, which is stopped; with {directories} these "
         "task directories alone, such as `1_*,2_3`, or `*` for everything",
     )
     topology: OneRelease | None = Field(
-        default=None, description="prints the topology description of {release}, or its facts, as one JSON document"
+        default=None,
+        description="prints the topology description of {release}, or its facts, as one JSON document; with {settings} "
+        "as it is with these settings of a runbook",
+    )
+    state_sizes: OneInstance | None = Field(
+        default=None, description="prints the bytes of each task directory of {instance} as one JSON document"
     )
 
     @property
     def clears_directories(self) -> bool:
         """Whether clear_state can delete single task directories."""
-        run = () if self.clear_state is None else self.clear_state.run
-        return any("directories" in placeholders(word, ("application_id", "instance", "directories")) for word in run)
+        return self.clear_state is not None and self.clear_state.takes("directories")
 
 
 class CommandSettings(DeployerDeclaration):

@@ -22,8 +22,12 @@ class SupervisordInstance(Instance):
     )
 
 
+_KEPT_FILES = frozenset({"base.properties", "deployment.properties"})
+_TOPOLOGY = ("release", "directory", "settings_file")
+
+
 def _known_placeholders(word: str) -> str:
-    placeholders(word, ("release", "directory"))
+    placeholders(word, _TOPOLOGY)
     return word
 
 
@@ -41,7 +45,13 @@ class SupervisordSettings(DeployerDeclaration):
     topology: tuple[Annotated[Argument, AfterValidator(_known_placeholders)], ...] = Field(
         min_length=1,
         description="command that prints a release's topology description or its topology facts and exits; {release} "
-        "and {directory} are replaced by the release and its folder",
+        "and {directory} are replaced by the release and its folder, {settings_file} by a properties file with the "
+        "settings that a runbook sets",
+    )
+    once_file: Annotated[str, Field(pattern=r"^[a-zA-Z0-9][a-zA-Z0-9._-]{0,99}$")] | None = Field(
+        default=None,
+        description="file in an instance's directory that its launcher reads, over the others, and deletes at a start: "
+        "settings for that start alone",
     )
     stop_timeout_s: Amount = Field(
         default=120.0, gt=0, description="seconds that a clean stop may take; Streams flushes and commits in them"
@@ -49,6 +59,18 @@ class SupervisordSettings(DeployerDeclaration):
     start_timeout_s: Amount = Field(
         default=120.0, gt=0, description="seconds until a started process has to be running (not until it is RUNNING)"
     )
+
+    @property
+    def describes_settings(self) -> bool:
+        """Whether the topology command gets the settings that a runbook sets."""
+        return any("settings_file" in placeholders(word, _TOPOLOGY) for word in self.topology)
+
+    @field_validator("once_file")
+    @classmethod
+    def _of_its_own(cls, once_file: str | None) -> str | None:
+        if once_file in _KEPT_FILES:
+            raise ValueError(f"is {once_file}, which is kept; give a file that the launcher may delete")
+        return once_file
 
     @field_validator("instances")
     @classmethod

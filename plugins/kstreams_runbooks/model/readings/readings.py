@@ -154,6 +154,7 @@ class Deployment:
     `release` and `settings` are what is declared for it. `applied` is whether the running process was started after
     they were last written (False: it still runs with the earlier values). `obstacles` are the reasons why no runbook
     can declare anything else, one sentence each. `stated`: the values were not observed, they come from a declaration.
+    `autorestart` is whether anything else starts the instance again after its deployer has stopped it.
     """
 
     taken: Taken
@@ -166,6 +167,7 @@ class Deployment:
     applied: bool | Missing
     obstacles: tuple[str, ...] = ()
     stated: bool = False
+    autorestart: bool | Missing = Missing("its deployer does not report autorestart")
 
     @property
     def target(self) -> Target | Missing:

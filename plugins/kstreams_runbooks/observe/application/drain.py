@@ -79,7 +79,7 @@ class DrainReader:
         with reading_instances(self._application, self._deployer) as instances_read:
             group, names = reader.group(group_id), reader.names()
             instances = instances_read()
-        ran = may_have_run(instances, self._describe)
+        ran = may_have_run(instances, self._describe, self._deployer.topology_target)
         topology = ran if isinstance(ran, Missing) else topics_of(ran, group_id, names)
         if isinstance(ran, Missing) or isinstance(topology, Missing):
             unknown = {one.missing: None for one in (ran, topology) if isinstance(one, Missing)}

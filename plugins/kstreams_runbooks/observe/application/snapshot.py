@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from kstreams_runbooks.deployers.protocol import Deployer
-from kstreams_runbooks.errors import Inconclusive
+from kstreams_runbooks.errors import Inconclusive, RunbookError
 from kstreams_runbooks.model.readings.readings import ApplicationReading, InstanceReading, Missing
 from kstreams_runbooks.observe.application.application import ObservedApplication, ObservedInstance, read_application
 from kstreams_runbooks.observe.kafka.cluster import ClusterReader
@@ -35,7 +35,7 @@ def snapshot(
         "topics": _topics(reading, reader),
         "instances": {instance.instance: _instance(instance) for instance in reading.instances},
         "local_state": {
-            instance.name: _local_state(instance, application.application_id)
+            instance.name: _local_state(instance, application.application_id, deployer)
             for instance in application.deployer.instances
         },
     }
@@ -98,10 +98,13 @@ def _instance(instance: InstanceReading) -> dict[str, Any]:
     return {"deployment": declared, "streams": runs}
 
 
-def _local_state(instance: ObservedInstance, application_id: str) -> Any:
-    """Task directories and the stores in them (names; the files inside change while the application works)."""
+def _local_state(instance: ObservedInstance, application_id: str, deployer: Deployer) -> Any:
+    """Task directories and the stores in them (names; the files inside change while the application works).
+
+    Task directories alone, as its deployer lists them, for an instance whose state.dir is not declared.
+    """
     if not isinstance(instance, _Stateful):
-        return _missing("not known from here: this kind of deployer declares no state_dir of its instances")
+        return _listed(instance.name, deployer)
     root = instance.state_dir / application_id
     try:
         if not root.is_dir():
@@ -115,6 +118,14 @@ def _local_state(instance: ObservedInstance, application_id: str) -> Any:
         }
     except OSError as error:
         return _missing(f"{error.filename}: cannot be listed ({error.strerror})")
+
+
+def _listed(name: str, deployer: Deployer) -> Any:
+    try:
+        found = deployer.state_sizes(name)
+    except RunbookError as error:
+        return _missing(str(error))
+    return _missing(found.missing) if isinstance(found, Missing) else sorted(found)
 
 
 def _committed(reading: ApplicationReading) -> Any:

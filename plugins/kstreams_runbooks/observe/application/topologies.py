@@ -35,34 +35,38 @@ def run_or_set(
 
 
 def may_have_run(
-    instances: tuple[InstanceReading, ...], topology_of: Callable[[Target], str]
+    instances: tuple[InstanceReading, ...],
+    topology_of: Callable[[Target], str],
+    topology_target: Callable[[Target], Target],
 ) -> tuple[Topology, ...] | Missing:
-    """Every topology that runs, and that of each target whose release no instance runs: it may have run last.
+    """Every topology that runs, and that of each target that no instance runs: it may have run last.
+
+    `topology_of` and `topology_target` are the deployer's: targets with one description count as one.
 
     Nothing is proven from a release that is only stated, nor if an instance hides its topology or its last release is
     unknown.
     """
-    texts, told, silent = set[str](), set[str](), set[Target]()
+    texts, told, silent = set[str](), set[Target](), set[Target]()
     for one in instances:
         target = one.deployment.target if isinstance(one.deployment, Deployment) else one.deployment
         if isinstance(one.streams, StreamsReading):
             if isinstance(one.streams.topology, Missing):
                 return Missing(f"{one.instance}: {one.streams.topology.missing}")
             texts.add(one.streams.topology)
-            # No report has a release that is set and was not started yet.
+            # No report has a release or settings that are set and were not started yet.
             sure = isinstance(one.deployment, Deployment) and one.deployment.applied is True
-            told |= {target.release} if sure and isinstance(target, Target) else set()
+            told |= {topology_target(target)} if sure and isinstance(target, Target) else set()
         elif isinstance(one.deployment, Deployment) and one.deployment.stated:
             return Missing(
                 f"{one.instance}: its release is only stated in its declaration and was not observed; start it, or "
                 "declare deployer.commands.instances"
             )
         elif isinstance(target, Target):
-            silent.add(target)
+            silent.add(topology_target(target))
         else:
             why = f"it reports no topology, and which release it ran last is not known ({target.missing})"
             return Missing(f"{one.instance}: {why}; make its deployer report it, or take it out of the declaration")
-    for target in sorted(one for one in silent if one.release not in told):
+    for target in sorted(silent - told):
         try:
             texts.add(topology_of(target))
         except RunbookError as error:

@@ -9,6 +9,7 @@ from typing import Any
 from kstreams_runbooks.decide.change.comparable import comparable, set_by_runbooks, with_settings
 from kstreams_runbooks.decide.change.described import described_change
 from kstreams_runbooks.decide.change.reading import ChangeReading
+from kstreams_runbooks.decide.releases.settings import may_change_the_topology
 from kstreams_runbooks.decide.runs.choice import NONE, Choices, choices, commands, started_id, started_with
 from kstreams_runbooks.decide.topology.described import ParsedDescription, parsed
 from kstreams_runbooks.decide.topology.graph import internal_topics
@@ -26,7 +27,7 @@ from kstreams_runbooks.observe.application.change_figures import read_change_fig
 from kstreams_runbooks.present.change.document import document
 from kstreams_runbooks.present.change.headline import headline
 from kstreams_runbooks.present.change.text import as_text
-from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
+from kstreams_runbooks.rules import release_settings, topology_change_rules, upgrade_path_rules
 from kstreams_runbooks.steps.approval.authorize import approved
 from kstreams_runbooks.steps.approval.code import code_digest
 from kstreams_runbooks.steps.change.start import start_run
@@ -52,8 +53,15 @@ _Sides = tuple[ParsedDescription, ParsedDescription]
 def describe_release(run: Run) -> None:
     """Read the description and the declaration of what runs and of what is wanted."""
     reading = run.observed()
-    kept = with_settings(wanted(run), set_by_runbooks(reading.instances))
+    settings = set_by_runbooks(reading.instances)
+    kept = with_settings(wanted(run, settings), settings)
     [before], after = comparable((running(run, one_running(run, reading)),), kept)
+    unseen = may_change_the_topology(dict(settings), release_settings())
+    if unseen and not run.deployer.abilities.topology_settings:
+        run.say(
+            f"{', '.join(unseen)}: set by a runbook, and may change the topology; the topology command takes no "
+            "settings and describes the release without them; add their placeholder (docs/deployers.md)"
+        )
     for side, one in ((_BEFORE, before), (_AFTER, after)):
         topology = parsed(one).topology
         run.keep("reading", side, one)

@@ -9,13 +9,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 from kstreams_runbooks.act.groups import GroupWriter
-from kstreams_runbooks.act.instance import RestartTimes, restart
+from kstreams_runbooks.act.instance import RestartTimes, clear, restart
 from kstreams_runbooks.decide.instances.members import group_is_empty
 from kstreams_runbooks.decide.instances.rolling import in_place
 from kstreams_runbooks.decide.runs.message import needs_you
 from kstreams_runbooks.deployers import Deployer, make_deployer
 from kstreams_runbooks.errors import Inconclusive, Refused, RunbookError
 from kstreams_runbooks.ledger.codec import encode
+from kstreams_runbooks.model.local_state import TaskDirectories
 from kstreams_runbooks.model.readings.readings import (
     ApplicationReading,
     Deployment,
@@ -31,6 +32,7 @@ from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.steps.instances.bring import known, require_as_planned
 from kstreams_runbooks.steps.plan.cards import instance_facts, last_card, members_in_group, write_card
 from kstreams_runbooks.steps.plan.fitting import require_topics_still
+from kstreams_runbooks.steps.plan.plan import stopped_for_good
 from kstreams_runbooks.steps.run.notify import notify
 from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run, now_ms
@@ -57,6 +59,7 @@ def stop_all(run: Run, bounce: Bounce) -> None:
         return
     _guard(run, reading, bounce)
     require_topics_still(run, reading, "nothing is stopped")
+    stopped_for_good(run, reading)
     members: dict[str, MemberReading] = {}
     for instance in going:
         own = members_in_group(run, reading, instance)
@@ -74,8 +77,10 @@ def stop_all(run: Run, bounce: Bounce) -> None:
     _empty(run, tuple(members.values()))
 
 
-def start_all(run: Run, bounce: Bounce) -> None:
+def start_all(run: Run, bounce: Bounce, *, must_clear: bool = False) -> None:
     """Set every instance to `bounce` and start them together; those that this run has started already are left alone.
+
+    With `must_clear` none is started before the local state that the bounce deletes is deleted on each of them.
 
     Refused if an instance that this run did not start is up: then the group has not stayed EMPTY.
     """
@@ -94,6 +99,10 @@ def start_all(run: Run, bounce: Bounce) -> None:
         cleared = _cleared_requests(run, bounce, names)
         wanted = [run.deployer.request("deploy", name, bounce.target) for name in names]
         _request(run, waiting, [*cleared, *wanted], lambda _: False)
+    clears = bounce.clears
+    if must_clear and clears is not None:
+        _clear_all(run, names, clears)
+        clears = None
     run.say(f"{', '.join(names)}: start with {bounce.deployed}, all at once")
 
     def start(deployer: Deployer, name: str) -> RestartTimes:
@@ -102,7 +111,7 @@ def start_all(run: Run, bounce: Bounce) -> None:
             name,
             bounce.target,
             remove_members=None,
-            clears=bounce.clears,
+            clears=clears,
             log=run.say,
         )
 
@@ -112,6 +121,17 @@ def start_all(run: Run, bounce: Bounce) -> None:
             times = encode(future.result())
             run.keep("write", "restart", {"instance": name, "bounce": bounce.number, "times": times})
     _raise_first(started)
+
+
+def _clear_all(run: Run, names: list[str], clears: TaskDirectories) -> None:
+    """Delete the local state of every instance; Refused, and none is started, if one of them is not cleared."""
+    run.say(f"{', '.join(names)}: {clears.what} is deleted before any of them starts")
+    ended = _in_threads(run, names, lambda deployer, name: clear(deployer, name, clears))
+    cleared = [name for name, future in ended.items() if future.exception() is None]
+    run.keep("write", "clear", {"instances": cleared, "what": clears.what})
+    if len(cleared) < len(names):
+        run.say("no instance is started")
+    _raise_first(ended)
 
 
 def _request(

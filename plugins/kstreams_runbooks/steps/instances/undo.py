@@ -28,7 +28,7 @@ from kstreams_runbooks.steps.instances.together import rehearse_at_once, start_a
 from kstreams_runbooks.steps.plan.cards import bytes_to_restore, instance_cards, instance_facts, own_changes
 from kstreams_runbooks.steps.plan.fitting import require_topics
 from kstreams_runbooks.steps.plan.looking import left_unread, rehearsed, watch
-from kstreams_runbooks.steps.plan.plan import require_fresh, store
+from kstreams_runbooks.steps.plan.plan import require_fresh, stopped_for_good, store, with_undescribed
 from kstreams_runbooks.steps.run.ending import reported
 from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run, described
@@ -83,7 +83,9 @@ def plan_undo() -> Any:
                     if bounce.clears is not None:
                         run.deployer.check_clear_state(name, bounce.clears.names)
         findings = require_topics(run, reading, made.bounces)
-        store(run, replace(made, findings=(*made.findings, *findings)))
+        if made.at_once:
+            findings += stopped_for_good(run, reading)
+        store(run, with_undescribed(run, replace(made, findings=(*made.findings, *findings))))
 
     return plan()
 

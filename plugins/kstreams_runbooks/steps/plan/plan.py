@@ -6,16 +6,21 @@ from typing import Any
 
 from kstreams_runbooks.decide.change.preflight import may_be_rolled
 from kstreams_runbooks.decide.instances.check import of_the_future, ready_for_change
+from kstreams_runbooks.decide.instances.running_facts import differences
+from kstreams_runbooks.decide.instances.stays_down import stays_down
 from kstreams_runbooks.decide.plans.bump import bump_plan
 from kstreams_runbooks.decide.plans.local_state import KEEP, STALE, cleared_state, with_cleared_state
 from kstreams_runbooks.decide.plans.restart import restart_plan
+from kstreams_runbooks.decide.plans.undescribed import changed_settings, undescribed_settings
+from kstreams_runbooks.decide.releases.settings import may_change_the_topology
+from kstreams_runbooks.decide.topology.described import parsed
 from kstreams_runbooks.errors import BadInput, Drifted, Inconclusive, Refused
 from kstreams_runbooks.ledger.codec import decode, encode
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Finding, Verdict
-from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
+from kstreams_runbooks.rules import release_settings, topology_change_rules, upgrade_path_rules
 from kstreams_runbooks.steps.approval.code import code_digest
 from kstreams_runbooks.steps.plan.cards import bytes_of_topics
 from kstreams_runbooks.steps.plan.fitting import require_topics
@@ -135,7 +140,16 @@ def rolling_bounce(run: Run, reading: ApplicationReading, findings: tuple[Findin
 
 def stop_and_restart(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...]) -> Plan:
     """The same plan with every instance down at once, and with the local state that is deleted meanwhile."""
-    return _with_cleared_state(run, reading, _restart(run, reading, findings, at_once=True))
+    stays = stopped_for_good(run, reading)
+    made = _with_cleared_state(run, reading, _restart(run, reading, findings, at_once=True))
+    return replace(made, findings=(*made.findings, *stays))
+
+
+def stopped_for_good(run: Run, reading: ApplicationReading) -> tuple[Finding, ...]:
+    """Findings about what may start an instance that is stopped; Refused if something would."""
+    verdict = run.decide(stays_down, instances=reading.instances, application=run.record.application)
+    run.demand(verdict)
+    return verdict.findings
 
 
 def _restart(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...], *, at_once: bool) -> Plan:
@@ -161,13 +175,17 @@ def _with_what_it_changes(run: Run, reading: ApplicationReading, made: Plan) -> 
     """The plan with the findings about its release's topology; Refused or Inconclusive if it may not be rolled.
 
     It may not if the cluster lacks a topic or has one that the release cannot work with, or if the topology changes
-    more than a roll may. If every instance has that release already, the topology stays: a description has no
-    settings. The added findings explain the plan to the approver and are not part of its digest.
+    more than a roll may. If every instance has that release already, only settings can change the topology: they do if
+    a description with them shows it. The added findings explain the plan to the approver and are not part of its
+    digest.
     """
     made = replace(made, findings=(*made.findings, *require_topics(run, reading, made.bounces)))
-    if _stays(made):
-        return made
+    if _stays(run, made):
+        return with_undescribed(run, made)
     before, after = before_a_roll(run, reading, made.bounces[-1].target)
+    if _has_release(made) and _is_the_same(before, after):
+        return with_undescribed(run, made, same_text=True)
+    made = with_undescribed(run, made)
     verdict = run.decide(
         may_be_rolled,
         before=before,
@@ -189,13 +207,14 @@ def _with_cleared_state(run: Run, reading: ApplicationReading, made: Plan) -> Pl
     choice = str(run.record.params.get("local_state") or STALE)
     before: tuple[Described, ...] = ()
     after: Described | Missing | None = None
-    if choice != KEEP and not (choice == STALE and _stays(made)):
+    stays = _stays(run, made)
+    if choice != KEEP and not (choice == STALE and stays):
         before, after = before_a_roll(run, reading, made.bounces[-1].target)
     cleared = run.decide(
         cleared_state,
         choice=choice,
         before=before,
-        after=None if _stays(made) else after,
+        after=None if stays else after,
         known=known_of(run, reading),
     )
     if cleared.everything or cleared.deletes.names:
@@ -211,9 +230,38 @@ def _with_cleared_state(run: Run, reading: ApplicationReading, made: Plan) -> Pl
     )
 
 
-def _stays(made: Plan) -> bool:
-    """Whether every instance has the planned release already: a description has no settings, so nothing is compared."""
+def with_undescribed(run: Run, made: Plan, *, same_text: bool = False) -> Plan:
+    """The plan with a finding about settings that may change the topology, if its descriptions do not show it."""
+    described = run.deployer.abilities.topology_settings
+    found = undescribed_settings(made, release_settings(), topology_settings=described, same_text=same_text)
+    for finding in found:
+        run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
+    return replace(made, findings=(*made.findings, *found))
+
+
+def _has_release(made: Plan) -> bool:
+    """Whether every instance has the planned release already."""
     return {one.release for one in made.facts.at_start} == {made.bounces[-1].target.release}
+
+
+def _stays(run: Run, made: Plan) -> bool:
+    """Whether nothing is to be compared: the release stays, and no description would show what the settings change."""
+    if not _has_release(made):
+        return False
+    described = run.deployer.abilities.topology_settings
+    return not (described and may_change_the_topology(changed_settings(made), release_settings()))
+
+
+def _is_the_same(before: tuple[Described, ...], after: Described | Missing) -> bool:
+    """Whether the release with its settings has the topology that runs, and the same facts where both were read."""
+    if isinstance(after, Missing):
+        return False
+    topology = parsed(after).topology
+    return all(
+        parsed(one).topology == topology
+        and not (one.read and after.read and any(differences(one.declaration, after.declaration)))
+        for one in before
+    )
 
 
 def _given(settings: Any) -> dict[str, str | None]:

@@ -20,7 +20,7 @@ from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.settings import SettingCatalogue
-from kstreams_runbooks.model.target import Target
+from kstreams_runbooks.model.target import RunbookSettings, Target
 from kstreams_runbooks.model.topology.declaration import Contradiction, Declaration, Described
 from kstreams_runbooks.rules import release_settings
 from kstreams_runbooks.steps.run.run import Run
@@ -33,9 +33,18 @@ _FILE, _TEXT, _RELEASE = "topology_file", "topology_text", "release"
 
 
 def running(run: Run, found: RunningRelease) -> Described:
-    """A running version as its instances describe it; if none does, as its release's topology command prints it."""
+    """A running version as its instances describe it; if none does, as its release's topology command prints it.
+
+    Refused if it is printed with the settings of its instances, and these differ.
+    """
     if found.text is None:
-        return deployable(run, Target(found.release))
+        first, *more = _printed_targets(run, found)
+        if more:
+            raise Refused(
+                f"instances of {run.declared.name}: {', '.join(found.instances)} do not run, and are set to "
+                f"{' and '.join(one.text for one in (first, *more))} (expected: one); set all to the same first"
+            )
+        return deployable(run, first)
     described = described_by(run, found.release, ", ".join(found.instances), found.text, found.read)
     return replace(described, unread=found.unread)
 
@@ -98,36 +107,47 @@ def _merged(read: Declaration, known: Declaration) -> Declaration:
     return replace(both, config={**own, **(both.config or {})})
 
 
+def _printed_targets(run: Run, found: RunningRelease) -> tuple[Target, ...]:
+    """What has to be printed to describe a running version that no instance describes."""
+    return tuple(dict.fromkeys(map(run.deployer.topology_target, found.targets)))
+
+
 def before_a_roll(
     run: Run, reading: ApplicationReading, target: Target
 ) -> tuple[tuple[Described, ...], Described | Missing]:
     """Every running version, and the wanted release; Missing if one of them cannot be described."""
     found = run.running_facts(reading)
     versions = [one for version in running_releases(reading) for one in with_facts(version, found)]
-    silent = {target, *(Target(version.release) for version in versions if version.text is None)}
+    silent = [one for version in versions if version.text is None for one in _printed_targets(run, version)]
     try:
-        printed = {one: run.deployer.topology(one) for one in sorted(silent)}
+        printed = {one: run.deployer.topology(one) for one in sorted({target, *silent})}
     except RunbookError as error:
         return (), Missing(str(error))
     require_declared(run.declared, target.release)
     before = tuple(
-        running(run, version)
-        if version.text is not None
-        else _printed(run, Target(version.release), printed[Target(version.release)])
+        described
         for version in versions
+        for described in (
+            [_printed(run, one, printed[one]) for one in _printed_targets(run, version)]
+            if version.text is None
+            else [running(run, version)]
+        )
     )
     return comparable(before, with_settings(_printed(run, target, printed[target]), target.settings))
 
 
-def wanted(run: Run) -> Described:
-    """The wanted side from the form: a release by its topology command, a description, or facts; else BadInput."""
+def wanted(run: Run, settings: RunbookSettings = ()) -> Described:
+    """The wanted side from the form: a release by its topology command, a description, or facts; else BadInput.
+
+    A release is described with `settings`, if its topology command takes any.
+    """
     release, file, text = (_given(run, name) for name in (_RELEASE, _FILE, _TEXT))
     if file and text:
         raise BadInput(f"{_FILE} and {_TEXT}: both are given (expected: one description); leave one")
     if not (release or file or text):
         raise BadInput(f"{_RELEASE}, {_FILE}, {_TEXT}: none is given (expected: one); give the one to compare")
     if not (file or text):
-        return deployable(run, Target(release))
+        return deployable(run, Target(release, settings))
     if release:
         require_declared(run.declared, release)
     given, source = text or _read(file), file or _TEXT

@@ -5,6 +5,7 @@ from kstreams_runbooks.decide.instances.running import RunningRelease, one_relea
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.errors import Inconclusive, Refused
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
+from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.model.topology.topology import Topology
 from world.samples import NEW, OLD, down, instance, reading
 from world.sides import AUDITED, COUNTS
@@ -22,7 +23,8 @@ def seen(*texts: str | Missing, releases: tuple[str, ...] = (OLD, OLD)) -> Appli
 def test_instances_that_say_the_same_are_one_version() -> None:
     """The order of lines is no other topology."""
     turned = COUNTS.replace("  Sub-topology: 0", "  Sub-topology: 9").replace("  Sub-topology: 1", "  Sub-topology: 0")
-    assert one_release(seen(COUNTS, COUNTS)) == RunningRelease(OLD, COUNTS, ("orders-1", "orders-2"))
+    both = ("orders-1", "orders-2")
+    assert one_release(seen(COUNTS, COUNTS)) == RunningRelease(OLD, COUNTS, both, targets=(Target(OLD),))
     assert len(running_releases(seen(COUNTS, turned))) == 2
 
 
@@ -43,7 +45,10 @@ def test_one_that_says_nothing_is_of_those_with_its_release() -> None:
     """Down, or without metrics: what it runs is what it is set to."""
     assert one_release(seen(Missing("no metrics"), COUNTS)).instances == ("orders-1", "orders-2")
     nobody = reading(down("orders-1"), down("orders-2"))
-    assert one_release(nobody) == RunningRelease(OLD, None, ("orders-1", "orders-2"))
+    assert one_release(nobody) == RunningRelease(OLD, None, ("orders-1", "orders-2"), targets=(Target(OLD),))
+    swapped = Target.of(OLD, {"topic.orders": "control"})
+    other = reading(down("orders-1"), down("orders-2", settings=swapped.settings))
+    assert one_release(other).targets == (Target(OLD), swapped)
 
 
 def test_two_releases_are_a_change_under_way() -> None:

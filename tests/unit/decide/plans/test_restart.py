@@ -88,11 +88,3 @@ def test_the_digest_binds_settings_and_not_the_words() -> None:
     """Another value is another plan."""
     assert plan_of({"a": "1"}).digest == plan_of({"a": "1"}).digest
     assert plan_of({"a": "1"}).digest != plan_of({"a": "2"}).digest
-
-
-def test_settings_may_change_a_topology() -> None:
-    """No description knows them: whoever approves a roll is told."""
-    assert [finding.id for finding in plan_of({"a": "1"}).findings] == ["settings-may-change-the-topology"]
-    (finding,) = plan_of({"a": "1"}, at_once=True).findings
-    assert "compared with the cluster without these settings" in finding.message
-    assert plan_of({}, at_once=True).findings == ()

@@ -64,6 +64,22 @@ def test_null_is_missing_with_the_scripts_own_reason() -> None:
 
 
 @pytest.mark.parametrize(
+    ("printed", "seen"),
+    [
+        ({"autorestart": True}, True),
+        ({"autorestart": False}, False),
+        ({"autorestart": None}, Missing("the instances command does not print its autorestart")),
+        ({}, Missing("the instances command does not print its autorestart")),
+    ],
+)
+def test_what_starts_an_instance_again_is_taken_over_or_missing(printed: dict[str, Any], seen: object) -> None:
+    """A script that prints nothing about it is not one that says no."""
+    text = document(**printed)
+    one = deployment_of(parsed(text, InstancesDocument, "instances").instances[0], Taken(0, ""), settable_keys(()))
+    assert one.autorestart == seen
+
+
+@pytest.mark.parametrize(
     ("text", "why"),
     [
         ("", "the document: is not valid JSON: line 1: Expecting value"),

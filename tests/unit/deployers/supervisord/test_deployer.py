@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from kstreams_runbooks.deployers.supervisord.deployer import SupervisordDeployer
 from kstreams_runbooks.deployers.supervisord.process_info import ProcessInfo
-from kstreams_runbooks.errors import BadInput, WriteRefused
+from kstreams_runbooks.errors import BadInput, Inconclusive, WriteRefused
 from kstreams_runbooks.fleet.deployers.supervisord import SupervisordSettings
 from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.properties import parse
@@ -112,8 +112,8 @@ def test_state_that_cannot_be_cleared_is_told_before_a_stop(tmp_path: Path) -> N
     control.check_clear_state("o1")
 
 
-def test_each_target_is_described_once_by_its_release(tmp_path: Path) -> None:
-    """The command gets the release alone: settings make another entry of the cache, and no other command."""
+def test_a_command_without_settings_describes_each_release_once(tmp_path: Path) -> None:
+    """It gets the release alone."""
     (tmp_path / "4.3.1").mkdir()
     printed = tmp_path / "printed"
     text = f'echo "$1" >> {printed}; echo Topologies: of "$1"'
@@ -123,7 +123,34 @@ def test_each_target_is_described_once_by_its_release(tmp_path: Path) -> None:
     control = SupervisordDeployer(declared, application_id="orders")
     plain, threads = Target("4.3.1"), Target("4.3.1", (("num.stream.threads", "2"),))
     assert {control.topology(one) for one in (plain, threads, plain, threads)} == {"Topologies: of 4.3.1\n"}
-    assert printed.read_text() == "4.3.1\n4.3.1\n"
+    assert printed.read_text() == "4.3.1\n", "printed once: settings change nothing in it"
+    assert not control.abilities.topology_settings
+    assert control.topology_target(threads) == plain
+
+
+def test_a_release_is_described_with_the_settings_of_its_target(tmp_path: Path) -> None:
+    """In a properties file that is gone afterwards; without `upgrade.from`, on which no topology depends."""
+    (tmp_path / "4.3.1").mkdir()
+    kept = tmp_path / "kept"
+    text = f'echo "$2" >> {kept}; echo "Topologies: of $1"; grep -v "^#" "$2"; true'
+    declared = settings(tmp_path).model_copy(
+        update={
+            "topology": ("bash", "-c", text, "topology", "{release}", "{settings_file}"),
+            "releases": {"4.3.1": tmp_path / "4.3.1"},
+        }
+    )
+    control = SupervisordDeployer(declared, application_id="orders")
+    assert control.abilities.topology_settings
+    assert control.topology(Target("4.3.1")) == "Topologies: of 4.3.1\n"
+    for bump in ({}, {"upgrade.from": "3.4"}):
+        set_to = Target.of("4.3.1", {"topic.orders": "orders = control", **bump})
+        assert parse(control.topology(set_to).partition("\n")[2]) == {"topic.orders": "orders = control"}
+    files = kept.read_text().split()
+    assert len(files) == 2
+    assert not any(Path(file).exists() for file in files)
+    hidden = Target.of("4.3.1", {"sasl.jaas.config": "(hidden)"})
+    with pytest.raises(Inconclusive, match=r"the value of sasl\.jaas\.config is hidden, because no runbook sets it"):
+        control.topology(hidden)
 
 
 def test_command_that_a_person_pastes_writes_any_value(tmp_path: Path) -> None:

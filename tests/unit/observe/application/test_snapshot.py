@@ -10,7 +10,10 @@ from typing import Any, Self
 import pytest
 from click.testing import CliRunner
 from kstreams_runbooks.cli import cli
+from kstreams_runbooks.deployers import make_deployer
 from kstreams_runbooks.errors import Inconclusive
+from kstreams_runbooks.fleet.deployers.base import DeployerDeclaration
+from kstreams_runbooks.fleet.deployers.command import CommandSettings
 from kstreams_runbooks.fleet.deployers.manual import ManualSettings
 from kstreams_runbooks.model.readings.readings import (
     ApplicationReading,
@@ -45,7 +48,7 @@ class World:
     monkeypatch: pytest.MonkeyPatch
     read: ApplicationReading = field(default_factory=reading)
     reader: Reader = field(default_factory=Reader)
-    deployer: ManualSettings | SimpleNamespace | None = None
+    deployer: DeployerDeclaration | SimpleNamespace | None = None
 
     def __post_init__(self) -> None:
         for name in ("orders-1", "orders-2"):
@@ -63,7 +66,11 @@ class World:
             ),
         )
         self.monkeypatch.setattr(module, "read_application", lambda *_: self.read)
-        return module.snapshot(application, self.reader, None, quiesced=quiesced)  # type: ignore[arg-type]
+        deployer: Any = None
+        if isinstance(self.deployer, DeployerDeclaration):
+            application.deployer = self.deployer
+            deployer = make_deployer(application)
+        return module.snapshot(application, self.reader, deployer, quiesced=quiesced)  # type: ignore[arg-type]
 
     def missing_in(self, *, quiesced: bool = True) -> list[str]:
         """What of it is missing."""
@@ -165,7 +172,7 @@ def test_local_state_that_is_not_on_this_machine_is_missing(world: World) -> Non
 def test_local_state_of_another_deployer_is_not_known_from_here(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Only supervisord's instances are declared with their state.dir; of the others the rest of the document stands."""
+    """Only supervisord's instances are declared with their state.dir; without sizes the rest of the document stands."""
     settings = ManualSettings.model_validate(
         {
             "kind": "manual",
@@ -174,9 +181,40 @@ def test_local_state_of_another_deployer_is_not_known_from_here(
         }
     )
     world = World(tmp_path, monkeypatch, deployer=settings)
-    why = "not known from here: this kind of deployer declares no state_dir of its instances"
+    why = "the size of its local state is not seen from here: a person deploys it; look at its disk"
     assert world.missing_in() == [f"local_state/orders-1: {why}", f"local_state/orders-2: {why}"]
     assert world.take()["instances"]["orders-1"]["deployment"]["release"] == "3.4.1"
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_local_state_is_what_a_command_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, listed: bool) -> None:
+    """By name: sizes change while the application works. Without the command it is missing."""
+    document = '{{"schema_version": 1, "instance": "$0", "directories": {{"1_0": 7, "0_1": 5}}}}'
+    sizes = (
+        {"state_sizes": {"run": ["bash", "-c", f"echo '{document}' | sed s/.0/$0/", "{instance}"]}} if listed else {}
+    )
+    each = {"run": ["false", "{instance}"]}
+    settings = CommandSettings.model_validate(
+        {
+            "kind": "command",
+            "instances": [{"name": name, "metrics": f"http://{name}:1"} for name in ("orders-1", "orders-2")],
+            "releases": {"3.4.1": "orders:17"},
+            "commands": {
+                "instances": {"run": ["false"]},
+                "apply": {"run": ["false", "{instance}", "{release}", "{settings}"]},
+                "stop": each,
+                "start": each,
+                **sizes,
+            },
+        }
+    )
+    world = World(tmp_path, monkeypatch, deployer=settings)
+    state = world.take()["local_state"]
+    if listed:
+        assert state == {"orders-1": ["0_1", "1_0"], "orders-2": ["0_1", "1_0"]}
+        assert world.missing_in() == []
+    else:
+        assert [one.partition(":")[0] for one in world.missing_in()] == ["local_state/orders-1", "local_state/orders-2"]
 
 
 @pytest.mark.parametrize("blind", [False, True])

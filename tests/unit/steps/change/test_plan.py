@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from kstreams_runbooks.decide.change.described import described_change
+from kstreams_runbooks.decide.instances.running import RunningRelease
 from kstreams_runbooks.decide.runs.choice import Choices
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, WriteRefused
 from kstreams_runbooks.ledger.codec import encode
@@ -54,6 +55,10 @@ class Describing:
 
     def facts(self, target: Target) -> None:
         """It prints descriptions."""
+
+    def topology_target(self, target: Target) -> Target:
+        """Settings change nothing in it."""
+        return target.release_alone
 
     def topology(self, target: Target) -> str:
         """What one release prints, and the other does not."""
@@ -240,8 +245,8 @@ def test_a_plan_is_made_from_what_was_described(asked: Callable[..., Run]) -> No
 def test_a_version_that_runs_is_described_by_its_instances(asked: Callable[..., Run]) -> None:
     """While none of them does, by its release."""
     run = asked()
-    versions = SimpleNamespace(release=NEW, text=None, instances=("orders-1",))
-    assert running(run, versions).source == f"topology command of {NEW}"  # type: ignore[arg-type]
+    silent = RunningRelease(NEW, None, ("orders-1",), targets=(Target(NEW),))
+    assert running(run, silent).source == f"topology command of {NEW}"
 
 
 def test_an_inconclusive_plan_says_why_facts_were_not_read() -> None:

@@ -35,6 +35,10 @@ stores:
 class Printing:
     """A deployer whose topology command prints the facts of the new release."""
 
+    def topology_target(self, target: Target) -> Target:
+        """It takes no settings."""
+        return target.release_alone
+
     def topology(self, target: Target) -> str:
         """The description in them."""
         return self._found(target).text or ""

@@ -1,0 +1,128 @@
+"""Every instance is cleared before the first is started, where the run demands it; on a real ledger."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from kstreams_runbooks.errors import Refused, WriteRefused
+from kstreams_runbooks.model.abilities import Abilities
+from kstreams_runbooks.model.local_state import Directories
+from kstreams_runbooks.model.readings.readings import Deployment, GroupReading, Taken
+from kstreams_runbooks.model.runs.plan import Bounce
+from kstreams_runbooks.model.target import RunbookSettings, Target
+from kstreams_runbooks.steps.instances.together import start_all
+from kstreams_runbooks.steps.run.run import Run
+from world.samples import BOUNCE_1, down, reading
+
+CLEARS = replace(BOUNCE_1, clear_state=True)
+
+
+class Directory:
+    """A deployer of instances that are files: their state, and whether they run. Each call has one of its own."""
+
+    abilities = Abilities(instances=True, topology=False, clear=True, act=True, clear_directories=True)
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def instances(self) -> tuple[Deployment, ...]:
+        """Nothing runs."""
+        names = sorted({path.stem for path in self.root.glob("*.state")} | {"orders-1", "orders-2"})
+        return tuple(
+            Deployment(Taken(0, "here"), name, "stopped", None, None, "3.4.1", (), applied=False) for name in names
+        )
+
+    def check_apply(self, instance: str, target: Target) -> None:
+        """Anything goes."""
+
+    apply = check_apply
+
+    def stop(self, instance: str) -> None:
+        """It is down."""
+
+    def clear_state(self, instance: str, directories: Directories = ()) -> None:
+        """Delete it, unless it is held."""
+        assert directories == ()
+        if (self.root / f"{instance}.held").exists():
+            raise WriteRefused(f"{instance}.state is in use")
+        (self.root / f"{instance}.state").unlink(missing_ok=True)
+
+    def start(self, instance: str, once: RunbookSettings = ()) -> None:
+        """Up."""
+        assert not once
+        (self.root / f"{instance}.up").touch()
+
+    def request(self, wish: str, instance: str, *_: object, directories: Directories = ()) -> str:
+        """In one sentence."""
+        return f"{wish} {instance}{directories or ''}"
+
+
+@pytest.fixture
+def started(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., set[str]]:
+    """Start both instances, which have state and are down; returns those that are up."""
+    room = "kstreams_runbooks.steps.instances.together"
+    group = reading().group
+    assert isinstance(group, GroupReading)
+    now = reading(down("orders-1"), down("orders-2"), group=replace(group, members=(), state="Empty"))
+    for name in ("orders-1", "orders-2"):
+        (tmp_path / f"{name}.state").touch()
+    vars(run).update(application=SimpleNamespace(application_id="orders"), deployer=Directory(tmp_path))
+    monkeypatch.setattr(Run, "read", lambda _: now)
+    monkeypatch.setattr(f"{room}._guard", lambda *_: None)
+    monkeypatch.setattr(f"{room}.require_topics_still", lambda *_, **__: None)
+    monkeypatch.setattr(f"{room}.make_deployer", lambda *_, **__: Directory(tmp_path))
+
+    def start(bounce: Bounce = CLEARS, *, must_clear: bool = True) -> set[str]:
+        try:
+            start_all(run, bounce, must_clear=must_clear)
+        finally:
+            start.up = {path.stem for path in tmp_path.glob("*.up")}  # type: ignore[attr-defined] # read by the tests
+        return {path.stem for path in tmp_path.glob("*.up")}
+
+    return start
+
+
+def kept(run: Run, name: str) -> list[object]:
+    """Payloads of the writes with this name."""
+    return [one.payload for one in run.ledger.evidence(run.key, kind="write", name=name)]
+
+
+def test_no_instance_starts_before_every_instance_is_cleared(
+    run: Run, tmp_path: Path, started: Callable[..., set[str]]
+) -> None:
+    """One that cannot be cleared keeps all of them down; a rerun goes on from there."""
+    (tmp_path / "orders-2.held").touch()
+    with pytest.raises(Refused) as raised:
+        started()
+    assert str(raised.value) == (
+        "orders-2 is not started: its local state was not deleted (orders-2.state is in use), and on kept state it "
+        "could lose data silently; clear_state orders-2, then clear this step"
+    )
+    assert started.up == set()  # type: ignore[attr-defined] # set by the fixture
+    assert not (tmp_path / "orders-1.state").exists()
+    assert kept(run, "clear") == [{"instances": ["orders-1"], "what": "local state"}]
+    (tmp_path / "orders-2.held").unlink()
+    assert started() == {"orders-1", "orders-2"}
+    assert list(tmp_path.glob("*.state")) == []
+
+
+def test_without_that_demand_each_is_cleared_and_started_by_itself(
+    run: Run, tmp_path: Path, started: Callable[..., set[str]]
+) -> None:
+    """An instance that cannot be cleared is started as it is, and the error names it."""
+    (tmp_path / "orders-2.held").touch()
+    with pytest.raises(WriteRefused, match=r"orders-2\.state is in use"):
+        started(must_clear=False)
+    assert started.up == {"orders-1", "orders-2"}  # type: ignore[attr-defined] # set by the fixture
+    assert kept(run, "clear") == []
+
+
+def test_a_bounce_that_deletes_nothing_clears_nothing(
+    run: Run, tmp_path: Path, started: Callable[..., set[str]]
+) -> None:
+    """There is nothing that must be deleted."""
+    assert started(BOUNCE_1) == {"orders-1", "orders-2"}
+    assert len(list(tmp_path.glob("*.state"))) == 2
+    assert kept(run, "clear") == []

@@ -1,0 +1,103 @@
+"""A plan that changes settings: what a description with them shows is compared, what none shows is a finding."""
+
+from collections.abc import Mapping
+from types import SimpleNamespace
+
+import pytest
+from kstreams_runbooks.decide.plans.restart import restart_plan
+from kstreams_runbooks.errors import Inconclusive, Refused
+from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
+from kstreams_runbooks.model.readings.topics_seen import TopicsSeen
+from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.target import Target
+from kstreams_runbooks.steps.plan.plan import _with_what_it_changes
+from kstreams_runbooks.steps.plan.releases import before_a_roll, one_running, running
+from kstreams_runbooks.steps.run.run import Run
+from world.samples import OLD, declared, down, instance, reading
+from world.sides import AUDITED, COUNTS
+
+RUNS = reading(instance("orders-1", topology=COUNTS), instance("orders-2", topology=COUNTS))
+SEEN = TopicsSeen({"orders": 4, "counted": 4}, {}, {})
+
+
+class Describing:
+    """A deployer whose topology has one more subtopology if `audit` is set; it may take settings or not."""
+
+    def __init__(self, *, takes_settings: bool) -> None:
+        self.abilities = SimpleNamespace(topology_settings=takes_settings)
+        self.printed: list[Target] = []
+
+    def topology_target(self, target: Target) -> Target:
+        """What the command gets."""
+        return target if self.abilities.topology_settings else target.release_alone
+
+    def topology(self, target: Target) -> str:
+        """What it prints."""
+        self.printed.append(self.topology_target(target))
+        return AUDITED if dict(self.printed[-1].settings).get("audit") == "true" else COUNTS
+
+    def facts(self, target: Target) -> None:
+        """It prints descriptions."""
+
+
+@pytest.fixture
+def asked(run: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """The run, on a cluster that has every topic."""
+    vars(run).update(declared=declared(), deployer=Describing(takes_settings=True), running_facts=lambda _: {})
+    monkeypatch.setattr(Run, "topics_seen", lambda *_: SEEN)
+    return run
+
+
+def plan_of(run: Run, settings: Mapping[str, str], now: ApplicationReading = RUNS, *, at_once: bool = False) -> Plan:
+    """The plan of a restart with these settings on the same release, with what it changes."""
+    given: dict[str, str | None] = {**settings}
+    made = restart_plan(now, declared(), None, given, (), declared().limits, "code", at_once=at_once)
+    return _with_what_it_changes(run, now, made)
+
+
+def test_settings_that_change_the_topology_are_not_rolled(asked: Run) -> None:
+    """They are compared as another release would be."""
+    with pytest.raises((Refused, Inconclusive), match=r"subtopolog|repartition"):
+        plan_of(asked, {"audit": "true"})
+
+
+def test_settings_that_leave_the_topology_are_rolled_with_a_word_on_what_no_text_shows(asked: Run) -> None:
+    """An application's own setting may still change a window."""
+    (found,) = plan_of(asked, {"audit": "false"}).findings
+    assert (found.id, found.severity) == ("settings-may-change-the-topology", "info")
+    assert found.message.startswith("audit: change nothing in the topology description")
+
+
+def test_settings_of_kafka_streams_are_not_described_at_all(asked: Run) -> None:
+    """The release is described once, for the topics that it needs."""
+    assert plan_of(asked, {"num.stream.threads": "2"}).findings == ()
+    assert {dict(target.settings).get("audit") for target in asked.deployer.printed} == {None}  # type: ignore[attr-defined] # the fake above
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+def test_a_command_that_takes_no_settings_leaves_a_warning(asked: Run, *, at_once: bool) -> None:
+    """Nothing can be compared."""
+    vars(asked)["deployer"] = Describing(takes_settings=False)
+    (found,) = plan_of(asked, {"audit": "true"}, at_once=at_once).findings
+    assert (found.id, found.severity) == ("settings-may-change-the-topology", "warning")
+    assert found.message.startswith("audit: may change what the application reads and writes")
+
+
+def test_what_is_down_is_described_with_its_own_settings(asked: Run) -> None:
+    """The release that is set, as it is set."""
+    audited = (("audit", "true"),)
+    stopped = reading(down("orders-1", settings=audited), down("orders-2", settings=audited))
+    (before,), after = before_a_roll(asked, stopped, Target(OLD))
+    assert not isinstance(after, Missing)
+    assert (before.text, after.text) == (AUDITED, COUNTS)
+    assert running(asked, one_running(asked, stopped)).text == AUDITED
+
+
+def test_instances_that_are_down_with_different_settings_are_not_one(asked: Run) -> None:
+    """Unless no description would show it."""
+    stopped = reading(down("orders-1", settings=(("audit", "true"),)), down("orders-2"))
+    assert [one.text for one in before_a_roll(asked, stopped, Target(OLD))[0]] == [AUDITED, COUNTS]
+    with pytest.raises(Refused, match=r"are set to release=3\.4\.1, audit=true and release=3\.4\.1 \(expected: one\)"):
+        running(asked, one_running(asked, stopped))
+    vars(asked)["deployer"] = Describing(takes_settings=False)
+    assert running(asked, one_running(asked, stopped)).text == COUNTS
