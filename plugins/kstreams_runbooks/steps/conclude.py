@@ -12,11 +12,11 @@ from kstreams_runbooks.decide.runs.message import ended, trigger_command
 from kstreams_runbooks.errors import Drifted, Inconclusive, Unreachable
 from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
-from kstreams_runbooks.model.runs.ledger import Evidence
+from kstreams_runbooks.model.runs.ledger import INSTANCE, Evidence
 from kstreams_runbooks.model.verdicts import Verdict
 from kstreams_runbooks.steps.approval.void import voided
 from kstreams_runbooks.steps.instances.watch_trigger import SAW
-from kstreams_runbooks.steps.plan.cards import undo_facts
+from kstreams_runbooks.steps.plan.cards import instance_facts
 from kstreams_runbooks.steps.run.ending import BEGUN, StepFailed, leave, reported
 from kstreams_runbooks.steps.run.notify import emergencies, notify
 from kstreams_runbooks.steps.run.run import Run, now_ms
@@ -117,7 +117,7 @@ def facts_of(run: Run) -> RunFacts:
         failures=tuple(piece.payload["sentence"] for piece in failures),
         inconclusive=bool(failures) and failures[-1].payload["exit_code"] in _NOBODY_CAN_SAY,
         reached=begun[-1].task_id if begun else "",
-        touched=tuple(dict.fromkeys(card.object for card in cards)),
+        touched=tuple(dict.fromkeys(card.object for card in cards if card.kind == INSTANCE)),
         saw=next((piece.payload["sentence"] for piece in reversed(kept) if piece.name == SAW and piece.id > since), ""),
     )
 
@@ -154,14 +154,16 @@ def way_back(run: Run) -> list[str]:
     lines: list[str] = []
     unguarded = False
     for card in reversed(run.ledger.cards(run.key)):
-        if unguarded and not card.point_of_no_return:
-            lines.append("before the next: read the repartition topics to their end, an older release misreads them")
-        unguarded = card.point_of_no_return
-        lines.append(
-            f"undo {card.seq}: {card.undo} ({card.cost})"
-            + (" — PAST THE POINT OF NO RETURN" if card.point_of_no_return else "")
-        )
-        lines += [f"    {command}" for command in undo_facts(card).by_hand]
+        if card.kind == INSTANCE:
+            if unguarded and not card.misreads:
+                lines.append(
+                    "before the next: read the repartition topics to their end, an older release misreads them"
+                )
+            unguarded = card.misreads
+        past = card.misreads or card.point_of_no_return
+        lines.append(f"undo {card.seq}: {card.undo} ({card.cost})" + (" — PAST THE POINT OF NO RETURN" if past else ""))
+        if card.kind == INSTANCE:
+            lines += [f"    {command}" for command in instance_facts(card).by_hand]
     return lines
 
 
