@@ -44,7 +44,7 @@ def authorize(run: Run, approval_task: str, after: tuple[str, ...], *, going_on:
     before = [card for card in run.ledger.cards(run.key) if not card.point_of_no_return]
     last = max(before, key=lambda card: card.entry, default=None)
     for name in after:
-        verdicts = run.ledger.evidence(run.key, kind="verdict", name=name)
+        verdicts = run.ledger.evidence(run.key, kind="verdict", name=name, newest=1)
         outcome = verdicts[-1].payload["result"]["outcome"] if verdicts else "never reached"
         if outcome != "proceed":
             raise WriteRefused(
