@@ -22,7 +22,7 @@ from kstreams_runbooks.decide.topology.graph import (
     store_roles,
     topic_roles,
 )
-from kstreams_runbooks.decide.topology.names import is_generated, is_registration
+from kstreams_runbooks.decide.topology.names import buffer_of_join, is_generated, is_registration
 from kstreams_runbooks.decide.topology.partitions import partition_counts, undetermined
 from kstreams_runbooks.decide.topology.threads import Parallelism, parallelism, threads_of
 from kstreams_runbooks.model.topology.declaration import Declaration
@@ -74,6 +74,15 @@ class Side:
                     for store in node.stores:
                         found.setdefault(store, []).append(node)
         return found
+
+    @cached_property
+    def join_buffers(self) -> frozenset[str]:
+        """Stores in which joins of streams with tables keep records until their grace has passed (KIP-923)."""
+        return frozenset(
+            store
+            for store, keepers in self.keepers.items()
+            if len(keepers) == 1 and store == buffer_of_join(keepers[0].name) and len(keepers[0].stores) > 1
+        )
 
     @cached_property
     def around(self) -> set[str]:

@@ -125,7 +125,8 @@ def _other_stores(compared: Compared) -> bool:
 
 def _buffers(side: Side) -> set[str]:
     nodes = (side.nodes.get(name) for name in side.declared.suppressions)
-    return {store for node in nodes if isinstance(node, Processor) for store in node.stores}
+    suppressed = {store for node in nodes if isinstance(node, Processor) for store in node.stores}
+    return suppressed | side.join_buffers
 
 
 def _places(topology: Topology) -> dict[frozenset[str], str]:

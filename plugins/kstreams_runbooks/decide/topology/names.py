@@ -63,6 +63,8 @@ _STORE = "-store"
 _SUPPRESS, _SUPPRESS_STORE = "KTABLE-SUPPRESS-", "KTABLE-SUPPRESS-STATE-STORE-"
 # Generated names of the window stores of a join of streams, and the end of those of a join with a name.
 _OF_STREAM_JOIN, _JOIN_STORE = ("KSTREAM-JOIN", "KSTREAM-OUTER"), "-join-store"
+# Suffix of the buffer of a join of a stream with a table.
+_JOIN_BUFFER = "-Buffer"
 # Topics that a topology may read back, as its description prints them: repartition topics, and the two of a foreign-key
 # join. A user topic may also have such a name.
 _READ_BACK = re.compile(r".*-repartition|.*subscription-(registration|response)(-\d{10,})?-topic", re.IGNORECASE)
@@ -127,6 +129,11 @@ def is_made(name: str) -> bool:
 def is_join_window(store: str) -> bool:
     """Whether a store keeps the records of one side of a join of streams."""
     return store.startswith(_OF_STREAM_JOIN) or store.endswith(_JOIN_STORE)
+
+
+def buffer_of_join(operator: str) -> str:
+    """The store in which a join of a stream with a table keeps records until its grace has passed."""
+    return f"{operator}{_JOIN_BUFFER}"
 
 
 def is_suppression(name: str) -> bool:

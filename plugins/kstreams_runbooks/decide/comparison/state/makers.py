@@ -70,17 +70,29 @@ def _other_settings(old: DeclaredStore, new: DeclaredStore) -> bool:
 def becomes_plain(old: DeclaredStore, new: DeclaredStore) -> bool | None:
     """Whether a store on the disk keeps no timestamps any more, in a directory that has a column family of them.
 
-    None if one side alone shows that it keeps them, or that it keeps none. The other way a store upgrades its files in
+    A class of the library in place of its default may write plain files under an operator that keeps timestamps. None
+    if one side alone shows that it keeps them, or that it keeps none. The other way a store upgrades its files in
     place. Source: Apache Kafka, RocksDBTimestampedStore#openRocksDB (column family keyValueWithTimestamp); RocksDB
     refuses to open a database without one of its column families.
     """
     kinds = {old.kind, new.kind} - {None}
+    if kinds <= _WITH_TIMESTAMPS and _may_be_made_plain(old, new):
+        return True
     if old.in_memory or new.in_memory or len(kinds) > 1 or old.timestamped is False or new.timestamped is True:
         return False
     if None not in {old.timestamped, new.timestamped}:
         return True
     # Stores of other kinds keep none, or the library chooses whether they do.
     return None if kinds and kinds <= _WITH_TIMESTAMPS and {old.timestamped, new.timestamped} != {None} else False
+
+
+def _may_be_made_plain(old: DeclaredStore, new: DeclaredStore) -> bool:
+    """Whether Stores.persistentKeyValueStore, or its like, replaces the default: its class hides which format it is.
+
+    Source: Stores, RocksDbKeyValueBytesStoreSupplier#returnTimestampedStore, PlainToTimestampedAdapter (Apache Kafka).
+    """
+    replaced = old.supplier == DEFAULT and new.supplier not in {None, DEFAULT} and new.in_memory is False
+    return replaced and old.timestamped is True and old.kind == new.kind
 
 
 def _stays_timestamped(compared: Compared, old: DeclaredStore, new: DeclaredStore) -> bool:

@@ -63,15 +63,17 @@ def stores(compared: Compared) -> Iterator[Subject]:
         is_buffer = _is_buffer(store.name, buffers) or (
             store.name in named and _is_buffer(store.said["before"], buffers)
         )
-        if not store.facts["stays"] or is_buffer:
-            # Added and removed stores have no counterpart; a suppress buffer is declared as a suppression.
+        waits = store.said["before"] in compared.before.join_buffers
+        if not store.facts["stays"] or is_buffer or waits:
+            # Added and removed stores have no counterpart; a suppress buffer is declared as a suppression, and that of
+            # a join has the records of its stream.
             facts = dict.fromkeys(facts, False)
         if is_buffer:
             # The fate of the buffer is that of the suppression, except for a number that shifts.
             facts |= {"removed": False} if store.facts["shifted"] else {"removed": False, "renamed": False}
         facts |= {"swapped": True} if (partner := crossed.get(store.name)) else {}
         facts["fed_by_other"] = partner is None and store.name in fed_by_other and _keeps_its_name(store)
-        facts["buffer"] = is_buffer
+        facts |= {"buffer": is_buffer, "buffer_of_join": waits}
         come = order.get(store.name, "") if _keeps_its_name(store) and not (partner or facts["fed_by_other"]) else ""
         facts["reordered"] = bool(come) and not is_buffer
         selects = selected.get(store.name, "")

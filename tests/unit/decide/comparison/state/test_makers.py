@@ -1,5 +1,7 @@
 """Suppliers of two releases: before 3.9 the default of the library is a class, from then on none."""
 
+from dataclasses import replace
+
 import pytest
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.state.makers import maker_facts
@@ -59,6 +61,9 @@ def test_a_supplier_that_was_not_read_is_asked_for() -> None:
 
 
 KEEPS, PLAIN, TEXT = (DeclaredStore(kind="key_value", timestamped=one) for one in (True, False, None))
+# A table, by the default of the library and by a supplier of it.
+MADE = replace(KEEPS, supplier=DEFAULT)
+DISK = replace(KEEPS, supplier="RocksDb", in_memory=False)
 
 
 @pytest.mark.parametrize(
@@ -74,6 +79,12 @@ KEEPS, PLAIN, TEXT = (DeclaredStore(kind="key_value", timestamped=one) for one i
         (KEEPS, DeclaredStore(), None),
         (KEEPS, DeclaredStore(kind="key_value", in_memory=True), False),
         (KEEPS, DeclaredStore(kind="key_value", source_table=True), False),
+        (MADE, DISK, True),
+        (DISK, MADE, False),
+        (DISK, DISK, False),
+        (MADE, replace(DISK, in_memory=True), False),
+        (MADE, replace(DISK, in_memory=None), False),
+        (replace(MADE, kind="versioned"), replace(DISK, kind="versioned"), False),
         (DeclaredStore(kind="window", timestamped=True), DeclaredStore(kind="window", retention_ms=1000), None),
         (
             DeclaredStore(kind="window", timestamped=True),

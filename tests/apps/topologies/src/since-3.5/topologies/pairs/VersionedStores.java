@@ -24,11 +24,40 @@ public final class VersionedStores {
                         Materialized.as(Stores.persistentVersionedKeyValueStore("prices-table", Duration.ofDays(1)))));
     }
 
+    /** The join waits no more for prices that come late, and needs no buffer. */
+    public Pair joinWithTableLosesItsGrace() {
+        return Pair.of(
+                builder -> joined(builder, versioned(), waiting(Duration.ofMinutes(1))),
+                builder -> joined(builder, versioned(), Joined.as("with-price")));
+    }
+
+    /** The join waits longer for prices that come late. */
+    public Pair joinWithTableWaitsLonger() {
+        return Pair.of(
+                builder -> joined(builder, versioned(), waiting(Duration.ofMinutes(1))),
+                builder -> joined(builder, versioned(), waiting(Duration.ofMinutes(9))));
+    }
+
+    private static Materialized<String, String, KeyValueStore<Bytes, byte[]>> versioned() {
+        return Materialized.as(Stores.persistentVersionedKeyValueStore("prices-table", Duration.ofDays(1)));
+    }
+
+    private static Joined<String, String, String> waiting(Duration grace) {
+        return Joined.<String, String, String>as("with-price").withGracePeriod(grace);
+    }
+
     private static void joined(
             StreamsBuilder builder, Materialized<String, String, KeyValueStore<Bytes, byte[]>> kept) {
+        joined(builder, kept, Joined.as("with-price"));
+    }
+
+    private static void joined(
+            StreamsBuilder builder,
+            Materialized<String, String, KeyValueStore<Bytes, byte[]>> kept,
+            Joined<String, String, String> how) {
         KTable<String, String> prices = builder.table("prices", Consumed.as("prices-source"), kept);
         builder.<String, String>stream("sales", Consumed.as("sales-source"))
-                .join(prices, (sale, price) -> sale + "," + price, Joined.as("with-price"))
+                .join(prices, (sale, price) -> sale + "," + price, how)
                 .to("priced", Produced.as("priced-sink"));
     }
 }
