@@ -33,9 +33,9 @@ from kstreams_runbooks.steps.conclude import conclude
 from kstreams_runbooks.steps.instances.bounce import bounce_first, bounce_rest
 from kstreams_runbooks.steps.plan.looking import check, observe, prove_every_member, verify
 from kstreams_runbooks.steps.plan.plan import library_bump, planned
-from kstreams_runbooks.steps.run.form import runbook, target_release
+from kstreams_runbooks.steps.run.form import named_unchanged, runbook, target_release
 
-with runbook("library_bump", doc=__doc__, params={"target": target_release()}, tags=("version",)):
+with runbook("library_bump", doc=__doc__, params={"target": target_release(), **named_unchanged()}, tags=("version",)):
     (
         observe()
         >> check()

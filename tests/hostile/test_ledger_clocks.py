@@ -96,7 +96,7 @@ def begin(clock: Clock, folder: Path) -> Callable[[], Run]:
     return begin
 
 
-def renews(run: Run) -> None:
+def renews(run: Run, *_: object) -> None:
     name = run.record.application
     run.ledger.take_hold(run.key, (f"application:{name}:{name}",), name, 1, running.now_ms(), lambda _: False)
 

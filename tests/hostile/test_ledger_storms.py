@@ -27,6 +27,7 @@ from sqlalchemy import MetaData, event
 
 _RACES, _RACERS = 100, 3
 _OPENERS = 10
+_TURNS = 50
 KEY = "library_bump/r"
 _FORK = multiprocessing.get_context("fork")
 
@@ -95,6 +96,46 @@ def test_a_hundred_races_have_one_winner_each(empty: NewLedger) -> None:
     assert {(hold.resource, hold.run_key) for hold in ledger.holds()} == {
         (f"topic:demo:race-{race}", key) for race, key in winners
     }
+    assert all(is_whole(ledger, key) for key in keys)
+
+
+def _turn(url: str, key: str, barrier: Any, won: Any) -> None:
+    ledger = Ledger(url)
+    for _ in range(_TURNS):
+        barrier.wait()
+        try:
+            ledger.take_hold(key, (f"application:demo:{key}",), "demo", 1, 1, lambda _: False)
+        except Refused:
+            took = False
+        else:
+            took = True
+            won.put(key)
+        barrier.wait()
+        if took:
+            ledger.hold_waits(key, 2)
+
+
+def test_one_run_at_a_time_changes_something(empty: NewLedger) -> None:
+    """Three processes hold an application each and begin a change at the same time, again and again: one may.
+
+    The winner waits afterwards, and does not count in the next turn; all of them keep what they hold.
+    """
+    ledger = ledger_at(url := empty("turns"))
+    keys = [started(ledger, f"turn-{number}", f"orders-{number}") for number in range(_RACERS)]
+    for key in keys:
+        ledger.take_hold(key, (f"application:demo:{key}",), "demo", 1, 1, lambda _: False, changes=False)
+    barrier, won = _FORK.Barrier(_RACERS), _FORK.SimpleQueue()
+    processes = [_FORK.Process(target=_turn, args=(url, key, barrier, won)) for key in keys]
+    for process in processes:
+        process.start()
+    winners: list[str] = []
+    while any(process.is_alive() for process in processes) or not won.empty():
+        while not won.empty():
+            winners.append(won.get())
+        time.sleep(0.01)
+    assert [process.exitcode for process in processes] == [0] * _RACERS
+    assert len(winners) == _TURNS
+    assert [(hold.run_key, hold.changing) for hold in ledger.holds()] == [(key, False) for key in sorted(keys)]
     assert all(is_whole(ledger, key) for key in keys)
 
 

@@ -9,6 +9,7 @@ from lab.settings import CHECKOUT
 _BROKER = CHECKOUT / "tests" / "apps" / "broker"
 _GROUPS = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
 _TRANSACTIONS = "org.apache.kafka.tools.TransactionsCommand"
+_SHARE = "org.apache.kafka.tools.consumer.ConsoleShareConsumer"
 _TOOL_S = 300
 
 Places = Mapping[tuple[str, str, int], str]
@@ -22,6 +23,11 @@ def consumer_groups(bootstrap: str, *words: str) -> Sequence[str]:
 def transactions(bootstrap: str, *words: str) -> Sequence[str]:
     """Command line of `kafka-transactions.sh`."""
     return _command(_TRANSACTIONS, bootstrap, words)
+
+
+def share_consumer(bootstrap: str, *words: str) -> Sequence[str]:
+    """Command line of `kafka-console-share-consumer.sh`."""
+    return _command(_SHARE, bootstrap, words)
 
 
 def _command(main: str, bootstrap: str, words: Sequence[str]) -> Sequence[str]:

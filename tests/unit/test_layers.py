@@ -37,7 +37,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "deployers": {"documents", "files", "fleet", "model", "properties", "wire"},
     # Of what decides it reads with what names and descriptions mean, which is pure.
     "observe": _READ - {"files"},
-    "act": {"deployers", "fleet", "model", "observe"},
+    "act": {"deployers", "files", "fleet", "model", "observe"},
     "watch": _KEPT,
     "present": {"decide", "model", "rules"},
     "steps": _KEPT | {"act", "present", "watch"},

@@ -1,11 +1,10 @@
 """Writes to consumer groups."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from kstreams_runbooks.act.kafka_writer import KafkaWriter
 from kstreams_runbooks.errors import Refused, WriteRefused
 from kstreams_runbooks.model.readings.readings import GroupReading, MemberReading, Missing
-from kstreams_runbooks.observe.kafka.clients import connect_python, let_in, unreachable
 from kstreams_runbooks.observe.kafka.cluster import ClusterReader
 
 # Streams groups have no removal of members (KIP-1071); a share group is never a Streams application.
@@ -13,16 +12,8 @@ _REMOVABLE = frozenset({"classic", "consumer"})
 _GONE = frozenset({"NoError", "UnknownMemberIdError"})
 
 
-class GroupWriter:
-    """Changes groups of one cluster. `config` is a librdkafka configuration; a dry run is the default.
-
-    In a dry run a call reads and checks, adds one sentence to `would_write` and sends nothing.
-    """
-
-    def __init__(self, config: Mapping[str, Any], *, dry_run: bool = True) -> None:
-        self.would_write: list[str] = []
-        self._config = dict(config)
-        self._dry_run = dry_run
+class GroupWriter(KafkaWriter):
+    """Changes the members of groups of one cluster."""
 
     def remove_members(
         self, group_id: str, members: Sequence[MemberReading] = (), *, client_id_prefix: str | None = None
@@ -53,20 +44,16 @@ class GroupWriter:
 
     def _send(self, group_id: str, members: tuple[MemberReading, ...]) -> None:
         from kafka.admin import MemberToRemove
-        from kafka.errors import BrokerResponseError, KafkaError
+        from kafka.errors import BrokerResponseError
 
         wanted = [MemberToRemove(member.member_id, member.instance_id, "stopped by a runbook") for member in members]
         # A dry run does not reach this line; if it did, its client would refuse.
-        client = connect_python(let_in(self._config), writable=not self._dry_run)
-        try:
-            # The call itself succeeds even if single members fail: each has its own error.
-            answer = client.remove_group_members(group_id, wanted)
-        except BrokerResponseError as error:
-            raise Refused(f"group {group_id}: the broker removes no member ({type(error).__name__})") from None
-        except (KafkaError, OSError) as error:
-            raise unreachable(self._config, error) from None
-        finally:
-            client.close()
+        with self._client() as client:
+            try:
+                # The call itself succeeds even if single members fail: each has its own error.
+                answer = client.remove_group_members(group_id, wanted)
+            except BrokerResponseError as error:
+                raise Refused(f"group {group_id}: the broker removes no member ({type(error).__name__})") from None
         failed = {member: error.__name__ for member, error in answer.items() if error.__name__ not in _GONE}
         unanswered = {member.member_id for member in members} - set(answer)
         if failed or unanswered:

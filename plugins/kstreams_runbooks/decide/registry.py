@@ -16,9 +16,10 @@ from kstreams_runbooks.decide.instances.members import every_member_runs, group_
 from kstreams_runbooks.decide.instances.stays_down import stays_down
 from kstreams_runbooks.decide.instances.verification import change_verified, undo_verified
 from kstreams_runbooks.decide.plans.bump import bump_plan
-from kstreams_runbooks.decide.plans.local_state import cleared_state, with_cleared_state
+from kstreams_runbooks.decide.plans.local_state import cleared_state, state_of_undo, with_cleared_state
 from kstreams_runbooks.decide.plans.restart import restart_plan
 from kstreams_runbooks.decide.plans.undo import undo_plan
+from kstreams_runbooks.decide.plans.writable import may_write
 from kstreams_runbooks.decide.runs.approval import may_approve, may_request
 from kstreams_runbooks.decide.runs.conclusion import conclusion
 
@@ -33,8 +34,10 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         bump_plan,
         restart_plan,
         cleared_state,
+        state_of_undo,
         with_cleared_state,
         undo_plan,
+        may_write,
         may_approve,
         deployed,
         gate,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Operation = Literal["none", "Describe", "DescribeConfigs", "Read", "Write"]
+Operation = Literal["none", "Describe", "DescribeConfigs", "Read", "Write", "Create", "Alter", "Delete"]
 Resource = Literal["", "Topic", "Group", "Cluster", "TransactionalId"]
 
 

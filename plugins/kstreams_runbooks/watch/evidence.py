@@ -10,6 +10,7 @@ from kstreams_runbooks.errors import Inconclusive, RunbookError
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import call_again, encode, result_of
 from kstreams_runbooks.model.runs.ledger import Evidence, RunRecord
+from kstreams_runbooks.model.times import utc_second
 from kstreams_runbooks.wording import LONGEST_SENTENCE, cell, code, markdown
 
 _T = TypeVar("_T")
@@ -23,6 +24,7 @@ def as_document(ledger: Ledger, record: RunRecord) -> dict[str, Any]:
         "plan": ledger.plan(record.run_key),
         "approvals": [encode(approval) for approval in ledger.approvals(record.run_key)],
         "cards": [encode(card) for card in ledger.cards(record.run_key)],
+        "holds": [encode(hold) for hold in ledger.holds() if hold.run_key == record.run_key],
         "notifications": [encode(delivery) for delivery in ledger.notifications(record.run_key)],
         "chain": _chain(ledger, record),
         **{
@@ -128,6 +130,11 @@ def as_markdown(document: dict[str, Any]) -> str:
         f"- {markdown(approval['task_id'])}: approved by {markdown(approval['by'])} for plan {code(approval['digest'])}"
         + (f", in an emergency: {markdown(approval['emergency_reason'])}" if approval["emergency_reason"] else "")
         for approval in document["approvals"]
+    ]
+    lines += [
+        f"- holds {markdown(hold['resource'].replace(':', ' '))} since {utc_second(hold['taken_at_ms'])}, and "
+        + ("changes something" if hold["changing"] else "waits: it does not count for the cluster's limit of runs")
+        for hold in document["holds"]
     ]
     lines += ["", "| task | decision | outcome | why |", "|---|---|---|---|"]
     for verdict in document["verdicts"]:

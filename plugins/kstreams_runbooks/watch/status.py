@@ -30,10 +30,10 @@ from kstreams_runbooks.observe.kafka.topic_names import TopicNames
 from kstreams_runbooks.observe.lag.ages import with_ages
 from kstreams_runbooks.observe.lag.lag import LagAsked, read_lag
 from kstreams_runbooks.watch.buffers import buffer_limits
+from kstreams_runbooks.watch.held import holders
 from kstreams_runbooks.watch.settings import CheckSettings
 from kstreams_runbooks.watch.window import earlier_readings, limits_of, window
 
-_HELD = "application"
 _READS_MORE = "reads what its topology does not name"
 
 
@@ -190,7 +190,7 @@ def _whom_to_poll(
 ) -> dict[str, str]:
     """Applications whose instances are polled, each with the reason."""
     words = {one.application: one.word for one in ledger.lag_statuses() if one.cluster == cluster}
-    held = {name for of, name in held_applications(ledger) if of == cluster}
+    held = holders(ledger, cluster, entries)
     internal = internal_by_id(names, {entry.application_id for entry in entries})
     now_ms, found = time.time_ns() // 1_000_000, {}
     for entry in entries:
@@ -208,16 +208,6 @@ def _whom_to_poll(
         )
         if why := why_poll(acquaintance, now_ms, int(settings.topology_hours * HOUR_MS)):
             found[entry.name] = why
-    return found
-
-
-def held_applications(ledger: Ledger) -> dict[tuple[str, str], str]:
-    """The run that holds each application, by cluster and name; a run that has ended may be among them."""
-    found = {}
-    for hold in ledger.holds():
-        kind, _, rest = hold.resource.partition(":")
-        if kind == _HELD:
-            found[hold.cluster, rest.removeprefix(f"{hold.cluster}:")] = hold.run_key
     return found
 
 

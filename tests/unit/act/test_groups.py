@@ -69,7 +69,7 @@ def test_write_that_goes_around_the_dry_run_is_refused_by_the_client(monkeypatch
     """Sent directly, past the writer's own look at its flag; for real the same call goes through."""
     monkeypatch.setattr("kstreams_runbooks.observe.kafka.admin_client.AdminClient", Admin)
     # No broker is there to let a login in.
-    monkeypatch.setattr("kstreams_runbooks.act.groups.let_in", dict)
+    monkeypatch.setattr("kstreams_runbooks.act.kafka_writer.let_in", dict)
     config = {"bootstrap.servers": "one:9092"}
     with pytest.raises(WriteRefused, match="remove_group_members is not among the reading methods"):
         GroupWriter(config)._send("orders", ())

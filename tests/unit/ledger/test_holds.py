@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from kstreams_runbooks.errors import Refused
+from kstreams_runbooks.errors import BadInput, Refused
 from kstreams_runbooks.ledger import Ledger
 from sqlalchemy import event
 from sqlalchemy.orm import Session
@@ -62,6 +62,103 @@ def test_a_cluster_has_a_limit_of_runs(ledger: Ledger, start: Start) -> None:
         take(ledger, two, PAYMENTS)
     take(ledger, two, PAYMENTS, limit=2)
     take(ledger, start("three"), ("application:other:orders",), cluster="other")
+
+
+def test_a_run_that_waits_does_not_count(ledger: Ledger, start: Start) -> None:
+    """For a person, or for a day; it keeps what it holds, and counts again from its next write on."""
+    one, two = start("one"), start("two")
+    take(ledger, one)
+    ledger.hold_waits(one, 2_100)
+    ledger.hold_waits(one, 2_200)
+    assert [(hold.run_key, hold.changing) for hold in ledger.holds()] == [(one, False)]
+    take(ledger, two, PAYMENTS)
+    with pytest.raises(
+        Refused, match=r"1 runs change something already .*: library_bump/two since .* waits for an ans"
+    ):
+        take(ledger, one)
+    with pytest.raises(Refused, match="application orders is held by run library_bump/one"):
+        take(ledger, two, ORDERS, changes=False)
+    ledger.release_holds(two)
+    take(ledger, one)
+    assert [hold.changing for hold in ledger.holds()] == [True]
+    said = [entry.name for entry in ledger.timeline(one) if entry.kind == "hold"]
+    assert said == ["taken", "waiting", "renewed"]
+
+
+def test_a_run_that_only_reserves_neither_counts_nor_is_counted(ledger: Ledger, start: Start) -> None:
+    """A plan may be made and approved while another run changes something; what is held is refused all the same."""
+    one, two = start("one"), start("two")
+    take(ledger, one)
+    take(ledger, two, PAYMENTS, changes=False)
+    take(ledger, start("three"), ("topic:demo:orders",), changes=False)
+    with pytest.raises(Refused, match="application orders is held"):
+        take(ledger, two, ORDERS + PAYMENTS, changes=False)
+    with pytest.raises(Refused, match="1 runs change something already"):
+        take(ledger, two, PAYMENTS)
+    ledger.release_holds(one)
+    take(ledger, two, PAYMENTS)
+    ledger.hold_waits(one, 3_000)
+    assert {hold.run_key: hold.changing for hold in ledger.holds()} == {two: True, "library_bump/three": False}
+
+
+def test_a_hold_of_the_release_before_counts(ledger: Ledger, start: Start) -> None:
+    """It knew no waiting run: each of its holds was taken or renewed."""
+    one = start("one")
+    take(ledger, one, at_ms=1)
+    take(ledger, one, at_ms=2)
+    assert [entry.name for entry in ledger.timeline(one)][-2:] == ["taken", "renewed"]
+    assert ledger.holds()[0].changing
+
+
+def test_every_kind_is_held_and_named(ledger: Ledger, start: Start) -> None:
+    """Applications, topics and routes; a refusal lists what each run in the way has of them."""
+    one, two, three = start("one"), start("two"), start("three")
+    take(ledger, one, (*ORDERS, "topic:demo:orders-in"), at_ms=1_700_000_000_000, changes=False)
+    take(ledger, two, ("route:demo:to:orders",), at_ms=1_700_000_060_000, changes=False)
+    assert [hold.held.words for hold in ledger.holds()] == [
+        "application orders",
+        "route to:orders",
+        "topic orders-in",
+    ]
+    with pytest.raises(Refused) as refused:
+        take(ledger, three, ("route:demo:to:orders", "topic:demo:orders-in", *ORDERS), limit=5)
+    assert str(refused.value) == (
+        "application orders, topic orders-in are held by run library_bump/one since 2023-11-14 22:13:20 UTC; "
+        "route to:orders is held by run library_bump/two since 2023-11-14 22:14:20 UTC; "
+        "wait until it has ended, or end it in Airflow (a run that has ended holds nothing)"
+    )
+    assert {hold.run_key for hold in ledger.holds()} == {one, two}
+
+
+@pytest.mark.parametrize(
+    ("resource", "said"),
+    [
+        ("instance:demo:orders-1", "a hold of instance:demo:orders-1 is not possible"),
+        ("topic:demo:", "a hold of topic:demo: is not possible"),
+        ("topic:other:orders", r"a hold of topic orders is in cluster other \(expected demo\)"),
+        ("", "a hold of :: is not possible"),
+    ],
+)
+def test_what_cannot_be_held_is_refused_before_anything(ledger: Ledger, start: Start, resource: str, said: str) -> None:
+    """One sentence, nothing held."""
+    with pytest.raises(BadInput, match=said):
+        take(ledger, start("one"), (*ORDERS, resource))
+    with pytest.raises(BadInput, match="names no resource"):
+        take(ledger, start("two"), ())
+    assert ledger.holds() == ()
+
+
+def test_how_long_a_run_has_held(ledger: Ledger, start: Start) -> None:
+    """From the first resource on, without a break: a renewal and another resource change nothing."""
+    key = start("one")
+    assert ledger.held_since_ms(key) is None
+    take(ledger, key, at_ms=5, changes=False)
+    take(ledger, key, (*ORDERS, "topic:demo:orders"), at_ms=9)
+    assert ledger.held_since_ms(key) == 5
+    ledger.release_holds(key)
+    assert ledger.held_since_ms(key) is None
+    take(ledger, key, at_ms=11)
+    assert ledger.held_since_ms(key) == 11
 
 
 def test_the_hold_of_a_finished_run_is_free(ledger: Ledger, start: Start) -> None:

@@ -49,6 +49,23 @@ def test_equal_verdicts_exit_with_zero(ledger: Ledger) -> None:
     assert json.loads(result.stdout)["recheck"] == {"equal": 1, "different": []}
 
 
+def test_what_a_run_holds_is_shown_with_what_it_does(ledger: Ledger) -> None:
+    """Of every kind; another run's holds are not its own."""
+    other = RunRecord("undo/x", "undo", "x", "orders", "demo", "oncall", False, "", {}, 1_000)
+    ledger.start_run(other)
+    ledger.take_hold(other.run_key, ("topic:demo:out",), "demo", 2, 1, lambda _: False)
+    held = ("application:demo:orders", "route:demo:to-orders")
+    ledger.take_hold(KEY, held, "demo", 2, 1_700_000_000_000, lambda _: False)
+    text = CliRunner().invoke(cli, ["evidence", "r"]).stdout
+    assert "- holds application demo orders since 2023-11-14 22:13:20 UTC, and changes something" in text
+    assert "- holds route demo to-orders since 2023-11-14 22:13:20 UTC, and changes something" in text
+    assert "topic" not in text
+    ledger.hold_waits(KEY, 1_700_000_000_001)
+    shown = json.loads(CliRunner().invoke(cli, ["evidence", "r", "--format", "json"]).stdout)["holds"]
+    assert [(one["resource"], one["changing"]) for one in shown] == [(one, False) for one in held]
+    assert "waits: it does not count" in CliRunner().invoke(cli, ["evidence", "r"]).stdout
+
+
 def test_a_verdict_that_does_not_follow_from_its_readings_is_told(ledger: Ledger) -> None:
     """Somebody wrote proceed where the readings say wait."""
     forged = decided()

@@ -9,7 +9,7 @@ from kstreams_runbooks.decide.runs.conclusion import Conclusion, RunOutcome
 from kstreams_runbooks.model.runs.ledger import RunRecord
 from kstreams_runbooks.model.runs.message import Kind, Notification
 from kstreams_runbooks.model.times import HOUR_MS
-from kstreams_runbooks.wording import outside, pasted, sentence
+from kstreams_runbooks.wording import first_of, outside, pasted, sentence
 
 MOST_LINES = 15
 _LONGEST_LINE = 500
@@ -88,7 +88,7 @@ def approved_alone(about: About, at_ms: int, *, by: str, reason: str) -> Notific
 def held_too_long(
     about: About, at_ms: int, *, since_ms: int, limit_h: float, held: Sequence[str], step: str
 ) -> Notification:
-    """A run keeps others out for longer than `limit_h` hours; `held` are resources, `step` is its present one."""
+    """A run keeps others out for longer than `limit_h` hours; `held` is what it holds, `step` is its present one."""
     hours = (at_ms - since_ms) / HOUR_MS
     return _made(
         about,
@@ -96,8 +96,8 @@ def held_too_long(
         "",
         f"{about.record.dag_id} since {hours:.1f} h",
         (
-            f"Held: {', '.join(held)} since {when(since_ms, about.zone)}, {hours:.1f} h (limit held_too_long_h "
-            f"{limit_h:g}); no other run can change it meanwhile",
+            f"Held: {first_of(held, most=6)} since {when(since_ms, about.zone)}, {hours:.1f} h (limit held_too_long_h "
+            f"{limit_h:g}); no other run can change {'it' if len(held) == 1 else 'them'} meanwhile",
             f"Step: {step}" if step else "",
             "To free it, answer its question, or mark the run as failed in Airflow.",
         ),

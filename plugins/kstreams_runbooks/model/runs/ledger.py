@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
+from kstreams_runbooks.model.runs.resources import HeldResource, resource_of
+
 EvidenceKind = Literal["reading", "verdict", "write", "plan", "note", "failure"]
 
 
@@ -109,7 +111,10 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """A resource of one cluster that a run has reserved; `renewed_entry` is the journal entry that renewed it last."""
+    """A resource of one cluster that a run has reserved; `renewed_entry` is the journal entry that renewed it last.
+
+    `changing`: its run changes something; otherwise it waits for a person, or for a day.
+    """
 
     resource: str
     run_key: str
@@ -117,6 +122,12 @@ class Hold:
     renewed_at_ms: int
     cluster: str
     renewed_entry: int = 0
+    changing: bool = field(default=True, compare=False)
+
+    @property
+    def held(self) -> HeldResource:
+        """The resource as a value."""
+        return resource_of(self.resource)
 
 
 @dataclass(frozen=True, slots=True)

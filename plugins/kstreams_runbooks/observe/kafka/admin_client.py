@@ -1,11 +1,11 @@
-"""kafka-python's admin client, plus streams groups (KIP-1071), all log directories and a limit on TLS handshakes.
+"""kafka-python's admin client, plus streams groups (KIP-1071), rights on groups, checked changes, and more.
 
 Import it only to open a client: it loads kafka-python.
 """
 
 import ssl
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import kafka.net.manager
@@ -13,12 +13,15 @@ from kafka.admin import KafkaAdminClient
 from kafka.errors import KafkaError
 from kafka.metrics.measurable_stat import AbstractMeasurableStat
 from kafka.net.transport import KafkaSSLTransport
-from kafka.protocol.admin import DescribeLogDirsRequest
+from kafka.protocol.admin import DescribeGroupsRequest, DescribeLogDirsRequest
 from kafka.protocol.api_message import ApiMessage
 
 from kstreams_runbooks.observe.kafka import messages
 
 HANDSHAKE_TIMEOUT_S = 8.0
+_GROUP_REFUSED = 30
+# From version 6 on, DescribeGroups answers with an error, and without operations, for a group that is not classic.
+_GROUPS_OF_ANY_TYPE = 5
 
 
 class BoundedTls(KafkaSSLTransport):  # type: ignore[misc] # kafka-python has no types
@@ -121,6 +124,29 @@ class AdminClient(KafkaAdminClient):  # type: ignore[misc] # kafka-python has no
             code = document.get("error_code") or 0
             found.append({"broker": broker, "error_code": code, "log_dirs": document["results"], "failure": ""})
         return found
+
+    def describe_group_operations(self, group_id: str) -> dict[str, Any]:
+        """`authorized_operations` on a group of any type, also if it does not exist; `hidden` without Describe."""
+        described: dict[str, Any] = self._manager.run(self._describe_group_operations, group_id)
+        return described
+
+    async def _describe_group_operations(self, group_id: str) -> dict[str, Any]:
+        coordinator = await self._find_coordinator_id(group_id)
+        request = DescribeGroupsRequest(
+            groups=[group_id], include_authorized_operations=True, max_version=_GROUPS_OF_ANY_TYPE
+        )
+        [found] = (await self._manager.send(request, node_id=coordinator)).to_dict()["groups"]
+        return {**self._process_acl_operations(found), "hidden": found["error_code"] == _GROUP_REFUSED}
+
+    def check_create_topics(self, topics: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """What the controller answers to a creation that it only checks: one row for each topic, nothing is created."""
+        checked: list[dict[str, Any]] = self.create_topics(topics, validate_only=True, raise_errors=False)["topics"]
+        return checked
+
+    def check_create_partitions(self, counts: Mapping[str, int]) -> list[dict[str, Any]]:
+        """The same for more partitions of topics."""
+        answer = self.create_partitions(counts, validate_only=True, raise_errors=False)
+        return [one.to_dict() for one in answer.results]
 
     def forget_coordinators(self) -> None:
         """Forget every group's coordinator: the client caches it, and it moves when a broker stops."""

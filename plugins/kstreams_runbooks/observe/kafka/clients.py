@@ -34,11 +34,14 @@ _PYTHON_NAMES = {
 # The methods of a client that is not opened for writing; `close` only ends the connection.
 PYTHON_READS = frozenset(
     {
+        "check_create_partitions",
+        "check_create_topics",
         "close",
         "describe_cluster",
         "describe_configs",
         "describe_every_log_dir",
         "describe_features",
+        "describe_group_operations",
         "describe_groups",
         "describe_log_dirs",
         "describe_producers",
@@ -49,6 +52,7 @@ PYTHON_READS = frozenset(
         "get_broker_version_data",
         "list_group_offsets",
         "list_groups",
+        "list_partition_reassignments",
         "list_topics",
         "list_transactions",
         "requests",

@@ -29,6 +29,7 @@ from kstreams_runbooks.observe.kafka.clients import (
     unreachable,
 )
 from kstreams_runbooks.observe.kafka.configs import (
+    broker_down,
     own_settings,
     read_broker_config,
     read_topic_configs,
@@ -59,6 +60,7 @@ KafkaAddress = Mapping[str, Any]
 # A coordinator or a leader that has just moved answers within one of these; a cluster in trouble does not.
 _ATTEMPTS = 4
 _UNKNOWN_TOPIC = 3
+_AUTO_CREATE = "auto.create.topics.enable"
 
 _T = TypeVar("_T")
 
@@ -130,29 +132,32 @@ class ClusterReader:
     def broker(self) -> BrokerReading | Missing:
         """Brokers: the lowest release among them, finalized features, whether any of them creates topics by itself."""
         taken = self.taken()
-        nodes = self._ask("describe cluster", lambda: self.admin.describe_cluster()["brokers"])
+        nodes = self.ask("describe cluster", lambda: self.admin.describe_cluster()["brokers"])
         if isinstance(nodes, Missing):
             return nodes
         ids = [int(node["broker_id"]) for node in nodes]
-        releases = self._ask(
-            "broker versions", lambda: [self.admin.get_broker_version_data(node).broker_version for node in ids]
-        )
-        features = self._ask("features", self.admin.describe_features)
+        down = broker_down(nodes)
+        releases = Missing(f"broker versions: {down}") if down else self._releases(ids)
+        features = self.ask("features", self.admin.describe_features)
         return BrokerReading(
             taken=taken,
             version=releases if isinstance(releases, Missing) else ".".join(str(part) for part in min(releases)),
             features=features if isinstance(features, Missing) else _finalized(features),
-            auto_create_topics=self._auto_create(ids),
+            auto_create_topics=Missing(f"{_AUTO_CREATE}: {down}") if down else self._auto_create(ids),
             brokers=len(ids),
         )
 
+    def _releases(self, ids: list[int]) -> list[tuple[int, ...]] | Missing:
+        return self.ask(
+            "broker versions", lambda: [self.admin.get_broker_version_data(node).broker_version for node in ids]
+        )
+
     def _auto_create(self, ids: list[int]) -> bool | Missing:
-        name = "auto.create.topics.enable"
-        values = self._ask("broker configs", lambda: read_broker_config(self.admin, ids, name))
+        values = self.ask("broker configs", lambda: read_broker_config(self.admin, ids, _AUTO_CREATE))
         if isinstance(values, Missing):
             return values
         if None in values:
-            return Missing(f"{name}: not reported by every broker; grant this login DescribeConfigs on Cluster")
+            return Missing(f"{_AUTO_CREATE}: not reported by every broker; grant this login DescribeConfigs on Cluster")
         return any(str(value).lower() == "true" for value in values)
 
     def groups(self) -> tuple[tuple[str, str, str], ...]:
@@ -161,7 +166,7 @@ class ClusterReader:
 
     def listed(self) -> tuple[ListedGroup, ...]:
         """Every group that this reader may see, by id."""
-        listed = self._answered("list groups", self.admin.list_groups)
+        listed = self.answered("list groups", self.admin.list_groups)
         return tuple(
             sorted(
                 ListedGroup(
@@ -203,7 +208,7 @@ class ClusterReader:
 
     def lists_every_group(self) -> bool | Missing:
         """Whether `listed` has every group of the cluster: this login may Describe the cluster."""
-        return self._ask(
+        return self.ask(
             "describe cluster", lambda: "DESCRIBE" in (self.admin.describe_cluster().get("authorized_operations") or ())
         )
 
@@ -217,38 +222,38 @@ class ClusterReader:
                 return False
             return not any("Authorization" in (group["error"] or "") for group in described.values())
 
-        return self._ask("describe groups", ask)
+        return self.ask("describe groups", ask)
 
     def group_of(self, group_id: str, kind: str) -> GroupReading | Missing:
         """One group whose type is known from `listed`, with its members; Missing if they cannot be read."""
         taken = self.taken()
         if kind == "streams":
-            described = self._of_group(group_id, lambda: self.admin.describe_streams_groups([group_id])[group_id])
+            described = self.of_group(group_id, lambda: self.admin.describe_streams_groups([group_id])[group_id])
             return described if isinstance(described, Missing) else streams_group(described, taken)
         if kind == "consumer":
-            future = self._ask(group_id, lambda: self.librdkafka.describe_consumer_groups([group_id])[group_id])
+            future = self.ask(group_id, lambda: self.librdkafka.describe_consumer_groups([group_id])[group_id])
             return future if isinstance(future, Missing) else consumer_group(group_id, future, taken)
         if kind in {"classic", "unknown"}:
-            described = self._of_group(group_id, lambda: self.admin.describe_groups([group_id])[group_id])
+            described = self.of_group(group_id, lambda: self.admin.describe_groups([group_id])[group_id])
             return described if isinstance(described, Missing) else classic_group(described, taken)
         return Missing(f"group {group_id} is a {kind} group: its members are not read")
 
     def transactional_ids(self) -> frozenset[str] | Missing:
         """Transactional ids that this reader may see; a broker silently leaves out the others."""
-        listed = self._ask("transactions", self.admin.list_transactions)
+        listed = self.ask("transactions", self.admin.list_transactions)
         if isinstance(listed, Missing):
             return listed
         return frozenset(one.transactional_id for each in listed.values() for one in each)
 
     def topic_names(self) -> frozenset[str]:
         """Names of all topics that this reader may see."""
-        return frozenset(self._answered("list topics", self.admin.list_topics))
+        return frozenset(self.answered("list topics", self.admin.list_topics))
 
     def topics(self, names: Collection[str], *, configs: bool = False) -> tuple[TopicReading, ...]:
         """Topics by name, absent ones left out; with `configs` also their own settings, sorted."""
         if not names:
             return ()
-        described = self._answered("describe topics", lambda: self.admin.describe_topics(sorted(names)))
+        described = self.answered("describe topics", lambda: self.admin.describe_topics(sorted(names)))
         found = []
         for topic in described:
             if topic["error_code"] not in {0, _UNKNOWN_TOPIC}:
@@ -269,7 +274,7 @@ class ClusterReader:
         return TopicNames(visible, lambda: self._hidden(visible), self._refused)
 
     def _hidden(self, visible: frozenset[str]) -> frozenset[str] | Missing:
-        every = self._ask("log directories", lambda: read_every_topic(self.admin))
+        every = self.ask("log directories", lambda: read_every_topic(self.admin))
         if isinstance(every, Missing):
             return every
         if not (others := every - visible):
@@ -280,21 +285,21 @@ class ClusterReader:
 
     def _refused(self, names: Collection[str]) -> dict[str, int] | Missing:
         """Of these names those that a broker neither describes nor reports as unknown; it never creates a topic."""
-        described = self._ask("describe topics", lambda: self.admin.describe_topics(sorted(names)))
+        described = self.ask("describe topics", lambda: self.admin.describe_topics(sorted(names)))
         if isinstance(described, Missing):
             return described
         errors = {str(topic["name"]): int(topic["error_code"]) for topic in described}
         return {name: error for name, error in errors.items() if error not in {0, _UNKNOWN_TOPIC}}
 
     def _topic_configs(self, names: list[str]) -> dict[str, tuple[tuple[str, str], ...]]:
-        found = self._answered("topic configs", lambda: read_topic_configs(self.admin, names)) if names else {}
+        found = self.answered("topic configs", lambda: read_topic_configs(self.admin, names)) if names else {}
         return own_settings(found, names)
 
     def settings(self, topics: Collection[str], names: Collection[str]) -> dict[str, dict[str, str]]:
         """These settings of each topic, defaults included, in one call; one that is not reported is absent."""
         if not topics:
             return {}
-        found = self._ask("topic configs", lambda: read_topic_configs(self.admin, topics, names))
+        found = self.ask("topic configs", lambda: read_topic_configs(self.admin, topics, names))
         return {} if isinstance(found, Missing) else reported_values(found)
 
     def committed(self, group_ids: Sequence[str]) -> dict[str, GroupOffsets | Missing]:
@@ -302,18 +307,18 @@ class ClusterReader:
 
         A group whose offsets cannot be read is Missing by itself: it is read alone if the batch fails.
         """
-        every = self._ask("committed offsets", lambda: read_committed(self.admin, group_ids))
+        every = self.ask("committed offsets", lambda: read_committed(self.admin, group_ids))
         if not isinstance(every, Missing):
             return dict(every)
         found: dict[str, GroupOffsets | Missing] = {}
         for group in group_ids:
-            alone = self._of_group(group, partial(read_committed, self.admin, [group]))
+            alone = self.of_group(group, partial(read_committed, self.admin, [group]))
             found[group] = alone if isinstance(alone, Missing) else alone[group]
         return found
 
     def open_transactions(self, places: Collection[Place], at_ms: int) -> tuple[OpenTransaction, ...] | Missing:
         """The transactions that are open on these partitions; Missing if the broker does not report them."""
-        return self._ask("open transactions", lambda: read_open(self.admin, places, at_ms))
+        return self.ask("open transactions", lambda: read_open(self.admin, places, at_ms))
 
     def log_bytes(self, topics: Collection[str]) -> int | Missing:
         """Bytes of one copy of these topics on the brokers' disks: of each partition its largest replica."""
@@ -326,7 +331,7 @@ class ClusterReader:
 
     def bytes_of(self, topics: Collection[str]) -> dict[str, int] | Missing:
         """The same by topic; one that no broker reports is absent."""
-        answer = self._ask("log directories", lambda: self.admin.describe_log_dirs(sorted(topics)))
+        answer = self.ask("log directories", lambda: self.admin.describe_log_dirs(sorted(topics)))
         if isinstance(answer, Missing):
             return answer
         largest: dict[tuple[str, int], int] = {}
@@ -343,9 +348,9 @@ class ClusterReader:
 
     def held(self, topics: Mapping[str, int]) -> tuple[HeldPartition, ...] | Missing:
         """What every partition of `topics` (partition count by name) still holds, and from when."""
-        return self._ask("offsets of inputs", lambda: read_held(self.librdkafka, topics))
+        return self.ask("offsets of inputs", lambda: read_held(self.librdkafka, topics))
 
-    def _of_group(self, group_id: str, call: Callable[[], _T]) -> _T | Missing:
+    def of_group(self, group_id: str, call: Callable[[], _T]) -> _T | Missing:
         """Answer of `call` on one group; Missing with the right that is needed if this login may not see it."""
         from kafka.errors import GroupAuthorizationFailedError
 
@@ -355,16 +360,17 @@ class ClusterReader:
             except GroupAuthorizationFailedError:
                 return Missing(hidden_group(group_id))
 
-        return self._ask(f"group {group_id}", ask)
+        return self.ask(f"group {group_id}", ask)
 
-    def _answered(self, what: str, call: Callable[[], Any]) -> Any:
-        answer = self._ask(what, call)
+    def answered(self, what: str, call: Callable[[], Any]) -> Any:
+        """Answer of `call` as `ask` gives it; Inconclusive in place of Missing."""
+        answer = self.ask(what, call)
         if isinstance(answer, Missing):
             raise Inconclusive(answer.missing)
         return answer
 
-    def _ask(self, what: str, call: Callable[[], _T]) -> _T | Missing:
-        """Answer of `call`; tried again while the cluster moves a coordinator or a leader."""
+    def ask(self, what: str, call: Callable[[], _T]) -> _T | Missing:
+        """Answer of `call` of a client, Missing if a broker refuses; again while it moves a coordinator or a leader."""
         from kafka.errors import BrokerResponseError, KafkaError
         from tenacity import Retrying, retry_if_exception, stop_after_attempt, stop_after_delay, wait_exponential_jitter
 

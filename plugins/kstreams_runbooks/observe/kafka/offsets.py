@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from kstreams_runbooks.errors import Unreachable
 from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.writes import NO_EPOCH
 from kstreams_runbooks.observe.kafka.clients import REQUEST_TIMEOUT_MS
 from kstreams_runbooks.observe.kafka.read_only import ReadOnly
 
@@ -111,10 +112,11 @@ def read_held(librdkafka: ReadOnly, topics: Mapping[str, int]) -> tuple[HeldPart
 
 
 class Committed(NamedTuple):
-    """A committed offset and the text that was committed with it."""
+    """A committed offset with the text and the leader epoch that were committed with it; -1 if it has none."""
 
     offset: int
     metadata: str
+    leader_epoch: int = NO_EPOCH
 
 
 GroupOffsets = Mapping[Place, Committed]
@@ -127,7 +129,7 @@ def read_committed(admin: ReadOnly, group_ids: Sequence[str]) -> dict[str, Group
     answer = admin.list_group_offsets(dict.fromkeys(group_ids))
     return {
         group: {
-            (partition.topic, partition.partition): Committed(found.offset, found.metadata or "")
+            (partition.topic, partition.partition): Committed(found.offset, found.metadata or "", found.leader_epoch)
             for partition, found in offsets.items()
             if found.offset != _NEVER_COMMITTED
         }

@@ -15,6 +15,7 @@ from kstreams_runbooks.model.runs.ledger import Approval
 from kstreams_runbooks.model.times import HOUR_MS
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.steps.approval.authorize import VOIDED
+from kstreams_runbooks.steps.approval.holds import hold_waits
 from kstreams_runbooks.steps.run.ending import reported
 from kstreams_runbooks.steps.run.notify import notify, page_of
 from kstreams_runbooks.steps.run.run import Run, now_ms
@@ -147,6 +148,7 @@ class AskingOperator(HITLOperator):
             run.say(line)
         run.ledger.remember(run.key, "digest_shown", self.digest(run))
         run.keep("note", VOIDED, {"by": "asked again"})
+        hold_waits(run)
         notify(run, needs_you, asks=asks, lines=lines, deadline_ms=deadline_ms, link=page_of(run, self.task_id))
         return super().execute(context)
 

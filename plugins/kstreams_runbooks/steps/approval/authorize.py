@@ -1,5 +1,7 @@
 """A write never trusts the graph: this checks what the ledger must contain before anything is changed."""
 
+from collections.abc import Sequence
+
 from airflow.sdk.exceptions import AirflowRuntimeError
 from airflow.sdk.execution_time.task_runner import RuntimeTaskInstance
 
@@ -9,9 +11,10 @@ from kstreams_runbooks.errors import Refused, Unreachable, WriteRefused
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.runs.ledger import Approval
 from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.runs.resources import HeldResource
 from kstreams_runbooks.model.times import HOUR_MS
 from kstreams_runbooks.steps.approval.code import code_digest
-from kstreams_runbooks.steps.approval.holds import notify_of_long_holds
+from kstreams_runbooks.steps.approval.holds import notify_of_long_holds, resources
 from kstreams_runbooks.steps.approval.void import refuse_void
 from kstreams_runbooks.steps.run.ending import BEGUN
 from kstreams_runbooks.steps.run.run import Run, now_ms
@@ -56,7 +59,7 @@ def authorize(run: Run, approval_task: str, after: tuple[str, ...], *, going_on:
     # Last: the checks above do not depend on a clock, and give the better reason.
     if not going_on:
         _not_expired(run, approval_task, approval)
-    take_hold(run)
+    take_hold(run, resources(run))
 
 
 def approved(run: Run, approval_task: str, digest: str) -> None:
@@ -129,22 +132,25 @@ def _same_code(run: Run, plan: Plan) -> None:
     run.say(f"the code changed since the plan was approved ({approved}, now {now}); a bump that has begun goes on")
 
 
-def take_hold(run: Run) -> None:
-    """Reserve the application for this run, or renew its hold; Refused names the run that holds it.
+def take_hold(run: Run, held: Sequence[HeldResource], *, changes: bool = True) -> None:
+    """Reserve all of `held` for this run, or renew its holds; Refused names the runs that are in the way.
 
-    This run now waits for that one: its owner is notified if it has held for too long.
+    With `changes` the run begins to change something, and counts for the limit of its cluster until it waits
+    (`hold_waits`) or ends; without it, it only reserves. After a refusal this run waits for those in the way: their
+    owners are notified if they have held for too long.
     """
     try:
         run.ledger.take_hold(
             run.key,
-            (f"application:{run.record.cluster}:{run.record.application}",),
+            [str(one) for one in held],
             cluster=run.record.cluster,
             limit=run.cluster.max_concurrent_runs,
             at_ms=now_ms(),
             is_finished=lambda run_key: is_over(run.ledger, run_key),
+            changes=changes,
         )
     except Refused:
-        notify_of_long_holds(run)
+        notify_of_long_holds(run, held, of_cluster=changes)
         raise
 
 

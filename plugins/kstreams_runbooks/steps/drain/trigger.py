@@ -1,7 +1,5 @@
 """The wait for a drain: polls one application from the triggerer without a worker, keeps the verdict's readings."""
 
-import asyncio
-import time
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -15,11 +13,10 @@ from kstreams_runbooks.steps.instances.watch_trigger import WatchTrigger
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.until import Until
 from kstreams_runbooks.watch.drain.drain import DrainWatch, drain_reader
+from kstreams_runbooks.watch.thinned import Thinned
 
 # The ledger has the last reading of a waiting run under this name, for the view of the fleet.
 PROGRESS = "drain"
-# A reading is kept if its verdict differs from the one before, and at least this often.
-_KEPT_EVERY_S = 30
 
 
 class DrainTrigger(WatchTrigger):
@@ -34,10 +31,10 @@ class DrainTrigger(WatchTrigger):
     async def watch(self, run: Run) -> Verdict:
         """Read, judge and wait until the end."""
         question = decode(DrainQuestion, self.arguments["question"])
-        watch = await asyncio.to_thread(_Watch, run, question, self)
+        watch = await self.aside(_Watch, run, question, self)
         retrying = AsyncRetrying(**watch.until(watch.is_over), retry_error_callback=watch.out_of_time)
-        verdict: Verdict = await retrying(asyncio.to_thread, watch.look)
-        await asyncio.to_thread(watch.keep_decision, verdict)
+        verdict: Verdict = await retrying(self.aside, watch.look)
+        await self.aside(watch.keep_decision, verdict)
         return verdict
 
 
@@ -45,23 +42,23 @@ class _Watch(DrainWatch):
     """A wait that outlives its triggerer: the ledger has the state that it needs again; every method blocks."""
 
     def __init__(self, run: Run, question: DrainQuestion, trigger: DrainTrigger) -> None:
-        self._run, self._tell = run, trigger.tell
+        self._run, self._trigger = run, trigger
         self._ceiling_s: float = trigger.arguments["ceiling_s"]
         reader = drain_reader(run.application, run.deployer, run.kafka)
-        self._topics, ceiling = (f"{name}/{trigger.step}/{trigger.try_number}" for name in ("topics", "ceiling"))
+        self._topics = f"topics/{trigger.step}/{trigger.try_number}"
         self._first = run.ledger.recall(run.key, self._topics) or {}
         super().__init__(reader, run.kafka, replace(question, topic_ids=self._first), trigger.arguments["interval_s"])
-        self._until = Until(run, ceiling, self._ceiling_s)
-        self._said, self._kept_at = "", 0.0
+        self._until = Until(run, f"ceiling/{trigger.step}", self._ceiling_s)
+        self._thinned = Thinned()
 
     def look(self) -> Verdict:
-        """Take one more reading; logs and keeps it if the verdict is new."""
+        """Take one more reading; logs and keeps it if the verdict is new, and sometimes in between."""
         verdict = super().look()
         if self.question.topic_ids and not self._first:
             self._first = self._run.ledger.remember(self._run.key, self._topics, dict(self.question.topic_ids))
-        if verdict.sentence != self._said or time.monotonic() - self._kept_at >= _KEPT_EVERY_S:
-            self._said, self._kept_at = verdict.sentence, time.monotonic()
-            self._tell(self._run, verdict.sentence)
+        self._trigger.saw = verdict.sentence
+        if self._thinned.keeps(verdict.sentence):
+            self._trigger.tell(self._run, verdict.sentence)
             self._run.keep("reading", PROGRESS, self.readings[-1])
         return verdict
 

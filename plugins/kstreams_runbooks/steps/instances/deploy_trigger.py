@@ -7,6 +7,7 @@ from kstreams_runbooks.decide.instances.deployed import deployed, old_start_gone
 from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.runs.gate import Awaited
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.steps.instances.gate_trigger import gates_passed
 from kstreams_runbooks.steps.instances.watch_trigger import WatchTrigger, reading_of
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.until import Until
@@ -28,15 +29,15 @@ class DeployTrigger(WatchTrigger):
     async def watch(self, run: Run) -> Verdict:
         """Read, judge, wait."""
         awaited = decode(Awaited, self.arguments["awaited"])
-        until, said = await asyncio.to_thread(self._until, run, awaited), ""
+        until, said = await self.aside(self._until, run, awaited), ""
         while True:
-            reading = await asyncio.to_thread(reading_of, run)
+            reading = await self.aside(reading_of, run)
             verdict = deployed(reading, awaited)
             over = until.is_over()
             if verdict.sentence != said or over:
                 said = verdict.sentence
-                await asyncio.to_thread(run.decide, deployed, reading=reading, awaited=awaited)
-                await asyncio.to_thread(self.tell, run, f"{awaited.instance}: {said}")
+                await self.aside(run.decide, deployed, reading=reading, awaited=awaited)
+                await self.aside(self.tell, run, f"{awaited.instance}: {said}")
             if verdict.outcome is Outcome.PROCEED:
                 return verdict
             if awaited.members and old_start_gone(reading, awaited):
@@ -46,8 +47,8 @@ class DeployTrigger(WatchTrigger):
             await asyncio.sleep(self.arguments["interval_s"])
 
     def _until(self, run: Run, awaited: Awaited) -> Until:
-        """When this wait ends: written once for one try, then read."""
-        name = f"deploy/{self.step}/{self.try_number}/{awaited.instance}/{awaited.bounce.number}"
+        """When this wait ends: written once, then read."""
+        name = f"deploy/{self.step}/{awaited.instance}/{awaited.bounce.number}/{gates_passed(run)}"
         return Until(run, name, self.arguments["wait_h"] * _HOUR_S)
 
     def _out_of_time(self, verdict: Verdict, awaited: Awaited, note: str) -> Verdict:

@@ -1,4 +1,4 @@
-"""The wait after a restart: polls the application from the triggerer, holds no worker, keeps every reading."""
+"""The wait after a restart: polls the application from the triggerer, holds no worker, keeps what is new."""
 
 import asyncio
 import math
@@ -17,8 +17,10 @@ from kstreams_runbooks.model.runs.gate import Expectation, Patience
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.steps.instances.watch_trigger import WatchTrigger, reading_of
+from kstreams_runbooks.steps.plan.cards import last_card
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.until import Until
+from kstreams_runbooks.watch.thinned import Thinned
 
 # How many readings in a row have to show drift: a broker that restarts may leave a topic out once.
 _CERTAIN = 2
@@ -38,6 +40,11 @@ def has_passed(run: Run, instance: InstanceReading, number: int) -> bool:
     return _passing(instance, number) in [note.payload for note in kept]
 
 
+def gates_passed(run: Run) -> int:
+    """How many gates of this run have passed."""
+    return len(run.ledger.evidence(run.key, kind="note", name=GATE_PASSED))
+
+
 def _passing(instance: InstanceReading, number: int) -> Any:
     return encode({"instance": instance.instance, "bounce": number, "start": instance.streams.start})
 
@@ -46,9 +53,11 @@ class GateTrigger(WatchTrigger):
     """Fires when the gate of one restarted instance proceeds, refuses, or has reached its ceiling.
 
     The ceiling is kept in the ledger (steps/run/until.py) and survives a restart of the triggerer; the count of good
-    readings does not. The guards run at each reading too: drift closes the gate for good. After the gate has passed, it
-    has to stay good for the bake time. A broker that does not answer is a bad reading, not the end: it may be
-    restarting. With `last` a passed gate ends the task without another worker. Every blocking call is in a thread.
+    readings does not. Of the readings the ledger gets those that show something new, and some in between
+    (watch/thinned.py); each decision has its own. The guards run at each reading too: drift closes the gate for good.
+    After the gate has passed, it has to stay good for the bake time. A broker that does not answer is a bad reading,
+    not the end: it may be restarting. With `last` a passed gate ends the task without another worker. Every blocking
+    call is in a thread.
 
     Arguments: `expected` (Expectation), `patience` (Patience), `last`.
     """
@@ -57,34 +66,34 @@ class GateTrigger(WatchTrigger):
         """Read, guard, judge, wait."""
         expected = decode(Expectation, self.arguments["expected"])
         patience = Patience(**self.arguments["patience"])
-        ceiling = await asyncio.to_thread(self._ceiling, run, expected, patience)
+        ceiling = await self.aside(self._ceiling, run, expected, patience)
         samples: deque[ApplicationReading] = deque(maxlen=_depth(expected, patience))
-        said, bake = "", _Bake(patience.bake_s)
-        plan = await asyncio.to_thread(run.plan)
+        thinned, bake = Thinned(), _Bake(patience.bake_s)
+        plan = await self.aside(run.plan)
         while True:
             began = asyncio.get_running_loop().time()
-            samples.append(await asyncio.to_thread(reading_of, run))
-            await asyncio.to_thread(run.keep, "reading", "application", samples[-1])
-            await asyncio.to_thread(_guard, run, plan, expected, [*samples][-_CERTAIN:])
-            verdict = gate(tuple(samples), expected)
-            if verdict.sentence != said:
-                said = verdict.sentence
-                await asyncio.to_thread(self.tell, run, f"{expected.instance}: {said}")
+            samples.append(await self.aside(reading_of, run))
+            await self.aside(_guard, run, plan, expected, [*samples][-_CERTAIN:])
+            verdict = await self.aside(gate, tuple(samples), expected)
+            self.saw = f"{expected.instance}: {verdict.sentence}"
+            if thinned.keeps(verdict.sentence):
+                await self.aside(run.keep, "reading", "application", samples[-1])
+                await self.aside(self.tell, run, self.saw)
             if verdict.outcome is Outcome.REFUSE:
-                return await asyncio.to_thread(run.decide, gate, samples=tuple(samples), expected=expected)
+                return await self.aside(run.decide, gate, samples=tuple(samples), expected=expected)
             if bake.begins(verdict):
-                await asyncio.to_thread(run.decide, gate, samples=tuple(samples), expected=expected)
+                await self.aside(run.decide, gate, samples=tuple(samples), expected=expected)
                 if patience.bake_s:
                     run.say(f"{expected.instance}: passed; has to stay good for {patience.bake_s:.0f} s (bake_s)")
             if bake.is_over():
                 if patience.bake_s:
-                    await asyncio.to_thread(run.decide, gate, samples=tuple(samples), expected=expected)
+                    await self.aside(run.decide, gate, samples=tuple(samples), expected=expected)
                 own = samples[-1].instance(expected.instance)
                 if isinstance(own, InstanceReading):
-                    await asyncio.to_thread(keep_passed, run, own, expected.bounce.number)
+                    await self.aside(keep_passed, run, own, expected.bounce.number)
                 return verdict
             if not bake.going and ceiling.is_over():
-                verdict = await asyncio.to_thread(run.decide, gate, samples=tuple(samples), expected=expected)
+                verdict = await self.aside(run.decide, gate, samples=tuple(samples), expected=expected)
                 return _out_of_time(verdict, expected, patience, ceiling.note)
             await asyncio.sleep(max(0.0, patience.interval_s - (asyncio.get_running_loop().time() - began)))
 
@@ -94,13 +103,13 @@ class GateTrigger(WatchTrigger):
         return bool(self.arguments["last"]) and not others_unwell(reading_of(run), name)
 
     def _ceiling(self, run: Run, expected: Expectation, patience: Patience) -> Until:
-        """When this gate gives up: written once, then read, for one wait for one start in one try.
+        """When this gate gives up: written once, then read, for one wait for one start.
 
         A passed gate ends the wait: an instance whose gate is awaited again after others has the full time again.
         """
-        previous = expected.previous.started_at_ms if expected.previous else "down"
-        passed = len(run.ledger.evidence(run.key, kind="note", name=GATE_PASSED))
-        name = f"ceiling/{self.step}/{self.try_number}/{expected.instance}/{previous}/{passed}"
+        card = last_card(run, expected.instance)
+        start = "started before" if card is None else f"card {card.seq}"
+        name = f"ceiling/{self.step}/{expected.instance}/{start}/{gates_passed(run)}"
         return Until(run, name, patience.ceiling_s + patience.bake_s)
 
 

@@ -21,6 +21,7 @@ from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.steps.approval.authorize import authorize, take_hold
 from kstreams_runbooks.steps.approval.code import code_digest
+from kstreams_runbooks.steps.approval.holds import resources
 from kstreams_runbooks.steps.instances.restart import await_gates
 from kstreams_runbooks.steps.instances.rolling import RollingOperator, next_of, rehearse
 from kstreams_runbooks.steps.instances.together import rehearse_at_once, start_all, started_by, stop_all
@@ -32,6 +33,7 @@ from kstreams_runbooks.steps.run.ending import reported
 from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run, described
 from kstreams_runbooks.steps.run.step import step
+from kstreams_runbooks.steps.run.until import Until
 
 _UNDONE = "undone run"
 
@@ -49,7 +51,7 @@ def read_cards(run: Run) -> None:
     for line in described(reading):
         run.say(line)
     if not run.dry_run:
-        take_hold(run)
+        take_hold(run, resources(run), changes=False)
 
 
 def plan_undo() -> Any:
@@ -208,7 +210,8 @@ def _drain(run: Run, bounce: Bounce, reading: ApplicationReading) -> None:
         return reading, verdict
 
     pace = Pace(run.plan().limit("gate_interval_s"), run.plan().limit("gate_ceiling_s"))
-    reading = poll(run, pace, look, lambda verdict: verdict.outcome is Outcome.PROCEED)
+    until = Until(run, f"drain/{bounce.number}/{since}", pace.ceiling_s)
+    reading = poll(run, pace, look, lambda verdict: verdict.outcome is Outcome.PROCEED, until)
     verdict = run.decide(read_up_to, partitions=reading.partitions, marks=marks, application=reading.application)
     if verdict.outcome is Outcome.WAIT:
         raise Refused(f"{'; '.join(verdict.reasons)} after {run.plan().limit('gate_ceiling_s'):.0f} s (gate_ceiling_s)")

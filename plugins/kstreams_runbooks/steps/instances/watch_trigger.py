@@ -1,8 +1,11 @@
 """What all waits in the triggerer share: each holds no worker, survives a restart, and ends with a sentence."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from typing import Any
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from functools import cached_property, partial
+from typing import Any, TypeVar
 
 from airflow.triggers.base import BaseTrigger, TaskSuccessEvent, TriggerEvent
 
@@ -16,8 +19,14 @@ from kstreams_runbooks.steps.run.run import Run, log
 SAW = "a wait saw"
 
 
+_T = TypeVar("_T")
+
+
 class WatchTrigger(BaseTrigger):
     """Watches the application for one task of a run; `arguments` are what a subclass watches for, as JSON.
+
+    Each wait has a thread of its own for calls that block. The loop's shared threads are few (six on two processors),
+    and a client of a broker that is away blocks for seconds: there, waits would wait for each other.
 
     Its event has the outcome, its reasons, and whether the application has drifted meanwhile.
     """
@@ -36,6 +45,15 @@ class WatchTrigger(BaseTrigger):
         run = {"run_key": self.run_key, "task_id": self.step, "try_number": self.try_number}
         return f"{type(self).__module__}.{type(self).__qualname__}", {**run, **self.arguments}
 
+    @cached_property
+    def _thread(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(1, thread_name_prefix=f"{self.step} of {self.run_key}")
+
+    async def aside(self, function: Callable[..., _T], *args: Any, **kwargs: Any) -> _T:
+        """Call what blocks in this wait's thread, with the log of this task."""
+        call = partial(copy_context().run, function, *args, **kwargs)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, call)
+
     def tell(self, run: Run, sentence: str) -> None:
         """Log what was seen, and keep it: a wait that breaks or is killed must not lose it. Blocks."""
         self.saw = sentence
@@ -46,7 +64,7 @@ class WatchTrigger(BaseTrigger):
         return (error, f"the last that was seen before: {self.saw}") if self.saw else (error,)
 
     async def watch(self, run: Run) -> Verdict:
-        """Read, judge, wait, until there is an answer; every blocking call is in a thread: librdkafka blocks."""
+        """Read, judge, wait, until there is an answer; every blocking call goes through `aside`: librdkafka blocks."""
         raise NotImplementedError
 
     def ends_the_task(self, run: Run) -> bool:  # noqa: ARG002 - for those that may
@@ -57,9 +75,9 @@ class WatchTrigger(BaseTrigger):
         """One event, also after an error."""
         ended = drifted = False
         try:
-            run = await asyncio.to_thread(Run.again, self.run_key, self.step, self.try_number)
+            run = await self.aside(Run.again, self.run_key, self.step, self.try_number)
             verdict = await self.watch(run)
-            ended = verdict.outcome is Outcome.PROCEED and await asyncio.to_thread(self.ends_the_task, run)
+            ended = verdict.outcome is Outcome.PROCEED and await self.aside(self.ends_the_task, run)
         except Drifted as error:
             drifted, verdict = True, Verdict(Outcome.REFUSE, self._broken(str(error)))
         except RunbookError as error:
@@ -67,6 +85,8 @@ class WatchTrigger(BaseTrigger):
         except Exception as error:  # noqa: BLE001 - after any error a person gets a sentence, and the log its trace
             log.exception("the watch of %s for %s broke", self.step, self.run_key)
             verdict = Verdict(Outcome.INCONCLUSIVE, self._broken(f"the watch broke: {type(error).__name__}: {error}"))
+        finally:
+            self._thread.shutdown(wait=False, cancel_futures=True)
         if ended:
             yield TaskSuccessEvent()
         else:

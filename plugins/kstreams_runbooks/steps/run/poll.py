@@ -6,6 +6,7 @@ from typing import NamedTuple, TypeVar
 
 from kstreams_runbooks.model.verdicts import Verdict
 from kstreams_runbooks.steps.run.run import Run
+from kstreams_runbooks.steps.run.until import Until
 
 _T = TypeVar("_T")
 
@@ -17,15 +18,22 @@ class Pace(NamedTuple):
     ceiling_s: float
 
 
-def poll(run: Run, pace: Pace, look: Callable[[], tuple[_T, Verdict]], is_over: Callable[[Verdict], bool]) -> _T:
+def poll(
+    run: Run,
+    pace: Pace,
+    look: Callable[[], tuple[_T, Verdict]],
+    is_over: Callable[[Verdict], bool],
+    until: Until | None = None,
+) -> _T:
     """The value of the last `look`: the first whose verdict `is_over`, or the first after the ceiling.
 
-    It logs the reason to wait once for each new sentence. An error of `look` ends the wait.
+    `until` is a ceiling that outlives this process. It logs the reason to wait once for each new sentence. An error of
+    `look` ends the wait.
     """
-    until, said = time.monotonic() + pace.ceiling_s, ""
+    ends, said = time.monotonic() + pace.ceiling_s, ""
     while True:
         seen, verdict = look()
-        if is_over(verdict) or time.monotonic() >= until:
+        if is_over(verdict) or time.monotonic() >= ends or (until is not None and until.is_over()):
             return seen
         if verdict.sentence != said:
             said = verdict.sentence

@@ -113,6 +113,12 @@ class Run:
         ledger = Ledger.open()
         return cls(ledger.run(run_key), task_id, try_number, ledger)
 
+    def on(self, application: str) -> "Run":
+        """The same run for a step about another application: its readings, its owner and its log lines are of that."""
+        if application == self.record.application:
+            return self
+        return replace(self, record=replace(self.record, application=application))
+
     @property
     def key(self) -> str:
         """`dag_id/run_id`, with a number if the id was used before."""

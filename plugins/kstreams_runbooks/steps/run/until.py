@@ -9,15 +9,17 @@ from kstreams_runbooks.steps.run.run import Run, now_ms
 class Until:
     """The end of a wait, kept once in the ledger: it survives the waiting process.
 
-    It is over by this process's clock, by the highest time that the run has kept since, or once this process has
-    waited the whole time, whichever comes first. It reads the ledger once, on creation. `note` names the entry whose
-    time this process's clock has not reached, empty if there is none.
+    It begins once for as long as the run holds something without a break: clearing the task does not make the wait
+    longer. A run that holds nothing begins it with each try. It is over by this process's clock, by the highest time
+    that the run has kept since, or once this process has waited the whole time, whichever comes first. It reads the
+    ledger once, on creation. `note` names the entry whose time this process's clock has not reached, empty if there is
+    none.
     """
 
     def __init__(self, run: Run, name: str, length_s: float) -> None:
         length_ms = int(length_s * 1000)
         begins = {"until_ms": now_ms() + length_ms, "after": run.ledger.newest_entry(run.record)}
-        kept = run.ledger.remember(run.key, f"until/{name}", begins)
+        kept = run.ledger.remember(run.key, f"until/{name}/{_period(run)}", begins)
         self._until_ms, self.note = int(kept["until_ms"]), ""
         left_ms = self._until_ms - now_ms()
         if seen := run.ledger.latest_clock(run.record, int(kept["after"]), own=True):
@@ -32,3 +34,9 @@ class Until:
     def is_over(self) -> bool:
         """Whether the wait is over."""
         return now_ms() >= self._until_ms or time.monotonic() >= self._ends
+
+
+def _period(run: Run) -> str:
+    """The time in which a wait has one end."""
+    since_ms = run.ledger.held_since_ms(run.key)
+    return f"try {run.try_number}" if since_ms is None else f"held since {since_ms}"

@@ -10,15 +10,17 @@ from kstreams_runbooks.decide.runs import message
 from kstreams_runbooks.errors import Inconclusive, RunbookError
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import decode
-from kstreams_runbooks.model.runs.ledger import Evidence
+from kstreams_runbooks.model.runs.ledger import Evidence, Hold
 from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.runs.resources import APPLICATION
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.steps.approval.void import void_plan, voided
 from kstreams_runbooks.steps.instances.gate_trigger import GATE_PASSED
 from kstreams_runbooks.steps.plan.cards import undo_facts
 from kstreams_runbooks.steps.run.notify import notify
 from kstreams_runbooks.steps.run.run import Run
-from kstreams_runbooks.watch.status import held_applications
+from kstreams_runbooks.watch.held import holds_by_run
+from kstreams_runbooks.wording import first_of
 
 # A restarting broker may leave a topic out of one answer, and a restarting instance has no stable state.
 _AGAIN_S = 5.0
@@ -35,39 +37,52 @@ class Swept:
 
 
 def sweep(ledger: Ledger, task_id: str, is_over: Callable[[str], bool], say: Callable[[str], None]) -> Swept:
-    """Run the guards of every held application.
+    """Run the guards of every held application, also of those that a run holds next to its own.
 
-    `is_over` reports whether a run has ended, which frees its hold. An application that cannot be read is logged with
-    the reason, and does not affect the others.
+    A run that holds topics or routes alone is guarded as its own application. `is_over` reports whether a run has
+    ended, which frees its holds. An application that cannot be read is logged with the reason, and does not affect the
+    others.
     """
     void, unknown = 0, []
-    for (cluster, application), run_key in held_applications(ledger).items():
-        about = f"[{application} @ {cluster}] held by {run_key}"
-        try:
-            if is_over(run_key):
-                say(f"{about}, which has ended: its hold is free")
+    for run_key, holds in holds_by_run(ledger).items():
+        for application, held in _to_guard(ledger, run_key, holds):
+            about = f"[{held}] held by {run_key}"
+            try:
+                if is_over(run_key):
+                    say(f"{about}, which has ended: its hold is free")
+                    continue
+                verdict = _guard(Run.again(run_key, task_id, 1).on(application))
+            except Exception as error:  # noqa: BLE001 - the next hold is another run's, and its cluster may have drifted
+                why = str(error) if isinstance(error, RunbookError) else f"{type(error).__name__}: {error}"
+                say(message.one_line(f"{about}: its guards could not be run: {why}"))
+                unknown.append(held)
                 continue
-            verdict = _guard(Run.again(run_key, task_id, 1))
-        except Exception as error:  # noqa: BLE001 - the next hold is another run's, and its cluster may have drifted
-            why = str(error) if isinstance(error, RunbookError) else f"{type(error).__name__}: {error}"
-            say(message.one_line(f"{about}: its guards could not be run: {why}"))
-            unknown.append(f"{application} @ {cluster}")
-            continue
-        say(f"{about}: {verdict.sentence}")
-        void += verdict.outcome is Outcome.REFUSE
-        if verdict.outcome is Outcome.INCONCLUSIVE:
-            unknown.append(f"{application} @ {cluster}")
+            say(f"{about}: {verdict.sentence}")
+            void += verdict.outcome is Outcome.REFUSE
+            if verdict.outcome is Outcome.INCONCLUSIVE:
+                unknown.append(held)
     return Swept(void, tuple(unknown))
 
 
+def _to_guard(ledger: Ledger, run_key: str, holds: tuple[Hold, ...]) -> list[tuple[str, str]]:
+    """The applications to guard for one run, each with what is held, for a person."""
+    held = [hold.held for hold in holds]
+    if applications := [(one.name, f"{one.name} @ {one.cluster}") for one in held if one.kind == APPLICATION]:
+        return applications
+    return [(ledger.run(run_key).application, f"{first_of([one.words for one in held])} @ {held[0].cluster}")]
+
+
 def _guard(run: Run) -> Verdict:
-    """The verdict of the guards on one run; on drift its plan becomes void and its owner is notified, once."""
+    """The verdict of the guards on one application of a run; on drift its plan becomes void, its owner is notified."""
     stored, digest = run.ledger.plan(run.key), run.ledger.run(run.key).plan_digest
     if stored is None or digest is None or "facts" not in stored:
         return Verdict(Outcome.WAIT, ("no plan yet that a guard could compare with",))
     if note := voided(run, digest):
         return Verdict(Outcome.WAIT, (f"plan {digest} is void already: {'; '.join(note.payload['reasons'])}",))
     plan = _plan(stored, digest)
+    if plan.application != run.record.application:
+        reason = f"the run holds it, and plan {digest} has no facts of it (expected some): its guards cannot be run"
+        return Verdict(Outcome.INCONCLUSIVE, (reason,))
     inputs = _inputs(run, plan)
     if nothing_drifted(**inputs).outcome is Outcome.REFUSE:
         time.sleep(_AGAIN_S)

@@ -1,6 +1,5 @@
 """The tasks of the scheduled check: they read and notify; they never change a cluster or an application."""
 
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -24,9 +23,9 @@ from kstreams_runbooks.steps.run.notify import deliver, page_of_run
 from kstreams_runbooks.steps.run.run import log, now_ms
 from kstreams_runbooks.steps.status.answers import ACKNOWLEDGE, ANSWER, answers_of, demand_whole, problems_of, reported
 from kstreams_runbooks.steps.status.sweep import sweep
+from kstreams_runbooks.watch.held import holders
 from kstreams_runbooks.watch.judge import judge_fleet
 from kstreams_runbooks.watch.settings import CheckSettings, check_settings
-from kstreams_runbooks.watch.status import held_applications
 from kstreams_runbooks.watch.status import read_cluster as read
 from kstreams_runbooks.wording import first_of
 
@@ -155,7 +154,7 @@ def notify_changes() -> None:
             if one.application in fleet.applications
         ]
         groups = together(changes)
-        messages = [_message(fleet, group, held_applications(ledger), link) for group in groups]
+        messages = [_message(fleet, group, ledger, link) for group in groups]
         for message in messages:
             log.info("%s: %s", message.subject, message.lines[0])
         deliver(ledger, settings, messages, log.warning)
@@ -165,10 +164,8 @@ def notify_changes() -> None:
         demand_whole(context, fleet)
 
 
-def _message(
-    fleet: Fleet, group: tuple[KeptStatus, ...], held: Mapping[tuple[str, str], str], link: str
-) -> Notification:
+def _message(fleet: Fleet, group: tuple[KeptStatus, ...], ledger: Ledger, link: str) -> Notification:
     """The message to the owner of these applications."""
     cluster, entry = group[0].cluster, fleet.applications[group[0].application]
-    held_by = {name: run for (of, name), run in held.items() if of == cluster}
+    held_by = holders(ledger, cluster, (fleet.applications[one.application] for one in group))
     return status_changed(group, now_ms(), owner=entry.owner, zone=entry.zone, link=link, held_by=held_by)

@@ -43,7 +43,7 @@ def written(run: Run, at_ms: int, **changes: Any) -> None:
 def held(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Keys of the runs that got as far as their hold."""
     keys: list[str] = []
-    monkeypatch.setattr("kstreams_runbooks.steps.approval.authorize.take_hold", lambda run: keys.append(run.key))
+    monkeypatch.setattr("kstreams_runbooks.steps.approval.authorize.take_hold", lambda run, _: keys.append(run.key))
     return keys
 
 

@@ -62,7 +62,7 @@ def world(run: Run, monkeypatch: pytest.MonkeyPatch) -> World:
     monkeypatch.setattr(Run, "declared", declared())
     monkeypatch.setattr(Run, "application", SimpleNamespace(application_id="orders"))
     monkeypatch.setattr("kstreams_runbooks.steps.plan.cards.bytes_to_restore", lambda *_: 0)
-    monkeypatch.setattr("kstreams_runbooks.steps.approval.authorize.take_hold", lambda _: None)
+    monkeypatch.setattr("kstreams_runbooks.steps.approval.authorize.take_hold", lambda *_: None)
     monkeypatch.setattr("kstreams_runbooks.steps.instances.rolling.let_it_start", lambda *_: None)
     monkeypatch.setattr(
         "kstreams_runbooks.steps.instances.request.remove",

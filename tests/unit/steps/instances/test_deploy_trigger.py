@@ -80,7 +80,7 @@ def test_the_wait_is_inconclusive_where_nothing_can_be_seen(wait: Wait) -> None:
 
 def test_the_limit_survives_another_triggerer(run: Run, wait: Wait) -> None:
     """It is kept in the ledger, and is not counted from the start of the process."""
-    run.ledger.remember(run.key, "until/deploy/bounce_1_first/1/orders-1/1", {"until_ms": 1, "after": 0})
+    run.ledger.remember(run.key, "until/deploy/bounce_1_first/orders-1/1/0/try 1", {"until_ms": 1, "after": 0})
     assert wait(reading(), wait_h=8.0)["outcome"] == Outcome.REFUSE
 
 

@@ -10,6 +10,7 @@ from airflow.providers.standard.operators.hitl import ApprovalOperator
 from kstreams_runbooks.decide.instances.verification import change_verified
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.runs.ledger import Approval
+from kstreams_runbooks.model.runs.resources import HeldResource
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.steps.approval.approve import approve
 from kstreams_runbooks.steps.approval.holds import notify_of_long_holds
@@ -135,6 +136,9 @@ def test_a_completed_run_is_told_and_leaves_zero(run: Run, told: Told, monkeypat
     assert left["return_value"] == {"outcome": "completed", "sentence": "as planned", "exit_code": 0, "head": head}
 
 
+ORDERS = (HeldResource("application", "demo", "orders"),)
+
+
 def hold(run: Run) -> None:
     resources = ("application:demo:orders",)
     run.ledger.take_hold(run.key, resources, "demo", 1, now_ms() - 18_000_000, is_finished=lambda _: False)
@@ -159,21 +163,33 @@ def test_who_holds_for_too_long_is_told_once(run: Run, waiting: Run, told: Told)
     """With its age, the limit, and the step at which it stands, however often it is waited for."""
     hold(run)
     run.keep("note", BEGUN, {})
-    notify_of_long_holds(waiting)
-    notify_of_long_holds(waiting)
+    notify_of_long_holds(waiting, ORDERS, of_cluster=True)
+    notify_of_long_holds(waiting, ORDERS, of_cluster=True)
     (only,) = told()
     assert only["kind"] == "held_too_long"
-    assert "Held: application demo orders since" in only["body"]
+    assert "Held: application orders since" in only["body"]
     assert "5.0 h (limit held_too_long_h 4)" in only["body"]
     assert "Step: bounce_1_first" in only["body"]
 
 
+def test_a_run_that_is_not_in_the_way_is_not_told(run: Run, waiting: Run, told: Told) -> None:
+    """It holds what nobody wants, and waits; once it changes something it keeps the whole cluster."""
+    other, at_ms = (HeldResource("topic", "demo", "orders"),), now_ms() - 18_000_000
+    held = ("application:demo:orders", "route:demo:to-orders")
+    run.ledger.take_hold(run.key, held, "demo", 1, at_ms, is_finished=lambda _: False, changes=False)
+    notify_of_long_holds(waiting, other, of_cluster=True)
+    notify_of_long_holds(waiting, ORDERS, of_cluster=False)
+    (only,) = told()
+    assert "Held: application orders, route to-orders since" in only["body"]
+    assert "no other run can change them meanwhile" in only["body"]
+
+
 def test_a_run_that_keeps_nobody_waiting_for_long_is_not_told(run: Run, waiting: Run, told: Told) -> None:
     """It holds nothing, it is the one that asks, or it has held for less than the limit."""
-    notify_of_long_holds(waiting)
+    notify_of_long_holds(waiting, ORDERS, of_cluster=True)
     hold(run)
-    notify_of_long_holds(run)
+    notify_of_long_holds(run, ORDERS, of_cluster=True)
     run.ledger.release_holds(run.key)
     run.ledger.take_hold(run.key, ("application:demo:orders",), "demo", 1, now_ms(), is_finished=lambda _: False)
-    notify_of_long_holds(waiting)
+    notify_of_long_holds(waiting, ORDERS, of_cluster=True)
     assert told() == []

@@ -186,6 +186,37 @@ def test_a_plan_that_cannot_be_read_costs_no_other(run: Run, reads: Callable[...
     assert "its guards could not be run: TimeoutError: timed out" in sweep(run)[1][1]
 
 
+def test_every_held_application_is_guarded(run: Run, reads: Callable[..., None]) -> None:
+    """The one that the plan is about by its facts; another one, of which the plan has none, is unknown."""
+    held = ("application:demo:orders", "application:demo:payments", "topic:demo:orders-in", "route:demo:to-orders")
+    run.ledger.take_hold(run.key, held, "demo", 1, 1, lambda _: False)
+    reads(reading())
+    found, said = sweep(run)
+    assert found == sweeping.Swept(0, ("payments @ demo",))
+    assert said[0] == f"[orders @ demo] held by {run.key}: proceed: topics, group and instances are as planned"
+    assert said[1].startswith(f"[payments @ demo] held by {run.key}: inconclusive: the run holds it, and plan ")
+    assert len(said) == 2
+
+
+def test_each_held_application_is_read_itself(run: Run, reads: Callable[..., None]) -> None:
+    """A reading of the run's own application would pass for every other."""
+    reads(reading())
+    step = run.on("payments")
+    assert (step.key, step.record.application, step.ledger) == (run.key, "payments", run.ledger)
+    assert step.line("x") == "[payments @ demo] x"
+    assert run.on("orders") is run
+
+
+def test_a_run_that_holds_topics_alone_is_guarded_too(run: Run, reads: Callable[..., None]) -> None:
+    """As its own application, under the name of what it holds."""
+    run.ledger.release_holds(run.key)
+    run.ledger.take_hold(run.key, ("route:demo:to-orders", "topic:demo:orders"), "demo", 1, 1, lambda _: False)
+    reads(RECREATED, RECREATED)
+    found, [said] = sweep(run)
+    assert found == sweeping.Swept(1, ())
+    assert said.startswith(f"[route to-orders, topic orders @ demo] held by {run.key}: refuse: topic orders: recreated")
+
+
 def _deployment(one: InstanceReading) -> Deployment:
     assert isinstance(one.deployment, Deployment)
     return one.deployment

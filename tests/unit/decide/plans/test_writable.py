@@ -1,0 +1,135 @@
+"""Rights and healthy topics before the first write: what is denied refuses, what was not read is inconclusive."""
+
+from dataclasses import replace
+
+import pytest
+from kstreams_runbooks.decide.plans.writable import may_write
+from kstreams_runbooks.ledger.codec import call_again, encode_call
+from kstreams_runbooks.model.readings.readings import Missing, Taken
+from kstreams_runbooks.model.readings.touched import GroupRights, HiddenTopic, TopicState, TouchedReading
+from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.model.writes import PlannedWrite, WriteKind
+
+EVERY = ("ALTER", "CREATE", "DELETE", "DESCRIBE", "READ", "WRITE")
+TOPIC = TopicState("in", "id-1", 2, 3, EVERY)
+NEW = TopicState("new", "", 0, 0, EVERY)
+READING = TouchedReading(Taken(0, "x"), ("DESCRIBE",), True, (), (TOPIC, NEW), (GroupRights("app", EVERY),))
+# Kind of write, the operation on its topic and the one on its group.
+NEEDED: tuple[tuple[WriteKind, str, str], ...] = (
+    ("create_topics", "CREATE", ""),
+    ("grow_topics", "ALTER", ""),
+    ("delete_topics", "DELETE", ""),
+    ("delete_records", "DELETE", ""),
+    ("set_offsets", "READ", "READ"),
+    ("delete_offsets", "READ", "DELETE"),
+    ("delete_groups", "", "DELETE"),
+)
+ALL = tuple(
+    PlannedWrite(kind, ("new" if kind == "create_topics" else "in",) if on_topic else (), "app" if on_group else "")
+    for kind, on_topic, on_group in NEEDED
+)
+
+
+def without(operation: str) -> tuple[str, ...]:
+    return tuple(one for one in EVERY if one != operation)
+
+
+def one_of(kind: WriteKind) -> tuple[PlannedWrite, ...]:
+    return tuple(write for write in ALL if write.kind == kind)
+
+
+def test_with_every_right_and_healthy_topics_it_may() -> None:
+    assert may_write(READING, ALL).outcome is Outcome.PROCEED
+    assert may_write(READING, ()).outcome is Outcome.PROCEED
+
+
+@pytest.mark.parametrize(("kind", "operation", "_"), [row for row in NEEDED if row[1]])
+def test_each_write_needs_its_operation_on_the_topic(kind: WriteKind, operation: str, _: str) -> None:
+    """Without it: refused with the right. With it alone: allowed. Not reported: inconclusive."""
+    write = one_of(kind)
+    name = write[0].topics[0]
+
+    def answer(operations: tuple[str, ...] | Missing) -> tuple[Outcome, str]:
+        topics = tuple(replace(one, operations=operations) for one in (TOPIC, NEW))
+        verdict = may_write(replace(READING, topics=topics), write)
+        return verdict.outcome, verdict.sentence
+
+    outcome, sentence = answer(without(operation))
+    assert outcome is Outcome.REFUSE
+    assert (
+        f"topic {name}: this login may not {kind.replace('_', ' ')}; grant it {operation.title()} on Topic" in sentence
+    )
+    assert answer((operation,))[0] is Outcome.PROCEED
+    assert answer(Missing("an old broker"))[0] is Outcome.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(("kind", "_", "operation"), [row for row in NEEDED if row[2]])
+def test_each_write_of_offsets_needs_its_operation_on_the_group(kind: WriteKind, _: str, operation: str) -> None:
+    def answer(*groups: GroupRights) -> tuple[Outcome, str]:
+        verdict = may_write(replace(READING, groups=groups), one_of(kind))
+        return verdict.outcome, verdict.sentence
+
+    outcome, sentence = answer(GroupRights("app", without(operation)))
+    assert outcome is Outcome.REFUSE
+    assert f"grant it {operation.title()} on Group app" in sentence
+    assert answer(GroupRights("app", (operation,)))[0] is Outcome.PROCEED
+    assert answer(GroupRights("app", Missing("hidden")))[0] is Outcome.INCONCLUSIVE
+    assert answer() == (Outcome.INCONCLUSIVE, "inconclusive: group app was not read")
+
+
+def test_create_on_the_cluster_is_enough_to_create_a_topic() -> None:
+    for operations in (without("CREATE"), Missing("an old broker")):
+        topics = (TOPIC, replace(NEW, operations=operations))
+        denied = replace(READING, topics=topics)
+        assert may_write(denied, one_of("create_topics")).outcome is not Outcome.PROCEED
+        assert may_write(replace(denied, cluster=("CREATE",)), one_of("create_topics")).outcome is Outcome.PROCEED
+        assert may_write(replace(denied, cluster=Missing("x")), one_of("create_topics")).outcome is not Outcome.PROCEED
+
+
+def test_brokers_that_delete_no_topics() -> None:
+    """Their setting concerns nothing but the deletion of topics."""
+    for found, outcome in ((False, Outcome.REFUSE), (Missing("grant DescribeConfigs"), Outcome.INCONCLUSIVE)):
+        reading = replace(READING, deletes_topics=found)
+        assert may_write(reading, one_of("delete_topics")).outcome is outcome
+        others = tuple(write for write in ALL if write.kind != "delete_topics")
+        assert may_write(reading, others).outcome is Outcome.PROCEED
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        (replace(READING, reassigned=("in-1", "in-1-x-0")), "replicas of in-1 are being moved"),
+        (replace(READING, topics=(replace(TOPIC, under_replicated=(0, 1)), NEW)), "in: partitions 0, 1 with fewer"),
+        (replace(READING, topics=(replace(TOPIC, leaderless=(1,)), NEW)), "in: partition 1 without a leader"),
+    ],
+)
+def test_a_topic_that_is_not_healthy_is_not_touched(changed: TouchedReading, says: str) -> None:
+    verdict = may_write(changed, one_of("grow_topics"))
+    assert verdict.outcome is Outcome.REFUSE
+    assert says in verdict.sentence
+    # A topic that is created has no replicas yet, and the other one is not touched.
+    assert may_write(changed, one_of("create_topics")).outcome is Outcome.PROCEED
+
+
+def test_missing_is_never_ok() -> None:
+    hidden = HiddenTopic("topic in is not visible to this login; grant it Describe on Topic in", name="in")
+    for reading, says in (
+        (replace(READING, topics=(hidden, NEW)), "grant it Describe on Topic in"),
+        (replace(READING, topics=(NEW,)), "topic in was not read"),
+        (replace(READING, reassigned=Missing("grant it Describe on Cluster")), "grant it Describe on Cluster"),
+    ):
+        verdict = may_write(reading, one_of("delete_records"))
+        assert verdict.outcome is Outcome.INCONCLUSIVE
+        assert says in verdict.sentence
+    # What is certain refuses, and what was not read is shown with it.
+    both = replace(READING, topics=(replace(TOPIC, operations=()), NEW), reassigned=Missing("not visible"))
+    verdict = may_write(both, one_of("delete_records"))
+    assert verdict.outcome is Outcome.REFUSE
+    assert verdict.reasons[-1] == "not visible"
+
+
+def test_it_is_decided_again_from_the_evidence() -> None:
+    hidden = HiddenTopic("topic in is not visible", name="in")
+    for reading in (READING, replace(READING, topics=(hidden, NEW), cluster=Missing("x"), deletes_topics=False)):
+        payload = encode_call(may_write, {"reading": reading, "writes": ALL}, may_write(reading, ALL))
+        assert call_again(may_write, payload) == payload["result"]
