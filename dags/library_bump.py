@@ -25,7 +25,7 @@ Dry run is the default: it reads, checks, plans and reports what a real run woul
 
 Marking the whole **run** failed stops it at the next step boundary: no other instance is touched, and its hold is free.
 An instance in the middle of its restart may stay down, and `conclude` does not run. Clear `conclude` to get the state
-of the instances and the way back.
+of the instances and the way back; `fleet_check` does the same at its next check.
 """
 
 from kstreams_runbooks.steps.approval.approve import approve

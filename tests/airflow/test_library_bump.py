@@ -37,7 +37,7 @@ def test_approve_twice_and_two_bounces_under_traffic_lose_nothing(orders: Orders
         "approve_plan": APPROVER,
         "approve_bounce_2": APPROVER,
     }
-    assert [card["point_of_no_return"] for card in document["cards"]] == [False, False, True, True]
+    assert [card["misreads"] for card in document["cards"]] == [False, False, True, True]
     for name in ("orders-1", "orders-2"):
         log = logs[name].read_text(encoding="utf-8")
         starts = report.starts_in(log)

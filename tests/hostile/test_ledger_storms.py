@@ -24,6 +24,7 @@ from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.watch.evidence import verified
 from lab.postgresql import Server, postgresql, small_disk
 from sqlalchemy import MetaData, event
+from world.older_plans import PLANS, digests_in
 
 _RACES, _RACERS = 100, 3
 _OPENERS = 10
@@ -283,6 +284,11 @@ def test_a_server_that_is_away_is_one_sentence() -> None:
     assert len(str(away.value).splitlines()) == 1
 
 
+def test_open_runs_of_the_release_before_keep_the_digests_of_their_plans(empty: NewLedger) -> None:
+    """An approval is bound to a digest: a plan of bounces alone has the same one as a plan of stages."""
+    assert digests_in(ledger_at(empty("plans"))) == {runbook: kept["digest"] for runbook, kept in PLANS.items()}
+
+
 def test_a_ledger_of_the_release_before_keeps_its_data(empty: NewLedger) -> None:
     """Migrated, gone on with, taken back and migrated again: every row, true and false, times beyond 32 bits."""
     url = empty("older")
@@ -326,9 +332,9 @@ def test_a_ledger_of_the_release_before_keeps_its_data(empty: NewLedger) -> None
         *("note", "approval", "note", "card", "card", "card_done", "run")
     ]
     assert (ledger.plan(KEY), ledger.recall(KEY, "digest_shown")) == ({"bounces": [1]}, "p1")
-    assert [(one.done, one.data_affected, one.at_ms) for one in ledger.cards(KEY)] == [
-        (False, False, at_ms + 4),
-        (True, True, at_ms + 5),
+    assert [(one.done, one.data_affected, one.misreads, one.at_ms) for one in ledger.cards(KEY)] == [
+        (False, False, True, at_ms + 4),
+        (True, True, False, at_ms + 5),
     ]
     ledger.conclude(KEY, "completed", "as planned", at_ms + 10)
     ledger.release_holds(KEY)

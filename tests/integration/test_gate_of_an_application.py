@@ -12,7 +12,7 @@ from kstreams_runbooks.deployers import make_deployer
 from kstreams_runbooks.fleet import load_fleet
 from kstreams_runbooks.model.readings.readings import ApplicationReading, GroupReading, StreamsReading
 from kstreams_runbooks.model.runs.gate import Expectation
-from kstreams_runbooks.model.runs.plan import Bounce
+from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe import ClusterReader, read_application
 from lab.afresh import afresh

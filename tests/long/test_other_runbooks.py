@@ -78,7 +78,7 @@ def test_new_settings_are_rolled_and_undone(busy: Stack) -> None:
     approve(busy, back.run_id, "approve_undo")
     document = ended(back, state="success", outcome=COMPLETED, restarted=_EACH_ONCE)
     assert alive_threads(busy) == [1, 1]
-    assert [bounce["clear_state"] for bounce in document["plan"]["bounces"]] == [False]
+    assert [bounce["clear_state"] for bounce in document["plan"]["stages"]] == [False]
 
 
 @pytest.mark.parametrize(

@@ -65,8 +65,8 @@ def test_named_directories_are_restored_and_the_others_are_not(audited: Stack) -
     before = directories(audited)
     chosen = {name for name in before if name.startswith("1_")}
     _, document = done(audited, local_state="1_*")
-    assert document["plan"]["bounces"][0]["deletes"]["names"] == ["1_"]
-    assert document["plan"]["bounces"][0]["deletes"]["changelogs"]
+    assert document["plan"]["stages"][0]["deletes"]["names"] == ["1_"]
+    assert document["plan"]["stages"][0]["deletes"]["changelogs"]
     assert "a restore of the stores in deleted directories" in document["plan"]["costs"][0]["why"]
     after = directories(audited)
     assert chosen
@@ -93,7 +93,7 @@ def test_exactly_the_directories_of_no_task_go_and_undo_brings_them_back(audited
     conf = {"release": _BUILD, "settings": {"audit": None}}
     trial = begun_other(audited, "stop_and_restart", dry_run=True, **conf)
     document = ended(trial, state="success", outcome=DRY_RUN)
-    assert document["plan"]["bounces"][0]["deletes"]["names"] == [f"{last}_"]
+    assert document["plan"]["stages"][0]["deletes"]["names"] == [f"{last}_"]
     assert f"delete task directories {last}_* of orders-1" in str(document["writes"])
     assert directories(audited) == before
     # Records that no operator reads any more would be counted as left behind, and refused.

@@ -62,7 +62,7 @@ def test_after_the_canary_one_instance_goes_back(busy: Stack) -> None:
     assert starts(busy, "orders-2") == before
     plan = document["plan"]
     assert isinstance(plan, dict)
-    assert [(one["instances"], one["clear_state"]) for one in plan["bounces"]] == [(["orders-1"], True)]
+    assert [(one["instances"], one["clear_state"]) for one in plan["stages"]] == [(["orders-1"], True)]
     [card] = evidence(busy, trial.run_id)["cards"]
     assert "MB in all of them, about" in card["cost"]
 

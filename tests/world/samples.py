@@ -23,7 +23,7 @@ from kstreams_runbooks.model.readings.readings import (
 )
 from kstreams_runbooks.model.runs.gate import Expectation
 from kstreams_runbooks.model.runs.ledger import Card
-from kstreams_runbooks.model.runs.plan import Bounce
+from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore, DeclaredTopic, Serde
 from kstreams_runbooks.model.topology.topology import Sink, Source, Topology
 from kstreams_runbooks.observe.kafka.offsets import Committed, Ends

@@ -34,7 +34,7 @@ def encode_call(function: Callable[..., Any], inputs: dict[str, Any], result: An
 
 def result_of(function: Callable[..., Any], payload: dict[str, Any]) -> Any:
     """The kept result of a decision, with the fields that were added since at their defaults."""
-    kept = payload["result"]
+    kept = renewed(payload["result"])
     return _joined(kept, encode(decode(get_type_hints(function)["return"], kept)))
 
 

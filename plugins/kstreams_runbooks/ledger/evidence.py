@@ -1,21 +1,25 @@
 """Evidence, approvals and undo cards: journal entries, written once, read by every later step."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any, TypeVar, cast, get_args
 
-from sqlalchemy import func, select
+from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.ledger.database import Database
-from kstreams_runbooks.ledger.journal import append, locked, rows_of
-from kstreams_runbooks.ledger.tables import JournalRow
-from kstreams_runbooks.model.runs.journal import APPROVAL, CARD, CARD_DONE, PLANNED, READING, RUN, unpack
+from kstreams_runbooks.ledger.journal import append, lock, locked, rows_of
+from kstreams_runbooks.ledger.older_rows import renewed_card
+from kstreams_runbooks.ledger.tables import JournalRow, RunObjectRow, RunRow
+from kstreams_runbooks.model.runs.journal import APPROVAL, CARD, CARD_DONE, CARD_FACTS, PLANNED, READING, RUN, unpack
 from kstreams_runbooks.model.runs.ledger import Approval, Card, Evidence, EvidenceKind, RunRecord
 
 _Kept = TypeVar("_Kept", Approval, Card)
+_APPLICATION = "application"
 _KINDS: tuple[str, ...] = get_args(EvidenceKind)
+# A reading of a large application has some hundred kilobytes.
+_PAGE = 100
 
 
 class Records:
@@ -34,12 +38,39 @@ class Records:
         )
 
     def evidence(
-        self, run_key: str, kind: str | None = None, name: str | None = None, task_id: str | None = None
+        self,
+        run_key: str,
+        kind: str | None = None,
+        name: str | None = None,
+        task_id: str | None = None,
+        *,
+        newest: int | None = None,
     ) -> list[Evidence]:
-        """Evidence of a run in the order of writing, filtered by kind, name and task if given."""
-        wanted = {"run_key": run_key, "kind": kind, "name": name, "task_id": task_id}
-        query = select(JournalRow).filter_by(**{key: value for key, value in wanted.items() if value is not None})
-        query = query.where(JournalRow.kind.in_(_KINDS)).order_by(JournalRow.place)
+        """Evidence of a run in the order of writing, filtered by kind, name and task if given.
+
+        With `newest` only the last so many. For something of which a run may have thousands, use it or `pieces`.
+        """
+        query = _wanted(run_key, kind, name, task_id)
+        if newest is None:
+            return self._read(query.order_by(JournalRow.place))
+        return self._read(query.order_by(JournalRow.place.desc()).limit(newest))[::-1]
+
+    def pieces(self, run_key: str, kind: str | None = None) -> Iterator[Evidence]:
+        """The same, read in pages as they are asked for: only one page is in memory."""
+        last = 0
+        while page := self._read(
+            _wanted(run_key, kind).where(JournalRow.seq > last).order_by(JournalRow.seq).limit(_PAGE)
+        ):
+            yield from page
+            last = page[-1].id
+
+    def piece(self, run_key: str, entry: int) -> Evidence:
+        """One piece of evidence by its id; BadInput if the run does not have it."""
+        if found := self._read(_wanted(run_key).where(JournalRow.seq == entry)):
+            return found[0]
+        raise BadInput(f"run {run_key}: has no evidence {entry}")
+
+    def _read(self, query: Select[JournalRow]) -> list[Evidence]:
         return self.database.read(lambda session: [_piece(row) for row in session.scalars(query)])
 
     def approve(self, approval: Approval) -> None:
@@ -65,10 +96,13 @@ class Records:
         return self.database.read(work)
 
     def write_card(self, card: Card) -> None:
-        """Keep an undo card, before the write that it undoes; BadInput if the run already has that `seq`."""
+        """Keep an undo card, before the write that it undoes; BadInput if the run already has that `seq`.
+
+        A card about another application than the run's own counts among the changes of that one too.
+        """
 
         def work(session: Session) -> None:
-            run = locked(session, card.run_key)
+            run = _locked_for(session, card)
             if any(kept.seq == card.seq for kept in _cards(session, card.run_key)):
                 raise BadInput(f"run {card.run_key}: undo card {card.seq} is there already; number the next one")
             content = _content(card)
@@ -82,23 +116,42 @@ class Records:
         return self.database.read(lambda session: _cards(session, run_key))
 
     def cards_since(self, run: RunRecord, entry: int) -> list[Card]:
-        """Cards of any run about the application of `run` from a journal entry on, in the order of writing."""
+        """Cards of any run about the application of `run` from a journal entry on, in the order of writing.
+
+        Those of runs of other applications come last.
+        """
         query = select(JournalRow).where(
             JournalRow.cluster == run.cluster, JournalRow.application == run.application, JournalRow.kind == CARD
         )
         query = query.where(JournalRow.seq >= entry).order_by(JournalRow.seq)
-        return self.database.read(lambda session: [_kept(Card, row) for row in session.scalars(query)])
+        about = (run.cluster, run.application)
+
+        def work(session: Session) -> list[Card]:
+            own = [card for row in session.scalars(query) if _about(card := _card(row)) == about]
+            others = session.scalars(_touched(about).where(RunObjectRow.entry >= entry))
+            return own + [card for row in others for card in _cards(session, row.run_key) if _about(card) == about]
+
+        return self.database.read(work)
 
     def changed_since(self, run: RunRecord, entry: int) -> str | None:
         """The key of the newest other run that changed the application of `run` after an entry, None without one."""
         query = (
-            select(JournalRow.run_key)
+            select(JournalRow.seq, JournalRow.run_key)
             .where(JournalRow.cluster == run.cluster, JournalRow.application == run.application)
             .where(JournalRow.kind == CARD, JournalRow.run_key != run.run_key, JournalRow.seq > entry)
             .order_by(JournalRow.seq.desc())
             .limit(1)
         )
-        return self.database.read(lambda session: session.scalar(query))
+        others = _touched((run.cluster, run.application)).where(
+            RunObjectRow.run_key != run.run_key, RunObjectRow.entry > entry
+        )
+
+        def work(session: Session) -> str | None:
+            changes = [(row.seq, row.run_key) for row in session.execute(query)]
+            changes += [(row.entry, row.run_key) for row in session.scalars(others)]
+            return max(changes)[1] if changes else None
+
+        return self.database.read(work)
 
     def looked_before_plan(self, run_key: str, looks: Sequence[str], begun: str, plans: Sequence[str]) -> int:
         """The entry that began the reading from which the stored plan of a run was made, 0 without one.
@@ -127,18 +180,51 @@ class Records:
             .where(JournalRow.cluster == cluster, JournalRow.kind == CARD)
             .group_by(JournalRow.application)
         )
-        return self.database.read(lambda session: {row.application: row.seq for row in session.execute(query)})
+        touched = select(RunObjectRow).where(RunObjectRow.kind == _APPLICATION, RunObjectRow.cluster == cluster)
+
+        def work(session: Session) -> dict[str, int]:
+            last = {str(row.application): int(row.seq) for row in session.execute(query)}
+            for row in session.scalars(touched):
+                last[row.name] = max(row.entry, last.get(row.name, 0))
+            return last
+
+        return self.database.read(work)
+
+    def know_card(self, run_key: str, seq: int, facts: Any) -> None:
+        """Keep facts that a card could not have before its change, in place of its own; BadInput if it does not exist.
+
+        `facts` are JSON of the same kind.
+        """
+
+        def work(session: Session) -> None:
+            run = locked(session, run_key)
+            self._require_card(session, run_key, seq)
+            append(session, run, CARD_FACTS, str(seq), {"seq": seq, "facts": facts})
+
+        self.database.write(work)
 
     def finish_card(self, run_key: str, seq: int) -> None:
         """Mark a card as done; BadInput if it does not exist."""
 
         def work(session: Session) -> None:
             run = locked(session, run_key)
-            if all(card.seq != seq for card in _cards(session, run_key)):
-                raise BadInput(f"run {run_key}: has no undo card {seq}")
+            self._require_card(session, run_key, seq)
             append(session, run, CARD_DONE, str(seq), {"seq": seq})
 
         self.database.write(work)
+
+    @staticmethod
+    def _require_card(session: Session, run_key: str, seq: int) -> None:
+        if all(card.seq != seq for card in _cards(session, run_key)):
+            raise BadInput(f"run {run_key}: has no undo card {seq}")
+
+
+def _wanted(
+    run_key: str, kind: str | None = None, name: str | None = None, task_id: str | None = None
+) -> Select[JournalRow]:
+    wanted = {"run_key": run_key, "kind": kind, "name": name, "task_id": task_id}
+    query = select(JournalRow).filter_by(**{key: value for key, value in wanted.items() if value is not None})
+    return query.where(JournalRow.kind.in_(_KINDS))
 
 
 def _piece(row: JournalRow) -> Evidence:
@@ -155,16 +241,52 @@ def _piece(row: JournalRow) -> Evidence:
 
 
 def _cards(session: Session, run_key: str) -> list[Card]:
-    rows = rows_of(session, run_key, (CARD, CARD_DONE))
+    rows = rows_of(session, run_key, (CARD, CARD_FACTS, CARD_DONE))
     done = {int(row.name) for row in rows if row.kind == CARD_DONE}
-    cards = [_kept(Card, row) for row in rows if row.kind == CARD]
-    return sorted((replace(card, done=card.seq in done) for card in cards), key=lambda card: card.seq)
+    known = {int(row.name): unpack(row.payload)["facts"] for row in rows if row.kind == CARD_FACTS}
+    cards = [_card(row) for row in rows if row.kind == CARD]
+    newer = {seq: {"facts": facts} for seq, facts in known.items()}
+    cards = [replace(card, done=card.seq in done, **newer.get(card.seq, {})) for card in cards]
+    return sorted(cards, key=lambda card: card.seq)
+
+
+def _about(card: Card) -> tuple[str, str]:
+    return card.cluster, card.application
+
+
+def _touched(about: tuple[str, str]) -> Select[RunObjectRow]:
+    """The runs of other applications that changed this one: cluster and name."""
+    cluster, name = about
+    return select(RunObjectRow).filter_by(kind=_APPLICATION, cluster=cluster, name=name)
+
+
+def _locked_for(session: Session, card: Card) -> RunRow:
+    """The locked run of a card; a change of another application takes a number in that one's order."""
+    found = session.get(RunRow, card.run_key)
+    other = _about(card)
+    if found is None or not all(other) or other == (found.cluster, found.application):
+        return locked(session, card.run_key)
+    # In one order for all runs, or two that touch each other's applications would wait for each other.
+    for cluster, name in sorted({other, (found.cluster, found.application)}):
+        lock(session, cluster, name)
+    counter = lock(session, *other)
+    counter.last_seq += 1
+    of = {"run_key": card.run_key, "kind": _APPLICATION, "cluster": other[0], "name": other[1]}
+    session.merge(RunObjectRow(**of, entry=counter.last_seq))
+    return locked(session, card.run_key)
+
+
+def _card(row: JournalRow) -> Card:
+    """A card with the side that it is about: the run's own application in cards of an older release."""
+    card = _kept(Card, row)
+    return replace(card, application=card.application or row.application, cluster=card.cluster or row.cluster)
 
 
 def _kept(kind: type[_Kept], row: JournalRow) -> _Kept:
     """The content of an entry; ValueError if it is of another kind."""
     try:
-        return kind(run_key=row.run_key, entry=row.seq, **unpack(row.payload))
+        content = unpack(row.payload)
+        return kind(run_key=row.run_key, entry=row.seq, **(renewed_card(content) if kind is Card else content))
     except TypeError:
         raise ValueError(f"entry {row.place} of run {row.run_key} is not a {row.kind}") from None
 

@@ -1,4 +1,7 @@
-"""Rows of partitions as older releases kept them, made into rows of today, for the same decisions on them.
+"""Values as older releases kept them, made into values of today, for the same decisions on them.
+
+A plan had `bounces`, each of them a stage of the kind `bounce`. A card was about an instance, and its one flag,
+`point_of_no_return`, was that an older release misreads what is written from there on.
 
 Up to the release that merged the two models of lag, a gate's reading had rows with the offsets `committed`,
 `log_start`, `stable` and `end`, each a number or `{"missing": reason}`. Such a row has no role, and its group's offsets
@@ -12,22 +15,35 @@ were read. What a decision came to then must come out today:
 from typing import Any
 
 _OFFSETS = frozenset({"committed", "log_start", "stable", "end"})
+_PLAN = frozenset({"runbook", "bounces", "facts"})
 # A row is at most five levels below the inputs of a decision: reading of a list, its partitions, the row.
 _DEEPEST = 8
 _NEVER_COMMITTED = "never committed"
 
 
 def renewed(value: Any, depth: int = _DEEPEST) -> Any:
-    """The same JSON with each row of an older release as a row of today; the very same object without any."""
+    """The same JSON with each value of an older release as one of today; the very same object without any."""
     if isinstance(value, dict):
         if _is_older(value):
             return _row(value)
+        if _is_older_plan(value):
+            return _plan(value)
         changed = {key: new for key, each in value.items() if (new := _below(each, depth)) is not each}
         return {**value, **changed} if changed else value
     if isinstance(value, list):
         rows = [_below(each, depth) for each in value]
         return rows if any(new is not each for new, each in zip(rows, value, strict=True)) else value
     return value
+
+
+def renewed_card(content: dict[str, Any]) -> dict[str, Any]:
+    """The content of an undo card as one of today."""
+    if "kind" in content:
+        return content
+    facts = content.get("facts")
+    stage = facts.get("bounce", 0) if isinstance(facts, dict) else 0
+    misreads = content.get("point_of_no_return", False)
+    return {**content, "point_of_no_return": False, "misreads": misreads, "stage": stage}
 
 
 def _below(value: Any, depth: int) -> Any:
@@ -40,6 +56,20 @@ def _is_older(value: dict[str, Any]) -> bool:
         type(each) is int or (isinstance(each, dict) and isinstance(each.get("missing"), str))
         for each in map(value.get, _OFFSETS)
     )
+
+
+def _is_older_plan(value: dict[str, Any]) -> bool:
+    """Whether it is a plan of bounces alone; anything else is left to the check of its type."""
+    return value.keys() >= _PLAN and "stages" not in value and _all_dicts(value["bounces"])
+
+
+def _all_dicts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(each, dict) for each in value)
+
+
+def _plan(old: dict[str, Any]) -> dict[str, Any]:
+    stages = [{**bounce, "kind": "bounce"} for bounce in old["bounces"]]
+    return {**{name: value for name, value in old.items() if name != "bounces"}, "stages": stages}
 
 
 def _row(old: dict[str, Any]) -> dict[str, Any]:

@@ -129,6 +129,19 @@ class JournalRow(Base):
     hash: Mapped[str] = mapped_column(String(64))
 
 
+class RunObjectRow(Base):
+    """An object that a run changed outside its own application; `entry` counts in the order of that application."""
+
+    __tablename__ = "run_object"
+    __table_args__ = (Index(None, "kind", "cluster", "name"),)
+
+    run_key: Mapped[str] = mapped_column(ForeignKey(RunRow.run_key), primary_key=True)
+    kind: Mapped[str] = mapped_column(String(32), primary_key=True)
+    cluster: Mapped[str] = mapped_column(_NAME, primary_key=True)
+    name: Mapped[str] = mapped_column(_NAME, primary_key=True)
+    entry: Mapped[int] = mapped_column(BigInteger)
+
+
 class HoldRow(Base):
     """A reserved resource: the primary key limits it to one run."""
 

@@ -130,7 +130,7 @@ def _verified(ledger: Ledger, run: RunRecord) -> ApplicationReading | None:
 def _changes(ledger: Ledger, run: RunRecord, entry: Application) -> tuple[WindowChange, ...]:
     """Changed windows between the releases of a run's plan, by their declarations as they are now."""
     stored = ledger.plan(run.run_key)
-    if stored is None or "bounces" not in stored:
+    if stored is None or "facts" not in stored:
         return ()
     plan: Plan = decode(Plan, stored)
     after = _declared(entry, plan.bounces[-1].release) if plan.bounces else None

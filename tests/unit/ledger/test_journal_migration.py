@@ -74,8 +74,10 @@ def test_an_older_ledger_keeps_everything(older: str) -> None:
     ]
     [approval] = ledger.approvals(KEY)
     assert (approval.by, approval.digest, approval.expires_at_ms) == ("approver", "p1", 9_000)
-    cards = [(card.object, card.done, card.point_of_no_return, dict(card.facts)) for card in ledger.cards(KEY)]
+    cards = [(card.object, card.done, card.misreads, dict(card.facts)) for card in ledger.cards(KEY)]
     assert cards == [("orders-1", False, True, {"bounce": 1}), ("orders-2", True, True, {"bounce": 1})]
+    of = {(card.kind, card.point_of_no_return, card.stage, card.application) for card in ledger.cards(KEY)}
+    assert of == {("instance", False, 1, "orders")}
     assert rechecked(ledger, ledger.run(KEY)) == {"equal": 1, "different": []}
 
 

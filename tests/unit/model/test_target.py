@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from kstreams_runbooks.model.readings.readings import Deployment, Missing
-from kstreams_runbooks.model.runs.plan import Bounce, DeployedInstance
+from kstreams_runbooks.model.runs.plan import DeployedInstance
+from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.target import Target
 from world.samples import instance
 

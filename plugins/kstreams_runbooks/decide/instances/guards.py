@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from kstreams_runbooks.decide.instances.members import settings_text, strangers
 from kstreams_runbooks.decide.instances.verification import topic_drift
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
+from kstreams_runbooks.model.runs.own_changes import NO_CHANGES, OwnChanges
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 
@@ -18,6 +19,7 @@ def nothing_drifted(
     leaving: bool = False,
     in_hand: tuple[str, ...] = (),
     brought: tuple[str, ...] = (),
+    own: OwnChanges = NO_CHANGES,
 ) -> Verdict:
     """Whether instance `name` may be brought to bounce `number`: the observed state is still the approved one.
 
@@ -26,12 +28,12 @@ def nothing_drifted(
     on, only on the latter, however long ago all of them were proven. With `leaving` a member of no declared instance
     may be a remnant of an instance that died: it is gone after its session timeout. Instances `in_hand` are being
     changed for this plan right now, perhaps manually and in several edits: their own gate checks them. For those
-    `brought`, which have passed a gate, their earlier state is drift.
+    `brought`, which have passed a gate, their earlier state is drift. `own` changes of topics by the run are none.
 
     A certain drift refuses, even if other readings failed; without one, a failed reading is inconclusive.
     """
     drift = (
-        *(() if isinstance(reading.topics, Missing) else topic_drift(plan, reading)),
+        *(() if isinstance(reading.topics, Missing) else topic_drift(plan, reading, own)),
         *_group(reading, plan, leaving),
         *_instances(reading, plan, number, in_hand, brought),
     )

@@ -11,7 +11,7 @@ from kstreams_runbooks.model.readings.readings import (
     StreamsReading,
 )
 from kstreams_runbooks.model.readings.states import is_empty
-from kstreams_runbooks.model.runs.plan import Bounce
+from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 
 

@@ -2,7 +2,8 @@
 
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Deployment, InstanceReading, Missing
 from kstreams_runbooks.model.readings.states import CLIENT_DUE_MS, is_dead, is_down, is_up, is_well
-from kstreams_runbooks.model.runs.plan import Bounce, Plan
+from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.runs.stages import Bounce
 
 
 def in_place(instance: InstanceReading, bounce: Bounce, at_ms: int) -> bool:

@@ -2,26 +2,32 @@
 
 from collections.abc import Iterator
 
+from kstreams_runbooks.decide.instances.expected import expected_now
 from kstreams_runbooks.decide.instances.gate import restore_troubles, thread_troubles
 from kstreams_runbooks.decide.instances.members import every_member_runs, members_of, strays
 from kstreams_runbooks.decide.lag import standing_still, total_lag
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
+from kstreams_runbooks.model.runs.own_changes import NO_CHANGES, OwnChanges
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.wording import first_of
 
 
 def change_verified(
-    before: ApplicationReading, earlier: ApplicationReading, after: ApplicationReading, plan: Plan
+    before: ApplicationReading,
+    earlier: ApplicationReading,
+    after: ApplicationReading,
+    plan: Plan,
+    own: OwnChanges = NO_CHANGES,
 ) -> Verdict:
     """Whether the bump ended as planned: releases and settings, topics with the ids of the plan, offsets not lower.
 
     `before` is the reading that the plan was made from; `earlier` was taken a commit interval before `after`: progress
-    shows between the two. Lag over its limit waits: traffic has its peaks.
+    shows between the two. Lag over its limit waits: traffic has its peaks. `own` changes of the run are expected.
     """
     if missing := tuple(_missing(before, earlier, after)):
         return Verdict(Outcome.INCONCLUSIVE, missing)
-    if changed := (*topic_drift(plan, after), *_offsets(before, after)):
+    if changed := (*topic_drift(plan, after, own), *_offsets(before, after, own)):
         return Verdict(Outcome.REFUSE, changed)
     members = every_member_runs(after, plan.bounces[-1:])
     if members.outcome is not Outcome.PROCEED:
@@ -38,14 +44,16 @@ def change_verified(
     )
 
 
-def undo_verified(earlier: ApplicationReading, after: ApplicationReading, plan: Plan) -> Verdict:
+def undo_verified(
+    earlier: ApplicationReading, after: ApplicationReading, plan: Plan, own: OwnChanges = NO_CHANGES
+) -> Verdict:
     """Whether an undo ended as planned: every instance is where its last stage puts it, and the application works.
 
     `earlier` was taken a commit interval before `after`: progress shows between the two.
     """
     if missing := tuple(_missing(earlier, after)):
         return Verdict(Outcome.INCONCLUSIVE, missing)
-    if changed := tuple(topic_drift(plan, after)):
+    if changed := tuple(topic_drift(plan, after, own)):
         return Verdict(Outcome.REFUSE, changed)
     for instance in after.instances:
         last = plan.last_of(instance.instance)
@@ -82,17 +90,11 @@ def _behind(earlier: ApplicationReading, after: ApplicationReading, plan: Plan) 
         yield f"no progress on {first_of(stuck)}"
 
 
-def topic_drift(plan: Plan, after: ApplicationReading) -> Iterator[str]:
-    """Topics of the plan that are gone, recreated (another id) or have another number of partitions."""
+def topic_drift(plan: Plan, after: ApplicationReading, own: OwnChanges = NO_CHANGES) -> Iterator[str]:
+    """Topics that are gone, recreated (another id) or have another number of partitions, but by `own` changes."""
     now = {topic.name: topic for topic in after.topics} if not isinstance(after.topics, Missing) else {}
-    for name, topic_id, partitions in plan.facts.topics:
-        topic = now.get(name)
-        if topic is None:
-            yield f"topic {name}: gone (id {topic_id} in the plan)"
-        elif topic.topic_id != topic_id:
-            yield f"topic {name}: recreated (id {topic.topic_id}, in the plan {topic_id}); its records are lost"
-        elif topic.partitions != partitions:
-            yield f"topic {name}: {topic.partitions} partitions (in the plan {partitions})"
+    for expected in expected_now(plan.facts.topics, own):
+        yield from expected.drift(now.get(expected.name))
 
 
 def _unwell(after: ApplicationReading) -> Iterator[str]:
@@ -112,11 +114,12 @@ def _unwell(after: ApplicationReading) -> Iterator[str]:
             yield f"{instance.instance}: no member in group {group.group_id}"
 
 
-def _offsets(before: ApplicationReading, after: ApplicationReading) -> Iterator[str]:
+def _offsets(before: ApplicationReading, after: ApplicationReading, own: OwnChanges) -> Iterator[str]:
+    changed = {*own.offsets, *(topic.name for topic in own.topics if topic.deleted)}
     then = {p.name: p for p in before.partitions} if not isinstance(before.partitions, Missing) else {}
     for partition in after.partitions if not isinstance(after.partitions, Missing) else ():
         earlier = then.get(partition.name)
-        if earlier is None or earlier.committed is None:
+        if earlier is None or earlier.committed is None or partition.topic in changed:
             continue
         if partition.committed is None:
             yield f"{partition.name}: committed offset gone ({earlier.committed} in the plan's reading)"

@@ -20,7 +20,8 @@ from kstreams_runbooks.model.readings.readings import ApplicationReading, Missin
 from kstreams_runbooks.model.releases.path import Leg, PathFinding
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.rules import UpgradePathRules
-from kstreams_runbooks.model.runs.plan import Bounce, Plan
+from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.verdicts import Finding
 
 
@@ -54,7 +55,7 @@ def bump_plan(
         cluster=declared.cluster,
         change=(("target", target),),
         limits=limits,
-        bounces=tuple(_bounces(leg, release, library, kept)),
+        stages=tuple(_bounces(leg, release, library, kept)),
         facts=found,
         costs=tuple(costs(declared)),
         findings=(*findings, *(_finding(declared, one) for one in path.findings if _decided(one))),

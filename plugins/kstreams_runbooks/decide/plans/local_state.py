@@ -97,11 +97,11 @@ def with_cleared_state(
         also = f"{cleared.undo_deletes.what} of each instance cleared while it is down"
         plan = replace(plan, undo=(*plan.undo, also))
     if not any(bounce.clears for bounce in bounces):
-        return replace(plan, bounces=bounces)
+        return replace(plan, stages=bounces)
     what = "a full restore" if cleared.everything else RESTORED
     costs = tuple(with_restore(cost, changelog_bytes, what) for cost in plan.costs)
     findings = (*plan.findings, *_findings(plan, cleared, undo_bytes))
-    return replace(plan, bounces=bounces, costs=costs if cleared.deletes.changelogs else plan.costs, findings=findings)
+    return replace(plan, stages=bounces, costs=costs if cleared.deletes.changelogs else plan.costs, findings=findings)
 
 
 def _undo_needs_a_choice(plan: Plan, left: TaskDirectories) -> Finding:

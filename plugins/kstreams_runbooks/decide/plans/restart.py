@@ -16,7 +16,8 @@ from kstreams_runbooks.decide.plans.basis import (
 from kstreams_runbooks.errors import BadInput, Refused
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.readings.readings import ApplicationReading
-from kstreams_runbooks.model.runs.plan import Bounce, Plan, PlanFacts
+from kstreams_runbooks.model.runs.plan import Plan, PlanFacts
+from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.verdicts import Finding
 
 
@@ -61,7 +62,7 @@ def restart_plan(
         cluster=declared.cluster,
         change=tuple(_change(target, settings)),
         limits=limits,
-        bounces=(bounce,),
+        stages=(bounce,),
         facts=found,
         costs=tuple(costs_at_once(declared) if at_once else costs(declared)),
         findings=findings,

@@ -30,7 +30,8 @@ from kstreams_runbooks.model.readings.readings import (
 from kstreams_runbooks.model.readings.states import is_dead, is_up
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.rules import UpgradePathRules
-from kstreams_runbooks.model.runs.plan import Bounce, DeployedInstance, Plan
+from kstreams_runbooks.model.runs.plan import DeployedInstance, Plan
+from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.verdicts import Finding
 from kstreams_runbooks.wording import outside
 
@@ -85,7 +86,7 @@ def undo_plan(
         cluster=declared.cluster,
         change=(("run", undone.run_key),),
         limits=limits,
-        bounces=bounces,
+        stages=bounces,
         facts=found,
         costs=tuple(
             with_restore(cost, changelog_bytes) if _clears(bounces, cost.instance) else cost

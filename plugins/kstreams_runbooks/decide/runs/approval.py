@@ -7,7 +7,8 @@ from zoneinfo import ZoneInfo
 from kstreams_runbooks.decide.change.unchanged import NAMED
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.runs.ledger import Card
-from kstreams_runbooks.model.runs.plan import Bounce, Plan
+from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.times import utc, utc_minute
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.wording import LONGEST_SENTENCE, code, markdown, why_no_reason
@@ -207,7 +208,7 @@ def who_may_approve(declared: DeclaredApplication, requested_by: str) -> str:
 def _rejected(cards: tuple[Card, ...], *, second: bool) -> str:
     """The state after a rejection: the last card of each instance, if the requested bounce has begun."""
     last = {card.object: card.step for card in cards}
-    if second and not any(card.point_of_no_return for card in cards):
+    if second and not any(card.misreads for card in cards):
         return "every instance stays on the new release, upgrade.from as it is set now"
     if not last:
         return "nothing is changed"

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from kstreams_runbooks.model.readings.readings import MemberReading, Start
-from kstreams_runbooks.model.runs.plan import Bounce
+from kstreams_runbooks.model.runs.stages import Bounce
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,9 @@ CLOCK_TOLERANCE_MS = MINUTE_MS
 GENESIS = ""
 
 # Kinds other than those of evidence, and the names of entries about a run itself.
-RUN, FACT, APPROVAL, CARD, CARD_DONE, HOLD, GAP = "run", "fact", "approval", "card", "card_done", "hold", "gap"
+RUN, FACT, APPROVAL, HOLD, GAP = "run", "fact", "approval", "hold", "gap"
+# A card is written before its change; what only the change could show (the id of a topic) follows as its facts.
+CARD, CARD_FACTS, CARD_DONE = "card", "card_facts", "card_done"
 # The only kind that may be pruned.
 READING = "reading"
 STARTED, CHAINED, PLANNED, WRITTEN, CONCLUDED = "started", "chain begun", "planned", "written", "concluded"

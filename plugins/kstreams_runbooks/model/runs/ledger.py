@@ -11,6 +11,9 @@ from typing import Any, Literal
 
 from kstreams_runbooks.model.runs.resources import HeldResource, resource_of
 
+# The kind of the cards that older releases wrote: an instance that was bounced.
+INSTANCE = "instance"
+
 EvidenceKind = Literal["reading", "verdict", "write", "plan", "note", "failure"]
 
 
@@ -134,8 +137,13 @@ class Hold:
 class Card:
     """The way back from one write, written before it: a crash in between never leaves a write without a card.
 
-    `object` is the changed object (an instance, a topic); `seq` counts from 1 within a run; `done`: the card has been
-    undone, or judged not to apply any more. `entry` is its place among everything about the application.
+    `kind` names the type of `facts` (model/runs/cards.py), `object` the changed object (an instance, a topic), `stage`
+    the stage of the plan that changed it (0 in cards of an older release), `application` and `cluster` the side. `seq`
+    counts from 1 within a run; `done`: the card has been undone, or judged not to apply any more. `entry` is its place
+    among everything about the run's application.
+
+    `point_of_no_return`: from here on nothing leads back. `misreads`: an older release misreads what is written from
+    here on, so the way back has a step more.
     """
 
     run_key: str
@@ -152,3 +160,8 @@ class Card:
     at_ms: int
     done: bool = False
     entry: int = field(default=0, compare=False)
+    kind: str = INSTANCE
+    application: str = ""
+    cluster: str = ""
+    misreads: bool = False
+    stage: int = 0

@@ -5,78 +5,17 @@ It never binds offsets, lag, starts or times: planning again from unchanged fact
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
-from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
+from kstreams_runbooks.model.runs.stages import Bounce, CreateTopics, Stage, StartAll, TopicStage, deployed
 from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.model.verdicts import Finding
 
-_EXPLAINING = frozenset({"costs", "findings", "undo", "title", "worst_case", "then"})
-
-# Fields that plans of older releases lack: their digests stay as they were.
-_LATER = frozenset({"deletes", "undo_deletes"})
-
-
-def deployed(release: str, settings: tuple[tuple[str, str], ...]) -> str:
-    """Release and settings, for a person."""
-    text = ", ".join(f"{key}={value}" for key, value in settings)
-    return f"{release} with {text}" if text else release
-
-
-@dataclass(frozen=True, slots=True)
-class Bounce:
-    """One step of a plan: its instances end on `release` with exactly `settings` set by the runbook.
-
-    `library` is the Kafka Streams release inside `release`, empty if the release is named after it. `instances` are
-    its instances, empty for all of them. With `clear_state` all local state is deleted between stop and start, with
-    `deletes` these task directories; `undo_deletes` are those that an undo of this bounce deletes. With `after_drain`
-    the records in the repartition topics are read to their end before the first instance is stopped.
-    """
-
-    number: int
-    release: str
-    settings: tuple[tuple[str, str], ...]
-    library: str = ""
-    instances: tuple[str, ...] = ()
-    clear_state: bool = False
-    after_drain: bool = False
-    deletes: TaskDirectories = NO_DIRECTORIES
-    undo_deletes: TaskDirectories = NO_DIRECTORIES
-
-    @property
-    def clears(self) -> TaskDirectories | None:
-        """The local state that is deleted between stop and start: all of it if it names no directory, None for none."""
-        if self.clear_state:
-            return replace(self.deletes, names=())
-        return self.deletes if self.deletes.names else None
-
-    @property
-    def version(self) -> str:
-        """The Kafka Streams release that an instance reports after this bounce."""
-        return self.library or self.release
-
-    @property
-    def target(self) -> Target:
-        """What its instances are set to."""
-        return Target(self.release, self.settings)
-
-    def takes(self, instance: str) -> bool:
-        """Whether an instance is one of its own."""
-        return not self.instances or instance in self.instances
-
-    @property
-    def deployed(self) -> str:
-        """Release and settings, for a person."""
-        return deployed(self.release, self.settings)
-
-    @property
-    def sentence(self) -> str:
-        """The actions of this bounce, for a person."""
-        return (
-            f"bounce {self.number}: {self.deployed}"
-            + (f", {self.clears.what} cleared first" if self.clears is not None else "")
-            + (", once the repartition topics are drained" if self.after_drain else "")
-        )
+_EXPLAINING = frozenset({"costs", "findings", "undo", "title", "worst_case", "then", "bound"})
+# Fields that plans of older releases lack: while they have no content, their digests stay as they were.
+_LATER = frozenset({"deletes", "undo_deletes", "side", "sides"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +60,22 @@ class InstanceCost:
 
 
 @dataclass(frozen=True, slots=True)
+class SidePart:
+    """Another application of a run, by its `role`: the facts that the plan binds about it, and its costs."""
+
+    role: str
+    application: str
+    cluster: str
+    facts: PlanFacts
+    costs: tuple[InstanceCost, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
-    """The actions of a run. `limits` are name and value, in the units of the fleet declaration.
+    """The actions of a run, stage after stage. `limits` are name and value, in the units of the fleet declaration.
+
+    `application`, `cluster`, `facts` and `costs` are those of the first side, whose role is empty; `sides` are the
+    others. `bound` is the digest of the whole plan if this is one side's part of it (`of_side`).
 
     `title` names it in one line, `worst_case` describes possible damage while it runs. With `at_once` every instance
     is down before the first starts again; otherwise they are taken one after another. `then` lists the steps left for
@@ -134,7 +87,7 @@ class Plan:
     cluster: str
     change: tuple[tuple[str, str], ...]
     limits: tuple[tuple[str, float], ...]
-    bounces: tuple[Bounce, ...]
+    stages: tuple[Stage, ...]
     facts: PlanFacts
     costs: tuple[InstanceCost, ...]
     findings: tuple[Finding, ...]
@@ -143,6 +96,55 @@ class Plan:
     worst_case: str
     at_once: bool = False
     then: tuple[str, ...] = ()
+    sides: tuple[SidePart, ...] = ()
+    bound: str = ""
+
+    @property
+    def bounces(self) -> tuple[Bounce, ...]:
+        """The stages that leave instances on a release, a start included."""
+        found = (one.bounce if isinstance(one, StartAll) else one for one in self.stages)
+        return tuple(one for one in found if isinstance(one, Bounce))
+
+    @property
+    def parts(self) -> tuple[SidePart, ...]:
+        """Every side, the first with the empty role."""
+        return (SidePart("", self.application, self.cluster, self.facts, self.costs), *self.sides)
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """Names of the topics that it binds or creates."""
+        created = (topic.name for one in self.stages if isinstance(one, CreateTopics) for topic in one.topics)
+        return tuple(dict.fromkeys([*(name for name, *_ in self.facts.topics), *created]))
+
+    def of_application(self, application: str) -> "Plan":
+        """The part of the side that this application is (`of_side`); KeyError for one that is none of its sides."""
+        return self.of_side({one.application: one.role for one in self.parts}[application])
+
+    def of_side(self, role: str) -> "Plan":
+        """One side's part, with the digest of the whole; KeyError for an unknown role.
+
+        It has the side's own stages and, because every application of the cluster may see them, the stages that change
+        topics there.
+        """
+        if not self.sides and not role:
+            return self
+        clusters = {one.role: one.cluster for one in self.parts}
+        part = {one.role: one for one in self.parts}[role]
+        stages = tuple(
+            one
+            for one in self.stages
+            if one.side == role or (isinstance(one, TopicStage) and clusters[one.side] == part.cluster)
+        )
+        return replace(
+            self,
+            application=part.application,
+            cluster=part.cluster,
+            facts=part.facts,
+            costs=part.costs,
+            stages=stages,
+            sides=(),
+            bound=self.digest,
+        )
 
     def limit(self, name: str) -> float:
         """Value of one limit."""
@@ -162,10 +164,26 @@ class Plan:
 
         Explanations of the plan may carry measured figures: they do not bind.
         """
-        binding = {name: value for name, value in asdict(self).items() if name not in _EXPLAINING}
-        binding["bounces"] = [
-            {name: value for name, value in bounce.items() if name not in _LATER or any(value.values())}
-            for bounce in binding["bounces"]
-        ]
+        if self.bound:
+            return self.bound
+        binding = _with_content({name: value for name, value in asdict(self).items() if name not in _EXPLAINING})
+        stages = binding.pop("stages")
+        binding["bounces"] = [_of_older_releases(stage) for stage in stages if stage["kind"] == "bounce"]
+        if others := [stage for stage in stages if stage["kind"] != "bounce"]:
+            binding["stages"] = others
         text = json.dumps(binding, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         return hashlib.sha256(text.encode(errors="backslashreplace")).hexdigest()[:16]
+
+
+def _of_older_releases(bounce: Mapping[str, Any]) -> dict[str, Any]:
+    """A bounce as releases before other kinds of stages had it."""
+    return {name: value for name, value in _with_content(bounce).items() if name != "kind"}
+
+
+def _with_content(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields without those of `_LATER` that are empty."""
+    return {
+        name: value
+        for name, value in fields.items()
+        if name not in _LATER or (any(value.values()) if isinstance(value, dict) else value)
+    }

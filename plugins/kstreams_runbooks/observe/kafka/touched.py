@@ -8,6 +8,7 @@ from kstreams_runbooks.model.readings.touched import GroupRights, HiddenTopic, T
 from kstreams_runbooks.observe.kafka.cluster import ClusterReader
 from kstreams_runbooks.observe.kafka.configs import broker_down, read_broker_config
 from kstreams_runbooks.observe.kafka.groups import hidden_group
+from kstreams_runbooks.observe.kafka.saved_offsets import read_hidden
 from kstreams_runbooks.observe.kafka.topic_names import refused_topic
 
 _UNKNOWN_TOPIC = 3
@@ -27,6 +28,7 @@ def read_touched(reader: ClusterReader, topics: Collection[str], groups: Collect
         reassigned=_reassigned(reader, [one for one in states.values() if isinstance(one, TopicState)]),
         topics=tuple(states[name] for name in sorted(states)),
         groups=tuple(GroupRights(group, read_group_operations(reader, group)) for group in sorted(set(groups))),
+        hidden=read_hidden(reader) if groups else (),
     )
 
 

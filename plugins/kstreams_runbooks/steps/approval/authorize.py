@@ -6,10 +6,11 @@ from airflow.sdk.exceptions import AirflowRuntimeError
 from airflow.sdk.execution_time.task_runner import RuntimeTaskInstance
 
 from kstreams_runbooks.decide.runbooks import plan_decisions
+from kstreams_runbooks.decide.runs.order import outdated_by
 from kstreams_runbooks.decide.runs.validity import not_valid
 from kstreams_runbooks.errors import Refused, Unreachable, WriteRefused
 from kstreams_runbooks.ledger import Ledger
-from kstreams_runbooks.model.runs.ledger import Approval
+from kstreams_runbooks.model.runs.ledger import INSTANCE, Approval
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.resources import HeldResource
 from kstreams_runbooks.model.times import HOUR_MS
@@ -25,14 +26,16 @@ VOIDED = "earlier approval void"
 _LOOKS = ("observe", "read_cards")
 
 
-def authorize(run: Run, approval_task: str, after: tuple[str, ...], *, going_on: bool = False) -> None:
+def authorize(
+    run: Run, approval_task: str, after: tuple[str, ...], *, stage: int | None = None, going_on: bool = False
+) -> None:
     """Refuse unless the current plan is approved, the approval has not expired, and the gates before it have passed.
 
     `approval_task` is the task whose approval covers this write; `after` names decisions whose newest verdict in this
-    run has to be proceed, and newer than every change before the point of no return. `going_on` if this run starts what
-    it has stopped: an approval that has expired meanwhile must not keep an instance down. Newer means later in the
-    journal, independent of clocks; a clock can only make an approval expire. Takes or renews the run's holds. Marking a
-    task successful manually changes none of this.
+    run has to be proceed, and newer than the changes that could have undone it (decide/runs/order.py); `stage` is the
+    number of the stage that writes. `going_on` if this run starts what it has stopped: an approval that has expired
+    meanwhile must not keep an instance down. Newer means later in the journal, independent of clocks; a clock can only
+    make an approval expire. Takes or renews the run's holds. Marking a task successful manually changes none of this.
     """
     _still_the_run(run)
     plan = run.plan()
@@ -41,20 +44,20 @@ def authorize(run: Run, approval_task: str, after: tuple[str, ...], *, going_on:
     approval = _answered(run, approval_task, plan.digest)
     _same_code(run, plan)
     _newest_run(run)
-    before = [card for card in run.ledger.cards(run.key) if not card.point_of_no_return]
-    last = max(before, key=lambda card: card.entry, default=None)
+    cards = [card for card in run.ledger.cards(run.key) if (card.cluster, card.application) == run.about]
     for name in after:
-        verdicts = run.ledger.evidence(run.key, kind="verdict", name=name)
+        verdicts = run.ledger.evidence(run.key, kind="verdict", name=name, newest=1)
         outcome = verdicts[-1].payload["result"]["outcome"] if verdicts else "never reached"
         if outcome != "proceed":
             raise WriteRefused(
                 f"{run.task_id}: {name} is {outcome} in the ledger (expected proceed); marked successful manually "
                 f"does not count: clear {verdicts[-1].task_id if verdicts else 'the step before'} and what follows it"
             )
-        if last is not None and verdicts[-1].id < last.entry:
+        if last := outdated_by(cards, name, verdicts[-1].id, stage):
+            what = "the last restart" if last.kind == INSTANCE else "the change"
             raise WriteRefused(
-                f"{run.task_id}: {name} was reached before the last restart of {last.step} "
-                f"({last.object}); clear {verdicts[-1].task_id} and what follows it"
+                f"{run.task_id}: {name} was reached before {what} of {last.step} ({last.object}); clear "
+                f"{verdicts[-1].task_id} and what follows it"
             )
     # Last: the checks above do not depend on a clock, and give the better reason.
     if not going_on:

@@ -17,10 +17,10 @@ from kstreams_runbooks.model.readings.readings import (
     Start,
 )
 from kstreams_runbooks.model.readings.states import is_beginning
-from kstreams_runbooks.model.runs.plan import Bounce
+from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe import read_streams
-from kstreams_runbooks.steps.plan.cards import members_in_group, write_card
+from kstreams_runbooks.steps.plan.cards import members_in_group, own_changes, write_card
 from kstreams_runbooks.steps.plan.fitting import require_topics_still
 from kstreams_runbooks.steps.run.run import Run
 
@@ -78,7 +78,8 @@ def guard(run: Run, bounce: Bounce, reading: ApplicationReading, name: str) -> N
 
 def require_as_planned(run: Run, bounce: Bounce, reading: ApplicationReading, name: str, untouched: str) -> None:
     """Drifted or Inconclusive, beginning with what is `untouched`, if the plan does not fit the application now."""
-    guarded = run.decide(nothing_drifted, reading=reading, plan=run.plan(), name=name, number=bounce.number)
+    of = {"name": name, "number": bounce.number, "own": own_changes(run)}
+    guarded = run.decide(nothing_drifted, reading=reading, plan=run.plan(), **of)
     if guarded.outcome is Outcome.INCONCLUSIVE:
         raise Inconclusive(f"{untouched}: {'; '.join(guarded.reasons)}")
     if guarded.outcome is not Outcome.PROCEED:

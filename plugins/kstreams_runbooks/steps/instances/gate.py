@@ -7,7 +7,8 @@ from kstreams_runbooks.decide.instances.rolling import in_place
 from kstreams_runbooks.errors import Drifted, Inconclusive, Refused
 from kstreams_runbooks.model.readings.readings import InstanceReading, Missing, Start
 from kstreams_runbooks.model.runs.gate import Expectation, Patience
-from kstreams_runbooks.model.runs.plan import Bounce, Plan
+from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.steps.instances.gate_trigger import has_passed
 from kstreams_runbooks.steps.run.run import Run

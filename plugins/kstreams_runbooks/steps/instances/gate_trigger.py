@@ -17,7 +17,7 @@ from kstreams_runbooks.model.runs.gate import Expectation, Patience
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.steps.instances.watch_trigger import WatchTrigger, reading_of
-from kstreams_runbooks.steps.plan.cards import last_card
+from kstreams_runbooks.steps.plan.cards import last_card, own_changes
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.until import Until
 from kstreams_runbooks.watch.thinned import Thinned
@@ -145,10 +145,12 @@ def _guard(run: Run, plan: Plan, expected: Expectation, readings: list[Applicati
     """Drifted if each of the newest readings shows that the application no longer matches the approved plan."""
     # A static member that is back replaces the one that died; any other stays until its session timeout is over.
     name, number, leaving = expected.instance, expected.bounce.number, not plan.facts.static_membership
-    verdicts = [nothing_drifted(reading, plan, name, number, leaving=leaving) for reading in readings]
+    own = own_changes(run)
+    verdicts = [nothing_drifted(reading, plan, name, number, leaving=leaving, own=own) for reading in readings]
     if len(readings) < _CERTAIN or not all(verdict.outcome is Outcome.REFUSE for verdict in verdicts):
         return
-    verdict = run.decide(nothing_drifted, reading=readings[-1], plan=plan, name=name, number=number, leaving=leaving)
+    of = {"name": name, "number": number, "leaving": leaving, "own": own}
+    verdict = run.decide(nothing_drifted, reading=readings[-1], plan=plan, **of)
     raise Drifted(f"gate of {name}: {'; '.join(verdict.reasons)}")
 
 

@@ -13,10 +13,10 @@ from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Deployment, InstanceReading, Start
 from kstreams_runbooks.model.readings.states import is_down
 from kstreams_runbooks.model.runs.gate import Awaited
-from kstreams_runbooks.model.runs.plan import Bounce
+from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.times import HOUR_MS
 from kstreams_runbooks.steps.instances.bring import guard, known, members_to_remove, remove
-from kstreams_runbooks.steps.plan.cards import undo_facts, write_card
+from kstreams_runbooks.steps.plan.cards import instance_cards, instance_facts, write_card
 from kstreams_runbooks.steps.run.notify import notify
 from kstreams_runbooks.steps.run.run import Run, now_ms
 
@@ -77,8 +77,8 @@ def _requests(run: Run, bounce: Bounce, name: str) -> list[str]:
 
 def _start_at_request(run: Run, bounce: Bounce, name: str) -> Start | None:
     """The start that ran when this run last requested it, None if it has not, or if the instance was down."""
-    for card in reversed(run.ledger.cards(run.key)):
-        if card.object == name and (facts := undo_facts(card)).bounce == bounce.number:
+    for card in reversed(instance_cards(run)):
+        if card.object == name and (facts := instance_facts(card)).bounce == bounce.number:
             return facts.previous
     return None
 

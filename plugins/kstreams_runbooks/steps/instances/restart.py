@@ -8,7 +8,7 @@ from airflow.sdk import BaseOperator
 from kstreams_runbooks.decide.instances.members import group_is_empty
 from kstreams_runbooks.errors import Inconclusive
 from kstreams_runbooks.model.readings.readings import Missing
-from kstreams_runbooks.model.runs.plan import Bounce
+from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.steps.approval.authorize import authorize
 from kstreams_runbooks.steps.instances.gate import answered, expected, gate_passed, patience
 from kstreams_runbooks.steps.instances.gate_trigger import gate_trigger
@@ -39,7 +39,7 @@ def start_application(run: Run) -> None:
     if run.dry_run:
         run.say("rehearsed with stop_application")
         return
-    authorize(run, _APPROVAL, (group_is_empty.__name__,), going_on=True)
+    authorize(run, _APPROVAL, (group_is_empty.__name__,), stage=bounce.number, going_on=True)
     start_all(run, bounce)
 
 

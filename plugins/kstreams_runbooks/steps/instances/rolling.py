@@ -65,7 +65,8 @@ from kstreams_runbooks.errors import Inconclusive, WriteRefused
 from kstreams_runbooks.ledger.codec import decode, encode
 from kstreams_runbooks.model.readings.readings import ApplicationReading, InstanceReading, Missing, Start
 from kstreams_runbooks.model.runs.gate import Awaited
-from kstreams_runbooks.model.runs.plan import Bounce, Plan
+from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.steps.approval.authorize import authorize
 from kstreams_runbooks.steps.instances.bring import bring, let_it_start
@@ -73,7 +74,7 @@ from kstreams_runbooks.steps.instances.deploy_trigger import deploy_trigger
 from kstreams_runbooks.steps.instances.gate import answered, expected, gate_passed, patience
 from kstreams_runbooks.steps.instances.gate_trigger import gate_trigger, has_passed
 from kstreams_runbooks.steps.instances.request import remove_left, request_bounce
-from kstreams_runbooks.steps.plan.cards import undo_facts
+from kstreams_runbooks.steps.plan.cards import instance_cards, instance_facts
 from kstreams_runbooks.steps.run.ending import reported
 from kstreams_runbooks.steps.run.run import Run
 
@@ -125,7 +126,7 @@ class RollingOperator(BaseOperator):
         if isinstance(instance, Missing):
             raise Inconclusive(instance.missing)
         earlier_gates(run, bounce, reading)
-        authorize(run, self.approval, self.after)
+        authorize(run, self.approval, self.after, stage=bounce.number)
         if run.deployer.abilities.act:
             self._gate(run, bounce, name, bring(run, bounce, reading, instance))
         if awaited := request_bounce(run, bounce, reading, instance):
@@ -166,7 +167,7 @@ def earlier_gates(run: Run, bounce: Bounce, reading: ApplicationReading) -> None
     """
     if bounce.number == 1:
         return
-    reached = {card.object for card in run.ledger.cards(run.key) if undo_facts(card).bounce >= bounce.number}
+    reached = {card.object for card in instance_cards(run) if instance_facts(card).bounce >= bounce.number}
     earlier = [one for one in run.plan().bounces if one.number < bounce.number]
     for instance in reading.instances:
         before = [one.number for one in earlier if one.takes(instance.instance)]

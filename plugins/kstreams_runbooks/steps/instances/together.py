@@ -26,11 +26,11 @@ from kstreams_runbooks.model.readings.readings import (
     Missing,
 )
 from kstreams_runbooks.model.readings.states import is_down
-from kstreams_runbooks.model.runs.plan import Bounce
+from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.steps.instances.bring import known, require_as_planned
-from kstreams_runbooks.steps.plan.cards import last_card, members_in_group, undo_facts, write_card
+from kstreams_runbooks.steps.plan.cards import instance_facts, last_card, members_in_group, write_card
 from kstreams_runbooks.steps.plan.fitting import require_topics_still
 from kstreams_runbooks.steps.plan.plan import stopped_for_good
 from kstreams_runbooks.steps.run.notify import notify
@@ -183,7 +183,7 @@ def started_by(run: Run, instance: InstanceReading, bounce: Bounce, at_ms: int) 
         for piece in run.ledger.evidence(run.key, kind="verdict", name=group_is_empty.__name__)
         if piece.payload["result"]["outcome"] == Outcome.PROCEED and piece.id > card.entry
     ]
-    return bool(proven) and instance.streams.start != undo_facts(card).previous
+    return bool(proven) and instance.streams.start != instance_facts(card).previous
 
 
 def rehearse_at_once(run: Run, bounce: Bounce) -> None:

@@ -16,7 +16,7 @@ from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
 from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.readings.readings import ApplicationReading, InstanceReading, Missing, StreamsReading
 from kstreams_runbooks.model.runs.ledger import Card, RunRecord
-from kstreams_runbooks.model.runs.plan import Bounce
+from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.steps.approval.authorize import authorize, take_hold
@@ -25,7 +25,7 @@ from kstreams_runbooks.steps.approval.holds import resources
 from kstreams_runbooks.steps.instances.restart import await_gates
 from kstreams_runbooks.steps.instances.rolling import RollingOperator, next_of, rehearse
 from kstreams_runbooks.steps.instances.together import rehearse_at_once, start_all, started_by, stop_all
-from kstreams_runbooks.steps.plan.cards import bytes_to_restore, undo_facts
+from kstreams_runbooks.steps.plan.cards import bytes_to_restore, instance_cards, instance_facts, own_changes
 from kstreams_runbooks.steps.plan.fitting import require_topics
 from kstreams_runbooks.steps.plan.looking import left_unread, rehearsed, watch
 from kstreams_runbooks.steps.plan.plan import require_fresh, stopped_for_good, store, with_undescribed
@@ -117,7 +117,8 @@ class UndoOperator(RollingOperator):
                 self._together(run, bounce)
             else:
                 self._stage(run, bounce)
-        watch(run, lambda earlier, after: run.decide(undo_verified, earlier=earlier, after=after, plan=plan))
+        of = {"plan": plan, "own": own_changes(run)}
+        watch(run, lambda earlier, after: run.decide(undo_verified, earlier=earlier, after=after, **of))
         left = left_unread(run, run.observed("read_cards"))
         if left.outcome is Outcome.REFUSE:
             run.say(f"{left.sentence}; they come from what is taken back, and are lost with it")
@@ -188,7 +189,7 @@ def _drain(run: Run, bounce: Bounce, reading: ApplicationReading) -> None:
             raise Inconclusive(f"{one.name}: {one.why}")
     ends = [(one.name, one.log_end_offset) for one in internal]
     # The last write of an earlier stage began a new period: marks from before it prove nothing.
-    since = max((card.seq for card in run.ledger.cards(run.key) if undo_facts(card).bounce < bounce.number), default=0)
+    since = max((card.seq for card in instance_cards(run) if instance_facts(card).bounce < bounce.number), default=0)
     kept = run.ledger.remember(run.key, f"drain/{bounce.number}/{since}", ends)
     marks = decode(tuple[tuple[str, int], ...], kept)
     left: list[ApplicationReading] = [reading]
@@ -245,14 +246,14 @@ def _undone(run: Run) -> Undone:
         record.dag_id,
         bool(stored and stored.get("at_once")),
         moves,
-        unguarded=any(card.point_of_no_return for card in since),
+        unguarded=any(card.misreads for card in since),
         topics=tuple(name for name, *_ in stored["facts"]["topics"]) if stored and "facts" in stored else (),
     )
 
 
 def _move(card: Card) -> Move:
     """One card as undo needs it; BadInput if it lacks the release before or after the change."""
-    facts = undo_facts(card)
+    facts = instance_facts(card)
     if facts.before is None or facts.after is None:
         raise BadInput(
             f"run {card.run_key}: undo card {card.seq} ({card.what}) lacks the release before or after it (expected "

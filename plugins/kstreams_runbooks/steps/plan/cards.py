@@ -5,7 +5,7 @@ from kstreams_runbooks.decide.plans.basis import deployed_instance, restore_cost
 from kstreams_runbooks.decide.plans.local_state import RESTORED
 from kstreams_runbooks.decide.releases.downgrade import clears_state
 from kstreams_runbooks.decide.topology.names import is_changelog
-from kstreams_runbooks.errors import Inconclusive
+from kstreams_runbooks.errors import BadInput, Inconclusive
 from kstreams_runbooks.ledger.codec import decode, encode
 from kstreams_runbooks.model.local_state import NO_DIRECTORIES
 from kstreams_runbooks.model.readings.readings import (
@@ -15,9 +15,19 @@ from kstreams_runbooks.model.readings.readings import (
     Missing,
     Start,
 )
-from kstreams_runbooks.model.runs.ledger import Card
-from kstreams_runbooks.model.runs.plan import Bounce, DeployedInstance
-from kstreams_runbooks.model.runs.undo_facts import UndoFacts
+from kstreams_runbooks.model.runs.cards import (
+    KINDS,
+    CardFacts,
+    InstanceMoved,
+    OffsetsDeleted,
+    OffsetsSet,
+    changed_offsets,
+    changed_topic,
+)
+from kstreams_runbooks.model.runs.ledger import INSTANCE, Card
+from kstreams_runbooks.model.runs.own_changes import OwnChanges, TopicChange
+from kstreams_runbooks.model.runs.plan import DeployedInstance
+from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.steps.run.run import Run, now_ms
@@ -55,9 +65,9 @@ def write_card(
         + ("" if clears is None else f", {clears.what} cleared first"),
         cost=cost,
         data_affected=final,
-        point_of_no_return=final,
+        point_of_no_return=False,
         facts=encode(
-            UndoFacts(
+            InstanceMoved(
                 bounce=bounce.number,
                 before=before,
                 after=DeployedInstance(instance.instance, bounce.release, bounce.settings, bounce.version),
@@ -68,20 +78,58 @@ def write_card(
             )
         ),
         at_ms=now_ms(),
+        cluster=run.about[0],
+        application=run.about[1],
+        misreads=final,
+        stage=bounce.number,
     )
     run.ledger.write_card(card)
     run.ledger.mark_written(run.key, now_ms())
 
 
-def undo_facts(card: Card) -> UndoFacts:
-    """The facts of a card about its instance."""
-    facts: UndoFacts = decode(UndoFacts, card.facts)
+def card_facts(card: Card) -> CardFacts:
+    """The facts of a card, by its kind; BadInput for a kind that this release does not know."""
+    if card.kind not in KINDS:
+        raise BadInput(
+            f"run {card.run_key}: undo card {card.seq} ({card.what}) is of kind {card.kind}, which this release does "
+            f"not know (known: {', '.join(KINDS)}); update it, or go back manually: {card.undo}"
+        )
+    facts: CardFacts = decode(KINDS[card.kind], card.facts)
     return facts
+
+
+def instance_facts(card: Card) -> InstanceMoved:
+    """The facts of a card about an instance."""
+    facts: InstanceMoved = decode(InstanceMoved, card.facts)
+    return facts
+
+
+def instance_cards(run: Run) -> list[Card]:
+    """The cards of this run about instances of its application, first to last."""
+    return [
+        card
+        for card in run.ledger.cards(run.key)
+        if card.kind == INSTANCE and (card.cluster, card.application) == run.about
+    ]
+
+
+def own_changes(run: Run) -> OwnChanges:
+    """What this run has announced to change, or changed, in the cluster of its application."""
+    topics, offsets = list[TopicChange](), list[str]()
+    for card in run.ledger.cards(run.key):
+        if card.cluster != run.about[0] or card.kind == INSTANCE:
+            continue
+        facts = card_facts(card)
+        if (change := changed_topic(facts)) is not None:
+            topics.append(change)
+        elif isinstance(facts, OffsetsSet | OffsetsDeleted) and facts.before.group_id == run.application.application_id:
+            offsets += changed_offsets(facts)
+    return OwnChanges(tuple(topics), tuple(dict.fromkeys(offsets)))
 
 
 def last_card(run: Run, instance: str) -> Card | None:
     """The newest card of an instance in this run."""
-    return next((card for card in reversed(run.ledger.cards(run.key)) if card.object == instance), None)
+    return next((card for card in reversed(instance_cards(run)) if card.object == instance), None)
 
 
 def members_in_group(run: Run, reading: ApplicationReading, instance: InstanceReading) -> tuple[MemberReading, ...]:
@@ -92,7 +140,7 @@ def members_in_group(run: Run, reading: ApplicationReading, instance: InstanceRe
     known = {member.member_id: member for member in members_of(group, instance)}
     if card := last_card(run, instance.instance):
         present = {member.member_id for member in group.members}
-        known |= {member.member_id: member for member in undo_facts(card).members if member.member_id in present}
+        known |= {member.member_id: member for member in instance_facts(card).members if member.member_id in present}
     return tuple(known.values())
 
 
@@ -132,8 +180,8 @@ def bytes_to_restore(run: Run, reading: ApplicationReading) -> int | Missing:
 
 def _before(run: Run, instance: InstanceReading, bounce: Bounce) -> DeployedInstance:
     """The state to go back to: for a rerun of a bounce the one before its first try, not an intermediate state."""
-    for card in run.ledger.cards(run.key):
-        facts = undo_facts(card)
+    for card in instance_cards(run):
+        facts = instance_facts(card)
         if card.object == instance.instance and facts.bounce == bounce.number and facts.before is not None:
             return facts.before
     return deployed_instance(instance, run.declared)
@@ -142,4 +190,4 @@ def _before(run: Run, instance: InstanceReading, bounce: Bounce) -> DeployedInst
 def previous_start(run: Run, instance: str) -> Start | None:
     """The start of the process that ran when the instance's newest card was written, None if none ran."""
     card = last_card(run, instance)
-    return undo_facts(card).previous if card else None
+    return instance_facts(card).previous if card else None

@@ -17,7 +17,7 @@ from kstreams_runbooks.model.readings.readings import (
     Missing,
     StreamsReading,
 )
-from kstreams_runbooks.model.runs.plan import Bounce
+from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
 from kstreams_runbooks.steps.plan.releases import deployable, running

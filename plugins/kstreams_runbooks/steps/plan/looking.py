@@ -17,6 +17,7 @@ from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.application.application import read_dropped
 from kstreams_runbooks.steps.approval.authorize import take_hold
 from kstreams_runbooks.steps.approval.holds import resources
+from kstreams_runbooks.steps.plan.cards import own_changes
 from kstreams_runbooks.steps.plan.plan import planned_from
 from kstreams_runbooks.steps.run.form import given_unchanged
 from kstreams_runbooks.steps.run.poll import Pace, poll
@@ -92,7 +93,7 @@ def verify(run: Run) -> None:
         watch(
             run,
             lambda earlier, after: run.decide(
-                change_verified, before=before, earlier=earlier, after=after, plan=run.plan()
+                change_verified, before=before, earlier=earlier, after=after, plan=run.plan(), own=own_changes(run)
             ),
         )
 

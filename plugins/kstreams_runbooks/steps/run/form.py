@@ -7,6 +7,7 @@ from typing import Any
 
 from airflow.sdk import DAG, Param
 
+from kstreams_runbooks.decide import runbooks as rows
 from kstreams_runbooks.decide.change.unchanged import unchanged_fields
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet import application_names
@@ -46,8 +47,7 @@ def runbook(
         start_date=datetime(2026, 1, 1),  # noqa: DTZ001 - only a lower bound, Airflow adds UTC
         catchup=False,
         max_active_runs=16,
-        # An approval may wait for its 8 h and be asked again; an older run is abandoned.
-        dagrun_timeout=timedelta(days=2),
+        dagrun_timeout=timedelta(hours=rows.runbook(dag_id).longest_h),
         params={**_who(), **_how(limits), **params},
         tags=["kafka-streams", "runbook", *tags],
         render_template_as_native_obj=False,

@@ -125,6 +125,11 @@ class Run:
         return self.record.run_key
 
     @property
+    def about(self) -> tuple[str, str]:
+        """Cluster and name of its application."""
+        return self.record.cluster, self.record.application
+
+    @property
     def dry_run(self) -> bool:
         """Whether this run may not change anything."""
         return self.record.dry_run
@@ -160,8 +165,8 @@ class Run:
 
     def read(self) -> ApplicationReading:
         """Read everything about the application now, with the topics that the plan binds."""
-        plan = self.ledger.plan(self.key)
-        planned = [name for name, *_ in plan["facts"]["topics"]] if plan and "facts" in plan else []
+        stored = self.ledger.plan(self.key)
+        planned = self.plan().topics if stored and "facts" in stored else ()
         with ClusterReader(self.kafka) as reader:
             return read_application(self.application, reader, self.deployer, also=planned)
 
@@ -203,19 +208,33 @@ class Run:
 
     def observed(self, taken_by: str = "observe") -> ApplicationReading:
         """The reading that the step `taken_by` kept."""
-        readings = self.ledger.evidence(self.key, kind="reading", task_id=taken_by)
+        readings = self.ledger.evidence(self.key, kind="reading", task_id=taken_by, newest=1)
         if not readings:
             raise Refused(f"no reading of this run: `{taken_by}` has not run; clear it and what follows it")
         reading: ApplicationReading = decode(ApplicationReading, readings[-1].payload)
         return reading
 
     def plan(self) -> Plan:
-        """The stored plan; Refused if there is none."""
+        """The stored plan, or its application's part of it; Refused if there is none.
+
+        Inconclusive if it does not have the format of this release, or no facts about the application.
+        """
         stored = self.ledger.plan(self.key)
         if stored is None:
             raise Refused("this run has no plan: `plan` has not run; clear it and what follows it")
-        plan: Plan = decode(Plan, stored)
-        return plan
+        try:
+            plan: Plan = decode(Plan, stored)
+        except ValueError:
+            raise Inconclusive(
+                f"plan {self.ledger.plan_digest(self.key)} in the ledger does not have the format of this release; "
+                "check the run manually"
+            ) from None
+        try:
+            return plan.of_application(self.record.application)
+        except KeyError:
+            raise Inconclusive(
+                f"{self.record.application}: plan {plan.digest} has no facts of it (expected some); look at the run"
+            ) from None
 
 
 def described(reading: ApplicationReading) -> list[str]:

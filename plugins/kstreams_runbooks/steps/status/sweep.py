@@ -7,16 +7,15 @@ from typing import Any
 
 from kstreams_runbooks.decide.instances.guards import nothing_drifted
 from kstreams_runbooks.decide.runs import message
-from kstreams_runbooks.errors import Inconclusive, RunbookError
+from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.ledger import Ledger
-from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.runs.ledger import Evidence, Hold
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.resources import APPLICATION
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.steps.approval.void import void_plan, voided
 from kstreams_runbooks.steps.instances.gate_trigger import GATE_PASSED
-from kstreams_runbooks.steps.plan.cards import undo_facts
+from kstreams_runbooks.steps.plan.cards import instance_cards, instance_facts, own_changes
 from kstreams_runbooks.steps.run.notify import notify
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.watch.held import holds_by_run
@@ -79,10 +78,7 @@ def _guard(run: Run) -> Verdict:
         return Verdict(Outcome.WAIT, ("no plan yet that a guard could compare with",))
     if note := voided(run, digest):
         return Verdict(Outcome.WAIT, (f"plan {digest} is void already: {'; '.join(note.payload['reasons'])}",))
-    plan = _plan(stored, digest)
-    if plan.application != run.record.application:
-        reason = f"the run holds it, and plan {digest} has no facts of it (expected some): its guards cannot be run"
-        return Verdict(Outcome.INCONCLUSIVE, (reason,))
+    plan = run.plan()
     inputs = _inputs(run, plan)
     if nothing_drifted(**inputs).outcome is Outcome.REFUSE:
         time.sleep(_AGAIN_S)
@@ -97,16 +93,6 @@ def _guard(run: Run) -> Verdict:
     return verdict
 
 
-def _plan(stored: object, digest: str) -> Plan:
-    try:
-        plan: Plan = decode(Plan, stored)
-    except ValueError:
-        raise Inconclusive(
-            f"plan {digest} in the ledger does not have the format of this release; check the run manually"
-        ) from None
-    return plan
-
-
 def _inputs(run: Run, plan: Plan) -> dict[str, Any]:
     """The present inputs of the guards.
 
@@ -115,8 +101,10 @@ def _inputs(run: Run, plan: Plan) -> dict[str, Any]:
     """
     passed = {(one.payload["instance"], one.payload["bounce"]): one.id for one in _passed(run)}
     reading = run.read()
-    newest = {card.object: card for card in run.ledger.cards(run.key)}
-    in_hand = {name for name, card in newest.items() if passed.get((name, undo_facts(card).bounce), -1) < card.entry}
+    newest = {card.object: card for card in instance_cards(run)}
+    in_hand = {
+        name for name, card in newest.items() if passed.get((name, instance_facts(card).bounce), -1) < card.entry
+    }
     return {
         "reading": reading,
         "plan": plan,
@@ -124,6 +112,7 @@ def _inputs(run: Run, plan: Plan) -> dict[str, Any]:
         "number": _ANY_STAGE,
         "leaving": not plan.facts.static_membership and run.ledger.run(run.key).wrote_at_ms is not None,
         "in_hand": tuple(sorted(in_hand)),
+        "own": own_changes(run),
         "brought": tuple(sorted({name for name, _ in passed} - in_hand)),
     }
 

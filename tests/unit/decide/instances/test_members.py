@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from kstreams_runbooks.decide.instances.members import every_member_runs, members_of
 from kstreams_runbooks.model.readings.readings import Deployment, GroupReading, MemberReading, Missing, Taken
-from kstreams_runbooks.model.runs.plan import Bounce
+from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.verdicts import Outcome
 from world.samples import BOUNCE_1, BOUNCE_2, NEW, applied, instance, member, reading
 

@@ -142,7 +142,7 @@ def test_the_body_shows_every_limit_that_the_form_changed() -> None:
             (
                 card("orders-1"),
                 card("orders-2", seq=2),
-                card("orders-1", seq=3, step="bounce 2", point_of_no_return=True),
+                card("orders-1", seq=3, step="bounce 2", misreads=True),
             ),
             "nothing more is changed, the changes so far stay: bounce 1 on orders-2; bounce 2 on orders-1; "
             "the run ends failed",

@@ -118,7 +118,7 @@ def test_the_proof_holds_for_every_instance_of_bounce_2(run: Run, held: list[str
     approve(run)
     written(run, now_ms() - 1_000)
     run.decide(every_member_runs, reading=DONE, bounces=run.plan().bounces)
-    written(run, now_ms() - 1_000, step="bounce 2", point_of_no_return=True)
+    written(run, now_ms() - 1_000, step="bounce 2", stage=2, misreads=True)
     authorize(run, "approve_plan", ("every_member_runs",))
     assert held == [run.key]
 
@@ -326,7 +326,7 @@ def test_a_stage_of_another_release_is_no_earlier_gate_for_one_that_is_past_it(r
     for number, name in ((1, "orders-1"), (1, "orders-2"), (3, "orders-2")):
         written(run, 1_000, object=name, facts={"bounce": number})
     stages = tuple(replace(run.plan().bounces[0], number=number) for number in (1, 2, 3))
-    run.__dict__["plan"] = lambda: replace(type(run).plan(run), bounces=stages)
+    run.__dict__["plan"] = lambda: replace(type(run).plan(run), stages=stages)
     with pytest.raises(WriteRefused, match="orders-1 has not passed its gate of bounce 1"):
         earlier_gates(run, stages[1], reading())
     written(run, 1_000, object="orders-1", facts={"bounce": 2})
@@ -336,7 +336,7 @@ def test_a_stage_of_another_release_is_no_earlier_gate_for_one_that_is_past_it(r
 def test_the_way_back_drains_between_the_new_format_and_the_old_release(run: Run) -> None:
     """Read backwards: past the point of no return, the drain, then what came before it."""
     written(run, 1_000, facts={"by_hand": []})
-    written(run, 2_000, facts={"by_hand": []}, point_of_no_return=True)
+    written(run, 2_000, facts={"by_hand": []}, misreads=True)
     lines = way_back(run)
     assert lines[0].startswith("undo 2: ")
     assert lines[0].endswith("PAST THE POINT OF NO RETURN")

@@ -10,7 +10,7 @@ from kstreams_runbooks.errors import Refused, WriteRefused
 from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.local_state import Directories
 from kstreams_runbooks.model.readings.readings import Deployment, GroupReading, Taken
-from kstreams_runbooks.model.runs.plan import Bounce
+from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.target import RunbookSettings, Target
 from kstreams_runbooks.steps.instances.together import start_all
 from kstreams_runbooks.steps.run.run import Run

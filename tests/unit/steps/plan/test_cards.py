@@ -6,10 +6,10 @@ import pytest
 from kstreams_runbooks.errors import BadInput, Inconclusive
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.readings import GroupReading, Missing, Start, Taken
+from kstreams_runbooks.model.runs.cards import InstanceMoved
 from kstreams_runbooks.model.runs.plan import DeployedInstance
-from kstreams_runbooks.model.runs.undo_facts import UndoFacts
 from kstreams_runbooks.steps.instances.undo import _move
-from kstreams_runbooks.steps.plan.cards import members_in_group, undo_facts
+from kstreams_runbooks.steps.plan.cards import card_facts, instance_cards, instance_facts, members_in_group
 from kstreams_runbooks.steps.run.run import Run
 from world.imports import FILES, PACKAGE
 from world.samples import card, down, instance, member, reading
@@ -49,7 +49,7 @@ def test_the_facts_of_a_card_are_stored_as_ever() -> None:
     before, after = (
         DeployedInstance("orders-1", version, (("upgrade.from", "3.4"),), version) for version in ("3.4.1", "4.3.1")
     )
-    facts = UndoFacts(1, before, after, Start(5, 7), (member("orders-1"),), ("supervisorctl restart orders-1",))
+    facts = InstanceMoved(1, before, after, Start(5, 7), (member("orders-1"),), ("supervisorctl restart orders-1",))
     kept = encode(facts)
     assert list(kept) == ["bounce", "before", "after", "previous", "members", "by_hand", "deletes"]
     assert kept["before"] == {
@@ -59,14 +59,14 @@ def test_the_facts_of_a_card_are_stored_as_ever() -> None:
         "version": "3.4.1",
     }
     assert (kept["previous"], kept["by_hand"]) == ({"started_at_ms": 5, "pid": 7}, ["supervisorctl restart orders-1"])
-    assert undo_facts(card(facts=kept)) == facts
+    assert instance_facts(card(facts=kept)) == facts
 
 
 def test_a_card_of_an_older_release_can_be_read(run: Run) -> None:
     """It may lack a fact or have one that is no longer kept; an undo that needs what it lacks says so."""
     old = card(facts={"release": "3.4.1", "settings": {}, "previous": {"started_at_ms": 5}, "by_hand": ["a"]})
-    assert undo_facts(old) == UndoFacts(previous=Start(5), by_hand=("a",))
-    assert undo_facts(card()) == UndoFacts()
+    assert instance_facts(old) == InstanceMoved(previous=Start(5), by_hand=("a",))
+    assert instance_facts(card()) == InstanceMoved()
     run.ledger.write_card(old)
     [kept] = run.ledger.cards(run.key)
     with pytest.raises(BadInput, match=r"undo card 1 .* lacks the release before or after it .* orders-1 back to"):
@@ -77,3 +77,22 @@ def test_only_one_module_opens_the_facts_of_a_card() -> None:
     """Everything else has them as a value."""
     opening = {str(path.relative_to(PACKAGE)) for path in FILES if "card.facts" in path.read_text(encoding="utf-8")}
     assert opening == {"steps/plan/cards.py"}
+
+
+def test_a_card_of_an_unknown_kind_is_one_sentence(run: Run) -> None:
+    """A newer release wrote it: what it was, what is known here, and the way back by hand."""
+    strange = card(run_key=run.key, seq=4, kind="schema_registered", what="orders-value: version 7")
+    with pytest.raises(BadInput, match=r"undo card 4 \(orders-value: version 7\) is of kind schema_registered, which"):
+        card_facts(strange)
+
+
+def test_cards_of_other_kinds_and_sides_are_no_instances(run: Run) -> None:
+    """A topic may have the name of an instance, and another application an instance of the same name."""
+    kept = [
+        card(run_key=run.key, seq=1),
+        card(run_key=run.key, seq=2, kind="topic_created"),
+        card(run_key=run.key, seq=3, application="green", cluster="demo"),
+    ]
+    for one in kept:
+        run.ledger.write_card(one)
+    assert [one.seq for one in instance_cards(run)] == [1]

@@ -245,7 +245,9 @@ def _move_back() -> None:
         elif row["kind"] in {"approval", "card"}:
             content = json.loads(zlib.decompress(row["payload"])) | {"run_key": row["run_key"]}
             if row["kind"] == "card":
-                content |= {"done": False}
+                misreads = content.get("misreads", False)
+                content |= {"done": False, "point_of_no_return": content["point_of_no_return"] or misreads}
+            content = {name: value for name, value in content.items() if name in tables.tables[row["kind"]].columns}
             connection.execute(sa.insert(tables.tables[row["kind"]]).values(content))
         elif row["kind"] == "card_done":
             done = card.c.run_key == row["run_key"], card.c.seq == int(row["name"])

@@ -132,6 +132,9 @@ def test_headers_of_a_store(old: bool | None, new: bool | None, formats: tuple[s
 
 
 KEEPS, PLAIN, TEXT = (DeclaredStore(kind="key_value", timestamped=one) for one in (True, False, None))
+# A table, by the default of the library and by a supplier of it.
+MADE = replace(KEEPS, supplier=DEFAULT)
+DISK = replace(KEEPS, supplier="RocksDb", in_memory=False)
 
 
 @pytest.mark.parametrize(
@@ -147,6 +150,12 @@ KEEPS, PLAIN, TEXT = (DeclaredStore(kind="key_value", timestamped=one) for one i
         (KEEPS, DeclaredStore(), None),
         (KEEPS, DeclaredStore(kind="key_value", in_memory=True), False),
         (KEEPS, DeclaredStore(kind="key_value", source_table=True), False),
+        (MADE, DISK, True),
+        (DISK, MADE, False),
+        (DISK, DISK, False),
+        (MADE, replace(DISK, in_memory=True), False),
+        (MADE, replace(DISK, in_memory=None), False),
+        (replace(MADE, kind="versioned"), replace(DISK, kind="versioned"), False),
         (DeclaredStore(kind="window", timestamped=True), DeclaredStore(kind="window", retention_ms=1000), None),
         (
             DeclaredStore(kind="window", timestamped=True),

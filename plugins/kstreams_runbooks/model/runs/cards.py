@@ -1,0 +1,172 @@
+"""What an undo card knows about the object that was changed, by kind of card."""
+
+from dataclasses import dataclass
+
+from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
+from kstreams_runbooks.model.readings.readings import MemberReading, Start
+from kstreams_runbooks.model.runs.ledger import INSTANCE
+from kstreams_runbooks.model.runs.own_changes import TopicChange
+from kstreams_runbooks.model.runs.plan import DeployedInstance
+from kstreams_runbooks.model.writes import CommittedOffset, SavedOffsets, TopicShape
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceMoved:
+    """One instance before and after one bounce; a card of an older release may lack any of these facts.
+
+    `previous` is the start that ran when the card was written (None if none did), `members` are those of the instance
+    in the group at that time. `by_hand` are the commands for a manual undo, `deletes` the task directories that
+    an undo deletes. `bounce` is 0 if the card does not have it.
+    """
+
+    bounce: int = 0
+    before: DeployedInstance | None = None
+    after: DeployedInstance | None = None
+    previous: Start | None = None
+    members: tuple[MemberReading, ...] = ()
+    by_hand: tuple[str, ...] = ()
+    deletes: TaskDirectories = NO_DIRECTORIES
+
+
+@dataclass(frozen=True, slots=True)
+class TopicCreated:
+    """A topic that did not exist; `topic_id` is empty until the broker has given it one."""
+
+    topic: TopicShape
+    topic_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TopicGrown:
+    """A topic, and its partitions before and after."""
+
+    name: str
+    topic_id: str
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class TopicDeleted:
+    """A topic as it was, to create it again."""
+
+    topic: TopicShape
+    topic_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecordsDeleted:
+    """A topic, and for each partition the first offset that is left."""
+
+    name: str
+    topic_id: str
+    first_left: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetsSet:
+    """All offsets of a group from before, and those that were set.
+
+    `file` is the plain file that has those from before, empty if none was written.
+    """
+
+    before: SavedOffsets
+    after: tuple[CommittedOffset, ...]
+    file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetsDeleted:
+    """All offsets of a group from before, and the topics on which they were deleted."""
+
+    before: SavedOffsets
+    topics: tuple[str, ...]
+    file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StateCleared:
+    """Local state of an instance that was deleted; `lost` are stores that no changelog restores."""
+
+    instance: str
+    deletes: TaskDirectories = NO_DIRECTORIES
+    lost: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class InputsPaused:
+    """Inputs that were paused, and how."""
+
+    inputs: tuple[str, ...]
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
+class InputsResumed:
+    """Inputs that were resumed, and how."""
+
+    inputs: tuple[str, ...]
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
+class PersonAsked:
+    """What a person was asked to do, and what takes it back."""
+
+    request: str
+    back: str
+
+
+CardFacts = (
+    InstanceMoved
+    | TopicCreated
+    | TopicGrown
+    | TopicDeleted
+    | RecordsDeleted
+    | OffsetsSet
+    | OffsetsDeleted
+    | StateCleared
+    | InputsPaused
+    | InputsResumed
+    | PersonAsked
+)
+
+# The kinds of cards that this release knows, as they are in the ledger.
+KINDS: dict[str, type[CardFacts]] = {
+    INSTANCE: InstanceMoved,
+    "topic_created": TopicCreated,
+    "topic_grown": TopicGrown,
+    "topic_deleted": TopicDeleted,
+    "records_deleted": RecordsDeleted,
+    "offsets_set": OffsetsSet,
+    "offsets_deleted": OffsetsDeleted,
+    "state_cleared": StateCleared,
+    "inputs_paused": InputsPaused,
+    "inputs_resumed": InputsResumed,
+    "person_asked": PersonAsked,
+}
+# The kinds that change which topics exist, and how many partitions they have.
+TOPIC_KINDS = frozenset({"topic_created", "topic_grown", "topic_deleted"})
+
+
+def kind_of(facts: CardFacts) -> str:
+    """The kind of a card with these facts."""
+    return next(kind for kind, of in KINDS.items() if isinstance(facts, of))
+
+
+def changed_topic(facts: CardFacts) -> TopicChange | None:
+    """The change of a topic that a card announces, None for a card about something else."""
+    if isinstance(facts, TopicCreated):
+        return TopicChange(facts.topic.name, facts.topic_id, facts.topic.partitions, created=True)
+    if isinstance(facts, TopicGrown):
+        return TopicChange(facts.name, facts.topic_id, facts.after)
+    if isinstance(facts, TopicDeleted):
+        return TopicChange(facts.topic.name, facts.topic_id, 0)
+    return None
+
+
+def changed_offsets(facts: OffsetsSet | OffsetsDeleted) -> tuple[str, ...]:
+    """The topics on which a card's offsets were set or deleted, each once."""
+    if isinstance(facts, OffsetsSet):
+        return tuple(dict.fromkeys(one.topic for one in facts.after))
+    return facts.topics

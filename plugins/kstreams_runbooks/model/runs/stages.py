@@ -1,0 +1,353 @@
+"""The stages of a plan: what each does, what it costs, and what takes it back.
+
+A stage has a number, from 1 in the order of the plan, and the side (role) whose application it concerns, empty for the
+only one. `undoes` are the undo cards of another run that it takes back: only stages of an undo have them.
+"""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
+
+from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
+from kstreams_runbooks.model.target import Target
+from kstreams_runbooks.model.writes import TopicShape
+
+# The targets of a group's offsets: the start of the log, its end, or the offsets on an undo card.
+OffsetsTo = Literal["start", "end", "card"]
+
+
+def deployed(release: str, settings: tuple[tuple[str, str], ...]) -> str:
+    """Release and settings, for a person."""
+    text = ", ".join(f"{key}={value}" for key, value in settings)
+    return f"{release} with {text}" if text else release
+
+
+@dataclass(frozen=True, slots=True)
+class Bounce:
+    """One step of a plan: its instances end on `release` with exactly `settings` set by the runbook.
+
+    `library` is the Kafka Streams release inside `release`, empty if the release is named after it. `instances` are
+    its instances, empty for all of them. With `clear_state` all local state is deleted between stop and start, with
+    `deletes` these task directories; `undo_deletes` are those that an undo of this bounce deletes. With `after_drain`
+    the records in the repartition topics are read to their end before the first instance is stopped.
+    """
+
+    number: int
+    release: str
+    settings: tuple[tuple[str, str], ...]
+    library: str = ""
+    instances: tuple[str, ...] = ()
+    clear_state: bool = False
+    after_drain: bool = False
+    deletes: TaskDirectories = NO_DIRECTORIES
+    undo_deletes: TaskDirectories = NO_DIRECTORIES
+    side: str = ""
+    kind: Literal["bounce"] = "bounce"
+
+    @property
+    def clears(self) -> TaskDirectories | None:
+        """The local state that is deleted between stop and start: all of it if it names no directory, None for none."""
+        if self.clear_state:
+            return replace(self.deletes, names=())
+        return self.deletes if self.deletes.names else None
+
+    @property
+    def version(self) -> str:
+        """The Kafka Streams release that an instance reports after this bounce."""
+        return self.library or self.release
+
+    @property
+    def target(self) -> Target:
+        """What its instances are set to."""
+        return Target(self.release, self.settings)
+
+    def takes(self, instance: str) -> bool:
+        """Whether an instance is one of its own."""
+        return not self.instances or instance in self.instances
+
+    @property
+    def deployed(self) -> str:
+        """Release and settings, for a person."""
+        return deployed(self.release, self.settings)
+
+    @property
+    def sentence(self) -> str:
+        """The actions of this bounce, for a person."""
+        return (
+            f"bounce {self.number}: {self.deployed}"
+            + (f", {self.clears.what} cleared first" if self.clears is not None else "")
+            + (", once the repartition topics are drained" if self.after_drain else "")
+        )
+
+    @property
+    def costs(self) -> str:
+        """What it costs."""
+        return "one restart of each instance" + (", and a restore of what is cleared" if self.clears else "")
+
+    @property
+    def undo(self) -> str:
+        """What takes it back."""
+        return "every instance back to what it ran before"
+
+
+@dataclass(frozen=True, slots=True)
+class StopAll:
+    """Every instance of a side is down, and its group EMPTY."""
+
+    number: int
+    instances: tuple[str, ...] = ()
+    side: str = ""
+    undoes: tuple[int, ...] = ()
+    kind: Literal["stop_all"] = "stop_all"
+    costs: ClassVar[str] = "nothing is processed until the start"
+    undo: ClassVar[str] = "start every instance as it was"
+
+    @property
+    def sentence(self) -> str:
+        """What it does."""
+        return f"stop {_who(self.instances)}{_of(self.side)} until the group is EMPTY"
+
+
+@dataclass(frozen=True, slots=True)
+class StartAll:
+    """Every instance of a side runs `release` with exactly `settings`.
+
+    With `must_clear` no instance starts before the local state of each has been cleared.
+    """
+
+    number: int
+    release: str
+    settings: tuple[tuple[str, str], ...]
+    library: str = ""
+    instances: tuple[str, ...] = ()
+    must_clear: bool = False
+    side: str = ""
+    undoes: tuple[int, ...] = ()
+    kind: Literal["start_all"] = "start_all"
+    costs: ClassVar[str] = "one start of each instance"
+    undo: ClassVar[str] = "stop every instance again"
+
+    @property
+    def bounce(self) -> Bounce:
+        """The same as a bounce: guards, gates and proofs judge where an instance ends, however it got there."""
+        return Bounce(self.number, self.release, self.settings, self.library, self.instances, side=self.side)
+
+    @property
+    def sentence(self) -> str:
+        """What it does."""
+        return f"start {_who(self.instances)}{_of(self.side)} on {deployed(self.release, self.settings)}"
+
+
+@dataclass(frozen=True, slots=True)
+class CreateTopics:
+    """Topics that do not exist are created. The ids that they get are on the cards of the run, not in its plan."""
+
+    number: int
+    topics: tuple[TopicShape, ...]
+    side: str = ""
+    undoes: tuple[int, ...] = ()
+    kind: Literal["create_topics"] = "create_topics"
+    costs: ClassVar[str] = "nothing"
+    undo: ClassVar[str] = "delete them, with the records that they have by then"
+
+    @property
+    def sentence(self) -> str:
+        """What it does."""
+        return f"create {', '.join(f'{one.name} ({one.partitions} partitions)' for one in self.topics)}"
+
+
+@dataclass(frozen=True, slots=True)
+class GrowTopics:
+    """Topics get more partitions: pairs of a name and the number of partitions afterwards."""
+
+    number: int
+    topics: tuple[tuple[str, int], ...]
+    side: str = ""
+    undoes: tuple[int, ...] = ()
+    kind: Literal["grow_topics"] = "grow_topics"
+    costs: ClassVar[str] = "keys move to other partitions"
+    undo: ClassVar[str] = "no way back: Kafka cannot reduce the partitions of a topic"
+
+    @property
+    def sentence(self) -> str:
+        """What it does."""
+        return f"grow {', '.join(f'{name} to {partitions} partitions' for name, partitions in self.topics)}"
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteTopics:
+    """Topics are deleted, with their records."""
+
+    number: int
+    topics: tuple[str, ...]
+    side: str = ""
+    undoes: tuple[int, ...] = ()
+    kind: Literal["delete_topics"] = "delete_topics"
+    costs: ClassVar[str] = "their records are lost"
+    undo: ClassVar[str] = "create them again, empty: their records do not come back"
+
+    @property
+    def sentence(self) -> str:
+        """What it does."""
+        return f"delete {', '.join(self.topics)}"
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteRecords:
+    """The records of topics are deleted up to their end at that time; the topics stay."""
+
+    number: int
+    topics: tuple[str, ...]
+    side: str = ""
+    undoes: tuple[int, ...] = ()
+    kind: Literal["delete_records"] = "delete_records"
+    costs: ClassVar[str] = "these records are lost"
+    undo: ClassVar[str] = "no way back: deleted records do not come back"
+
+    @property
+    def sentence(self) -> str:
+        """What it does."""
+        return f"delete the records of {', '.join(self.topics)}"
+
+
+@dataclass(frozen=True, slots=True)
+class SetOffsets:
+    """The committed offsets of a group are set; the offsets themselves are on the cards of the run."""
+
+    number: int
+    group: str
+    topics: tuple[str, ...]
+    to: OffsetsTo
+    side: str = ""
+    undoes: tuple[int, ...] = ()
+    kind: Literal["set_offsets"] = "set_offsets"
+    costs: ClassVar[str] = "records in between are read again, or never"
+    undo: ClassVar[str] = "set them back, with their metadata"
+
+    @property
+    def sentence(self) -> str:
+        """What it does."""
+        to = "back to where they were" if self.to == "card" else f"to the {self.to} of the log"
+        return f"set the offsets of group {self.group} on {', '.join(self.topics)} {to}"
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteOffsets:
+    """The committed offsets of a group on these topics are deleted."""
+
+    number: int
+    group: str
+    topics: tuple[str, ...]
+    side: str = ""
+    undoes: tuple[int, ...] = ()
+    kind: Literal["delete_offsets"] = "delete_offsets"
+    costs: ClassVar[str] = "a reader of these topics in this group begins at its auto.offset.reset"
+    undo: ClassVar[str] = "set them again, with their metadata"
+
+    @property
+    def sentence(self) -> str:
+        """What it does."""
+        return f"delete the offsets of group {self.group} on {', '.join(self.topics)}"
+
+
+@dataclass(frozen=True, slots=True)
+class ClearState:
+    """The local state of every instance of a side is deleted, or these task directories of it."""
+
+    number: int
+    instances: tuple[str, ...] = ()
+    deletes: TaskDirectories = NO_DIRECTORIES
+    side: str = ""
+    undoes: tuple[int, ...] = ()
+    kind: Literal["clear_state"] = "clear_state"
+    costs: ClassVar[str] = "a restore from the changelogs; stores without one are lost"
+    undo: ClassVar[str] = "nothing: the next start restores it"
+
+    @property
+    def sentence(self) -> str:
+        """What it does."""
+        return f"clear {self.deletes.what} of {_who(self.instances)}{_of(self.side)}"
+
+
+@dataclass(frozen=True, slots=True)
+class PauseInputs:
+    """Inputs are held back."""
+
+    number: int
+    inputs: tuple[str, ...]
+    side: str = ""
+    undoes: tuple[int, ...] = ()
+    kind: Literal["pause_inputs"] = "pause_inputs"
+    costs: ClassVar[str] = "no new input until they are resumed"
+    undo: ClassVar[str] = "resume them"
+
+    @property
+    def sentence(self) -> str:
+        """What it does."""
+        return f"pause {', '.join(self.inputs)}"
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeInputs:
+    """Inputs flow again."""
+
+    number: int
+    inputs: tuple[str, ...]
+    side: str = ""
+    undoes: tuple[int, ...] = ()
+    kind: Literal["resume_inputs"] = "resume_inputs"
+    costs: ClassVar[str] = "nothing"
+    undo: ClassVar[str] = "pause them again"
+
+    @property
+    def sentence(self) -> str:
+        """What it does."""
+        return f"resume {', '.join(self.inputs)}"
+
+
+@dataclass(frozen=True, slots=True)
+class AskPerson:
+    """A person does something that no deployer and no client can; `back` is what takes it back."""
+
+    number: int
+    request: str
+    back: str
+    side: str = ""
+    undoes: tuple[int, ...] = ()
+    kind: Literal["ask_person"] = "ask_person"
+    costs: ClassVar[str] = "a person's time"
+
+    @property
+    def sentence(self) -> str:
+        """What it does."""
+        return f"ask a person: {self.request}"
+
+    @property
+    def undo(self) -> str:
+        """What takes it back."""
+        return f"ask a person: {self.back}"
+
+
+Stage = (
+    Bounce
+    | StopAll
+    | StartAll
+    | CreateTopics
+    | GrowTopics
+    | DeleteTopics
+    | DeleteRecords
+    | SetOffsets
+    | DeleteOffsets
+    | ClearState
+    | PauseInputs
+    | ResumeInputs
+    | AskPerson
+)
+TopicStage = CreateTopics | GrowTopics | DeleteTopics | DeleteRecords
+
+
+def _who(instances: tuple[str, ...]) -> str:
+    return ", ".join(instances) or "every instance"
+
+
+def _of(side: str) -> str:
+    return f" of {side}" if side else ""
