@@ -19,7 +19,7 @@ class Fired:
 def fired(subjects: Iterable[Subject], rules: tuple[ChangeRule, ...]) -> Fired:
     """Every row against every subject; a finding that another covers stays, as info.
 
-    KeyError if a row names a fact that subjects of its kind do not have: then the row is wrong.
+    KeyError if a row depends on a fact that subjects of its kind do not have: then the row is wrong.
     """
     findings: list[ChangeFinding] = []
     undecided: list[Undecided] = []
@@ -28,19 +28,24 @@ def fired(subjects: Iterable[Subject], rules: tuple[ChangeRule, ...]) -> Fired:
         of_kind[rule.on].append(rule)
     for subject in subjects:
         for rule in of_kind[subject.kind]:
-            answers = {name: _holds(subject, name, value) for name, value in rule.fires_when.items()}
-            if False in answers.values():
-                continue
-            if unknown := [name for name, answer in answers.items() if answer is None]:
+            unknown = _unknown(rule, subject)
+            if unknown:
                 undecided.append(_undecided(rule, subject, unknown))
-            else:
+            elif unknown is not None:
                 findings.append(_finding(rule, subject))
     return Fired(tuple(_covered(findings, rules)), tuple(undecided))
 
 
-def _holds(subject: Subject, name: str, value: object) -> bool | None:
-    fact = subject.facts[name]
-    return None if fact is None else fact == value
+def _unknown(rule: ChangeRule, subject: Subject) -> list[str] | None:
+    """The unknown facts on which a rule depends; None if a known one is against it."""
+    unknown = []
+    for name, value in rule.fires_when.items():
+        fact = subject.facts[name]
+        if fact is None:
+            unknown.append(name)
+        elif fact != value:
+            return None
+    return unknown
 
 
 def _undecided(rule: ChangeRule, subject: Subject, unknown: list[str]) -> Undecided:

@@ -1,6 +1,6 @@
 """Why a fact on which a plan depends was not read from the program, next to the field to declare."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
@@ -13,27 +13,37 @@ _OLD, _NEW = "old", "new"
 
 def with_reasons(undecided: Iterable[Undecided], compared: Compared) -> tuple[Undecided, ...]:
     """The same with the reason of the reader at each field that it did not read; a side without facts has none."""
+    if not (compared.before.declared.not_read or compared.after.declared.not_read):
+        return tuple(undecided)
+    unread = {_OLD: _by_path(compared.before), _NEW: _by_path(compared.after)}
     renamed = {new: old for found in (compared.stores, compared.topics) for old, new in found.pairs}
     return tuple(
-        replace(one, asked=tuple(_with_reason(missing, compared, renamed) for missing in one.asked))
-        for one in undecided
+        replace(one, asked=tuple(_with_reason(missing, unread, renamed) for missing in one.asked)) for one in undecided
     )
 
 
-def _with_reason(missing: Undeclared, compared: Compared, renamed: dict[str, str]) -> Undeclared:
+def _with_reason(
+    missing: Undeclared, unread: Mapping[str, Mapping[str, str]], renamed: Mapping[str, str]
+) -> Undeclared:
     section, _, name = missing.where.partition(".")
     before = f"{section}.{renamed.get(name, name)}" if name else section
     lacking = missing.sides.split(", ")
-    for side, label, where in ((compared.after, _NEW, missing.where), (compared.before, _OLD, before)):
+    field = _READ_AS.get(missing.field, missing.field)
+    for label, where in ((_NEW, missing.where), (_OLD, before)):
         if label in lacking or not missing.sides:
-            for reason in _reasons(side, where, missing.field):
-                return replace(missing, reason=reason)
+            # Of a field or a part of it, else of its whole object.
+            for path in (f"{where}.{field}", f"{where}:"):
+                if reason := unread[label].get(path):
+                    return replace(missing, reason=reason)
     return missing
 
 
-def _reasons(side: Side, where: str, field: str) -> Iterator[str]:
-    """The reasons for a field, a part of it, or its whole object; without the advice at their end."""
-    path = f"{where}.{_READ_AS.get(field, field)}"
+def _by_path(side: Side) -> dict[str, str]:
+    """The reasons, without the advice at their end, by each path that leads to one; `path:` is the fact itself."""
+    found: dict[str, str] = {}
     for unread, reason in side.declared.not_read.items():
-        if unread in {path, where} or unread.startswith(f"{path}."):
-            yield reason.partition("; ")[0]
+        cause = reason.partition("; ")[0]
+        found.setdefault(f"{unread}:", cause)
+        for place in (*(place for place, mark in enumerate(unread) if mark == "."), len(unread)):
+            found.setdefault(unread[:place], cause)
+    return found

@@ -198,14 +198,18 @@ class Compared:
         return both - self.before.around - self.after.around
 
     @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The shared names in their order."""
+        return tuple(sorted(self.shared_names))
+
+    @cached_property
     def fed_by_other(self) -> frozenset[str]:
         """Stores and internal topics of both versions behind other operators or topics, which both versions have.
 
         An operator that is only added in front, or only removed, changes the processing of records, not their origin.
         """
         # A grouping is named after its topic, which has a subject of its own.
-        names = sorted(self.shared_names)
-        was, now = (neighbours(side.topology, names) for side in (self.before, self.after))
+        was, now = (neighbours(side.topology, self.names) for side in (self.before, self.after))
         return frozenset(name for name in was.keys() & now.keys() if was[name] & ~now[name] and now[name] & ~was[name])
 
     @cached_property
@@ -213,10 +217,10 @@ class Compared:
         """External topics that both versions write, behind other operators or topics, which both versions have."""
         # A sink belongs to its topic.
         sinks = {name for side in (self.before, self.after) for named in side.sinks.values() for name in named}
-        names = sorted(self.shared_names - sinks)
+        but = sum(1 << place for place, name in enumerate(self.names) if name in sinks)
         topics = self.before.writers.keys() & self.after.writers.keys() - self.before.internal - self.after.internal
-        was, now = (origins(side.topology, names, topics) for side in (self.before, self.after))
-        return frozenset(topic for topic in topics if was[topic] & ~now[topic] and now[topic] & ~was[topic])
+        was, now = (origins(side.topology, self.names, topics) for side in (self.before, self.after))
+        return frozenset(one for one in topics if was[one] & ~now[one] & ~but and now[one] & ~was[one] & ~but)
 
     @cached_property
     def renamed(self) -> set[str]:

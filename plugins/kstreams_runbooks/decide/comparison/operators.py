@@ -40,13 +40,14 @@ def _operator(compared: Compared, was: str, name: str, **true: bool) -> Subject:
     """One operator; what a program sets of it is compared if it stays."""
     facts: dict[str, Fact] = {"added": False, "removed": False, "named_later": False, **true}
     said, asked = {"name": name, "before": was}, dict[str, tuple[Undeclared, ...]]()
+    stays = not (facts["added"] or facts["removed"])
     for field in _FIELDS:
-        changes, missing = operator_changed(compared, [was], [name], field)
-        stays = not (facts["added"] or facts["removed"])
-        facts[f"{field}_changed"] = stays and changes
+        changes, missing = operator_changed(compared, [was], [name], field) if stays else (False, ())
+        facts[f"{field}_changed"] = changes
         asked[f"{field}_changed"] = missing
-        said |= {f"{field}_before": _value(compared.before, [was], field)}
-        said |= {f"{field}_after": _value(compared.after, [name], field)}
+        if changes:
+            said |= {f"{field}_before": _value(compared.before, [was], field)}
+            said |= {f"{field}_after": _value(compared.after, [name], field)}
     if _has_row_of_its_store(compared.after, name):
         facts["join_changed"] = False
     return Subject("operator", name, facts, said, asked)
@@ -62,7 +63,7 @@ def operator_changed(compared: Compared, was: list[str], now: list[str], field: 
     unread = [
         Undeclared(f"operators.{name}", field, label)
         for side, names, label in ((compared.before, was, "old"), (compared.after, now, "new"))
-        for name in names
+        for name in (names if side.declared.not_read else ())
         if f"operators.{name}.{field}" in side.declared.not_read and not _values(side, [name], field)
     ]
     old, new = _values(compared.before, was, field), _values(compared.after, now, field)
@@ -76,15 +77,19 @@ def operator_changed(compared: Compared, was: list[str], now: list[str], field: 
 
 
 def _values(side: Side, names: list[str], field: str) -> set[str | int]:
-    declared = {name: getattr(side.declared.operators.get(name), field, None) for name in names}
-    found = (_known_without(side, name, field) if one is None else one for name, one in declared.items())
-    return {one for one in found if one is not None}
+    found = set[str | int]()
+    for name in names:
+        declared = getattr(side.declared.operators.get(name), field, None)
+        if (value := _known_without(side, name, field) if declared is None else declared) is not None:
+            found.add(value)
+    return found
 
 
 def _known_without(side: Side, name: str, field: str) -> str | None:
     """A reader shows every join, or that it could not read it."""
-    unread = f"operators.{name}.{field}" in side.declared.not_read
-    return _NO_JOIN if field == _JOIN and side.declared.was_read and not unread else None
+    if field != _JOIN or not side.declared.was_read:
+        return None
+    return None if f"operators.{name}.{field}" in side.declared.not_read else _NO_JOIN
 
 
 def _value(side: Side, names: list[str], field: str) -> str:

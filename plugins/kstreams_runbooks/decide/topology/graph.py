@@ -106,19 +106,33 @@ def chosen_names(topology: Topology) -> frozenset[str]:
     return frozenset(operators | {topic for node in nodes for topic in _topics(node) if topic not in internal})
 
 
-def marked(topology: Topology, names: Sequence[str]) -> dict[Key, int]:
-    """Each operator and topic with its place in `names` as a bit, 0 if it is not among them."""
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """Some names as bits in their order: the own one of each operator and topic, and those before and behind it.
+
+    The bits of what leads to it and of what follows it include its own.
+    """
+
+    own: Mapping[Key, int]
+    led: Mapping[Key, int]
+    followed: Mapping[Key, int]
+
+
+@lru_cache(maxsize=4)
+def marked(topology: Topology, names: tuple[str, ...]) -> Marked:
+    """Where each of `names` is before and behind in a topology."""
     place = {name: 1 << number for number, name in enumerate(names)}
-    return {key: place.get(name, 0) for name, keys in keys_by_name(topology).items() for key in keys}
+    own = {key: place.get(name, 0) for name, keys in keys_by_name(topology).items() for key in keys}
+    return Marked(own, *reach_of(topology).led_and_followed(own))
 
 
-def neighbours(topology: Topology, names: Sequence[str]) -> dict[str, int]:
+def neighbours(topology: Topology, names: tuple[str, ...]) -> dict[str, int]:
     """Which of `names`, as bits in their order, are before the operators of each store.
 
     Of internal topics those before and behind them. A name that both have is the store's.
     """
-    reach, called, bits = reach_of(topology), keys_by_name(topology), marked(topology, names)
-    led, followed = reach.led_and_followed(bits)
+    reach, called, marks = reach_of(topology), keys_by_name(topology), marked(topology, names)
+    bits, led, followed = marks.own, marks.led, marks.followed
 
     def without(own: Key, found: int, keys: int) -> int:
         """Take its own name away, unless something else that is there has the same."""
@@ -137,11 +151,10 @@ def neighbours(topology: Topology, names: Sequence[str]) -> dict[str, int]:
     return around
 
 
-def origins(topology: Topology, names: Sequence[str], topics: Iterable[str]) -> dict[str, int]:
+def origins(topology: Topology, names: tuple[str, ...], topics: Iterable[str]) -> dict[str, int]:
     """Which of `names`, as bits in their order, are before each of `topics`."""
-    bits = marked(topology, names)
-    led, _ = reach_of(topology).led_and_followed(bits)
-    return {topic: led[_TOPIC, topic] & ~bits[_TOPIC, topic] for topic in topics}
+    marks = marked(topology, names)
+    return {topic: marks.led[_TOPIC, topic] & ~marks.own[_TOPIC, topic] for topic in topics}
 
 
 def feeds(topology: Topology, shared: Collection[str]) -> dict[str, Labels]:

@@ -128,13 +128,12 @@ def _join_changed(compared: Compared, name: str, was: str, old: DeclaredStore, n
 
 def _exchanged(compared: Compared, name: str, was: str) -> bool:
     """Whether the two tables of a join have changed sides: by the stores that each side looks things up in."""
+    before, after = _looked_up(compared.before, was), _looked_up(compared.after, name)
+    if not all(before):
+        return False
     renamed = dict(compared.stores.pairs)
-    looks = [
-        [frozenset(renamed.get(one, one) for one in found) for found in _looked_up(compared.before, was)],
-        _looked_up(compared.after, name),
-    ]
-    before, after = looks
-    return all(before) and before == after[::-1] and before != after
+    before = [frozenset(renamed.get(one, one) for one in found) for found in before]
+    return before == after[::-1] and before != after
 
 
 def _looked_up(side: Side, store: str) -> list[frozenset[str]]:

@@ -1,9 +1,9 @@
 """Operators in front of a store in another order than before, and those that may give its records other keys."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
-from kstreams_runbooks.decide.topology.graph import keys_by_name, marked, reach_of
+from kstreams_runbooks.decide.topology.graph import keys_by_name, marked
 from kstreams_runbooks.decide.topology.names import selects_key
 from kstreams_runbooks.model.topology.topology import Processor
 
@@ -15,37 +15,38 @@ def reordered(compared: Compared) -> dict[str, str]:
 
     An operator with a generated name has another one in another place: it is new there.
     """
-    names = sorted(
-        name
-        for name in compared.shared_names
-        if all(isinstance(side.nodes.get(name), Processor) for side in (compared.before, compared.after))
-    )
     stores = compared.before.keepers.keys() & compared.after.keepers.keys()
-    was, now = (_around(side, names, stores) for side in (compared.before, compared.after))
+    was, now = (_around(side, compared.names, stores) for side in (compared.before, compared.after))
     found = {}
     for store in sorted(stores):
         (before, behind), (new_before, new_behind) = was[store], now[store]
         words = [
-            f"{', '.join(name for place, name in enumerate(names) if which >> place & 1)} {where} now"
+            f"{', '.join(operators)} {where} now"
             for which, where in ((behind & new_before, _BEFORE), (before & new_behind, _BEHIND))
-            if which
+            if which and (operators := _processors(compared, which))
         ]
         if words:
             found[store] = "; ".join(words)
     return found
 
 
-def _around(side: Side, names: Sequence[str], stores: Collection[str]) -> dict[str, tuple[int, int]]:
+def _processors(compared: Compared, which: int) -> list[str]:
+    """The processors of both versions among the shared names with these bits."""
+    names = (name for place, name in enumerate(compared.names) if which >> place & 1)
+    sides = (compared.before, compared.after)
+    return [name for name in names if all(isinstance(side.nodes.get(name), Processor) for side in sides)]
+
+
+def _around(side: Side, names: tuple[str, ...], stores: Collection[str]) -> dict[str, tuple[int, int]]:
     """For each store which of `names`, as bits in their order, lead to its operators, and which follow them."""
-    called, bits = keys_by_name(side.topology), marked(side.topology, names)
-    led, followed = reach_of(side.topology).led_and_followed(bits)
+    called, marks = keys_by_name(side.topology), marked(side.topology, names)
     found = {}
     for store in stores:
         own = before = behind = 0
         for key in (key for keeper in side.keepers[store] for key in called[keeper.name]):
-            own |= bits[key]
-            before |= led[key]
-            behind |= followed[key]
+            own |= marks.own[key]
+            before |= marks.led[key]
+            behind |= marks.followed[key]
         found[store] = before & ~behind & ~own, behind & ~before & ~own
     return found
 
