@@ -45,9 +45,8 @@ def _operator(compared: Compared, was: str, name: str, **true: bool) -> Subject:
         changes, missing = operator_changed(compared, [was], [name], field) if stays else (False, ())
         facts[f"{field}_changed"] = changes
         asked[f"{field}_changed"] = missing
-        if changes:
-            said |= {f"{field}_before": _value(compared.before, [was], field)}
-            said |= {f"{field}_after": _value(compared.after, [name], field)}
+        said |= {f"{field}_before": _value(compared.before, [was], field)}
+        said |= {f"{field}_after": _value(compared.after, [name], field)}
     if _has_row_of_its_store(compared.after, name):
         facts["join_changed"] = False
     return Subject("operator", name, facts, said, asked)
@@ -93,8 +92,8 @@ def _known_without(side: Side, name: str, field: str) -> str | None:
 
 
 def _value(side: Side, names: list[str], field: str) -> str:
-    found = (duration(one) if isinstance(one, int) else one for one in _values(side, names, field))
-    return " and ".join(sorted(found)) or "not declared"
+    found = _values(side, names, field)
+    return " and ".join(sorted(duration(one) if isinstance(one, int) else one for one in found)) or "not declared"
 
 
 def _has_row_of_its_store(side: Side, name: str) -> bool:

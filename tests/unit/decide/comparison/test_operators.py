@@ -45,8 +45,7 @@ def test_a_default_is_a_value(before: str, after: str, changes: bool) -> None:
     found = _subject(_declares(offset_reset=before), _declares(offset_reset=after))
     assert found.facts["offset_reset_changed"] is changes
     assert found.facts["join_changed"] is False
-    words = {"offset_reset_before": before, "offset_reset_after": after}
-    assert {name: found.said.get(name) for name in words} == (words if changes else dict.fromkeys(words))
+    assert (found.said["offset_reset_before"], found.said["offset_reset_after"]) == (before, after)
 
 
 @pytest.mark.parametrize(
