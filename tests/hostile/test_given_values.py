@@ -149,7 +149,8 @@ def test_a_number_that_python_does_not_print() -> None:
 
 def test_the_form_takes_what_the_fleet_takes() -> None:
     """The most that each field of the form takes is the limit of the fleet entry."""
-    dag = runbook("x", doc="x", params={"target": target_release()}, tags=(), limits=("max_lag", "gate_good_readings"))
+    limits = ("max_lag", "gate_good_readings")
+    dag = runbook("library_bump", doc="x", params={"target": target_release()}, tags=(), limits=limits)
     for name, wrong in (("max_lag", 2**53), ("gate_good_readings", 1_001)):
         field = dag.params.get_param(name)
         field.resolve(wrong - 1)

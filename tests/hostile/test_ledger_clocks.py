@@ -88,7 +88,7 @@ def begin(clock: Clock, folder: Path) -> Callable[[], Run]:
         record = RunRecord("", "library_bump", name, name, name, "oncall", False, "", {}, clock.now())
         run = Run(ledger.start_run(record), "bounce_2_first", 1, ledger)
         vars(run)["declared"] = declared()
-        plan = run.decide(bump_plan, reading=reading(), code=code, **inputs)
+        plan = replace(run.decide(bump_plan, reading=reading(), code=code, **inputs), application=name, cluster=name)
         ledger.store_plan(run.key, plan.digest, encode(plan))
         renews(run)
         return run
@@ -146,7 +146,10 @@ def played(begin: Callable[[], Run], clock: Clock, story: Sequence[tuple[str, in
         EVENTS[name](run)
     ended = conclusion(facts_of(run))
     clock.true_ms, clock.wrong_ms = clock.true_ms + MINUTE, story[-1][1]
-    said = answer(run).replace(run.key, "RUN").replace(run.record.application, "APP")
+    named = {run.key: "RUN", run.plan().digest: "PLAN", run.record.application: "APP"}
+    said = answer(run)
+    for name, word in named.items():
+        said = said.replace(name, word)
     return re.sub(r"void since .+? UTC", "void", said), ended
 
 
