@@ -70,23 +70,23 @@ class TakenBack:
 def unknown_kinds(cards: Sequence[OtherCard]) -> tuple[str, ...]:
     """One sentence for each card whose kind this release does not know."""
     return tuple(
-        f"card {card.seq} ({card.what}) is of kind {card.kind}, which this release does not know; take it back "
-        f"manually: {card.undo}"
-        for card in cards
-        if card.facts is None and not card.done
+        f"card {other.seq} ({other.what}) is of kind {other.kind}, which this release does not know; take it back "
+        f"manually: {other.undo}"
+        for other in cards
+        if other.facts is None and not other.done
     )
 
 
-def taken_back(card: OtherCard, reading: ApplicationReading) -> TakenBack:
+def taken_back(other: OtherCard, reading: ApplicationReading) -> TakenBack:
     """Whether a card still applies to what `reading` shows of its side, and the stage that takes it back.
 
     Inconclusive if the topics of the cluster could not be read.
     """
-    facts, undoes = card.facts, (card.seq,)
-    if card.done:
-        return TakenBack(card.seq, card.what, None, "it has been taken back already")
+    facts, undoes = other.facts, (other.seq,)
+    if other.done:
+        return TakenBack(other.seq, other.what, None, "it has been taken back already")
     if facts is None:
-        return TakenBack(card.seq, card.what, None, f"its kind {card.kind} is unknown; manually: {card.undo}")
+        return TakenBack(other.seq, other.what, None, f"its kind {other.kind} is unknown; manually: {other.undo}")
     if isinstance(facts, TopicCreated | TopicDeleted):
         why, stage, cost = _topic(facts, reading)
     elif isinstance(facts, OffsetsSet | OffsetsDeleted):
@@ -95,8 +95,8 @@ def taken_back(card: OtherCard, reading: ApplicationReading) -> TakenBack:
     else:
         stage, why, cost = _rest(facts)
     if stage is not None:
-        stage = replace(stage, side=card.side, undoes=undoes)
-    return TakenBack(card.seq, card.what, stage, why, cost)
+        stage = replace(stage, side=other.side, undoes=undoes)
+    return TakenBack(other.seq, other.what, stage, why, cost)
 
 
 def _topic(facts: TopicCreated | TopicDeleted, reading: ApplicationReading) -> tuple[str, OtherStage | None, str]:
